@@ -1,0 +1,69 @@
+# Every target sets up what it needs in .venv, once.  Another Python: make PYTHON=python3.12 ...
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help run test check bench docs clean
+unexport PYTHONWARNINGS PYTHONHOME PYTHONPATH
+
+help:  ## Say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile
+
+run: $(VENV)/package.stamp  ## Run the demo of two hinged cubes
+	@$(PY) demos/two_cubes.py
+
+test: $(VENV)/dev.stamp  ## Run all tests; they must cover 95 % of the package
+	@rm -f .coverage
+	@NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m kernels --cov --cov-report=
+	@$(PY) -m pytest -n auto --dist loadgroup --cov --cov-append --cov-fail-under=95
+
+check: $(VENV)/dev.stamp  ## Check style, types, imports and the fast tests, within a minute
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+	@$(VENV)/bin/lint-imports --no-logo
+	@$(PY) -m pytest -q -n auto --dist loadgroup -m "not slow"
+
+bench: $(VENV)/package.stamp  ## Measure the speed
+	@$(PY) -m benchmarks
+
+docs: $(VENV)/docs.stamp  ## Build the documentation into out/docs
+	@$(PY) -m sphinx -W --keep-going -q docs out/docs
+	@echo "out/docs/index.html"
+
+clean:  ## Remove all that make has made, .venv included
+	@rm -rf $(VENV) out build dist *.egg-info .coverage .coverage.*
+	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+
+# --- setting up: a stamp per kind of installation; a changed setup.cfg installs again --------------------
+# $(call install,what): quiet when it succeeds, all of pip's words when it fails
+install = @echo "Installing $(1) into $(VENV) ..."; \
+	words=$$($(PY) -m pip install --disable-pip-version-check --editable "$(1)" 2>&1) \
+	|| { printf '%s\n' "$$words"; exit 1; }
+
+$(VENV)/package.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
+	$(call install,.)
+	@touch $@
+
+$(VENV)/dev.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
+	$(call install,.[dev])
+	@touch $@ $(VENV)/package.stamp
+
+$(VENV)/docs.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
+	$(call install,.[docs])
+	@touch $@ $(VENV)/package.stamp
+
+$(VENV)/venv.stamp:
+	@command -v "$(PYTHON)" >/dev/null || \
+	{ echo "There is no $(PYTHON) here; install Python 3.11 or newer, or name one: make PYTHON=..."; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "$(PYTHON) is older than Python 3.11; install a newer one, or name one: make PYTHON=..."; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
+	{ echo "$(PYTHON) cannot make a virtual environment; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+	@"$(PYTHON)" -m venv $(VENV)
+	@touch $@

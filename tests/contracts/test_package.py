@@ -1,0 +1,153 @@
+"""The package as its users get it: built, installed, imported, made."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXTRAS = ("all", "dask", "dev", "docs", "mesh", "vpython")
+TARGETS = ("bench", "check", "clean", "docs", "help", "run", "test")
+#: Heavy packages that a plain import must not load.
+HEAVY = ("dask", "distributed", "matplotlib", "vpython")
+#: What the environment of these tests must not pass on.
+PRIVATE = (
+    "PYTHONWARNINGS", "PYTHONPATH", "PYTHONHOME", "NUMBA_DISABLE_JIT", "MAKEFLAGS", "MAKELEVEL",
+    "MAKEOVERRIDES", "MFLAGS",
+)  # fmt: skip
+#: What stays behind when the sources are copied.
+RUBBISH = shutil.ignore_patterns(
+    ".git", ".venv", ".hypothesis", ".*_cache", "__pycache__", "*.egg-info", "build", "dist", "out"
+)
+#: What pip says when there is no index to ask.
+OFFLINE = re.compile(r"NewConnectionError|NameResolutionError|Max retries exceeded|ConnectTimeout")
+
+
+def run(words: Sequence[str | Path], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as from a plain shell."""
+    environment = {name: value for name, value in os.environ.items() if name not in PRIVATE}
+    return subprocess.run([*map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+def python(code: str, cwd: Path) -> str:
+    """Run a piece of Python with every warning an error; return what it prints."""
+    done = run([sys.executable, "-W", "error", "-c", code], cwd)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+def package_files() -> set[str]:
+    """Every module of the package, and its typing mark, as the sources have them."""
+    sources = ROOT / "quirkpy"
+    modules = {path.relative_to(ROOT).as_posix() for path in sources.rglob("*.py")}
+    return modules | {"quirkpy/py.typed"}
+
+
+# --- importing ------------------------------------------------------------------------------------
+
+
+def test_import_gives_no_warning() -> None:
+    assert python("import quirkpy; print(quirkpy.__name__)", ROOT) == "quirkpy"
+
+
+def test_import_loads_no_heavy_package() -> None:
+    code = f"import sys, quirkpy; print([name for name in {HEAVY} if name in sys.modules])"
+    assert python(code, ROOT) == "[]"
+
+
+def test_import_compiles_nothing() -> None:
+    code = """
+import sys, quirkpy
+from numba.core.dispatcher import Dispatcher
+print(sorted({
+    f"{name}.{key}"
+    for name, module in sys.modules.items() if name.split(".")[0] == "quirkpy"
+    for key, value in vars(module).items() if isinstance(value, Dispatcher) and value.signatures
+}))
+"""
+    assert python(code, ROOT) == "[]"
+
+
+def test_public_names_exist() -> None:
+    code = "import quirkpy; print([n for n in quirkpy.__all__ if not hasattr(quirkpy, n)])"
+    assert python(code, ROOT) == "[]"
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def test_setup_names_the_extras() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    extras = dict(settings["options.extras_require"])
+    assert sorted(extras) == sorted(EXTRAS)
+    assert all(text.split() for text in extras.values())
+
+
+def test_make_helps_with_every_target() -> None:
+    done = run(["make"], ROOT)
+    assert done.returncode == 0, done.stderr
+    assert sorted(re.findall(r"^  make (\w+) ", done.stdout, re.MULTILINE)) == sorted(TARGETS)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_make_knows_target(target: str) -> None:
+    done = run(["make", "--dry-run", target], ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+# --- building and installing ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel and the sdist, built from a clean copy of the sources."""
+    folder = tmp_path_factory.mktemp("package")
+    copy = shutil.copytree(ROOT, folder / "sources", ignore=RUBBISH)
+    done = run([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist"], copy)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = (folder / "dist").glob("*.whl")
+    (sdist,) = (folder / "dist").glob("*.tar.gz")
+    return wheel, sdist
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("package")
+def test_wheel_holds_the_package_and_nothing_else(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[0]) as archive:
+        names = archive.namelist()
+    assert {name for name in names if ".dist-info/" not in name} == package_files()
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("package")
+def test_sdist_holds_sources_tests_and_docs(built: tuple[Path, Path]) -> None:
+    with tarfile.open(built[1]) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    wanted = {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "docs/index.md"}
+    assert package_files() | wanted | {Path(__file__).relative_to(ROOT).as_posix()} <= names
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("package")
+def test_wheel_installs_into_an_empty_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
+    assert run([sys.executable, "-m", "venv", tmp_path / "empty"], tmp_path).returncode == 0
+    fresh = tmp_path / "empty" / "bin" / "python"
+    done = run([fresh, "-m", "pip", "install", "--quiet", "--retries", "1", built[0]], tmp_path)
+    if OFFLINE.search(done.stderr):
+        pytest.skip("the package index cannot be reached")
+    assert done.returncode == 0, done.stderr
+    done = run([fresh, "-W", "error", "-c", "import quirkpy; print(quirkpy.__file__)"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).is_relative_to(tmp_path / "empty")

@@ -1,0 +1,91 @@
+"""quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?"""
+
+from quirkpy.analysis import Energy, Mobility, Reaction, Residual
+from quirkpy.equation import Matrices
+from quirkpy.formats import from_json, to_json
+from quirkpy.multibody import Multibody
+from quirkpy.parts.body import GROUND, Body, Site
+from quirkpy.parts.checks import Vector
+from quirkpy.parts.force import Element, Force
+from quirkpy.parts.forces import Damper, Gravity, HingeSpring, Load, PotentialWell, Spring
+from quirkpy.parts.joint import Freedom, GeneralJoint, Joint
+from quirkpy.parts.joints import Distance, Fixed, Prismatic, Revolute, Spherical
+from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.primitives import (
+    CoincidentPoints,
+    FixedDistance,
+    Gap,
+    ParallelAxes,
+    PerpendicularAxes,
+    PointOnLine,
+    PointOnPlane,
+    Primitive,
+    SameOrientation,
+)
+from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
+from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.quat import Quaternion, rotation
+from quirkpy.state import BodyState, JointState, State
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Body",
+    "BodyState",
+    "Box",
+    "CoincidentPoints",
+    "Cylinder",
+    "Damper",
+    "Distance",
+    "Element",
+    "Energy",
+    "Fixed",
+    "FixedDistance",
+    "Force",
+    "FrameMotion",
+    "Freedom",
+    "GROUND",
+    "Gap",
+    "GeneralJoint",
+    "Gravity",
+    "HingeSpring",
+    "Joint",
+    "JointState",
+    "Load",
+    "Matrices",
+    "Mobility",
+    "MotionView",
+    "Multibody",
+    "ParallelAxes",
+    "Part",
+    "PartError",
+    "PerpendicularAxes",
+    "PointOnLine",
+    "PointOnPlane",
+    "PotentialWell",
+    "Primitive",
+    "Prismatic",
+    "QUARTER_TURNS",
+    "Quaternion",
+    "Reaction",
+    "Residual",
+    "Revolute",
+    "SameOrientation",
+    "Schedule",
+    "Sensor",
+    "Shape",
+    "Site",
+    "Sphere",
+    "Spherical",
+    "Spring",
+    "State",
+    "Vector",
+    "Wrench",
+    "__version__",
+    "checked",
+    "from_json",
+    "rotation",
+    "to_json",
+]

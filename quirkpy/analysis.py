@@ -1,0 +1,116 @@
+"""What one may ask of a system at one instant: energy, constraint residual, mobility, reactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy import equation
+from quirkpy.kernels.instant import Instant
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.primitives import Gap
+from quirkpy.state import gaps
+
+#: A row takes part in a redundancy when its share of the dependent combinations exceeds this.
+SHARE = 1e-6
+
+
+class Energy(float):
+    """Total mechanical energy [J]; `kinetic` and `potential` are its two halves."""
+
+    kinetic: float
+    potential: float
+
+    def __new__(cls, kinetic: float, potential: float) -> Energy:
+        out = super().__new__(cls, kinetic + potential)
+        out.kinetic, out.potential = kinetic, potential
+        return out
+
+    def __reduce__(self) -> tuple[type[Energy], tuple[float, float]]:
+        return Energy, (self.kinetic, self.potential)
+
+
+def energy(at: Instant) -> Energy:
+    """Kinetic energy relative to N, and the potential energy of every active force that has one."""
+    tables = at.selection.tables
+    linear = 0.5 * float(np.sum(tables.body_mass[:, None] * at.v**2))
+    angular = 0.5 * float(np.einsum("ni,nij,nj->", at.omega, tables.body_inertia, at.omega))
+    return Energy(linear + angular, float(at.loads.potential.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """How well a state satisfies the active joints.
+
+    position: each row's residual [m], or [1] for cosines; velocity: its rate [m/s], [1/s]; joints: the joint of each
+    row; gaps: the worst gap of each joint, in metres or radians.
+    """
+
+    position: Floats
+    velocity: Floats
+    joints: tuple[str, ...]
+    gaps: dict[str, Gap]
+
+
+def residual(at: Instant) -> Residual:
+    """Residuals of all rows of the active joints, in table order."""
+    tables, selection = at.selection.tables, at.selection
+    u = np.hstack([at.v, at.omega]).reshape(-1)
+    velocity = equation.constraint_matrix(at) @ u + at.rows.rate
+    names = tuple(tables.joint_names[j] for j in tables.row_joint[selection.rows])
+    worst = {tables.joint_names[k]: max(gaps(at, tables.joints[k]), key=lambda g: g.size) for k in selection.joints}
+    return Residual(at.rows.phi, velocity, names, worst)
+
+
+class Mobility(NamedTuple):
+    """degrees_of_freedom: 6 for each moving body less the rank; rank: independent rows; rows: all rows;
+    redundant: joints whose rows depend on those of others here; smallest: the smallest singular value that counts, of
+    the mass-weighted constraint matrix with rows of length one (near 0: close to a singular pose)."""
+
+    degrees_of_freedom: int
+    rank: int
+    rows: int
+    redundant: tuple[str, ...]
+    smallest: float
+
+
+def mobility(at: Instant) -> Mobility:
+    """Degrees of freedom and redundancy at this pose."""
+    parts = equation.decompose(at)
+    m = len(parts.norms)
+    involved = at.selection.tables.row_joint[at.selection.rows[_shares(parts) > SHARE]]
+    names = tuple(at.selection.tables.joint_names[k] for k in np.unique(involved))
+    smallest = float(parts.sigma[parts.rank - 1]) if parts.rank else 1.0
+    return Mobility(6 * len(at.r) - parts.rank, parts.rank, m, names, smallest)
+
+
+class Reaction(NamedTuple):
+    """What a joint does to its second body: force [N] at its site and torque [N m], both in N.  unique: whether it is
+    determined; where joints are redundant it is the least-norm one of many."""
+
+    force: Floats
+    torque: Floats
+    unique: bool
+
+
+def reactions(at: Instant, multipliers: Floats) -> dict[str, Reaction]:
+    """Joint loads, from the multipliers of all rows."""
+    tables, selection, rows = at.selection.tables, at.selection, at.rows
+    joint = tables.row_joint[selection.rows]
+    shares = _shares(equation.decompose(at))
+    out = {}
+    for j in selection.joints:
+        mine = joint == j
+        wrench = multipliers[mine] @ rows.jacobian[mine, 6:]
+        site = at.view[tables.joints[j].sites[1]]
+        arm = site.position - at.frames.position[tables.site_body[tables.joint_site2[j]]]
+        torque = wrench[3:] - np.cross(arm, wrench[:3])
+        out[tables.joint_names[j]] = Reaction(wrench[:3], torque, bool((shares[mine] <= SHARE).all()))
+    return out
+
+
+def _shares(parts: equation.Decomposition) -> Floats:
+    """How much of each row lies in combinations of rows that vanish: 0 for an independent row (m,)."""
+    return np.asarray(1.0 - np.sum(parts.U[:, : parts.rank] ** 2, axis=1))

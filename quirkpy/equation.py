@@ -1,0 +1,271 @@
+"""The fundamental equation of constrained motion, twice.
+
+`literal` is the Udwadia-Phohomsiri equation as printed (Proc. R. Soc. A 462, 2097, 2006; eq. (14) of Shoer and Peck's
+QuIRK paper), over the accelerations of positions and quaternions, with a mass matrix that is singular by nature.  It is
+the reference that every other evaluator is judged by.  `dense` solves the same problem, Gauss's principle, over
+mass-centre and angular accelerations by the null space of the constraints.
+
+Letters follow the papers: M, F, A, b, T (docs/notation.md gives units and shapes).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.instant import Instant, Rows
+from quirkpy.parts.checks import Floats
+
+#: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this (relative to the largest)
+#: is redundancy.  It lies far above the drift that rows carry (1e-9 in Runge-Kutta stages, 1e-7 at worst), so that
+#: redundant rows cannot pose as independent, and far below the smallest true value.
+ROW_CUT = 1e-6
+#: Rank of [(1 - A+ A) M; A], which has full column rank in every well-posed system: only rounding is below this.
+MASS_CUT = 1e-13
+
+
+class Matrices(NamedTuple):
+    """A x'' = b and M x'' = F without constraints, over x = (r, q) body by body, q as w x y z: 7 columns each."""
+
+    A: Floats
+    b: Floats
+    M: Floats
+    F: Floats
+
+
+class Solution(NamedTuple):
+    """acceleration: v-dot in N and omega-dot in body axes (nb, 6); multipliers: least-norm, one per row (m,);
+    constraint_wrench: what the joints do to each body, force in N and torque in body axes (nb, 6)."""
+
+    acceleration: Floats
+    multipliers: Floats
+    constraint_wrench: Floats
+
+
+class UndeterminedAcceleration(ValueError):
+    """[M; A] has dependent columns: mass and constraints leave some accelerations undetermined."""
+
+    def __init__(self, columns: tuple[int, ...]) -> None:
+        super().__init__(
+            f"neither mass nor constraints determine the acceleration of columns {list(columns)}; "
+            "give these coordinates mass or constrain them."
+        )
+        self.columns = columns
+
+
+# --- over (r, q): the printed form ----------------------------------------------------------------------------------
+def rate_matrix(q: Floats) -> Floats:
+    """T of eq. (7) as corrected, scalar first: body-axes omega = T(q) q-dot, shape (3, 4).  T T' = 4, T q = 0."""
+    w, x, y, z = q
+    return 2.0 * np.array([[-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
+
+
+def matrices(at: Instant) -> Matrices:
+    """M, F (eqs. (10), (12), (13)) and A, b: joint rows (eq. (16)) first, then one unit-norm row per body (eq. (15)).
+
+    The terms with T-dot q-dot in eqs. (8), (18), (19) are identically zero and do not appear.
+    """
+    n, tables = len(at.r), at.selection.tables
+    A_omega, b_joints = constraint_matrix(at), at.rows.gamma
+    generalised = applied_forces(at)
+    m = len(b_joints)
+    A, b = np.zeros((m + n, 7 * n)), np.zeros(m + n)
+    M, F = np.zeros((7 * n, 7 * n)), np.zeros(7 * n)
+    b[:m] = b_joints
+    for k in range(n):
+        r, q = slice(7 * k, 7 * k + 3), slice(7 * k + 3, 7 * k + 7)
+        T = rate_matrix(at.q[k])
+        q_dot = 0.25 * T.T @ at.omega[k]
+        A[:m, r] = A_omega[:, 6 * k : 6 * k + 3]
+        A[:m, q] = A_omega[:, 6 * k + 3 : 6 * k + 6] @ T
+        A[m + k, q], b[m + k] = 2.0 * at.q[k], -2.0 * q_dot @ q_dot
+        M[r, r] = tables.body_mass[k] * np.eye(3)
+        M[q, q] = T.T @ tables.body_inertia[k] @ T
+        F[r], F[q] = generalised[k, :3], T.T @ generalised[k, 3:]
+    return Matrices(A, b, M, F)
+
+
+def literal(
+    A: Floats,
+    b: Floats,
+    M: Floats,
+    F: Floats,
+    *,
+    row_cut: float = ROW_CUT,
+    mass_cut: float = MASS_CUT,
+    metric: Floats | None = None,
+) -> Floats:
+    """Accelerations by Udwadia and Phohomsiri, eq. (14):  x'' = [(1 - A+ A) M; A]+ [F; b].
+
+    Both pseudoinverses have a cut of their own: A+ the coarse `row_cut` on row-normalised A, the outer one the fine
+    `mass_cut`.  metric: a symmetric positive matrix W in whose coordinates y = W^(1/2) x the equation is evaluated, so
+    that metres, radians and kilograms do not meet in one singular value decomposition; None: as printed.
+    Raises `UndeterminedAcceleration` with the columns where [M; A] is rank-deficient.
+    """
+    n = len(F)
+    back = np.eye(n) if metric is None else inverse_root(metric)  # x = back y
+    A_y, b_y = normalised(A @ back, b)
+    M_y, F_y = back @ M @ back, back @ F
+    free = np.eye(n) - np.linalg.pinv(A_y, rcond=row_cut) @ A_y
+    U, sigma, Vt = np.linalg.svd(np.vstack([free @ M_y, A_y]), full_matrices=False)
+    if len(sigma) < n or (sigma < mass_cut * sigma[0]).any():
+        lost = Vt[sigma < mass_cut * sigma[0]] @ back
+        raise UndeterminedAcceleration(_columns(lost))
+    return np.asarray(back @ (Vt.T @ ((U.T @ np.concatenate([F_y, b_y])) / sigma)))
+
+
+def solve_literal(at: Instant) -> Solution:
+    """The printed equation for a selection at a state."""
+    A, b, M, F = matrices(at)
+    n = len(at.r)
+    if n == 0:
+        return _nothing(at)
+    x = literal(A, b, M, F, metric=_completed(M, at))
+    by_body = x.reshape(n, 7)
+    acceleration = np.empty((n, 6))
+    acceleration[:, :3] = by_body[:, :3]
+    for k in range(n):
+        acceleration[k, 3:] = rate_matrix(at.q[k]) @ by_body[k, 3:]
+    return _with_forces(at, acceleration)
+
+
+def _completed(M: Floats, at: Instant) -> Floats:
+    """M with the missing inertia along each quaternion filled in: the metric of kinetic energy, made regular."""
+    out = M.copy()
+    for k, inertia in enumerate(at.selection.tables.body_inertia):
+        q = slice(7 * k + 3, 7 * k + 7)
+        out[q, q] += 4.0 * np.trace(inertia) / 3.0 * np.outer(at.q[k], at.q[k])
+    return out
+
+
+# --- over (v, omega): the null-space form ---------------------------------------------------------------------------
+def constraint_matrix(at: Instant) -> Floats:
+    """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies (m, 6 nb)."""
+    rows: Rows = at.rows
+    n = len(at.r)
+    wide = np.zeros((len(rows.phi), n + 1, 6))
+    each = np.arange(len(rows.phi))
+    wide[each, rows.body1] += rows.jacobian[:, :6]
+    wide[each, rows.body2] += rows.jacobian[:, 6:]
+    wide = wide[:, :n]
+    turns = at.frames.axes[:n].reshape(n, 3, 3)
+    wide[:, :, 3:] = np.einsum("mni,nij->mnj", wide[:, :, 3:], turns)
+    return wide.reshape(len(rows.phi), 6 * n)
+
+
+def applied_forces(at: Instant) -> Floats:
+    """Right-hand sides of Newton and Euler without joints: f in N; tau - omega x I omega in body axes (nb, 6)."""
+    n = len(at.r)
+    turns = at.frames.axes[:n].reshape(n, 3, 3)
+    torque = np.einsum("nij,ni->nj", turns, at.loads.wrench[:, 3:])
+    momentum = np.einsum("nij,nj->ni", at.selection.tables.body_inertia, at.omega)
+    return np.hstack([at.loads.wrench[:, :3], torque - np.cross(at.omega, momentum)])
+
+
+def mass_roots(at: Instant) -> tuple[Floats, Floats]:
+    """Per body M^(1/2) and M^(-1/2) over (v, omega body axes), each (nb, 6, 6)."""
+    tables, n = at.selection.tables, len(at.r)
+    root, back = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
+    eye = np.eye(3)
+    moments, directions = np.linalg.eigh(tables.body_inertia)
+    size = np.sqrt(tables.body_mass)[:, None, None]
+    root[:, :3, :3], back[:, :3, :3] = size * eye, eye / size
+    root[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, np.sqrt(moments), directions)
+    back[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, 1.0 / np.sqrt(moments), directions)
+    return root, back
+
+
+class Decomposition(NamedTuple):
+    """U sigma Vt of the mass-weighted constraint matrix with rows of length one; its rank, and the row norms."""
+
+    U: Floats
+    sigma: Floats
+    Vt: Floats
+    rank: int
+    norms: Floats
+
+
+def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
+    """Rank of the active constraints, free of units: A = J M^(-1/2) with rows of unit norm."""
+    _, back = mass_roots(at)
+    n = len(at.r)
+    J = constraint_matrix(at).reshape(-1, n, 6)
+    A = np.einsum("mni,nij->mnj", J, back).reshape(len(J), 6 * n)
+    norms = row_norms(A)
+    U, sigma, Vt = np.linalg.svd(A / norms[:, None], full_matrices=False)
+    rank = int((sigma > row_cut * sigma[0]).sum()) if sigma.size else 0
+    return Decomposition(U, sigma, Vt, rank, norms)
+
+
+def solve_dense(at: Instant) -> Solution:
+    """Gauss's principle: of all accelerations that the constraints allow, the one nearest to the free one in the mass
+    metric.  a = a_free + A+ (c - A a_free) in the coordinates a = M^(1/2) (v-dot, omega-dot)."""
+    n = len(at.r)
+    if n == 0:
+        return _nothing(at)
+    _, back = mass_roots(at)
+    free = np.einsum("nij,nj->ni", back, applied_forces(at)).reshape(6 * n)
+    if not len(at.rows.phi):
+        return _with_forces(at, np.einsum("nij,nj->ni", back, free.reshape(n, 6)))
+    U, sigma, Vt, rank, norms = decompose(at)
+    U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
+    inside = Vt.T @ ((U.T @ (at.rows.gamma / norms)) / sigma - Vt @ free)
+    acceleration = np.einsum("nij,nj->ni", back, (free + inside).reshape(n, 6))
+    return _with_forces(at, acceleration, U @ ((Vt @ inside) / sigma) / norms)
+
+
+def _with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = None) -> Solution:
+    """Add the constraint forces M a - F, and the least-norm multipliers that make them."""
+    tables = at.selection.tables
+    inertial = np.hstack([
+        tables.body_mass[:, None] * acceleration[:, :3],
+        np.einsum("nij,nj->ni", tables.body_inertia, acceleration[:, 3:]),
+    ])  # fmt: skip
+    wrench = inertial - applied_forces(at)
+    if multipliers is None:
+        multipliers = _multipliers(at, wrench)
+    return Solution(acceleration, multipliers, wrench)
+
+
+def _multipliers(at: Instant, wrench: Floats) -> Floats:
+    """Least-norm lambda (in the row-normalised metric) with J' lambda = constraint wrench."""
+    if not len(at.rows.phi):
+        return np.zeros(0)
+    _, back = mass_roots(at)
+    U, sigma, Vt, rank, norms = decompose(at)
+    weighted = np.einsum("nij,nj->ni", back, wrench).reshape(-1)
+    return np.asarray(U[:, :rank] @ ((Vt[:rank] @ weighted) / sigma[:rank]) / norms)
+
+
+def _nothing(at: Instant) -> Solution:
+    """Every body is fixed."""
+    return Solution(np.zeros((0, 6)), np.zeros(len(at.rows.phi)), np.zeros((0, 6)))
+
+
+# --- small linear algebra -------------------------------------------------------------------------------------------
+def row_norms(A: Floats) -> Floats:
+    """Length of each row; 1 for a row of zeros."""
+    norms = np.linalg.norm(A, axis=1)
+    norms[norms == 0.0] = 1.0
+    return np.asarray(norms)
+
+
+def normalised(A: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Rows of unit length, and their right-hand sides."""
+    norms = row_norms(A)
+    return A / norms[:, None], b / norms
+
+
+def inverse_root(W: Floats) -> Floats:
+    """W^(-1/2) of a symmetric positive matrix."""
+    values, vectors = np.linalg.eigh(W)
+    return np.asarray((vectors / np.sqrt(values)) @ vectors.T)
+
+
+def _columns(directions: Floats) -> tuple[int, ...]:
+    """The columns that take part in the given directions."""
+    if not len(directions):
+        return ()
+    size = abs(directions) / abs(directions).max(axis=1, keepdims=True)
+    return tuple(int(c) for c in np.flatnonzero((size > 1e-3).any(axis=0)))

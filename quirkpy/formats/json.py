@@ -1,0 +1,53 @@
+"""`to_json` and `from_json`: a part, a state or a whole system as text, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from quirkpy.multibody import Multibody
+from quirkpy.parts.json import Reader, Writer
+from quirkpy.parts.part import Part
+from quirkpy.state import State
+
+
+def to_json(what: Part | State | Multibody) -> str:
+    """A part, a state or a system as JSON text; functions of t are refused."""
+    return Writer({Multibody: _write_system, State: _write_state}).document(what)
+
+
+def from_json(text: str, modules: Iterable[str] = ()) -> Any:
+    """What `to_json` wrote, bit for bit.
+
+    modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may use; they are
+    imported.  No other code of the document's choosing ever runs.
+    """
+    return Reader(text, modules, {"Multibody": _read_system, "State": _read_state}).root()
+
+
+def _write_system(writer: Writer, system: Multibody) -> dict[str, Any]:
+    start = system.initial if system.initial != State.written(system.selection) else None
+    return {
+        "type": "Multibody",
+        "parts": writer.value(system.parts),
+        "candidates": writer.value(system.candidates),
+        "start": writer.value(start),
+    }
+
+
+def _read_system(fields: dict[str, Any]) -> Multibody:
+    return Multibody(*fields["parts"], candidates=fields["candidates"], start=fields["start"])
+
+
+def _write_state(writer: Writer, state: State) -> dict[str, Any]:
+    arrays = ("bodies", "r", "q", "v", "omega", "joints", "windings")
+    return {"type": "State", "t": state.t} | {name: writer.value(getattr(state, name)) for name in arrays}
+
+
+def _read_state(fields: dict[str, Any]) -> State:
+    widths = {"r": 3, "q": 4, "v": 3, "omega": 3}
+    r, q, v, omega = (np.array(fields[name], dtype=float).reshape(-1, width) for name, width in widths.items())
+    windings = np.array(fields["windings"], dtype=np.int64)
+    return State(fields["t"], fields["bodies"], r, q, v, omega, fields["joints"], windings)

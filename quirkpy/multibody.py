@@ -1,0 +1,227 @@
+"""`Multibody`: an immutable set of parts, and the questions one may ask of it.  No arithmetic of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, Literal, NoReturn, TypeAlias
+
+from quirkpy import analysis, equation
+from quirkpy.analysis import Energy, Mobility, Reaction, Residual
+from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
+from quirkpy.kernels.instant import Instant
+from quirkpy.parts.body import GROUND, Body
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.force import Force
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.sensor import Sensor
+from quirkpy.state import State, check_meeting
+from quirkpy.tables import Selection, Tables, compile
+
+Evaluator: TypeAlias = Literal["dense", "literal"]
+
+KINDS = (Body, BaseJoint, Force, Sensor)
+
+
+class Multibody:
+    """Bodies, the joints and forces that act on them, and sensors: ``Multibody(hub, arm, hinge, gravity)``.
+
+    candidates: joints and forces that may act later; they are compiled along, but their ends need not meet now.
+    start: the state in which the system begins (default: the poses with which the bodies were written).
+    The ground belongs to every system.
+    """
+
+    parts: tuple[Part, ...]
+    candidates: tuple[Part, ...]
+
+    def __init__(self, *parts: Part, candidates: Iterable[Part] = (), start: State | None = None) -> None:
+        listed, later = tuple(p for p in parts if p is not GROUND), tuple(candidates)
+        _check_parts(listed, later)
+        vars(self).update(parts=listed, candidates=later, _start=start)
+        check_meeting(self._instant(None))
+
+    # --- what it is made of -------------------------------------------------------------------------------------
+    @cached_property
+    def tables(self) -> Tables:
+        """All parts and candidates, compiled once."""
+        return compile((*self.parts, *self.candidates))
+
+    @cached_property
+    def selection(self) -> Selection:
+        """What acts: everything but the candidates."""
+        joints = [p.name for p in self.parts if isinstance(p, BaseJoint)]
+        return self.tables.select(joints, [p.name for p in self.parts if isinstance(p, Force)])
+
+    @cached_property
+    def initial(self) -> State:
+        """The state in which the system begins."""
+        return State.written(self.selection) if self._start is None else self._start.on(self.selection)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the moving bodies: the row order of every (n, ...) array."""
+        return self.tables.body_names
+
+    def __getitem__(self, name: str) -> Part:
+        for part in (*self.parts, *self.candidates, GROUND):
+            if getattr(part, "name", None) == name:
+                return part
+        names = ", ".join(str(getattr(p, "name", "")) for p in (*self.parts, *self.candidates))
+        raise KeyError(f"no part is called {name!r}; there are: {names}")
+
+    # --- variants -----------------------------------------------------------------------------------------------
+    def with_(self, *parts: Part) -> Multibody:
+        """The same system and state with more parts; a candidate becomes active."""
+        later = tuple(p for p in self.candidates if p not in parts)
+        return Multibody(*self.parts, *parts, candidates=later, start=self._start)
+
+    def without(self, *names: str) -> Multibody:
+        """The same system and state without some parts."""
+        gone = {id(self[name]) for name in names}
+        keep, later = ([p for p in some if id(p) not in gone] for some in (self.parts, self.candidates))
+        return Multibody(*keep, candidates=later, start=self._start)
+
+    def at(self, state: State) -> Multibody:
+        """The same system beginning in another state; sites and joint zeros stay where they were written."""
+        if set(state.bodies) != set(self.bodies):
+            raise PartError(
+                f"at: the state has the bodies {', '.join(state.bodies)}, the system moves {', '.join(self.bodies)}; "
+                "give a state of this system."
+            )
+        return Multibody(*self.parts, candidates=self.candidates, start=state)
+
+    # --- accelerations ------------------------------------------------------------------------------------------
+    def acceleration(self, state: State | None = None, evaluator: Evaluator = "dense") -> Floats:
+        """Accelerations of the moving bodies (n, 6): of the mass centre in N [m/s2], omega-dot in body axes [rad/s2].
+
+        "dense": Gauss's principle by null space; "literal": the Udwadia-Phohomsiri equation as printed.  Same answer.
+        """
+        return self._solve(state, evaluator).acceleration
+
+    def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "dense") -> Floats:
+        """What all joints together do to each moving body (n, 6): force in N [N], torque in body axes [N m]."""
+        return self._solve(state, evaluator).constraint_wrench
+
+    def matrices(self, state: State | None = None) -> Matrices:
+        """A, b, M, F of A x'' = b, M x'' = F over x = (r, q) body by body, q in the order w x y z."""
+        return equation.matrices(self._instant(state))
+
+    # --- questions ----------------------------------------------------------------------------------------------
+    def energy(self, state: State | None = None) -> Energy:
+        """Total energy [J], a number with `.kinetic` and `.potential`."""
+        return analysis.energy(self._instant(state))
+
+    def residual(self, state: State | None = None) -> Residual:
+        """How far the active joints are from being satisfied, in position and velocity."""
+        return analysis.residual(self._instant(state))
+
+    def mobility(self, state: State | None = None) -> Mobility:
+        """Degrees of freedom, rank, redundant joints, nearness of a singular pose."""
+        return analysis.mobility(self._instant(state))
+
+    def reactions(self, state: State | None = None) -> dict[str, Reaction]:
+        """Force and torque of each active joint on its second body; flagged where they are not unique."""
+        at = self._instant(state)
+        return analysis.reactions(at, self._solve(state, "dense").multipliers)
+
+    def explain(self, state: State | None = None) -> str:
+        """The system in words: bodies, joints, freedoms, forces, what is redundant."""
+        from quirkpy.views import explain
+
+        return explain.text(self, state)
+
+    # --- inside -------------------------------------------------------------------------------------------------
+    def _instant(self, state: State | None) -> Instant:
+        return (self.initial if state is None else state).instant(self.selection)
+
+    def _solve(self, state: State | None, evaluator: Evaluator) -> Solution:
+        solvers = {"dense": equation.solve_dense, "literal": equation.solve_literal}
+        if evaluator not in solvers:
+            raise PartError(f"evaluator is {evaluator!r}, but must be one of {', '.join(map(repr, solvers))}.")
+        try:
+            return solvers[evaluator](self._instant(state))
+        except UndeterminedAcceleration as error:
+            names = list(dict.fromkeys(self.bodies[column // 7] for column in error.columns))
+            raise PartError(
+                f"mass and constraints leave the acceleration of {', '.join(names)} undetermined to working precision; "
+                "give these bodies moments of inertia of more comparable size."
+            ) from error
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Multibody):
+            return NotImplemented
+        mine, theirs = ((s.parts, s.candidates, s._start) for s in (self, other))
+        return mine == theirs
+
+    def __hash__(self) -> int:
+        return hash((self.parts, self.candidates))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.parts, self.candidates, self._start)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Multibody does not change ({name!r}); with_, without and at give another one.")
+
+    def __repr__(self) -> str:
+        counts = [
+            (len(self.bodies), "moving bodies"),
+            (len(self.selection.joints), "joints"),
+            (len(self.selection.forces), "forces"),
+        ]
+        return f"Multibody({', '.join(f'{n} {noun}' for n, noun in counts)})"
+
+    _start: State | None
+
+
+def _restored(parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None) -> Multibody:
+    return Multibody(*parts, candidates=candidates, start=start)
+
+
+def _check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
+    """Kinds, names, and that every part refers only to parts that are here."""
+    named: dict[str, Part] = {"ground": GROUND}
+    for part in (*parts, *candidates):
+        if not isinstance(part, KINDS):
+            raise PartError(f"Multibody: {part!r} is neither a body nor a joint, a force or a sensor.")
+        if part.name in named:
+            raise PartError(f"Multibody: two parts are called {part.name!r}; give each a name of its own.")
+        named[part.name] = part
+    for part in candidates:
+        if not isinstance(part, (BaseJoint, Force)):
+            raise part.refuse("only joints and forces can be candidates; give it as a part.")
+    if not any(isinstance(part, Body) for part in parts):
+        raise PartError("Multibody: there is no body; give at least one.")
+    for part in (*parts, *candidates):
+        for other in _referred(part):
+            _check_reference(part, other, named)
+
+
+def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]) -> None:
+    here = named.get(other.name)
+    if here is other or here == other:
+        return
+    noun = "body" if isinstance(other, Body) else "joint"
+    if isinstance(here, type(other)):
+        raise part.refuse(
+            f"the {noun} {other.name!r} that it refers to differs from the one in the system; use the same object."
+        )
+    raise part.refuse(f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as well.")
+
+
+def _referred(part: Any) -> Iterator[Body | BaseJoint]:
+    """The bodies and joints that a part names in its fields, at any depth."""
+    if isinstance(part, Part):
+        for field in dataclasses.fields(part):  # type: ignore[arg-type]
+            yield from _mentioned(getattr(part, field.name))
+
+
+def _mentioned(value: Any) -> Iterator[Body | BaseJoint]:
+    if isinstance(value, (Body, BaseJoint)):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _mentioned(item)
+    else:
+        yield from _referred(value)

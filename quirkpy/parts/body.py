@@ -1,0 +1,283 @@
+"""Bodies, and the sites on them: frames fixed in a body to which joints, forces and sensors attach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+
+from quirkpy import quat
+from quirkpy.parts.checks import (
+    Axis,
+    Floats,
+    Vector,
+    direction,
+    flag,
+    instance,
+    lengths,
+    optional,
+    positive,
+    text,
+    unit,
+    vector,
+)
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+
+#: Three principal moments, or a symmetric 3x3 matrix: about the mass centre, in body axes [kg m2].
+Inertia: TypeAlias = Sequence[float] | Sequence[Sequence[float]] | Floats
+
+#: Rounding that a matrix of moments may carry before it counts as asymmetric or impossible, relative.
+INERTIA_TOLERANCE = 1e-9
+#: A direction for x that is not perpendicular to z by more than this [rad] is refused.
+SQUARE_TOLERANCE = 1e-6
+
+
+class Placement(TypedDict, total=False):
+    """The keywords that every way of making a body shares; see `Body`."""
+
+    position: Vector
+    orientation: Any
+    velocity: Vector
+    angular_velocity: Vector
+    color: Any
+    label: str | None
+    fixed: bool
+
+
+def _inertia(value: Any) -> Any:
+    """3 principal values or 3x3, kept as nested tuples."""
+    if np.shape(value) not in ((3,), (3, 3)):
+        raise ValueError(f"has shape {np.shape(value)}, but must be 3 principal values or 3x3")
+    return vector(value) if np.ndim(value) == 1 else tuple(vector(row) for row in value)
+
+
+def _color(value: Any) -> Any:
+    """A colour: a name or '#rrggbb' for a painter, or three numbers from 0 to 1."""
+    if value is None or isinstance(value, str):
+        return value
+    out = vector(value)
+    if not all(0.0 <= c <= 1.0 for c in out):
+        raise ValueError(f"is {out}, but red, green and blue must lie between 0 and 1")
+    return out
+
+
+class Body(Part):
+    """A rigid body.
+
+    mass [kg] and inertia [kg m2] (3 principal values or 3x3, about the mass centre, body axes) may be left out when
+    the body is fixed.  The initial pose and motion: position [m] and velocity [m/s] of the mass centre in N,
+    orientation (body axes to N), angular_velocity [rad/s] in body axes.  `unphysical_inertia` accepts moments that
+    no mass distribution has (a paper's table), as long as they are positive.
+    """
+
+    name: str = checked(text)
+    mass: float | None = checked(optional(positive), default=None)
+    inertia: Inertia | None = checked(optional(_inertia), default=None)
+    position: Vector = checked(vector, default=(0.0, 0.0, 0.0))
+    orientation: Any = checked(quat.unit_quaternion, default=quat.IDENTITY)
+    velocity: Vector = checked(vector, default=(0.0, 0.0, 0.0))
+    angular_velocity: Vector = checked(vector, default=(0.0, 0.0, 0.0))
+    shape: Shape | None = checked(optional(instance(Shape)), default=None)
+    color: Any = checked(_color, default=None)
+    label: str | None = checked(optional(text), default=None)
+    fixed: bool = checked(flag, default=False, kw_only=True)
+    unphysical_inertia: bool = checked(flag, default=False, kw_only=True)
+
+    def validate(self) -> None:
+        if self.fixed:
+            if any((*self.velocity, *self.angular_velocity)):
+                raise self.refuse("a fixed body does not move: leave out velocity and angular_velocity.")
+        elif self.mass is None or self.inertia is None:
+            missing = "mass" if self.mass is None else "inertia"
+            raise self.refuse(f"{missing} is missing; give it, or write fixed=True for a body that never moves.")
+        if self.inertia is not None:
+            self._validate_inertia()
+
+    def _validate_inertia(self) -> None:
+        matrix = self.inertia_matrix
+        scale = abs(matrix).max()
+        if abs(matrix - matrix.T).max() > INERTIA_TOLERANCE * scale:
+            raise self.refuse(f"inertia {matrix.tolist()} is not symmetric; give the symmetric matrix of moments.")
+        small, middle, large = np.linalg.eigvalsh(matrix)
+        if not small > 0.0:
+            raise self.refuse(
+                f"inertia has the principal moment {small:.6g}, but all three must be positive; "
+                "give a thin rod the small moment of its real thickness."
+            )
+        if small + middle < large * (1.0 - INERTIA_TOLERANCE) and not self.unphysical_inertia:
+            raise self.refuse(
+                f"inertia with principal moments {small:.6g}, {middle:.6g}, {large:.6g} belongs to no mass "
+                "distribution (the two smaller must add up to the largest or more); unphysical_inertia=True accepts it."
+            )
+
+    @cached_property
+    def inertia_matrix(self) -> Floats:
+        """Moments of inertia (3, 3) about the mass centre, body axes [kg m2]."""
+        array = np.asarray(self.inertia, dtype=float)
+        return np.diag(array) if array.ndim == 1 else array
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """Rotation matrix (3, 3) of the initial pose, body components to N components."""
+        return quat.matrix(self.orientation)
+
+    # --- ways of making one -------------------------------------------------------------------------------------
+    @classmethod
+    def _uniform(cls, name: str, shape: Shape, mass: float | None, rest: Placement) -> Body:
+        """A body whose mass fills its shape evenly."""
+        if mass is None:
+            return cls(name, shape=shape, **rest)
+        try:
+            kilograms = positive(mass)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"{cls.__name__} {name!r}: mass {error}.") from None
+        inertia = tuple(kilograms * moment for moment in shape.inertia_per_mass())
+        return cls(name, mass=kilograms, inertia=inertia, shape=shape, **rest)
+
+    @classmethod
+    def box(cls, name: str, size: Vector, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
+        """A uniform cuboid; size: full lengths along body x, y, z [m]."""
+        return cls._uniform(name, cls._shape(name, "size", lengths, size, Box), mass, rest)
+
+    @classmethod
+    def sphere(cls, name: str, radius: float, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
+        """A uniform ball; radius [m]."""
+        return cls._uniform(name, cls._shape(name, "radius", positive, radius, Sphere), mass, rest)
+
+    @classmethod
+    def cylinder(
+        cls, name: str, radius: float, length: float, mass: float | None = None, axis: Axis = "x",
+        **rest: Unpack[Placement],
+    ) -> Body:  # fmt: skip
+        """A uniform cylinder; radius [m], length [m], axis: the body axis along which it lies."""
+        cls._shape(name, "length", positive, length, float)
+        return cls._uniform(
+            name, cls._shape(name, "radius", positive, radius, lambda r: Cylinder(r, length, axis)), mass, rest
+        )
+
+    @classmethod
+    def rod(
+        cls, name: str, start: Vector, end: Vector, mass: float, radius: float | None = None, **rest: Unpack[Placement]
+    ) -> Body:
+        """A slender rod from start to end (points in N [m]), body x along it.
+
+        Its moment across is m L^2/12 exactly; about its own axis m radius^2/2, with radius [m] = L/100 when not given.
+        `position` and `orientation` follow from the ends.
+        """
+        first = cls._shape(name, "start", vector, start, np.asarray)
+        along = cls._shape(name, "end", vector, end, np.asarray) - first
+        length = math.hypot(*along)
+        if length == 0.0:
+            raise PartError(f"Body {name!r}: start and end are the same point; a rod needs a length.")
+        kilograms = cls._shape(name, "mass", positive, mass, float)
+        thick = cls._shape(name, "radius", positive, 0.01 * length if radius is None else radius, float)
+        across = kilograms * length**2 / 12.0
+        if {"position", "orientation"} & rest.keys():
+            raise PartError(f"Body {name!r}: position and orientation follow from start and end; leave them out.")
+        placed: Placement = {
+            **rest,
+            "position": tuple(first + 0.5 * along),
+            "orientation": _turn_x_to(along / length),
+        }
+        inertia = (0.5 * kilograms * thick**2, across, across)
+        return cls(name, mass=kilograms, inertia=inertia, shape=Cylinder(thick, length), **placed)
+
+    @classmethod
+    def _shape(cls, name: str, field: str, check: Any, value: Any, make: Any) -> Any:
+        """Check a dimension in the name of the body that is being made."""
+        try:
+            return make(check(value))
+        except (TypeError, ValueError) as error:
+            raise PartError(f"{cls.__name__} {name!r}: {field} {error}.") from None
+
+    # --- frames on it -------------------------------------------------------------------------------------------
+    def site(
+        self, name: str, at: Vector = (0.0, 0.0, 0.0), z: Vector = (0.0, 0.0, 1.0), x: Vector | None = None
+    ) -> Site:
+        """A frame fixed in this body: at [m], z and x in body axes, origin at the mass centre."""
+        return Site(self, name, at, z, x)
+
+    def site_at(self, name: str, point: Vector | None, axes: Floats) -> Site:
+        """The site at `point` (in N, default the mass centre) with `axes` (columns, in N) at the written pose."""
+        matrix, centre = self.matrix, np.asarray(self.position)
+        local = np.zeros(3) if point is None else matrix.T @ (np.asarray(point, dtype=float) - centre)
+        turned = matrix.T @ axes
+        return Site(self, name, tuple(local), tuple(turned[:, 2]), tuple(turned[:, 0]))
+
+
+def _turn_x_to(target: Floats) -> Any:
+    """The smallest rotation that carries the x axis to a unit vector."""
+    axis = np.array([0.0, -target[2], target[1]])
+    angle = math.atan2(math.hypot(*axis), target[0])
+    return quat.rotation(axis if math.hypot(*axis) > 0.0 else (0.0, 0.0, 1.0), angle)
+
+
+class Site(Part):
+    """A frame fixed in a body: origin `at` [m], axes z and x, all in body axes, origin at the mass centre.
+
+    x must be perpendicular to z.  Left out, it is the body's x axis made perpendicular to z (body y where z lies along
+    body x).  Make one with ``body.site(name, at=..., z=..., x=...)``.
+    """
+
+    body: Body = checked(instance(Body))
+    name: str = checked(text)
+    at: Vector = checked(vector, default=(0.0, 0.0, 0.0))
+    z: Vector = checked(direction, default=(0.0, 0.0, 1.0))
+    x: Vector | None = checked(optional(direction), default=None)
+
+    def validate(self) -> None:
+        if self.x is not None and abs(cosine := float(unit(self.x) @ unit(self.z))) > SQUARE_TOLERANCE:
+            raise self.refuse(
+                f"x {self.x} and z {self.z} on body {self.body.name!r} enclose {math.degrees(math.acos(cosine)):.6g} "
+                "degrees, but must be perpendicular."
+            )
+
+    @cached_property
+    def axes(self) -> Floats:
+        """Columns: the unit vectors x, y, z of the site in body axes (3, 3)."""
+        z = unit(self.z)
+        x = perpendicular(z) if self.x is None else unit(self.x)
+        x = unit(x - (x @ z) * z)
+        return np.column_stack([x, np.cross(z, x), z])
+
+    def written_pose(self) -> tuple[Floats, Floats]:
+        """Origin (3,) [m] and axes (3, 3, columns) in N, at the pose with which the body was written."""
+        matrix = self.body.matrix
+        return np.asarray(self.body.position) + matrix @ np.asarray(self.at), matrix @ self.axes
+
+
+def perpendicular(z: Floats) -> Floats:
+    """The x axis made perpendicular to the unit vector z; y where z lies along x."""
+    seed = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 1.0 - 1e-6 else np.array([0.0, 1.0, 0.0])
+    return unit(seed - (seed @ z) * z)
+
+
+def axes_about(axis: Vector) -> Floats:
+    """A right-handed triad (columns) whose z is the given direction."""
+    z = unit(axis)
+    x = perpendicular(z)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def point_sites(
+    part: Part, ends: tuple[Site | Body, Site | Body], points: tuple[Vector | None, Vector | None]
+) -> tuple[Site, Site]:
+    """The two points on which a spring or a bar acts: sites as they are, bodies at `points` (in N at the written
+    poses; None: the mass centre)."""
+    for end, point, word in zip(ends, points, ("at1", "at2"), strict=True):
+        if isinstance(end, Site) and point is not None:
+            raise part.refuse(f"{word} goes with a body; the site {end.name!r} already says where this end is.")
+    name = str(getattr(part, "name", "point"))
+    one, two = (
+        end if isinstance(end, Site) else end.site_at(name, point, np.eye(3))
+        for end, point in zip(ends, points, strict=True)
+    )
+    return one, two
+
+
+#: The inertial frame as a body: it may stand wherever a body may, and belongs to every system.
+GROUND = Body("ground", fixed=True)

@@ -1,0 +1,77 @@
+"""`Force`: the base of every force, built in or yours, and the elements that the built-in ones are made of.
+
+A built-in force is a tuple of elements, which the kernels know (kernels/loads.py).  Yours gives a load or a potential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from quirkpy.parts.body import Body, Site
+from quirkpy.parts.checks import text
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.motion import MotionView, Wrench
+from quirkpy.parts.part import Part, checked
+from quirkpy.parts.schedule import Schedule
+
+ElementKind: TypeAlias = Literal["uniform", "pair", "coordinate", "push", "callback"]
+#: The order of the kinds is their number in the tables.
+ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
+
+
+class Element(NamedTuple):
+    """One elementary load; what `numbers` mean depends on the kind.
+
+    uniform     acceleration (3) [m/s2] of every moving body
+    pair        stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two sites
+    coordinate  stiffness, rest value, damping, on the coordinate of a joint: [N m/rad] and [rad], or [N/m] and [m]
+    push        force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace force, torque
+    callback    none: the force's own Python is called
+    """
+
+    kind: ElementKind
+    site1: Site | None = None
+    site2: Site | None = None
+    joint: BaseJoint | None = None
+    numbers: tuple[float, ...] = ()
+    schedules: tuple[Schedule | None, Schedule | None] = (None, None)
+
+
+class Force(Part):
+    """Base of all forces.  Yours defines `load`, or `potential`, and annotates what it needs:
+
+        class Wind(qp.Force):
+            sail: qp.Body
+            strength: float
+            def load(self, at):
+                return {self.sail: qp.Wrench(force=(self.strength * at.t, 0.0, 0.0))}
+
+    A load may depend on time, poses and velocities.  A potential U [J] may depend on time and poses: force and torque
+    are its negative gradient, taken by differences of the pose (relative error about 1e-10) unless you write `load`
+    as well.  A force with only a load has no potential energy: what it does counts as work.
+    """
+
+    name: str = checked(text)
+
+    def elements(self) -> tuple[Element, ...]:
+        """The elementary loads that this force is made of."""
+        return (Element("callback"),)
+
+    def load(self, at: MotionView) -> Mapping[Body, Wrench]:
+        """The wrench on each body that it acts on; every reaction is yours to give."""
+        raise self.refuse("load() is not defined; the force is the gradient of its potential().")
+
+    def potential(self, at: MotionView) -> float:
+        """Potential energy [J]."""
+        return 0.0
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        if not any(cls.overrides(method) for method in ("elements", "load", "potential")):
+            raise TypeError(f"{cls.__name__}: a force defines load(self, at) or potential(self, at).")
+
+    @classmethod
+    def overrides(cls, method: Literal["elements", "load", "potential"]) -> bool:
+        """Whether this class wrote the method itself."""
+        return getattr(cls, method) is not getattr(Force, method)

@@ -1,0 +1,176 @@
+"""The built-in forces.  Each docstring states the law, its units and its potential energy U."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from quirkpy.parts.body import GROUND, Body, Site, point_sites
+from quirkpy.parts.checks import Vector, flag, instance, not_negative, number, optional, text, vector, word
+from quirkpy.parts.force import Element, Force
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.motion import MotionView, Wrench
+from quirkpy.parts.part import checked
+from quirkpy.parts.schedule import Schedule
+
+Frame: TypeAlias = Literal["inertial", "body"]
+#: A vector that may change with time: three numbers, a Schedule, or a function of t (not written to JSON).
+VectorInTime: TypeAlias = Vector | Schedule | Callable[[float], Sequence[float]]
+
+
+def _vector_in_time(value: Any) -> Any:
+    return value if isinstance(value, Schedule) or callable(value) else vector(value)
+
+
+class Gravity(Force):
+    """The same acceleration [m/s2] for every moving body: force m g at its mass centre.  U = -m g . r."""
+
+    acceleration: Vector = checked(vector)
+    name: str = checked(text, default="gravity", kw_only=True)
+
+    def elements(self) -> tuple[Element, ...]:
+        return (Element("uniform", numbers=tuple(self.acceleration)),)
+
+
+class _BetweenPoints(Force):
+    """A force along the line between two points: sites, or bodies at at1 and at2 (in N at the written poses)."""
+
+    first: Site | Body = checked(instance(Site, Body))
+    second: Site | Body = checked(instance(Site, Body))
+    at1: Vector | None = checked(optional(vector), default=None, kw_only=True)
+    at2: Vector | None = checked(optional(vector), default=None, kw_only=True)
+
+    def sites(self) -> tuple[Site, Site]:
+        """The two points."""
+        return point_sites(self, (self.first, self.second), (self.at1, self.at2))
+
+    def validate(self) -> None:
+        self.sites()
+
+    def elements(self) -> tuple[Element, ...]:
+        return (Element("pair", *self.sites(), numbers=self.pair_numbers()),)
+
+    def pair_numbers(self) -> tuple[float, float, float, float]:
+        """Stiffness, rest length, damping, tension only: see `Element`."""
+        raise self.refuse("pair_numbers() is not defined.")
+
+
+class Spring(_BetweenPoints):
+    """Tension k (L - L0) + c dL/dt between two points.  U = k (L - L0)^2 / 2.
+
+    stiffness k [N/m], rest_length L0 [m] (default: the distance at the written poses), damping c [N s/m].
+    tension_only: a rope; it never pushes, and is without force, energy and damping while shorter than L0.
+    Where the points coincide (L = 0) the direction, and so the force of a rest length, is undefined and taken as zero.
+    """
+
+    stiffness: float = checked(not_negative, kw_only=True)
+    rest_length: float | None = checked(optional(not_negative), default=None, kw_only=True)
+    damping: float = checked(not_negative, default=0.0, kw_only=True)
+    tension_only: bool = checked(flag, default=False, kw_only=True)
+
+    def pair_numbers(self) -> tuple[float, float, float, float]:
+        rest = self.rest_length
+        if rest is None:
+            rest = math.dist(*(site.written_pose()[0] for site in self.sites()))
+        return self.stiffness, rest, self.damping, float(self.tension_only)
+
+
+class Damper(_BetweenPoints):
+    """Tension c dL/dt between two points; damping c [N s/m].  No potential."""
+
+    damping: float = checked(not_negative, kw_only=True)
+
+    def pair_numbers(self) -> tuple[float, float, float, float]:
+        return 0.0, 0.0, self.damping, 0.0
+
+
+class PotentialWell(Force):
+    """A pull towards a point of N, on the mass centre: force k (centre - r).  U = k |r - centre|^2 / 2.
+
+    centre [m] in N, stiffness k [N/m].  It makes no torque about the mass centre.
+    """
+
+    body: Body = checked(instance(Body))
+    centre: Vector = checked(vector)
+    stiffness: float = checked(not_negative)
+
+    def elements(self) -> tuple[Element, ...]:
+        """A spring of zero rest length from the centre, fixed in N, to the mass centre."""
+        ends = GROUND.site(self.name, at=self.centre), self.body.site(self.name)
+        return (Element("pair", *ends, numbers=(self.stiffness, 0.0, 0.0, 0.0)),)
+
+
+class HingeSpring(Force):
+    """Torque -k (angle - rest_angle) - c d(angle)/dt of the second body about the hinge, and its reaction.
+
+    stiffness k [N m/rad], rest_angle [rad], damping c [N m s/rad].  U = k (angle - rest_angle)^2 / 2 with the
+    continuous angle.  It acts while its joint is active.
+    """
+
+    joint: BaseJoint = checked(instance(BaseJoint))
+    stiffness: float = checked(not_negative, kw_only=True)
+    rest_angle: float = checked(number, default=0.0, kw_only=True)
+    damping: float = checked(not_negative, default=0.0, kw_only=True)
+
+    def validate(self) -> None:
+        if self.joint.coordinate != "angle":
+            raise self.refuse(
+                f"joint {self.joint.name!r} ({type(self.joint).__name__}) has no angle; a hinge spring needs a joint "
+                "that turns about one axis, such as a Revolute."
+            )
+
+    def elements(self) -> tuple[Element, ...]:
+        return (Element("coordinate", joint=self.joint, numbers=(self.stiffness, self.rest_angle, self.damping)),)
+
+
+class Load(Force):
+    """A force [N] and a torque [N m] on a body, as numbers, a `Schedule` or a function of t [s].
+
+    at: the point of the body where the force acts, in N at the written pose, carried by the body (default: the mass
+    centre).  frame "inertial": both vectors in N; "body": both turn with the body.  It has no potential: what it does
+    counts as work.  A function of t is called from Python at every evaluation and cannot be written to JSON.
+    """
+
+    body: Body = checked(instance(Body))
+    force: VectorInTime = checked(_vector_in_time, default=(0.0, 0.0, 0.0), kw_only=True)
+    torque: VectorInTime = checked(_vector_in_time, default=(0.0, 0.0, 0.0), kw_only=True)
+    at: Vector | None = checked(optional(vector), default=None, kw_only=True)
+    frame: Frame = checked(word(Frame), default="inertial", kw_only=True)
+
+    def validate(self) -> None:
+        for name, value in (("force", self.force), ("torque", self.torque)):
+            if callable(value):
+                self._call(name, value, 0.0)
+
+    def _site(self) -> Site:
+        return self.body.site_at(self.name, self.at, np.eye(3))
+
+    def elements(self) -> tuple[Element, ...]:
+        if callable(self.force) or callable(self.torque):
+            return (Element("callback"),)
+        vectors = [(0.0, 0.0, 0.0) if isinstance(v, Schedule) else v for v in (self.force, self.torque)]
+        one, two = (v if isinstance(v, Schedule) else None for v in (self.force, self.torque))
+        numbers = (*vectors[0], *vectors[1], float(self.frame == "body"))
+        return (Element("push", self._site(), numbers=numbers, schedules=(one, two)),)
+
+    def load(self, at: MotionView) -> Mapping[Body, Wrench]:
+        """The wrench at the time and pose of `at`: the form used when a vector is a Python function."""
+        site = at[self._site()]
+        turn = at[self.body].axes if self.frame == "body" else np.eye(3)
+        force, torque = (
+            turn @ self._call(name, value, at.t) for name, value in (("force", self.force), ("torque", self.torque))
+        )
+        return {self.body: Wrench(force, torque, site.position)}
+
+    def _call(self, name: str, value: VectorInTime, t: float) -> Any:
+        """One of the two vectors at time t, whatever form it was given in."""
+        if isinstance(value, Schedule):
+            return value.at(t)
+        out = value(t) if callable(value) else value
+        try:
+            return np.asarray(vector(out))
+        except (TypeError, ValueError) as error:
+            raise self.refuse(f"{name} at t = {t} {error}.") from None

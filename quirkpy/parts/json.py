@@ -1,0 +1,142 @@
+"""Parts as JSON: every float comes back bit for bit, and shared parts are written once.
+
+A document is {"quirkpy": SCHEMA, "parts": {key: {"type": ..., field: value ...}}, "root": value}.  Inside values a part
+that has a name stands as {"part": key}; parts are listed so that each refers only to earlier ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from quirkpy import quat
+from quirkpy.parts import body, forces, joints, primitives, schedule, sensor, shapes
+from quirkpy.parts.part import Part, PartError, is_default
+
+#: Rises when documents change so that an older reader would misread them.
+SCHEMA = 1
+
+#: Every class that a document may name without a module of the reader's choosing.
+PART_TYPES: dict[str, type[Part]] = {
+    cls.__name__: cls
+    for cls in (
+        body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder,
+        joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance,
+        forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.PotentialWell, forces.Load,
+        schedule.Schedule, sensor.Sensor, primitives.CoincidentPoints, primitives.PointOnLine, primitives.PointOnPlane,
+        primitives.ParallelAxes, primitives.PerpendicularAxes, primitives.SameOrientation, primitives.FixedDistance,
+    )
+}  # fmt: skip
+
+
+class Writer:
+    """Collects the named parts that it meets; `extra` turns other objects into plain values first."""
+
+    def __init__(self, extra: Mapping[type, Any] | None = None) -> None:
+        self.extra = extra or {}
+        self.parts: dict[str, Any] = {}
+        self.keys: dict[Part, str] = {}
+
+    def document(self, root: Any) -> str:
+        """The whole document as text."""
+        value = self.value(root)
+        return json.dumps({"quirkpy": SCHEMA, "parts": self.parts, "root": value}, indent=1, allow_nan=False)
+
+    def value(self, value: Any, owner: str = "") -> Any:
+        """One value as plain JSON."""
+        if value is None or isinstance(value, (bool, int, str, float)):
+            return value
+        if isinstance(value, quat.Quaternion):
+            return {"quaternion": quat.to_array(value).tolist()}
+        if isinstance(value, (tuple, list)):
+            return [self.value(item, owner) for item in value]
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        if isinstance(value, Part):
+            return {"part": self.key(value)} if isinstance(getattr(value, "name", None), str) else self.fields(value)
+        if type(value) in self.extra:
+            return self.extra[type(value)](self, value)
+        if callable(value):
+            raise PartError(f"{owner}: {value!r} is a Python function, which JSON cannot hold; use a qp.Schedule.")
+        raise PartError(f"{owner}: a {type(value).__name__} cannot be written to JSON.")
+
+    def key(self, part: Part) -> str:
+        """The key under which a named part stands; equal parts share one."""
+        if part not in self.keys:
+            fields = self.fields(part)  # first: writes the parts that it refers to
+            name = key = str(getattr(part, "name", ""))
+            count = 1
+            while key in self.parts:
+                count += 1
+                key = f"{name}#{count}"
+            self.keys[part], self.parts[key] = key, fields
+        return self.keys[part]
+
+    def fields(self, part: Part) -> dict[str, Any]:
+        """Type and fields of a part, defaults left out."""
+        cls = type(part)
+        known = PART_TYPES.get(cls.__name__) is cls
+        out: dict[str, Any] = {"type": cls.__name__ if known else f"{cls.__module__}:{cls.__qualname__}"}
+        for field in dataclasses.fields(part):  # type: ignore[arg-type]
+            value = getattr(part, field.name)
+            if field.init and not is_default(field, value):
+                out[field.name] = self.value(value, f"{cls.__name__} {getattr(part, 'name', '')!r}, {field.name}")
+        return out
+
+
+class Reader:
+    """Makes parts from a document; `extra` turns dictionaries of other types back into objects."""
+
+    def __init__(self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None) -> None:
+        try:
+            self.data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise PartError(f"from_json: this is not JSON: {error}.") from None
+        schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
+        if schema != SCHEMA:
+            raise PartError(f"from_json: the document has schema {schema!r}, but this version reads {SCHEMA}.")
+        self.modules, self.extra = tuple(modules), extra or {}
+        self.parts: dict[str, Any] = {}
+
+    def root(self) -> Any:
+        """The object that the document was written from."""
+        for key, fields in self.data["parts"].items():
+            self.parts[key] = self.value(fields)
+        return self.value(self.data["root"])
+
+    def value(self, value: Any) -> Any:
+        """One JSON value as the object that it stands for."""
+        if isinstance(value, list):
+            return tuple(self.value(item) for item in value)
+        if not isinstance(value, dict):
+            return value
+        if "quaternion" in value:
+            return quat.from_array(np.array(value["quaternion"], dtype=float))
+        if "part" in value:
+            return self.parts[value["part"]]
+        fields = {name: self.value(item) for name, item in value.items() if name != "type"}
+        if value["type"] in self.extra:
+            return self.extra[value["type"]](fields)
+        return self.type_of(value["type"])(**fields)
+
+    def type_of(self, name: str) -> type[Part]:
+        """A built-in class by its name; a user's only from a module that the caller names."""
+        if name in PART_TYPES:
+            return PART_TYPES[name]
+        module, _, qualname = name.partition(":")
+        if module not in self.modules:
+            raise PartError(
+                f"from_json: the document uses the class {name!r}; if you trust it, name its module: "
+                f"from_json(text, modules=[{module!r}])."
+            )
+        found: Any = importlib.import_module(module)
+        for attribute in qualname.split("."):
+            found = getattr(found, attribute, None)
+        if not (isinstance(found, type) and issubclass(found, Part)):
+            raise PartError(f"from_json: {name!r} is not a part.")
+        return found

@@ -1,0 +1,51 @@
+"""What a user's own force or joint is given: time, and the kinematics of bodies and sites, all in N."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.parts.body import Body, Site
+from quirkpy.parts.checks import Floats
+
+
+class FrameMotion(NamedTuple):
+    """Where a body or a site is and how it moves, all in N: position [m], axes (3, 3, columns), velocity [m/s],
+    angular velocity [rad/s]."""
+
+    position: Floats
+    axes: Floats
+    velocity: Floats
+    angular_velocity: Floats
+
+
+class MotionView(ABC):
+    """Read-only kinematics at one instant: ``at.t`` [s], ``at[body]`` and ``at[site]`` -> `FrameMotion`."""
+
+    t: float
+
+    @abstractmethod
+    def body(self, body: Body) -> FrameMotion:
+        """Mass centre and body axes of a body of the system."""
+
+    def __getitem__(self, key: Body | Site) -> FrameMotion:
+        if isinstance(key, Body):
+            return self.body(key)
+        centre = self.body(key.body)
+        arm = centre.axes @ np.asarray(key.at)
+        return FrameMotion(
+            centre.position + arm,
+            centre.axes @ key.axes,
+            centre.velocity + np.cross(centre.angular_velocity, arm),
+            centre.angular_velocity,
+        )
+
+
+class Wrench(NamedTuple):
+    """A force [N] acting at a point (in N [m]; None: the mass centre) and a couple [N m] beside it, all in N."""
+
+    force: Floats | tuple[float, float, float] = (0.0, 0.0, 0.0)
+    torque: Floats | tuple[float, float, float] = (0.0, 0.0, 0.0)
+    point: Floats | tuple[float, float, float] | None = None

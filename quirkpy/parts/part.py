@@ -1,0 +1,94 @@
+"""`Part`: a frozen description that checks itself when it is made.
+
+Subclassing is declaring: annotate the fields, say how each is checked, and construction, comparison by value,
+hashing, pickling, readable printing and the JSON round trip follow.
+
+    class Magnet(Part):
+        name: str = checked(text)
+        moment: float = checked(positive)      # [A m2]
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, dataclass_transform
+
+import numpy as np
+
+
+class PartError(ValueError):
+    """A part, or a set of parts, that cannot be: one sentence that names the part, the value and the way out."""
+
+
+def checked(
+    check: Callable[[Any], Any],
+    *,
+    default: Any = dataclasses.MISSING,
+    init: bool = True,
+    kw_only: bool = False,
+) -> Any:
+    """A field whose value goes through `check` (see checks.py) when the part is made."""
+    return dataclasses.field(default=default, init=init, kw_only=kw_only, metadata={"check": check})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(checked,))
+class Part:
+    """Base of everything that a user writes down.  Frozen, compared by value, without state and without indices.
+
+    A subclass becomes a frozen dataclass by itself.  It may override `validate` for rules that concern several
+    fields, and raises `self.refuse("sentence")` there.
+    """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        dataclasses.dataclass(frozen=True, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            check = field.metadata.get("check")
+            if check is not None:
+                self._store(field.name, check)
+        self.validate()
+
+    def _store(self, name: str, check: Callable[[Any], Any]) -> None:
+        """Replace a field by its checked value, or refuse with the part's and the field's name in front."""
+        try:
+            value = check(getattr(self, name))
+        except (TypeError, ValueError) as error:
+            raise self.refuse(f"{name} {error}.") from None
+        object.__setattr__(self, name, value)
+
+    def validate(self) -> None:
+        """Rules that concern several fields; raises `self.refuse(...)`."""
+
+    def refuse(self, sentence: str) -> PartError:
+        """The error that names this part: ``raise self.refuse("mass is ...")``."""
+        name = getattr(self, "name", None)
+        who = type(self).__name__ + (f" {name!r}" if isinstance(name, str) else "")
+        return PartError(f"{who}: {sentence}")
+
+    def __repr__(self) -> str:
+        shown: list[str] = []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.init and not is_default(field, value):
+                prefix = f"{field.name}=" if field.kw_only or shown else ""
+                shown.append(prefix + _brief(value))
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def is_default(field: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether a field holds what it would hold if it had been left out."""
+    return field.default is not dataclasses.MISSING and type(field.default) is type(value) and field.default == value
+
+
+def _brief(value: Any) -> str:
+    """A part inside another part is shown by its name."""
+    name = getattr(value, "name", None)
+    if isinstance(value, Part) and isinstance(name, str):
+        owner = getattr(getattr(value, "body", None), "name", None)
+        return f"<{owner} {name}>" if owner else f"<{name}>"
+    if isinstance(value, tuple) and value and all(isinstance(v, float) for v in value):
+        return "(" + ", ".join(f"{v:.12g}" for v in value) + ")"
+    return f"{value:.12g}" if isinstance(value, (float, np.floating)) else repr(value)

@@ -1,0 +1,37 @@
+"""Sensors: marks on bodies that notice each other when they come together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from quirkpy.parts.body import Site
+from quirkpy.parts.checks import instance, optional, positive, text
+from quirkpy.parts.part import Part, checked
+
+#: For `Sensor(roll=...)`: x axes may match after any number of quarter turns [rad].
+QUARTER_TURNS = 0.5 * math.pi
+
+
+def _kinds(value: Any) -> Any:
+    if isinstance(value, str) or not value:
+        raise TypeError(f"is {value!r}, but must be a tuple of kinds, such as ('face',)")
+    return tuple(text(kind) for kind in value)
+
+
+class Sensor(Part):
+    """Fires when a compatible sensor of ANOTHER body is within reach and faces it.
+
+    site: where it sits, z outwards.  kind: what it is; accepts: the kinds that it notices (both must accept).
+    reach [m]: how close the origins must be; alignment [rad]: how exactly the z axes must oppose each other.
+    roll [rad]: the x axes must match modulo this angle, within alignment (QUARTER_TURNS for square faces; None: any).
+    """
+
+    name: str = checked(text)
+    site: Site = checked(instance(Site))
+    kind: str = checked(text, default="face", kw_only=True)
+    accepts: Sequence[str] = checked(_kinds, default=("face",), kw_only=True)
+    reach: float = checked(positive, default=1e-3, kw_only=True)
+    alignment: float = checked(positive, default=1e-2, kw_only=True)
+    roll: float | None = checked(optional(positive), default=None, kw_only=True)

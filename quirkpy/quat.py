@@ -1,0 +1,92 @@
+"""Rotations at the surface: the only module that knows numpy-quaternion.
+
+Users hold numpy-quaternion objects or scipy Rotations; everything behind this module holds float64
+(w, x, y, z): scalar first, Hamilton product, active rotation from body axes to the inertial frame N.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import quaternion as numpy_quaternion
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+Quaternion: Any = numpy_quaternion.quaternion
+Floats: TypeAlias = NDArray[np.float64]
+
+#: A quaternion whose length differs from one by more than this is a mistake, not rounding.
+UNIT_TOLERANCE = 1e-6
+
+#: No rotation.
+IDENTITY = Quaternion(1.0, 0.0, 0.0, 0.0)
+
+BARE_ARRAY = (
+    "is four bare numbers, which do not say whether the scalar comes first or last; give "
+    "qp.rotation(axis, angle), a scipy Rotation or a numpy-quaternion np.quaternion(w, x, y, z)"
+)
+
+
+def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
+    """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed."""
+    x, y, z = (float(c) for c in axis)
+    length = math.sqrt(x * x + y * y + z * z)
+    if not (0.0 < length < math.inf and math.isfinite(angle)):
+        raise ValueError(f"rotation: axis {tuple(axis)} must be finite and not zero, and angle {angle} finite.")
+    s = math.sin(0.5 * angle) / length
+    return Quaternion(math.cos(0.5 * angle), s * x, s * y, s * z)
+
+
+def unit_quaternion(value: Any) -> Any:
+    """What a user gives as an orientation -> a unit quaternion; None stands for no rotation.
+
+    A quaternion that is unit to the last digits is kept bit for bit, so that writing and reading change nothing.
+    """
+    if value is None:
+        return IDENTITY
+    if isinstance(value, Rotation):
+        x, y, z, w = (float(c) for c in value.as_quat())
+    elif isinstance(value, Quaternion):
+        w, x, y, z = value.w, value.x, value.y, value.z
+    elif np.ndim(value) == 1 and len(value) == 4:
+        raise TypeError(BARE_ARRAY)
+    else:
+        raise TypeError(f"is {value!r}, but must be qp.rotation(axis, angle), a scipy Rotation or a numpy-quaternion")
+    square = w * w + x * x + y * y + z * z
+    if not abs(square - 1.0) <= 2.0 * UNIT_TOLERANCE:
+        raise ValueError(f"is the quaternion ({w}, {x}, {y}, {z}), whose length is not 1; normalise it")
+    if abs(square - 1.0) <= 4.0 * np.finfo(float).eps:
+        return Quaternion(w, x, y, z)
+    scale = 1.0 / math.sqrt(square)
+    return Quaternion(w * scale, x * scale, y * scale, z * scale)
+
+
+def to_array(q: Any) -> Floats:
+    """One quaternion object -> (w, x, y, z), float64, shape (4,)."""
+    return np.array([q.w, q.x, q.y, q.z])
+
+
+def from_array(wxyz: Floats) -> Any:
+    """(..., 4) floats -> numpy-quaternion: one object for one row, an array of them for more."""
+    out = numpy_quaternion.as_quat_array(np.array(wxyz, dtype=float))
+    return out if out.ndim else out[()]
+
+
+def rotation_matrix(w: float, x: float, y: float, z: float) -> tuple[float, ...]:
+    """The nine entries, row by row, of the matrix Q that turns body components into N components.
+
+    Exact for a unit quaternion; deliberately does not normalise, so that drift of |q| shows.
+    """
+    return (
+        w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z,
+    )  # fmt: skip
+
+
+def matrix(q: Any) -> Floats:
+    """Rotation matrix (3, 3), body components -> N components, of one quaternion object."""
+    return np.array(rotation_matrix(q.w, q.x, q.y, q.z)).reshape(3, 3)

@@ -1,0 +1,200 @@
+"""`State`: everything that a run needs to go on from one instant, and how a user reads and changes it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy import quat
+from quirkpy.kernels.instant import Instant
+from quirkpy.parts.checks import Floats, Ints, number, vector
+from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
+from quirkpy.parts.part import PartError
+from quirkpy.parts.primitives import Gap
+from quirkpy.tables.tables import ANGLE, NO_COORDINATE, Selection, Tables
+
+#: Ends of an active joint further apart than this [m or rad] do not meet.
+MEETING_TOLERANCE = 1e-6
+
+
+class BodyState(NamedTuple):
+    """position [m] and velocity [m/s] of the mass centre in N, orientation body to N, angular velocity in body axes."""
+
+    position: Floats
+    orientation: Any
+    velocity: Floats
+    angular_velocity: Floats
+
+
+class JointState(NamedTuple):
+    """Coordinate of a joint and its rate: angle [rad], whole turns included, or travel [m]; None where it has none."""
+
+    angle: float | None
+    travel: float | None
+    rate: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole turns of the joints.
+
+    ``state["arm"].position`` reads a body, ``state["hinge"].angle`` a joint, and ``state.replace({"arm": dict(...)})``
+    gives another state.  Arrays are read-only.
+    """
+
+    t: float  # [s]
+    bodies: tuple[str, ...]
+    r: Floats  # mass centres in N [m] (n, 3)
+    q: Floats  # w x y z, body to N (n, 4)
+    v: Floats  # in N [m/s] (n, 3)
+    omega: Floats  # body axes [rad/s] (n, 3)
+    joints: tuple[str, ...]
+    windings: Ints  # whole turns of each joint's angle (n_joints,)
+    selection: Selection | None = dataclasses.field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for array in (self.r, self.q, self.v, self.omega, self.windings):
+            array.setflags(write=False)
+
+    @classmethod
+    def written(cls, selection: Selection) -> State:
+        """The poses and velocities with which the bodies were written, at t = 0."""
+        t = selection.tables
+        arrays = t.body_position, t.body_quaternion, t.body_velocity, t.body_omega
+        zero = np.zeros(len(t.joints), dtype=np.int64)
+        return cls(0.0, t.body_names, *arrays, t.joint_names, zero, selection)
+
+    def on(self, selection: Selection) -> State:
+        """The same instant for another selection or system: bodies by name, new ones where they were written."""
+        new = State.written(selection)
+        r, q, v, omega = (np.array(a) for a in (new.r, new.q, new.v, new.omega))
+        for row, name in enumerate(self.bodies):
+            k = selection.tables.body_index.get(name)
+            if k is not None and k < len(new.bodies):
+                for array, mine in zip((r, q, v, omega), (self.r, self.q, self.v, self.omega), strict=True):
+                    array[k] = mine[row]
+        old = dict(zip(self.joints, self.windings, strict=True))
+        windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
+        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection)
+
+    # --- reading ------------------------------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> Any:
+        """`BodyState` of a body, or `JointState` of an active joint or candidate."""
+        if name in self.bodies:
+            k = self.bodies.index(name)
+            return BodyState(self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k])
+        tables = self._tables(f"reading {name!r}")
+        if name in tables.joint_index:
+            return self._joint(tables.joint_index[name])
+        for body in tables.fixed:
+            if body.name == name:
+                return BodyState(np.array(body.position), body.orientation, np.zeros(3), np.zeros(3))
+        known = ", ".join((*self.bodies, *(b.name for b in tables.fixed), *tables.joint_names))
+        raise KeyError(f"no body or joint is called {name!r}; there are: {known}")
+
+    def _joint(self, k: int) -> JointState:
+        value, rate = (float(x) for x in self.instant().coordinates(np.array([k]))[0])
+        kind = self._tables("reading a joint").joint_coordinate[k]
+        if kind == NO_COORDINATE:
+            return JointState(None, None, None)
+        return JointState(value, None, rate) if kind == ANGLE else JointState(None, value, rate)
+
+    def instant(self, selection: Selection | None = None) -> Instant:
+        """This state with what acts on it, ready for the kernels."""
+        chosen = self.selection if selection is None else selection
+        if chosen is None:
+            raise PartError("this state belongs to no system; system.at(state).initial gives one that does.")
+        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, self.windings)
+
+    def _tables(self, purpose: str) -> Tables:
+        if self.selection is None:
+            raise PartError(
+                f"{purpose}: this state belongs to no system; system.at(state).initial gives one that does."
+            )
+        return self.selection.tables
+
+    # --- changing -----------------------------------------------------------------------------------------------
+    def replace(self, changes: Mapping[str, Mapping[str, Any]] | None = None, *, t: float | None = None) -> State:
+        """A new state with some values exchanged: ``state.replace({"arm": dict(position=(1, 0, 0))}, t=2.0)``.
+
+        Keys of the inner dictionaries: position, orientation, velocity, angular_velocity.  Refused where the ends of an
+        active joint would no longer meet.  Angles stay continuous: of all whole turns the nearest to the old angle.
+        """
+        arrays = {name: np.array(getattr(self, name)) for name in ("r", "q", "v", "omega")}
+        for name, values in (changes or {}).items():
+            if name not in self.bodies:
+                raise PartError(f"replace: no moving body is called {name!r}; there are: {', '.join(self.bodies)}.")
+            for key, value in values.items():
+                array, checked = _checked(name, key, value)
+                arrays[array][self.bodies.index(name)] = checked
+        time = self.t if t is None else number(t)
+        new = State(time, self.bodies, **arrays, joints=self.joints, windings=self.windings, selection=self.selection)
+        new = new._rewound(self)
+        check_meeting(new.instant())
+        return new
+
+    def _rewound(self, old: State) -> State:
+        """Whole turns such that each angle lies within half a turn of what it was."""
+        kinds = self._tables("replace").joint_coordinate
+        angles = np.flatnonzero(kinds == ANGLE)
+        jump = self.instant().coordinates(angles)[:, 0] - old.instant().coordinates(angles)[:, 0]
+        windings = np.array(self.windings)
+        windings[angles] -= np.rint(jump / (2.0 * math.pi)).astype(np.int64)
+        return dataclasses.replace(self, windings=windings)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        mine, theirs = self._values(), other._values()
+        return mine[0] == theirs[0] and all(np.array_equal(a, b) for a, b in zip(mine[1:], theirs[1:], strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _values(self) -> tuple[Any, ...]:
+        return (self.t, self.bodies, self.joints), self.r, self.q, self.v, self.omega, self.windings
+
+    def __repr__(self) -> str:
+        return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
+
+
+#: What a user calls a part of a body's state -> the array that holds it.
+FIELDS = {"position": "r", "orientation": "q", "velocity": "v", "angular_velocity": "omega"}
+
+
+def _checked(body: str, key: str, value: Any) -> tuple[str, Any]:
+    """The array that a key of `State.replace` means, and the checked value."""
+    if key not in FIELDS:
+        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(FIELDS)}.")
+    try:
+        return FIELDS[key], quat.to_array(quat.unit_quaternion(value)) if key == "orientation" else vector(value)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"replace: {key} of body {body!r} {error}.") from None
+
+
+def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
+    """How far the ends of a joint are from meeting, one gap for each of its primitives or rows."""
+    if isinstance(joint, GeneralJoint):
+        sizes = np.abs(np.asarray(joint.phi(at.view), dtype=float))
+        return [Gap(float(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
+    assert isinstance(joint, Joint)
+    one, two = (at.view[site] for site in joint.sites)
+    d, turn = one.axes.T @ (two.position - one.position), one.axes.T @ two.axes
+    return [primitive.gap(d, turn) for primitive in joint.primitives()]
+
+
+def check_meeting(at: Instant) -> None:
+    """Refuse a state in which the ends of an active joint do not meet."""
+    for k in at.selection.joints:
+        joint = at.selection.tables.joints[k]
+        worst = max(gaps(at, joint), key=lambda gap: gap.size)
+        if not worst.size <= MEETING_TOLERANCE:
+            one, two = (body.name for body in joint.bodies)
+            raise joint.refuse(
+                f"its ends on {one!r} and {two!r} are {worst} apart (tolerance {MEETING_TOLERANCE:g}); move a body "
+                "or a site so that they meet, or list the joint under candidates= until they do."
+            )

@@ -1,0 +1,306 @@
+"""Parts -> tables: each part is lowered to its rows, and the rows are stacked."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy import quat
+from quirkpy.parts.body import GROUND, Body, Site
+from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
+from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint
+from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.primitives import ROW_KINDS
+from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.sensor import Sensor
+from quirkpy.tables.tables import (
+    ANGLE,
+    CALLBACK_ROW,
+    ELEMENT_WIDTH,
+    NO_COORDINATE,
+    SLIDE,
+    TRAVEL,
+    TURN,
+    Parameters,
+    Tables,
+    frozen,
+    replaced,
+)
+
+AXIS_NUMBER = {"x": 0, "y": 1, "z": 2}
+COORDINATE_NUMBER = {None: NO_COORDINATE, "angle": ANGLE, "travel": TRAVEL}
+#: The fields of a body that a selection may change; a pose is state, not a parameter.
+BODY_PARAMETERS = ("mass", "inertia")
+
+
+def compile(parts: Iterable[Part]) -> Tables:
+    """All parts of a universe (candidates included) as frozen arrays."""
+    listed = list(parts)
+    bodies = [p for p in listed if isinstance(p, Body)]
+    return _Builder(
+        [b for b in bodies if not b.fixed],
+        [b for b in bodies if b.fixed],
+        [p for p in listed if isinstance(p, BaseJoint)],
+        [p for p in listed if isinstance(p, Force)],
+        [p for p in listed if isinstance(p, Sensor)],
+    ).build()
+
+
+class RowLines(NamedTuple):
+    """The constraint rows of one joint, as columns of the row table."""
+
+    kind: list[int]
+    axis1: list[int]
+    axis2: list[int]
+    value: list[float]
+
+
+def joint_lines(joint: BaseJoint) -> RowLines:
+    """The scalar rows of a joint."""
+    if isinstance(joint, Joint):
+        rows = [row for primitive in joint.primitives() for row in primitive.rows()]
+        return RowLines(
+            [ROW_KINDS.index(r.kind) for r in rows], [r.axis1 for r in rows], [r.axis2 for r in rows],
+            [r.value for r in rows],
+        )  # fmt: skip
+    assert isinstance(joint, GeneralJoint)
+    m = len(joint.units)
+    return RowLines([CALLBACK_ROW] * m, [0] * m, [0] * m, [0.0] * m)
+
+
+def site_line(site: Site, row: int) -> tuple[int, Floats, Floats]:
+    """Body row, point and axes (9,) of a site; on a fixed body all in N."""
+    if site.body.fixed:
+        point, axes = site.written_pose()
+        return row, point, axes.reshape(9)
+    return row, np.asarray(site.at), site.axes.reshape(9)
+
+
+class _Builder:
+    """Stacks rows while it walks over the parts."""
+
+    def __init__(
+        self, bodies: Sequence[Body], fixed: Sequence[Body], joints: Sequence[BaseJoint], forces: Sequence[Force],
+        sensors: Sequence[Sensor],
+    ) -> None:  # fmt: skip
+        self.bodies, self.fixed, self.joints, self.forces, self.sensors = bodies, fixed, joints, forces, sensors
+        self.body_row = {b.name: k for k, b in enumerate(bodies)}
+        self.sites: list[tuple[int, Floats, Floats]] = []
+        self.schedules: list[Schedule] = []
+
+    def build(self) -> Tables:
+        fixed = self.fixed if GROUND in self.fixed else [*self.fixed, GROUND]
+        blocks = {**self._bodies(), **self._joints(), **self._elements(), **self._sensors()}
+        blocks |= {**self._sites(), **self._schedules()}  # last: the others have filled these lists
+        return Tables(
+            bodies=tuple(self.bodies), fixed=tuple(fixed), joints=tuple(self.joints), forces=tuple(self.forces),
+            sensors=tuple(self.sensors), **frozen(**blocks),
+        )  # fmt: skip
+
+    def add_site(self, site: Site | None) -> int:
+        """Every use of a site has a row of its own, so that parameters can move it alone."""
+        if site is None:
+            return -1
+        self.sites.append(site_line(site, self.body_row.get(site.body.name, len(self.bodies))))
+        return len(self.sites) - 1
+
+    def add_schedule(self, schedule: Schedule | None) -> int:
+        if schedule is None:
+            return -1
+        self.schedules.append(schedule)
+        return len(self.schedules) - 1
+
+    def _bodies(self) -> dict[str, Any]:
+        bodies = self.bodies
+        return {
+            "body_mass": floats([b.mass for b in bodies], 0),
+            "body_inertia": floats([b.inertia_matrix for b in bodies], 3, 3),
+            "body_position": floats([b.position for b in bodies], 3),
+            "body_quaternion": floats([quat.to_array(b.orientation) for b in bodies], 4),
+            "body_velocity": floats([b.velocity for b in bodies], 3),
+            "body_omega": floats([b.angular_velocity for b in bodies], 3),
+        }
+
+    def _joints(self) -> dict[str, Any]:
+        lines = [joint_lines(joint) for joint in self.joints]
+        freedoms: list[tuple[Freedom, ...]] = [joint.freedoms or () for joint in self.joints]
+        flat = [freedom for some in freedoms for freedom in some]
+        coordinates = [joint.coordinate for joint in self.joints]
+        return {
+            "joint_site1": ints([self.add_site(joint.sites[0]) for joint in self.joints]),
+            "joint_site2": ints([self.add_site(joint.sites[1]) for joint in self.joints]),
+            "joint_row": offsets([len(line.kind) for line in lines]),
+            "joint_coordinate": ints([COORDINATE_NUMBER[c] for c in coordinates]),
+            "joint_freedom": offsets([len(some) for some in freedoms]),
+            "joint_in_tree": np.array([joint.freedoms is not None for joint in self.joints], dtype=bool),
+            "freedom_kind": ints([TURN if f.kind == "turn" else SLIDE for f in flat]),
+            "freedom_axis": ints([AXIS_NUMBER[f.axis] for f in flat]),
+            "row_kind": ints([k for line in lines for k in line.kind]),
+            "row_joint": ints([j for j, line in enumerate(lines) for _ in line.kind]),
+            "row_axis1": ints([a for line in lines for a in line.axis1]),
+            "row_axis2": ints([a for line in lines for a in line.axis2]),
+            "row_value": floats([v for line in lines for v in line.value], 0),
+        }
+
+    def _elements(self) -> dict[str, Any]:
+        joint_row = {joint.name: k for k, joint in enumerate(self.joints)}
+        made = [(f, element) for f, force in enumerate(self.forces) for element in force.elements()]
+        elements = [element for _, element in made]
+        return {
+            "force_element": offsets([len(force.elements()) for force in self.forces]),
+            "element_kind": ints([ELEMENT_KINDS.index(e.kind) for e in elements]),
+            "element_force": ints([f for f, _ in made]),
+            "element_site1": ints([self.add_site(e.site1) for e in elements]),
+            "element_site2": ints([self.add_site(e.site2) for e in elements]),
+            "element_joint": ints([-1 if e.joint is None else joint_row[e.joint.name] for e in elements]),
+            "element_numbers": floats([padded(e) for e in elements], ELEMENT_WIDTH),
+            "element_schedule": ints([[self.add_schedule(s) for s in e.schedules] for e in elements]).reshape(-1, 2),
+        }
+
+    def _sensors(self) -> dict[str, Any]:
+        sensors = self.sensors
+        accepts = [[b.kind in a.accepts and a.kind in b.accepts for b in sensors] for a in sensors]
+        return {
+            "sensor_site": ints([self.add_site(s.site) for s in sensors]),
+            "sensor_accepts": np.array(accepts, dtype=bool).reshape(len(sensors), len(sensors)),
+            "sensor_reach": floats([s.reach for s in sensors], 0),
+            "sensor_alignment": floats([s.alignment for s in sensors], 0),
+            "sensor_roll": floats([s.roll or 0.0 for s in sensors], 0),
+        }
+
+    def _sites(self) -> dict[str, Any]:
+        return {
+            "site_body": ints([row for row, _, _ in self.sites]),
+            "site_point": floats([point for _, point, _ in self.sites], 3),
+            "site_axes": floats([axes for _, _, axes in self.sites], 9),
+        }
+
+    def _schedules(self) -> dict[str, Any]:
+        return {
+            "schedule_knot": offsets([len(s.times) for s in self.schedules]),
+            "schedule_linear": np.array([s.interpolation == "linear" for s in self.schedules], dtype=bool),
+            "knot_time": floats([t for s in self.schedules for t in s.times], 0),
+            "knot_value": floats([v for s in self.schedules for v in s.values], 3),
+        }
+
+
+def rewrite(tables: Tables, parameters: Parameters) -> Tables:
+    """The same tables with the rows of some parts written anew, in place of the old ones."""
+    arrays = {
+        name: getattr(tables, name).copy()
+        for name in (
+            "body_mass",
+            "body_inertia",
+            "site_point",
+            "site_axes",
+            "row_value",
+            "element_numbers",
+            "knot_time",
+            "knot_value",
+        )
+    }
+    lists: dict[str, list[Any]] = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
+    for name, changes in parameters.items():
+        if name in tables.joint_index:
+            k = tables.joint_index[name]
+            lists["joints"][k] = _rewrite_joint(tables, arrays, k, _changed(tables.joints[k], changes))
+        elif name in tables.force_index:
+            k = tables.force_index[name]
+            lists["forces"][k] = _rewrite_force(tables, arrays, k, _changed(tables.forces[k], changes))
+        elif name in tables.body_names:
+            k = tables.body_index[name]
+            lists["bodies"][k] = _rewrite_body(arrays, k, tables.bodies[k], changes)
+        else:
+            raise PartError(f"parameters: there is no moving body, joint or force {name!r} in these tables.")
+    return replaced(tables, **arrays, **{name: tuple(some) for name, some in lists.items()})
+
+
+def _changed(part: Any, changes: Any) -> Any:
+    """The part with some fields changed; it checks itself as when it was first made."""
+    known = {field.name for field in dataclasses.fields(part) if field.init}
+    unknown = sorted(set(changes) - (known - {"name"}))
+    if unknown:
+        raise part.refuse(
+            f"there is no parameter {unknown[0]!r}; its parameters are: {', '.join(sorted(known - {'name'}))}."
+        )
+    return dataclasses.replace(part, **changes)
+
+
+def _rewrite_body(arrays: dict[str, Any], row: int, body: Body, changes: Any) -> Body:
+    unknown = sorted(set(changes) - set(BODY_PARAMETERS))
+    if unknown:
+        raise body.refuse(f"{unknown[0]!r} cannot change with a selection; only {' and '.join(BODY_PARAMETERS)} can.")
+    new: Body = dataclasses.replace(body, **changes)
+    arrays["body_mass"][row], arrays["body_inertia"][row] = new.mass, new.inertia_matrix
+    return new
+
+
+def _rewrite_site(tables: Tables, arrays: dict[str, Any], row: int, site: Site | None) -> None:
+    if site is not None:
+        _, arrays["site_point"][row], arrays["site_axes"][row] = site_line(site, tables.body_index[site.body.name])
+
+
+def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoint) -> BaseJoint:
+    _same_bodies(tables.joints[k], new, [b.name for b in tables.joints[k].bodies], [b.name for b in new.bodies])
+    for row, site in zip((tables.joint_site1[k], tables.joint_site2[k]), new.sites, strict=True):
+        _rewrite_site(tables, arrays, row, site)
+    first, last = tables.joint_row[k], tables.joint_row[k + 1]
+    arrays["row_value"][first:last] = joint_lines(new).value
+    return new
+
+
+def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -> Force:
+    rows = range(tables.force_element[k], tables.force_element[k + 1])
+    old = tables.forces[k].elements()
+    elements = new.elements()
+    _same_bodies(tables.forces[k], new, [_ends(e) for e in old], [_ends(e) for e in elements])
+    for row, element in zip(rows, elements, strict=True):
+        _rewrite_site(tables, arrays, tables.element_site1[row], element.site1)
+        _rewrite_site(tables, arrays, tables.element_site2[row], element.site2)
+        arrays["element_numbers"][row] = padded(element)
+        for schedule, s in zip(element.schedules, tables.element_schedule[row], strict=True):
+            if schedule is not None:
+                knots = slice(tables.schedule_knot[s], tables.schedule_knot[s + 1])
+                arrays["knot_time"][knots], arrays["knot_value"][knots] = schedule.times, schedule.values
+    return new
+
+
+def _ends(element: Element) -> tuple[Any, ...]:
+    """What a parameter may not change about an element: its kind, its bodies, its joint, its number of knots."""
+    sites = tuple(None if s is None else s.body.name for s in (element.site1, element.site2))
+    knots = tuple(None if s is None else (len(s.times), s.interpolation) for s in element.schedules)
+    return element.kind, sites, element.joint and element.joint.name, knots
+
+
+def _same_bodies(old: Part, new: Part, before: Any, after: Any) -> None:
+    if before != after:
+        raise old.refuse(
+            "a parameter changes numbers, not what the part acts on (bodies, joint, kind or number of knots); "
+            "write a part of its own for that."
+        )
+
+
+def padded(element: Element) -> list[float]:
+    """The numbers of an element, filled up with zeros."""
+    return [*element.numbers, *[0.0] * (ELEMENT_WIDTH - len(element.numbers))]
+
+
+def floats(rows: Sequence[Any], *shape: int) -> Floats:
+    """Rows of the given shape ((0,): scalars), also when there are none."""
+    trailing = () if shape == (0,) else shape
+    return np.array(rows, dtype=float).reshape(len(rows), *trailing)
+
+
+def ints(rows: Sequence[Any]) -> Ints:
+    """Whole numbers, also when there are none."""
+    return np.array(rows, dtype=np.int64)
+
+
+def offsets(counts: Sequence[int]) -> Ints:
+    """Where each block begins, and where the last one ends."""
+    return ints([0, *accumulate(counts)])

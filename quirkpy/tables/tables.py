@@ -1,0 +1,209 @@
+"""`Tables`: all parts as frozen arrays, compiled once; and `Selection`: which of them act.
+
+Rows of moving bodies come in the order in which the bodies were given.  Ground and fixed bodies share one further
+row, number `n_bodies`, that never moves: a site on them is stored in N.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.force import ELEMENT_KINDS, Force
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import PartError
+from quirkpy.parts.primitives import ROW_KINDS
+from quirkpy.parts.sensor import Sensor
+
+#: New values of some fields of some parts: {"pull": {"stiffness": 0.1}}.
+Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+LINE, DOT, DISTANCE = range(len(ROW_KINDS))
+#: The kind of a row whose equation is a user's Python (`GeneralJoint`).
+CALLBACK_ROW = len(ROW_KINDS)
+UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK = range(len(ELEMENT_KINDS))
+#: joint_coordinate: what the joint's one coordinate along z is.
+NO_COORDINATE, ANGLE, TRAVEL = 0, 1, 2
+TURN, SLIDE = 0, 1
+#: Width of element_numbers: the widest element, a push.
+ELEMENT_WIDTH = 7
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Struct of arrays; every candidate joint and force is in it.  n + letter counts: bodies, sites, joints ..."""
+
+    # --- the parts themselves, in table order (for names, errors and Python callbacks)
+    bodies: tuple[Body, ...]  # the moving ones
+    fixed: tuple[Body, ...]  # those that share the ground's row
+    joints: tuple[BaseJoint, ...]
+    forces: tuple[Force, ...]
+    sensors: tuple[Sensor, ...]
+
+    body_mass: Floats  # [kg] (nb,)
+    body_inertia: Floats  # about the mass centre, body axes [kg m2] (nb, 3, 3)
+    body_position: Floats  # written pose: mass centre in N [m] (nb, 3)
+    body_quaternion: Floats  # written pose: w x y z (nb, 4)
+    body_velocity: Floats  # written motion: of the mass centre in N [m/s] (nb, 3)
+    body_omega: Floats  # written motion: angular velocity, body axes [rad/s] (nb, 3)
+
+    site_body: Ints  # row of its body; nb stands for ground (ns,)
+    site_point: Floats  # body axes, from the mass centre [m] (ns, 3)
+    site_axes: Floats  # row-major matrix, columns x y z in body axes (ns, 9)
+
+    joint_site1: Ints  # (nj,)
+    joint_site2: Ints  # (nj,)
+    joint_row: Ints  # rows of joint j: joint_row[j] .. joint_row[j + 1] (nj + 1,)
+    joint_coordinate: Ints  # NO_COORDINATE, ANGLE or TRAVEL (nj,)
+    joint_freedom: Ints  # freedoms of joint j: joint_freedom[j] .. joint_freedom[j + 1] (nj + 1,)
+    joint_in_tree: NDArray[np.bool_]  # whether it has a motion subspace (nj,)
+    freedom_kind: Ints  # TURN or SLIDE (nf,)
+    freedom_axis: Ints  # axis of site 1: 0 1 2 (nf,)
+
+    row_kind: Ints  # LINE, DOT, DISTANCE or CALLBACK_ROW (nr,)
+    row_joint: Ints  # the joint that it belongs to (nr,)
+    row_axis1: Ints  # axis of site 1 (nr,)
+    row_axis2: Ints  # axis of site 2 (nr,)
+    row_value: Floats  # what the expression must equal (nr,)
+
+    force_element: Ints  # elements of force f: force_element[f] .. force_element[f + 1] (n_forces + 1,)
+    element_kind: Ints  # UNIFORM, PAIR, COORDINATE, PUSH or CALLBACK (ne,)
+    element_force: Ints  # the force that it belongs to (ne,)
+    element_site1: Ints  # -1: none (ne,)
+    element_site2: Ints  # -1: none (ne,)
+    element_joint: Ints  # -1: none (ne,)
+    element_numbers: Floats  # see parts/force.py, Element (ne, ELEMENT_WIDTH)
+    element_schedule: Ints  # of force and torque of a push; -1: constant (ne, 2)
+
+    schedule_knot: Ints  # knots of schedule s: schedule_knot[s] .. schedule_knot[s + 1] (n_schedules + 1,)
+    schedule_linear: NDArray[np.bool_]  # joined by lines, or held (n_schedules,)
+    knot_time: Floats  # [s] (nk,)
+    knot_value: Floats  # (nk, 3)
+
+    sensor_site: Ints  # (n_sensors,)
+    sensor_accepts: NDArray[np.bool_]  # both notice each other (n_sensors, n_sensors)
+    sensor_reach: Floats  # [m] (n_sensors,)
+    sensor_alignment: Floats  # [rad] (n_sensors,)
+    sensor_roll: Floats  # [rad], 0: any roll (n_sensors,)
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the moving bodies, in row order."""
+        return tuple(part.name for part in self.bodies)
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, in table order."""
+        return tuple(part.name for part in self.joints)
+
+    @cached_property
+    def force_names(self) -> tuple[str, ...]:
+        """Names of the forces, in table order."""
+        return tuple(part.name for part in self.forces)
+
+    @cached_property
+    def body_index(self) -> dict[str, int]:
+        """Name -> row; fixed bodies and the ground give the last row, nb."""
+        rows = {name: k for k, name in enumerate(self.body_names)}
+        return rows | {part.name: len(self.bodies) for part in self.fixed}
+
+    @cached_property
+    def joint_index(self) -> dict[str, int]:
+        """Name -> row of a joint."""
+        return {name: k for k, name in enumerate(self.joint_names)}
+
+    @cached_property
+    def force_index(self) -> dict[str, int]:
+        """Name -> row of a force."""
+        return {name: k for k, name in enumerate(self.force_names)}
+
+    @property
+    def n_bodies(self) -> int:
+        """Number of moving bodies, and the row of the ground."""
+        return len(self.bodies)
+
+    def select(
+        self,
+        joints: Iterable[str] | None = None,
+        forces: Iterable[str] | None = None,
+        parameters: Parameters | None = None,
+    ) -> Selection:
+        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild."""
+        tables = self if not parameters else self.with_parameters(parameters)
+        return Selection(
+            tables, _chosen("joint", tables.joint_index, joints), _chosen("force", tables.force_index, forces)
+        )
+
+    def with_parameters(self, parameters: Parameters) -> Tables:
+        """The same tables with the rows of some parts written anew: {part name: {field: value}}."""
+        from quirkpy.tables.compile import rewrite
+
+        return rewrite(self, parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The joints and forces that act, as sorted row numbers of the tables."""
+
+    tables: Tables
+    joints: Ints
+    forces: Ints
+
+    @cached_property
+    def rows(self) -> Ints:
+        """Constraint rows of the active joints, in table order."""
+        return _ranges(self.tables.joint_row, self.joints)
+
+    @cached_property
+    def elements(self) -> Ints:
+        """Elements of the active forces; one that acts on a joint needs that joint active."""
+        tables = self.tables
+        chosen = _ranges(tables.force_element, self.forces)
+        joint = tables.element_joint[chosen]
+        return chosen[(joint < 0) | np.isin(joint, self.joints)]
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the active joints."""
+        return tuple(self.tables.joint_names[k] for k in self.joints)
+
+
+def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
+    """Names -> sorted row numbers."""
+    if names is None:
+        return np.arange(len(index))
+    if isinstance(names, str):
+        raise PartError(f"select: {noun}s must be a list of names, not the text {names!r}; write [{names!r}].")
+    wanted = set(names)
+    unknown = sorted(wanted - index.keys())
+    if unknown:
+        known = ", ".join(index) or "none"
+        raise PartError(f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}.")
+    return np.array(sorted(index[name] for name in wanted), dtype=np.int64)
+
+
+def _ranges(first: Ints, rows: Ints) -> Ints:
+    """All k with first[row] <= k < first[row + 1], row by row."""
+    parts = [np.arange(first[row], first[row + 1]) for row in rows]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def frozen(**arrays: Any) -> dict[str, Any]:
+    """Arrays that nobody may write to any more."""
+    for array in arrays.values():
+        array.setflags(write=False)
+    return arrays
+
+
+def replaced(tables: Tables, **changes: Any) -> Tables:
+    """The same tables with some fields exchanged."""
+    arrays = {name: value for name, value in changes.items() if isinstance(value, np.ndarray)}
+    return dataclasses.replace(tables, **{**changes, **frozen(**arrays)})

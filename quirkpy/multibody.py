@@ -12,7 +12,7 @@ from quirkpy.analysis import Energy, Mobility, Reaction, Residual
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.kernels.instant import Instant
 from quirkpy.parts.body import GROUND, Body
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
@@ -35,9 +35,14 @@ class Multibody:
 
     parts: tuple[Part, ...]
     candidates: tuple[Part, ...]
+    _start: State | None
 
     def __init__(self, *parts: Part, candidates: Iterable[Part] = (), start: State | None = None) -> None:
-        listed, later = tuple(p for p in parts if p is not GROUND), tuple(candidates)
+        if isinstance(candidates, (Part, str)):
+            raise PartError(f"Multibody: candidates is {shown(candidates)}, but must be a list of joints and forces.")
+        if not (start is None or isinstance(start, State)):
+            raise PartError(f"Multibody: start is {shown(start)}, but must be a State.")
+        listed, later = tuple(p for p in parts if p != GROUND), tuple(candidates)
         _check_parts(listed, later)
         vars(self).update(parts=listed, candidates=later, _start=start)
         check_meeting(self._instant(None))
@@ -85,6 +90,8 @@ class Multibody:
 
     def at(self, state: State) -> Multibody:
         """The same system beginning in another state; sites and joint zeros stay where they were written."""
+        if not isinstance(state, State):
+            raise PartError(f"at: {shown(state)} is not a State, such as system.initial.")
         if set(state.bodies) != set(self.bodies):
             raise PartError(
                 f"at: the state has the bodies {', '.join(state.bodies)}, the system moves {', '.join(self.bodies)}; "
@@ -152,7 +159,7 @@ class Multibody:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Multibody):
             return NotImplemented
-        mine, theirs = ((s.parts, s.candidates, s._start) for s in (self, other))
+        mine, theirs = ((s.parts, s.candidates, s.initial) for s in (self, other))
         return mine == theirs
 
     def __hash__(self) -> int:
@@ -165,14 +172,10 @@ class Multibody:
         raise AttributeError(f"a Multibody does not change ({name!r}); with_, without and at give another one.")
 
     def __repr__(self) -> str:
-        counts = [
-            (len(self.bodies), "moving bodies"),
-            (len(self.selection.joints), "joints"),
-            (len(self.selection.forces), "forces"),
-        ]
-        return f"Multibody({', '.join(f'{n} {noun}' for n, noun in counts)})"
-
-    _start: State | None
+        chosen = self.selection
+        return (
+            f"Multibody(moving bodies: {len(self.bodies)}, joints: {len(chosen.joints)}, forces: {len(chosen.forces)})"
+        )
 
 
 def _restored(parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None) -> Multibody:
@@ -184,7 +187,7 @@ def _check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     named: dict[str, Part] = {"ground": GROUND}
     for part in (*parts, *candidates):
         if not isinstance(part, KINDS):
-            raise PartError(f"Multibody: {part!r} is neither a body nor a joint, a force or a sensor.")
+            raise PartError(f"Multibody: {shown(part)} is neither a body nor a joint, a force or a sensor.")
         if part.name in named:
             raise PartError(f"Multibody: two parts are called {part.name!r}; give each a name of its own.")
         named[part.name] = part

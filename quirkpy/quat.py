@@ -32,11 +32,16 @@ BARE_ARRAY = (
 
 def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
     """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed."""
-    x, y, z = (float(c) for c in axis)
-    length = math.sqrt(x * x + y * y + z * z)
-    if not (0.0 < length < math.inf and math.isfinite(angle)):
-        raise ValueError(f"rotation: axis {tuple(axis)} must be finite and not zero, and angle {angle} finite.")
-    s = math.sin(0.5 * angle) / length
+    direction = np.asarray(axis, dtype=float)
+    if direction.shape != (3,):
+        raise ValueError(f"rotation: axis has shape {direction.shape}, but must be three numbers.")
+    largest = abs(direction).max()
+    if not (0.0 < largest < math.inf and math.isfinite(angle)):
+        raise ValueError(
+            f"rotation: axis {tuple(direction.tolist())} must be finite and not zero, and angle {angle} finite."
+        )
+    x, y, z = (direction / largest).tolist()  # first: its square may be out of range
+    s = math.sin(0.5 * angle) / math.hypot(x, y, z)
     return Quaternion(math.cos(0.5 * angle), s * x, s * y, s * z)
 
 
@@ -47,14 +52,15 @@ def unit_quaternion(value: Any) -> Any:
     """
     if value is None:
         return IDENTITY
-    if isinstance(value, Rotation):
+    if isinstance(value, Rotation) and value.single:
         x, y, z, w = (float(c) for c in value.as_quat())
     elif isinstance(value, Quaternion):
         w, x, y, z = value.w, value.x, value.y, value.z
     elif np.ndim(value) == 1 and len(value) == 4:
         raise TypeError(BARE_ARRAY)
     else:
-        raise TypeError(f"is {value!r}, but must be qp.rotation(axis, angle), a scipy Rotation or a numpy-quaternion")
+        line = " ".join(repr(value).split())
+        raise TypeError(f"is {line}, but must be qp.rotation(axis, angle), one scipy Rotation or a numpy-quaternion")
     square = w * w + x * x + y * y + z * z
     if not abs(square - 1.0) <= 2.0 * UNIT_TOLERANCE:
         raise ValueError(f"is the quaternion ({w}, {x}, {y}, {z}), whose length is not 1; normalise it")

@@ -12,10 +12,11 @@ import numpy as np
 
 from quirkpy import quat
 from quirkpy.kernels.instant import Instant
-from quirkpy.parts.checks import Floats, Ints, number, vector
+from quirkpy.parts.checks import Floats, Ints, number, numbers, shown, vector
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
+from quirkpy.tables.record import Record
 from quirkpy.tables.tables import ANGLE, NO_COORDINATE, Selection, Tables
 
 #: Ends of an active joint further apart than this [m or rad] do not meet.
@@ -40,7 +41,7 @@ class JointState(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Record):
     """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole turns of the joints.
 
     ``state["arm"].position`` reads a body, ``state["hinge"].angle`` a joint, and ``state.replace({"arm": dict(...)})``
@@ -56,10 +57,6 @@ class State:
     joints: tuple[str, ...]
     windings: Ints  # whole turns of each joint's angle (n_joints,)
     selection: Selection | None = dataclasses.field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        for array in (self.r, self.q, self.v, self.omega, self.windings):
-            array.setflags(write=False)
 
     @classmethod
     def written(cls, selection: Selection) -> State:
@@ -129,10 +126,12 @@ class State:
         for name, values in (changes or {}).items():
             if name not in self.bodies:
                 raise PartError(f"replace: no moving body is called {name!r}; there are: {', '.join(self.bodies)}.")
+            if not isinstance(values, Mapping):
+                raise PartError(f"replace: body {name!r} needs a dict of {', '.join(FIELDS)}, not {shown(values)}.")
             for key, value in values.items():
                 array, checked = _checked(name, key, value)
                 arrays[array][self.bodies.index(name)] = checked
-        time = self.t if t is None else number(t)
+        time = self.t if t is None else _time(t)
         new = State(time, self.bodies, **arrays, joints=self.joints, windings=self.windings, selection=self.selection)
         new = new._rewound(self)
         check_meeting(new.instant())
@@ -176,11 +175,21 @@ def _checked(body: str, key: str, value: Any) -> tuple[str, Any]:
         raise PartError(f"replace: {key} of body {body!r} {error}.") from None
 
 
+def _time(value: Any) -> float:
+    try:
+        return number(value)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"replace: t {error}.") from None
+
+
 def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
     """How far the ends of a joint are from meeting, one gap for each of its primitives or rows."""
     if isinstance(joint, GeneralJoint):
-        sizes = np.abs(np.asarray(joint.phi(at.view), dtype=float))
-        return [Gap(float(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
+        try:
+            sizes = numbers(joint.phi(at.view), (len(joint.units),))
+        except (TypeError, ValueError) as error:
+            raise joint.refuse(f"phi(at) at t = {at.t} {error}.") from error
+        return [Gap(abs(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
     assert isinstance(joint, Joint)
     one, two = (at.view[site] for site in joint.sites)
     d, turn = one.axes.T @ (two.position - one.position), one.axes.T @ two.axes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, TypedDict, Unpack
 
@@ -17,9 +17,11 @@ from quirkpy.parts.checks import (
     direction,
     flag,
     instance,
-    lengths,
+    locked,
+    numbers,
     optional,
     positive,
+    real,
     text,
     unit,
     vector,
@@ -50,15 +52,16 @@ class Placement(TypedDict, total=False):
 
 def _inertia(value: Any) -> Any:
     """3 principal values or 3x3, kept as nested tuples."""
-    if np.shape(value) not in ((3,), (3, 3)):
-        raise ValueError(f"has shape {np.shape(value)}, but must be 3 principal values or 3x3")
-    return vector(value) if np.ndim(value) == 1 else tuple(vector(row) for row in value)
+    shape = real(value).shape
+    if shape not in ((3,), (3, 3)):
+        raise ValueError(f"has shape {shape}, but must be 3 principal values or 3x3")
+    return numbers(value, shape)
 
 
 def _color(value: Any) -> Any:
     """A colour: a name or '#rrggbb' for a painter, or three numbers from 0 to 1."""
-    if value is None or isinstance(value, str):
-        return value
+    if isinstance(value, str):
+        return text(value)
     out = vector(value)
     if not all(0.0 <= c <= 1.0 for c in out):
         raise ValueError(f"is {out}, but red, green and blue must lie between 0 and 1")
@@ -82,7 +85,7 @@ class Body(Part):
     velocity: Vector = checked(vector, default=(0.0, 0.0, 0.0))
     angular_velocity: Vector = checked(vector, default=(0.0, 0.0, 0.0))
     shape: Shape | None = checked(optional(instance(Shape)), default=None)
-    color: Any = checked(_color, default=None)
+    color: Any = checked(optional(_color), default=None)
     label: str | None = checked(optional(text), default=None)
     fixed: bool = checked(flag, default=False, kw_only=True)
     unphysical_inertia: bool = checked(flag, default=False, kw_only=True)
@@ -117,13 +120,15 @@ class Body(Part):
     @cached_property
     def inertia_matrix(self) -> Floats:
         """Moments of inertia (3, 3) about the mass centre, body axes [kg m2]."""
+        if self.inertia is None:
+            raise self.refuse("it was given no inertia, for it is fixed.")
         array = np.asarray(self.inertia, dtype=float)
-        return np.diag(array) if array.ndim == 1 else array
+        return locked(np.diag(array).copy() if array.ndim == 1 else array)
 
     @cached_property
     def matrix(self) -> Floats:
         """Rotation matrix (3, 3) of the initial pose, body components to N components."""
-        return quat.matrix(self.orientation)
+        return locked(quat.matrix(self.orientation))
 
     # --- ways of making one -------------------------------------------------------------------------------------
     @classmethod
@@ -131,22 +136,19 @@ class Body(Part):
         """A body whose mass fills its shape evenly."""
         if mass is None:
             return cls(name, shape=shape, **rest)
-        try:
-            kilograms = positive(mass)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"{cls.__name__} {name!r}: mass {error}.") from None
+        kilograms = cls._size(name, "mass", positive, mass)
         inertia = tuple(kilograms * moment for moment in shape.inertia_per_mass())
         return cls(name, mass=kilograms, inertia=inertia, shape=shape, **rest)
 
     @classmethod
     def box(cls, name: str, size: Vector, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
         """A uniform cuboid; size: full lengths along body x, y, z [m]."""
-        return cls._uniform(name, cls._shape(name, "size", lengths, size, Box), mass, rest)
+        return cls._uniform(name, cls._shape(name, Box, size), mass, rest)
 
     @classmethod
     def sphere(cls, name: str, radius: float, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
         """A uniform ball; radius [m]."""
-        return cls._uniform(name, cls._shape(name, "radius", positive, radius, Sphere), mass, rest)
+        return cls._uniform(name, cls._shape(name, Sphere, radius), mass, rest)
 
     @classmethod
     def cylinder(
@@ -154,10 +156,7 @@ class Body(Part):
         **rest: Unpack[Placement],
     ) -> Body:  # fmt: skip
         """A uniform cylinder; radius [m], length [m], axis: the body axis along which it lies."""
-        cls._shape(name, "length", positive, length, float)
-        return cls._uniform(
-            name, cls._shape(name, "radius", positive, radius, lambda r: Cylinder(r, length, axis)), mass, rest
-        )
+        return cls._uniform(name, cls._shape(name, Cylinder, radius, length, axis), mass, rest)
 
     @classmethod
     def rod(
@@ -168,13 +167,13 @@ class Body(Part):
         Its moment across is m L^2/12 exactly; about its own axis m radius^2/2, with radius [m] = L/100 when not given.
         `position` and `orientation` follow from the ends.
         """
-        first = cls._shape(name, "start", vector, start, np.asarray)
-        along = cls._shape(name, "end", vector, end, np.asarray) - first
+        first = np.asarray(cls._size(name, "start", vector, start))
+        along = np.asarray(cls._size(name, "end", vector, end)) - first
         length = math.hypot(*along)
         if length == 0.0:
             raise PartError(f"Body {name!r}: start and end are the same point; a rod needs a length.")
-        kilograms = cls._shape(name, "mass", positive, mass, float)
-        thick = cls._shape(name, "radius", positive, 0.01 * length if radius is None else radius, float)
+        kilograms = cls._size(name, "mass", positive, mass)
+        thick = cls._size(name, "radius", positive, 0.01 * length if radius is None else radius)
         across = kilograms * length**2 / 12.0
         if {"position", "orientation"} & rest.keys():
             raise PartError(f"Body {name!r}: position and orientation follow from start and end; leave them out.")
@@ -187,10 +186,18 @@ class Body(Part):
         return cls(name, mass=kilograms, inertia=inertia, shape=Cylinder(thick, length), **placed)
 
     @classmethod
-    def _shape(cls, name: str, field: str, check: Any, value: Any, make: Any) -> Any:
-        """Check a dimension in the name of the body that is being made."""
+    def _shape(cls, name: str, kind: type[Shape], *sizes: Any) -> Shape:
+        """A shape; what is wrong with it is said in the name of the body that is being made."""
         try:
-            return make(check(value))
+            return kind(*sizes)
+        except PartError as error:
+            raise PartError(f"{cls.__name__} {name!r}: {str(error).partition(': ')[2]}") from None
+
+    @classmethod
+    def _size(cls, name: str, field: str, check: Callable[[Any], Any], value: Any) -> Any:
+        """A checked number or point, in the name of the body that is being made."""
+        try:
+            return check(value)
         except (TypeError, ValueError) as error:
             raise PartError(f"{cls.__name__} {name!r}: {field} {error}.") from None
 
@@ -231,10 +238,12 @@ class Site(Part):
 
     def validate(self) -> None:
         if self.x is not None and abs(cosine := float(unit(self.x) @ unit(self.z))) > SQUARE_TOLERANCE:
-            raise self.refuse(
-                f"x {self.x} and z {self.z} on body {self.body.name!r} enclose {math.degrees(math.acos(cosine)):.6g} "
-                "degrees, but must be perpendicular."
-            )
+            degrees = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+            raise self.refuse(f"x {self.x} and z {self.z} enclose {degrees:.6g} degrees, but must be perpendicular.")
+
+    def _title(self) -> str:
+        body = getattr(self.body, "name", None)
+        return super()._title() + (f" of body {body!r}" if isinstance(body, str) else "")
 
     @cached_property
     def axes(self) -> Floats:
@@ -242,7 +251,7 @@ class Site(Part):
         z = unit(self.z)
         x = perpendicular(z) if self.x is None else unit(self.x)
         x = unit(x - (x @ z) * z)
-        return np.column_stack([x, np.cross(z, x), z])
+        return locked(np.column_stack([x, np.cross(z, x), z]))
 
     def written_pose(self) -> tuple[Floats, Floats]:
         """Origin (3,) [m] and axes (3, 3, columns) in N, at the pose with which the body was written."""

@@ -21,21 +21,28 @@ Axis: TypeAlias = Literal["x", "y", "z"]
 AXES: tuple[Axis, ...] = get_args(Axis)
 
 
+def shown(value: Any) -> str:
+    """A value as it stands in a sentence: on one line, shortened where it is long."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 100 else line[:97] + "..."
+
+
 def text(value: Any) -> str:
-    """A name: some characters, not all of them blank."""
-    if not isinstance(value, str) or not value.strip():
-        raise TypeError(f"is {value!r}, but must be a text that is not empty")
+    """A name: some characters on one line, not all of them blank."""
+    if not isinstance(value, str) or not value.strip() or len(value.splitlines()) > 1:
+        raise TypeError(f"is {shown(value)}, but must be a text of one line that is not empty")
     return value
 
 
 def number(value: Any) -> float:
     """A finite real number."""
-    if isinstance(value, (bool, str)) or np.ndim(value) != 0:
-        raise TypeError(f"is {value!r}, but must be one number")
     try:
-        out = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"is {value!r}, but must be one number") from None
+        array = real(value)
+    except TypeError:
+        raise TypeError(f"is {shown(value)}, but must be one number") from None
+    if array.ndim != 0:
+        raise TypeError(f"is {shown(value)}, but must be one number")
+    out = float(array)
     if not math.isfinite(out):
         raise ValueError(f"is {out}, but must be finite")
     return out
@@ -60,21 +67,41 @@ def not_negative(value: Any) -> float:
 def flag(value: Any) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"is {value!r}, but must be True or False")
+        raise TypeError(f"is {shown(value)}, but must be True or False")
     return bool(value)
 
 
 def numbers(value: Any, shape: tuple[int, ...]) -> Any:
     """An array of finite numbers of the given shape, as nested tuples of floats."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(f"is {value!r}, but must be numbers of shape {shape}") from None
+    array = real(value)
     if array.shape != shape:
         raise ValueError(f"has shape {array.shape}, but must have shape {shape}")
     if not np.isfinite(array).all():
-        raise ValueError(f"is {_brief(array)}, but every number must be finite")
+        raise ValueError(f"is {shown(_tuples(array))}, but every number must be finite")
     return _tuples(array)
+
+
+def real(value: Any) -> Floats:
+    """Real numbers as an array of any shape: no texts, no truth values, nothing complex, no ragged lists."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iufO":
+            raise TypeError
+        return array.astype(float)
+    except (TypeError, ValueError):
+        raise TypeError(f"is {shown(value)}, but must be made of real numbers") from None
+
+
+def steady(value: Any) -> Any:
+    """Any value that cannot change afterwards: lists and arrays become tuples."""
+    plain = value.tolist() if isinstance(value, np.ndarray) else value
+    if type(plain) in (list, tuple):
+        plain = tuple(steady(item) for item in plain)
+    try:
+        hash(plain)
+    except TypeError:
+        raise TypeError(f"is {shown(value)}, which can change later; give a tuple or another part") from None
+    return plain
 
 
 def vector(value: Any) -> Any:
@@ -108,8 +135,8 @@ def word(options: Any) -> Callable[[Any], Any]:
     words = get_args(options)
 
     def check(value: Any) -> Any:
-        if value not in words:
-            raise ValueError(f"is {value!r}, but must be one of {', '.join(map(repr, words))}")
+        if not isinstance(value, str) or value not in words:
+            raise ValueError(f"is {shown(value)}, but must be one of {', '.join(map(repr, words))}")
         return value
 
     return check
@@ -120,7 +147,7 @@ def instance(*kinds: type) -> Callable[[Any], Any]:
 
     def check(value: Any) -> Any:
         if not isinstance(value, kinds):
-            raise TypeError(f"is {value!r}, but must be a {' or a '.join(k.__name__ for k in kinds)}")
+            raise TypeError(f"is {shown(value)}, but must be a {' or a '.join(k.__name__ for k in kinds)}")
         return value
 
     return check
@@ -129,12 +156,15 @@ def instance(*kinds: type) -> Callable[[Any], Any]:
 def unit(value: Vector) -> Floats:
     """A direction as a unit vector (3,)."""
     array = np.asarray(value, dtype=float)
+    array = array / abs(array).max()  # first: its square may be out of range
     return np.asarray(array / math.hypot(*array))
+
+
+def locked(array: Floats) -> Floats:
+    """The same array, read-only from now on."""
+    array.setflags(write=False)
+    return array
 
 
 def _tuples(array: Floats) -> Any:
     return tuple(_tuples(row) if row.ndim else float(row) for row in array)
-
-
-def _brief(array: Floats) -> str:
-    return str(tuple(array.tolist())) if array.ndim == 1 else str(array.tolist())

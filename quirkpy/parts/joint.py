@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from quirkpy.parts.body import Body, Site, axes_about
-from quirkpy.parts.checks import Axis, Floats, Vector, direction, instance, optional, text, vector
+from quirkpy.parts.checks import Axis, Floats, Vector, direction, instance, optional, shown, text, vector
 from quirkpy.parts.motion import MotionView
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.primitives import Primitive
@@ -124,7 +124,7 @@ class Joint(BaseJoint):
         super().validate()
         made = self.primitives()
         if not (isinstance(made, tuple) and made and all(isinstance(p, Primitive) for p in made)):
-            raise self.refuse(f"primitives() must return a tuple of primitives, not {made!r}.")
+            raise self.refuse(f"primitives() must return a tuple of primitives, not {shown(made)}.")
 
 
 class GeneralJoint(BaseJoint):
@@ -162,3 +162,5 @@ class GeneralJoint(BaseJoint):
                 f"{cls.__name__}: a general joint defines units (one of 'm', 'rad' for each row), phi, jacobian and "
                 f"gamma; missing: {', '.join(missing) or 'units'}."
             )
+        if not isinstance(cls.units, tuple) or not set(cls.units) <= {"m", "rad"}:
+            raise TypeError(f"{cls.__name__}: units is {cls.units!r}, but must be a tuple of 'm' and 'rad', one a row.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from quirkpy import quat
 from quirkpy.parts import body, forces, joints, primitives, schedule, sensor, shapes
+from quirkpy.parts.checks import shown
 from quirkpy.parts.part import Part, PartError, is_default
 
 #: Rises when documents change so that an older reader would misread them.
@@ -47,23 +49,25 @@ class Writer:
         value = self.value(root)
         return json.dumps({"quirkpy": SCHEMA, "parts": self.parts, "root": value}, indent=1, allow_nan=False)
 
-    def value(self, value: Any, owner: str = "") -> Any:
+    def value(self, value: Any, owner: str = "to_json") -> Any:
         """One value as plain JSON."""
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PartError(f"{owner}: {value} cannot be written to JSON, which knows finite numbers only.")
         if value is None or isinstance(value, (bool, int, str, float)):
             return value
         if isinstance(value, quat.Quaternion):
             return {"quaternion": quat.to_array(value).tolist()}
         if isinstance(value, (tuple, list)):
             return [self.value(item, owner) for item in value]
-        if isinstance(value, np.ndarray):
-            return value.tolist()
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self.value(value.tolist(), owner)
         if isinstance(value, Part):
             return {"part": self.key(value)} if isinstance(getattr(value, "name", None), str) else self.fields(value)
         if type(value) in self.extra:
             return self.extra[type(value)](self, value)
         if callable(value):
-            raise PartError(f"{owner}: {value!r} is a Python function, which JSON cannot hold; use a qp.Schedule.")
-        raise PartError(f"{owner}: a {type(value).__name__} cannot be written to JSON.")
+            raise PartError(f"{owner}: {shown(value)} is a Python function, which JSON cannot hold; use a qp.Schedule.")
+        raise PartError(f"{owner}: {shown(value)} is a {type(value).__name__}, which cannot be written to JSON.")
 
     def key(self, part: Part) -> str:
         """The key under which a named part stands; equal parts share one."""
@@ -81,6 +85,8 @@ class Writer:
         """Type and fields of a part, defaults left out."""
         cls = type(part)
         known = PART_TYPES.get(cls.__name__) is cls
+        if "<locals>" in cls.__qualname__:
+            raise part.refuse("its class is defined inside a function, where from_json cannot find it; move it out.")
         out: dict[str, Any] = {"type": cls.__name__ if known else f"{cls.__module__}:{cls.__qualname__}"}
         for field in dataclasses.fields(part):  # type: ignore[arg-type]
             value = getattr(part, field.name)
@@ -95,7 +101,7 @@ class Reader:
     def __init__(self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None) -> None:
         try:
             self.data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (TypeError, ValueError) as error:
             raise PartError(f"from_json: this is not JSON: {error}.") from None
         schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
         if schema != SCHEMA:
@@ -105,9 +111,12 @@ class Reader:
 
     def root(self) -> Any:
         """The object that the document was written from."""
-        for key, fields in self.data["parts"].items():
-            self.parts[key] = self.value(fields)
-        return self.value(self.data["root"])
+        try:
+            for key, fields in self.data["parts"].items():
+                self.parts[key] = self.value(fields)
+            return self.value(self.data["root"])
+        except (AttributeError, KeyError, TypeError) as error:
+            raise PartError(f"from_json: the document is damaged or was changed by hand: {error}.") from error
 
     def value(self, value: Any) -> Any:
         """One JSON value as the object that it stands for."""
@@ -115,9 +124,9 @@ class Reader:
             return tuple(self.value(item) for item in value)
         if not isinstance(value, dict):
             return value
-        if "quaternion" in value:
+        if value.keys() == {"quaternion"}:
             return quat.from_array(np.array(value["quaternion"], dtype=float))
-        if "part" in value:
+        if value.keys() == {"part"}:
             return self.parts[value["part"]]
         fields = {name: self.value(item) for name, item in value.items() if name != "type"}
         if value["type"] in self.extra:
@@ -134,9 +143,12 @@ class Reader:
                 f"from_json: the document uses the class {name!r}; if you trust it, name its module: "
                 f"from_json(text, modules=[{module!r}])."
             )
-        found: Any = importlib.import_module(module)
+        try:
+            found: Any = importlib.import_module(module)
+        except ImportError as error:
+            raise PartError(f"from_json: the module of {name!r} cannot be imported: {error}.") from error
         for attribute in qualname.split("."):
             found = getattr(found, attribute, None)
         if not (isinstance(found, type) and issubclass(found, Part)):
-            raise PartError(f"from_json: {name!r} is not a part.")
+            raise PartError(f"from_json: {name!r} is not a class of parts.")
         return found

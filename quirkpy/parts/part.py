@@ -16,6 +16,8 @@ from typing import Any, dataclass_transform
 
 import numpy as np
 
+from quirkpy.parts.checks import steady
+
 
 class PartError(ValueError):
     """A part, or a set of parts, that cannot be: one sentence that names the part, the value and the way out."""
@@ -37,7 +39,8 @@ class Part:
     """Base of everything that a user writes down.  Frozen, compared by value, without state and without indices.
 
     A subclass becomes a frozen dataclass by itself.  It may override `validate` for rules that concern several
-    fields, and raises `self.refuse("sentence")` there.
+    fields, and raises `self.refuse("sentence")` there.  A field without a check may hold anything that cannot change;
+    lists and arrays are kept as tuples.
     """
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -46,9 +49,7 @@ class Part:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            check = field.metadata.get("check")
-            if check is not None:
-                self._store(field.name, check)
+            self._store(field.name, field.metadata.get("check", steady))
         self.validate()
 
     def _store(self, name: str, check: Callable[[Any], Any]) -> None:
@@ -64,9 +65,16 @@ class Part:
 
     def refuse(self, sentence: str) -> PartError:
         """The error that names this part: ``raise self.refuse("mass is ...")``."""
+        return PartError(f"{self._title()}: {sentence}")
+
+    def _title(self) -> str:
+        """Class and name, as they stand in front of a sentence."""
         name = getattr(self, "name", None)
-        who = type(self).__name__ + (f" {name!r}" if isinstance(name, str) else "")
-        return PartError(f"{who}: {sentence}")
+        return type(self).__name__ + (f" {name!r}" if isinstance(name, str) else "")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, without what has been derived from them."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         shown: list[str] = []
@@ -79,8 +87,9 @@ class Part:
 
 
 def is_default(field: dataclasses.Field[Any], value: Any) -> bool:
-    """Whether a field holds what it would hold if it had been left out."""
-    return field.default is not dataclasses.MISSING and type(field.default) is type(value) and field.default == value
+    """Whether a field holds what it would hold if it had been left out, the sign of zero included."""
+    same = type(field.default) is type(value) and field.default == value
+    return bool(same) and repr(field.default) == repr(value)
 
 
 def _brief(value: Any) -> str:

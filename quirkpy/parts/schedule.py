@@ -8,21 +8,24 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.parts.checks import vector, word
+from quirkpy.parts.checks import numbers, real, shown, word
 from quirkpy.parts.part import Part, checked
 
 Interpolation: TypeAlias = Literal["hold", "linear"]
 
 
 def _times(value: Any) -> Any:
-    array = np.asarray(value, dtype=float)
+    array = real(value)
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (np.diff(array) <= 0.0).any():
-        raise ValueError(f"is {value!r}, but must be a list of rising finite times [s], at least one")
+        raise ValueError(f"is {shown(value)}, but must be a list of rising finite times [s], at least one")
     return tuple(array.tolist())
 
 
 def _values(value: Any) -> Any:
-    return tuple(vector(row) for row in value)
+    array = real(value)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"has shape {array.shape}, but must be a list of vectors of three numbers")
+    return numbers(value, array.shape)
 
 
 class Schedule(Part):

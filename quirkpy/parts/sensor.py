@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import instance, optional, positive, text
+from quirkpy.parts.checks import instance, optional, positive, shown, text
 from quirkpy.parts.part import Part, checked
 
 #: For `Sensor(roll=...)`: x axes may match after any number of quarter turns [rad].
@@ -15,8 +15,8 @@ QUARTER_TURNS = 0.5 * math.pi
 
 
 def _kinds(value: Any) -> Any:
-    if isinstance(value, str) or not value:
-        raise TypeError(f"is {value!r}, but must be a tuple of kinds, such as ('face',)")
+    if not isinstance(value, (tuple, list)) or not value:
+        raise TypeError(f"is {shown(value)}, but must be a tuple of kinds, such as ('face',)")
     return tuple(text(kind) for kind in value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from quirkpy import quat
 from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.checks import Floats, Ints, shown
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError
@@ -28,14 +28,16 @@ from quirkpy.tables.tables import (
     TURN,
     Parameters,
     Tables,
-    frozen,
-    replaced,
 )
 
 AXIS_NUMBER = {"x": 0, "y": 1, "z": 2}
 COORDINATE_NUMBER = {None: NO_COORDINATE, "angle": ANGLE, "travel": TRAVEL}
 #: The fields of a body that a selection may change; a pose is state, not a parameter.
 BODY_PARAMETERS = ("mass", "inertia")
+#: The arrays that parameters write anew.
+REWRITTEN = (
+    "body_mass", "body_inertia", "site_point", "site_axes", "row_value", "element_numbers", "knot_time", "knot_value",
+)  # fmt: skip
 
 
 def compile(parts: Iterable[Part]) -> Tables:
@@ -99,7 +101,7 @@ class _Builder:
         blocks |= {**self._sites(), **self._schedules()}  # last: the others have filled these lists
         return Tables(
             bodies=tuple(self.bodies), fixed=tuple(fixed), joints=tuple(self.joints), forces=tuple(self.forces),
-            sensors=tuple(self.sensors), **frozen(**blocks),
+            sensors=tuple(self.sensors), **blocks,
         )  # fmt: skip
 
     def add_site(self, site: Site | None) -> int:
@@ -191,19 +193,9 @@ class _Builder:
 
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     """The same tables with the rows of some parts written anew, in place of the old ones."""
-    arrays = {
-        name: getattr(tables, name).copy()
-        for name in (
-            "body_mass",
-            "body_inertia",
-            "site_point",
-            "site_axes",
-            "row_value",
-            "element_numbers",
-            "knot_time",
-            "knot_value",
-        )
-    }
+    if not isinstance(parameters, Mapping):
+        raise PartError(f"parameters: {shown(parameters)} is not a dict, such as {{'pull': {{'stiffness': 0.1}}}}.")
+    arrays = {name: getattr(tables, name).copy() for name in REWRITTEN}
     lists: dict[str, list[Any]] = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
     for name, changes in parameters.items():
         if name in tables.joint_index:
@@ -217,12 +209,14 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
             lists["bodies"][k] = _rewrite_body(arrays, k, tables.bodies[k], changes)
         else:
             raise PartError(f"parameters: there is no moving body, joint or force {name!r} in these tables.")
-    return replaced(tables, **arrays, **{name: tuple(some) for name, some in lists.items()})
+    parts: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
+    return dataclasses.replace(tables, **arrays, **parts)
 
 
 def _changed(part: Any, changes: Any) -> Any:
     """The part with some fields changed; it checks itself as when it was first made."""
     known = {field.name for field in dataclasses.fields(part) if field.init}
+    _check_changes(part, changes)
     unknown = sorted(set(changes) - (known - {"name"}))
     if unknown:
         raise part.refuse(
@@ -231,7 +225,13 @@ def _changed(part: Any, changes: Any) -> Any:
     return dataclasses.replace(part, **changes)
 
 
+def _check_changes(part: Part, changes: Any) -> None:
+    if not isinstance(changes, Mapping):
+        raise part.refuse(f"its parameters are {shown(changes)}, but must be a dict, such as {{'mass': 2.0}}.")
+
+
 def _rewrite_body(arrays: dict[str, Any], row: int, body: Body, changes: Any) -> Body:
+    _check_changes(body, changes)
     unknown = sorted(set(changes) - set(BODY_PARAMETERS))
     if unknown:
         raise body.refuse(f"{unknown[0]!r} cannot change with a selection; only {' and '.join(BODY_PARAMETERS)} can.")
@@ -246,11 +246,12 @@ def _rewrite_site(tables: Tables, arrays: dict[str, Any], row: int, site: Site |
 
 
 def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoint) -> BaseJoint:
-    _same_bodies(tables.joints[k], new, [b.name for b in tables.joints[k].bodies], [b.name for b in new.bodies])
+    _same_ends(tables.joints[k], [b.name for b in tables.joints[k].bodies], [b.name for b in new.bodies])
     for row, site in zip((tables.joint_site1[k], tables.joint_site2[k]), new.sites, strict=True):
         _rewrite_site(tables, arrays, row, site)
-    first, last = tables.joint_row[k], tables.joint_row[k + 1]
-    arrays["row_value"][first:last] = joint_lines(new).value
+    lines, mine = joint_lines(new), slice(tables.joint_row[k], tables.joint_row[k + 1])
+    _same_ends(tables.joints[k], joint_lines(tables.joints[k])[:3], lines[:3])
+    arrays["row_value"][mine] = lines.value
     return new
 
 
@@ -258,7 +259,7 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
     rows = range(tables.force_element[k], tables.force_element[k + 1])
     old = tables.forces[k].elements()
     elements = new.elements()
-    _same_bodies(tables.forces[k], new, [_ends(e) for e in old], [_ends(e) for e in elements])
+    _same_ends(tables.forces[k], [_ends(e) for e in old], [_ends(e) for e in elements])
     for row, element in zip(rows, elements, strict=True):
         _rewrite_site(tables, arrays, tables.element_site1[row], element.site1)
         _rewrite_site(tables, arrays, tables.element_site2[row], element.site2)
@@ -277,10 +278,10 @@ def _ends(element: Element) -> tuple[Any, ...]:
     return element.kind, sites, element.joint and element.joint.name, knots
 
 
-def _same_bodies(old: Part, new: Part, before: Any, after: Any) -> None:
+def _same_ends(part: Part, before: Any, after: Any) -> None:
     if before != after:
-        raise old.refuse(
-            "a parameter changes numbers, not what the part acts on (bodies, joint, kind or number of knots); "
+        raise part.refuse(
+            "a parameter changes numbers, not what the part acts on (bodies, joint, primitives, number of knots); "
             "write a part of its own for that."
         )
 

@@ -6,7 +6,6 @@ row, number `n_bodies`, that never moves: a site on them is stored in N.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.sensor import Sensor
+from quirkpy.tables.record import Record
 
 #: New values of some fields of some parts: {"pull": {"stiffness": 0.1}}.
 Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -38,7 +38,7 @@ ELEMENT_WIDTH = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class Tables(Record):
     """Struct of arrays; every candidate joint and force is in it.  n + letter counts: bodies, sites, joints ..."""
 
     # --- the parts themselves, in table order (for names, errors and Python callbacks)
@@ -150,7 +150,7 @@ class Tables:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Selection(Record):
     """The joints and forces that act, as sorted row numbers of the tables."""
 
     tables: Tables
@@ -194,16 +194,3 @@ def _ranges(first: Ints, rows: Ints) -> Ints:
     """All k with first[row] <= k < first[row + 1], row by row."""
     parts = [np.arange(first[row], first[row + 1]) for row in rows]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-
-
-def frozen(**arrays: Any) -> dict[str, Any]:
-    """Arrays that nobody may write to any more."""
-    for array in arrays.values():
-        array.setflags(write=False)
-    return arrays
-
-
-def replaced(tables: Tables, **changes: Any) -> Tables:
-    """The same tables with some fields exchanged."""
-    arrays = {name: value for name, value in changes.items() if isinstance(value, np.ndarray)}
-    return dataclasses.replace(tables, **{**changes, **frozen(**arrays)})

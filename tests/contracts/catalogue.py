@@ -1,0 +1,75 @@
+"""One example of every class of parts.  A new class goes into these lists: every contract test then runs over it.
+
+`test_catalogue.py` fails when a class is missing here.
+"""
+
+from __future__ import annotations
+
+import quirkpy as qp
+
+#: Two bodies with nothing special about them: full inertia, turned, off the origin.
+HUB = qp.Body(
+    "hub", mass=3.0, inertia=((0.4, 0.02, -0.03), (0.02, 0.5, 0.01), (-0.03, 0.01, 0.6)), position=(0.3, -0.2, 0.1),
+    orientation=qp.rotation((1.0, 2.0, -1.0), 0.8),
+)  # fmt: skip
+ARM = qp.Body(
+    "arm", mass=2.0, inertia=(0.2, 0.3, 0.4), position=(-0.4, 0.5, 0.7), orientation=qp.rotation((0.2, -1.0, 0.5), 2.1),
+    velocity=(0.1, 0.2, -0.3), angular_velocity=(0.3, -0.2, 0.5), shape=qp.Box((0.2, 0.3, 0.4)), color="#4477aa",
+    label="the arm",
+)  # fmt: skip
+EAST = HUB.site("east", at=(0.1, 0.2, -0.1), z=(1.0, 0.5, 0.2))
+WEST = ARM.site("west", at=(-0.2, 0.1, 0.3), z=(0.0, 1.0, 0.0), x=(0.0, 0.0, 2.0))
+RAMP = qp.Schedule((0.0, 1.0, 2.5), ((0.0, 0.0, 0.0), (1.0, -2.0, 0.5), (0.3, 0.1, 0.0)), "linear")
+
+HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.1, 0.1, 0.2), axis=(1.0, 1.0, 0.3))
+
+JOINTS: tuple[qp.Joint, ...] = (
+    qp.Spherical("ball", HUB, ARM, at=(0.1, 0.2, 0.3)),
+    HINGE,
+    qp.Fixed("lock", HUB, ARM),
+    qp.Prismatic("slide", HUB, ARM, at=(0.1, 0.2, 0.0), axis=(0.0, 1.0, 2.0)),
+    qp.Distance("bar", HUB, ARM, at1=(0.1, 0.0, 0.2), at2=(-0.3, 0.4, 0.5)),
+)
+
+FORCES: tuple[qp.Force, ...] = (
+    qp.Gravity((0.3, 0.1, -9.81)),
+    qp.Spring("spring", HUB, ARM, at1=(0.1, 0.0, 0.0), at2=(-0.2, 0.4, 0.5), stiffness=7.0, damping=0.4),
+    qp.Spring("rope", EAST, WEST, stiffness=7.0, rest_length=0.2, damping=0.4, tension_only=True),
+    qp.Damper("dashpot", EAST, WEST, damping=0.6),
+    qp.HingeSpring("torsion", HINGE, stiffness=2.0, rest_angle=0.4, damping=0.3),
+    qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
+    qp.Load("push", ARM, force=(1.0, -2.0, 0.5), torque=(0.1, 0.0, 0.2), at=(-0.3, 0.4, 0.6), frame="body"),
+    qp.Load("ramp", HUB, force=RAMP),
+)  # fmt: skip
+
+SENSORS: tuple[qp.Sensor, ...] = (
+    qp.Sensor("eye", EAST, kind="face", accepts=("face", "edge"), reach=2e-3, alignment=0.02, roll=qp.QUARTER_TURNS),
+)
+
+PRIMITIVES: tuple[qp.Primitive, ...] = (
+    qp.CoincidentPoints(),
+    qp.PointOnLine("z"),
+    qp.PointOnLine("x"),
+    qp.PointOnPlane("y", offset=0.3),
+    qp.ParallelAxes("z"),
+    qp.ParallelAxes("y"),
+    qp.PerpendicularAxes("x", "y"),
+    qp.PerpendicularAxes("z", "z"),
+    qp.SameOrientation(),
+    qp.FixedDistance(0.7),
+)
+
+OTHERS: tuple[qp.Part, ...] = (
+    HUB, ARM, qp.GROUND, EAST, WEST, RAMP, qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
+)  # fmt: skip
+
+PARTS: tuple[qp.Part, ...] = (*JOINTS, *FORCES, *SENSORS, *PRIMITIVES, *OTHERS)
+
+#: Classes that nobody makes an object of.
+BASES = (qp.Part, qp.Joint, qp.GeneralJoint, qp.Force, qp.Primitive, qp.Shape)
+
+
+def label(part: qp.Part) -> str:
+    """How a test of this part is called."""
+    name = getattr(part, "name", "")
+    return f"{type(part).__name__} {name}".strip()

@@ -42,7 +42,8 @@ class Multibody:
             raise PartError(f"Multibody: candidates is {shown(candidates)}, but must be a list of joints and forces.")
         if not (start is None or isinstance(start, State)):
             raise PartError(f"Multibody: start is {shown(start)}, but must be a State.")
-        listed, later = tuple(p for p in parts if p != GROUND), tuple(candidates)
+        listed = tuple(p for p in parts if not (isinstance(p, Body) and p == GROUND))
+        later = tuple(candidates)
         _check_parts(listed, later)
         vars(self).update(parts=listed, candidates=later, _start=start)
         check_meeting(self._instant(None))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -85,10 +86,12 @@ def real(value: Any) -> Floats:
     """Real numbers as an array of any shape: no texts, no truth values, nothing complex, no ragged lists."""
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "O" and not all(isinstance(item, Real) for item in array.flat):
+            raise TypeError
         if array.dtype.kind not in "iufO":
             raise TypeError
         return array.astype(float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise TypeError(f"is {shown(value)}, but must be made of real numbers") from None
 
 
@@ -144,10 +147,11 @@ def word(options: Any) -> Callable[[Any], Any]:
 
 def instance(*kinds: type) -> Callable[[Any], Any]:
     """An object of one of the given classes."""
+    words = " or a ".join(kind.__name__.removeprefix("Base") for kind in kinds)
 
     def check(value: Any) -> Any:
         if not isinstance(value, kinds):
-            raise TypeError(f"is {shown(value)}, but must be a {' or a '.join(k.__name__ for k in kinds)}")
+            raise TypeError(f"is {shown(value)}, but must be a {words}")
         return value
 
     return check

@@ -87,6 +87,8 @@ class Writer:
         known = PART_TYPES.get(cls.__name__) is cls
         if "<locals>" in cls.__qualname__:
             raise part.refuse("its class is defined inside a function, where from_json cannot find it; move it out.")
+        if any(field.name == "type" for field in dataclasses.fields(part)):  # type: ignore[arg-type]
+            raise part.refuse("it has a field called type, which means the class in JSON; call the field otherwise.")
         out: dict[str, Any] = {"type": cls.__name__ if known else f"{cls.__module__}:{cls.__qualname__}"}
         for field in dataclasses.fields(part):  # type: ignore[arg-type]
             value = getattr(part, field.name)

@@ -55,7 +55,7 @@ def test_frozen(part: qp.Part) -> None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(part, field.name, None)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        part.mark = "mine"  # type: ignore[attr-defined]
+        part.mark = "mine"
 
 
 @every_part

@@ -1,0 +1,86 @@
+"""Joints and forces as a user writes them, at the top of a module, so that pickle and JSON find them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import quirkpy as qp
+from quirkpy.parts.checks import Floats, positive
+
+
+class Slot(qp.Joint):
+    """A pin that slides and turns along z of site 1: PointOnLine and ParallelAxes, with the freedoms they leave."""
+
+    freedoms = (qp.Freedom("turn", "z"), qp.Freedom("slide", "z"))
+
+    def primitives(self) -> tuple[qp.Primitive, ...]:
+        return qp.PointOnLine("z"), qp.ParallelAxes("z")
+
+
+class SlotByHand(qp.GeneralJoint):
+    """The same pin without its turning: the origin of site 2 lies on z of site 1, as equations written by hand."""
+
+    units = ("m", "m")
+
+    def _sides(self, at: qp.MotionView) -> tuple[Any, Any, Any, Any, Any]:
+        one, two = (at[site] for site in self.sites)
+        return one, two, two.position - one.position, two.velocity - one.velocity, one.axes[:, :2].T
+
+    def phi(self, at: qp.MotionView) -> Floats:
+        *_, d, _, e = self._sides(at)
+        return np.asarray(e @ d)
+
+    def jacobian(self, at: qp.MotionView) -> Floats:
+        _, two, _, _, e = self._sides(at)
+        c1 = two.position - at[self.bodies[0]].position
+        c2 = two.position - at[self.bodies[1]].position
+        return np.hstack([-e, np.cross(e, c1), e, -np.cross(e, c2)])
+
+    def gamma(self, at: qp.MotionView) -> Floats:
+        one, two, d, rate, e = self._sides(at)
+        w1, w2 = one.angular_velocity, two.angular_velocity
+        c1 = one.position - at[self.bodies[0]].position
+        c2 = two.position - at[self.bodies[1]].position
+        bend = np.cross(w2, np.cross(w2, c2)) - np.cross(w1, np.cross(w1, c1))
+        e_dot, e_dot2 = np.cross(w1, e), np.cross(w1, np.cross(w1, e))
+        return -(e @ bend + 2.0 * e_dot @ rate + e_dot2 @ d)
+
+
+class Wind(qp.Force):
+    """A load only: it grows with time and drags."""
+
+    sail: qp.Body
+    strength: float = qp.checked(positive)
+
+    def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
+        motion = at[self.sail]
+        force = (self.strength * at.t, 0.0, 0.0) - 0.1 * motion.velocity
+        return {
+            self.sail: qp.Wrench(
+                force, torque=-0.2 * motion.angular_velocity, point=motion.position + motion.axes[:, 0]
+            )
+        }
+
+
+class Attraction(qp.Force):
+    """A potential only: U = -k / |x2 - x1| between two sites."""
+
+    first: qp.Site
+    second: qp.Site
+    strength: float
+
+    def potential(self, at: qp.MotionView) -> float:
+        return -self.strength / float(np.linalg.norm(at[self.second].position - at[self.first].position))
+
+
+class Compass(qp.Force):
+    """A potential only: U = -m field . (z of the site); it makes a torque and no force."""
+
+    needle: qp.Site
+    field: tuple[float, float, float]
+
+    def potential(self, at: qp.MotionView) -> float:
+        return -float(np.dot(self.field, at[self.needle].axes[:, 2]))

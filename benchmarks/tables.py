@@ -1,0 +1,26 @@
+"""A table printer: columns as wide as they need to be, text to the left, numbers to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Title, heads and rows as lines of text; floats with two significant digits."""
+    cells = [list(heads), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(heads))]
+    left = [bool(rows) and isinstance(rows[0][k], str) for k in range(len(heads))]
+    lines = ["  ".join(c.ljust(w) if flush else c.rjust(w) for c, w, flush in zip(row, widths, left)) for row in cells]
+    return "\n".join([title, *(f"  {line.rstrip()}" for line in lines)])
+
+
+def _cell(value: object) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    if value != value:
+        return "refused"
+    return f"{value:.2g}" if 1e-2 <= abs(value) < 100.0 or value == 0.0 else _short(value)
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if 100.0 <= abs(value) < 1e6 else f"{value:.0e}"

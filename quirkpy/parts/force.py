@@ -39,7 +39,7 @@ class Element(NamedTuple):
 
 
 class Force(Part):
-    """Base of all forces.  Yours defines `load`, or `potential`, and annotates what it needs:
+    """Base of all forces.  Yours defines `load`, or `potential`, and annotates what it needs::
 
         class Wind(qp.Force):
             sail: qp.Body
@@ -48,8 +48,9 @@ class Force(Part):
                 return {self.sail: qp.Wrench(force=(self.strength * at.t, 0.0, 0.0))}
 
     A load may depend on time, poses and velocities.  A potential U [J] may depend on time and poses: force and torque
-    are its negative gradient, taken by differences of the pose (relative error about 1e-10) unless you write `load`
-    as well.  A force with only a load has no potential energy: what it does counts as work.
+    are its negative gradient, taken by differences of the pose (relative error about 1e-10 where U changes over 0.1 m
+    or more) unless you write `load` as well.  A force with only a load has no potential energy: what it does counts as
+    work.
     """
 
     name: str = checked(text)

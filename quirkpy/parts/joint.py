@@ -100,7 +100,7 @@ class BaseJoint(Part, ABC):
 
 
 class Joint(BaseJoint):
-    """Base of a joint made of primitives: yours needs one method.
+    """Base of a joint made of primitives: yours needs one method::
 
         class Slider(qp.Joint):  # a pin in a slot along z of site 1
             def primitives(self):

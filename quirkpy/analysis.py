@@ -10,6 +10,7 @@ import numpy as np
 from quirkpy import equation
 from quirkpy.kernels.instant import Instant
 from quirkpy.parts.checks import Floats
+from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.primitives import Gap
 from quirkpy.state import gaps
 
@@ -104,11 +105,20 @@ def reactions(at: Instant, multipliers: Floats) -> dict[str, Reaction]:
     for j in selection.joints:
         mine = joint == j
         wrench = multipliers[mine] @ rows.jacobian[mine, 6:]
-        site = at.view[tables.joints[j].sites[1]]
-        arm = site.position - at.frames.position[tables.site_body[tables.joint_site2[j]]]
+        arm = at.view[tables.joints[j].sites[1]].position - _wrench_origin(at, j)
         torque = wrench[3:] - np.cross(arm, wrench[:3])
         out[tables.joint_names[j]] = Reaction(wrench[:3], torque, bool((shares[mine] <= SHARE).all()))
     return out
+
+
+def _wrench_origin(at: Instant, j: int) -> Floats:
+    """The point about which the rows of joint j count moments on its second body: the mass centre.  A fixed body stands
+    in the ground's row, at the origin of N, except in the Jacobian that a user writes."""
+    joint = at.selection.tables.joints[j]
+    if isinstance(joint, GeneralJoint):
+        return at.view[joint.bodies[1]].position
+    row = at.selection.tables.site_body[at.selection.tables.joint_site2[j]]
+    return np.asarray(at.frames.position[row])
 
 
 def _shares(parts: equation.Decomposition) -> Floats:

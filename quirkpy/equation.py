@@ -101,6 +101,8 @@ def literal(
     Both pseudoinverses have a cut of their own: A+ the coarse `row_cut` on row-normalised A, the outer one the fine
     `mass_cut`.  metric: a symmetric positive matrix W in whose coordinates y = W^(1/2) x the equation is evaluated, so
     that metres, radians and kilograms do not meet in one singular value decomposition; None: as printed.
+    F enters as (1 - A+ A) F: the rest of it is orthogonal to all columns of (1 - A+ A) M and changes nothing, except
+    that as a residual it would make rounding grow with the square of the condition number.
     Raises `UndeterminedAcceleration` with the columns where [M; A] is rank-deficient.
     """
     n = len(F)
@@ -112,7 +114,7 @@ def literal(
     if len(sigma) < n or (sigma < mass_cut * sigma[0]).any():
         lost = Vt[sigma < mass_cut * sigma[0]] @ back
         raise UndeterminedAcceleration(_columns(lost))
-    return np.asarray(back @ (Vt.T @ ((U.T @ np.concatenate([F_y, b_y])) / sigma)))
+    return np.asarray(back @ (Vt.T @ ((U.T @ np.concatenate([free @ F_y, b_y])) / sigma)))
 
 
 def solve_literal(at: Instant) -> Solution:

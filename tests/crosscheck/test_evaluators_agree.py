@@ -1,0 +1,146 @@
+"""The literal Udwadia-Phohomsiri equation and the null-space form give the same motion, redundant joints included."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from quirkpy import equation
+from quirkpy.parts.checks import Floats
+from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, weighted_rows
+from tests.workshop import World
+
+SEEDS = range(40)  # for each of the six families: 240 systems
+#: Agreement, relative to the larger of constrained and free accelerations.
+AGREEMENT = 1e-9
+#: The widest drift off the joints that evaluators meet [m, rad].
+DRIFT = 1e-7
+
+systems = lru_cache(maxsize=None)(random_system)
+every_family = pytest.mark.parametrize("family", FAMILIES)
+every_seed = pytest.mark.parametrize("seed", SEEDS)
+
+
+def drifted(state: qp.State, size: float, seed: int) -> qp.State:
+    """The state with every pose off by up to `size` in every direction; the joints do not quite meet any more."""
+    rng, n = np.random.default_rng(seed), len(state.bodies)
+    r = state.r + rng.uniform(-size, size, (n, 3))
+    q = state.q + rng.uniform(-0.5 * size, 0.5 * size, (n, 4))
+    return dataclasses.replace(state, r=r, q=q / np.linalg.norm(q, axis=1, keepdims=True))
+
+
+def assert_same(system: qp.Multibody, state: qp.State | None = None) -> None:
+    """Both evaluators: accelerations, and what the joints do."""
+    free, applied = free_acceleration(system, state), equation.applied_forces(instant(system, state))
+    for ask, unconstrained in ((system.acceleration, free), (system.constraint_forces, applied)):
+        dense, literal = ask(state), ask(state, evaluator="literal")
+        scale = max(abs(dense).max(initial=0.0), abs(unconstrained).max(initial=0.0))
+        assert abs(literal - dense).max(initial=0.0) <= AGREEMENT * scale
+
+
+@every_seed
+@every_family
+def test_literal_equals_dense(family: str, seed: int) -> None:
+    assert_same(systems(family, seed))
+
+
+@every_seed
+@every_family
+def test_literal_equals_dense_off_the_manifold(family: str, seed: int) -> None:
+    system = systems(family, seed)
+    assert_same(system, drifted(system.initial, DRIFT * 10.0 ** -(seed % 3), seed))
+
+
+@every_family
+def test_drift_changes_accelerations_only_a_little(family: str) -> None:
+    for seed in SEEDS[:15]:
+        system = systems(family, seed)
+        exact, free = system.acceleration(), free_acceleration(system)
+        near = system.acceleration(drifted(system.initial, 1e-9, seed))
+        assert abs(near - exact).max() <= 1e-7 * max(abs(exact).max(), abs(free).max())
+
+
+@pytest.mark.parametrize(("family", "at_least"), [("meshes", 15), ("linkages", 40), ("lattices", 30), ("medleys", 15)])
+def test_redundancy_is_there_to_be_met(family: str, at_least: int) -> None:
+    redundant = sum(m.rows > m.rank for m in (systems(family, seed).mobility() for seed in SEEDS))
+    assert redundant >= at_least
+
+
+@pytest.mark.parametrize(("family", "at_least"), [("trees", 40), ("loops", 35), ("meshes", 15), ("medleys", 10)])
+def test_plain_kkt_equals_dense_where_rows_are_independent(family: str, at_least: int) -> None:
+    """[M J'; J 0] [a; -lambda] = [F; gamma] is the textbook's way, regular where no row is redundant."""
+    regular = [s for s in (systems(family, seed) for seed in SEEDS) if s.mobility().rows == s.mobility().rank]
+    assert len(regular) >= at_least
+    for system in regular:
+        dense = system.acceleration()
+        scale = max(abs(dense).max(), abs(free_acceleration(system)).max())
+        assert abs(dense - plain_kkt(system)).max() <= AGREEMENT * scale
+
+
+def plain_kkt(system: qp.Multibody) -> Floats:
+    """Accelerations from the textbook's system, rows scaled to one length, bodies as they are."""
+    at = instant(system)
+    J, M = equation.constraint_matrix(at), masses(system)
+    _, _, lengths = weighted_rows(system, system.initial)
+    m = len(J)
+    J = J / lengths[:, None]
+    right = np.concatenate([equation.applied_forces(at).reshape(-1), at.rows.gamma / lengths])
+    return np.linalg.solve(np.block([[M, J.T], [J, np.zeros((m, m))]]), right)[: len(M)].reshape(-1, 6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@every_family
+def test_dense_does_not_care_about_the_order_of_joints(family: str, seed: int) -> None:
+    system = systems(family, seed)
+    joints = [p for p in system.parts if isinstance(p, qp.parts.joint.BaseJoint)]
+    rest = [p for p in system.parts if p not in joints]
+    again = qp.Multibody(*rest, *reversed(joints), start=system.initial)
+    scale = max(abs(system.acceleration()).max(), abs(free_acceleration(system)).max())
+    assert abs(again.acceleration() - system.acceleration()).max() <= AGREEMENT * scale
+
+
+@pytest.mark.parametrize("seed", range(12))
+@every_family
+def test_metres_become_millimetres(family: str, seed: int) -> None:
+    one, two = systems(family, seed), random_system(family, seed, World(metre=1000.0))
+    metres, thousands = one.acceleration(), two.acceleration() / ([1000.0] * 3 + [1.0] * 3)
+    scale = max(abs(metres).max(), abs(free_acceleration(one)).max())
+    assert abs(thousands - metres).max() <= AGREEMENT * scale
+
+
+# --- exactly as printed -------------------------------------------------------------------------------------------
+def even_chain(seed: int) -> qp.Multibody:
+    """Hinged bodies of about 1 kg whose moments make 4 I about as large as the mass: one scale for M."""
+    rng = np.random.default_rng(seed)
+    made = [
+        qp.Body(
+            f"b{k}", mass=rng.uniform(0.7, 1.4), inertia=rng.uniform(0.2, 0.35, 3), position=rng.uniform(-1, 1, 3),
+            orientation=qp.rotation(rng.normal(size=3), rng.uniform(-3, 3)), angular_velocity=rng.uniform(-2, 2, 3),
+        )
+        for k in range(4)
+    ]  # fmt: skip
+    joints = [
+        rng.choice([qp.Revolute, qp.Prismatic])(f"j{k}", one, two, at=rng.uniform(-1, 1, 3), axis=rng.normal(size=3))
+        for k, (one, two) in enumerate(zip([qp.GROUND, *made], made))
+    ]
+    closing = qp.Distance("bar", made[0], made[3])
+    return qp.Multibody(*made, *joints, closing, qp.Gravity((0.5, -9.0, 2.0)))
+
+
+def as_printed(system: qp.Multibody) -> Floats:
+    """The fundamental equation without any scaling, as (v-dot in N, omega-dot in body axes)."""
+    x = equation.literal(*system.matrices(), metric=None).reshape(-1, 7)
+    turned = [equation.rate_matrix(q) @ dd for q, dd in zip(system.initial.q, x[:, 3:])]
+    return np.hstack([x[:, :3], turned])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equation_exactly_as_printed_equals_dense_where_scales_are_even(seed: int) -> None:
+    system = even_chain(seed)
+    dense = system.acceleration()
+    scale = max(abs(dense).max(), abs(free_acceleration(system)).max())
+    assert abs(as_printed(system) - dense).max() <= AGREEMENT * scale

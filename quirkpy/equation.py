@@ -123,6 +123,7 @@ def solve_literal(at: Instant) -> Solution:
     n = len(at.r)
     if n == 0:
         return _nothing(at)
+    _refuse_lost_moments(at)
     x = literal(A, b, M, F, metric=_completed(M, at))
     by_body = x.reshape(n, 7)
     acceleration = np.empty((n, 6))
@@ -130,6 +131,14 @@ def solve_literal(at: Instant) -> Solution:
     for k in range(n):
         acceleration[k, 3:] = rate_matrix(at.q[k]) @ by_body[k, 3:]
     return _with_forces(at, acceleration)
+
+
+def _refuse_lost_moments(at: Instant) -> None:
+    """T' I T holds the moments of a body to the rounding of the largest: one far smaller is not in it."""
+    moments = np.linalg.eigvalsh(at.selection.tables.body_inertia)
+    lost = np.flatnonzero(moments[:, 0] < MASS_CUT * moments[:, 2])
+    if lost.size:
+        raise UndeterminedAcceleration(tuple(int(7 * k + 3 + i) for k in lost for i in range(4)))
 
 
 def _completed(M: Floats, at: Instant) -> Floats:
@@ -192,8 +201,8 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
     """Rank of the active constraints, free of units: A = J M^(-1/2) with rows of unit norm."""
     _, back = mass_roots(at)
     n = len(at.r)
-    J = constraint_matrix(at).reshape(-1, n, 6)
-    A = np.einsum("mni,nij->mnj", J, back).reshape(len(J), 6 * n)
+    J = constraint_matrix(at)
+    A = np.einsum("mni,nij->mnj", J.reshape(len(J), n, 6), back).reshape(len(J), 6 * n)
     norms = row_norms(A)
     U, sigma, Vt = np.linalg.svd(A / norms[:, None], full_matrices=False)
     rank = int((sigma > row_cut * sigma[0]).sum()) if sigma.size else 0

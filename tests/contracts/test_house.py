@@ -1,0 +1,208 @@
+"""The rules of the house that a machine can check; each fails where a rule is broken."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+import quirkpy
+from quirkpy.tables.tables import Tables
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "quirkpy").rglob("*.py"))
+LONGEST_FILE, LONGEST_FUNCTION = 450, 70
+#: Marks of unfinished work, and paths of the machine on which something was written.
+MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b|/(home|Users|root|work|tmp)/\w")
+#: Folders that are not part of the tree.
+OUTSIDE = {".git", ".venv", "out", "build", "dist", "__pycache__", ".hypothesis"}
+TEXTS = {".py", ".md", ".cfg", ".toml", ".in", ".txt", ".yml", ".yaml", ""}
+
+every_source = pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+
+
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def texts() -> Iterator[Path]:
+    """Every file of the tree that a person reads."""
+    for path in sorted(ROOT.rglob("*")):
+        inside = path.relative_to(ROOT).parts
+        if path.is_file() and path.suffix in TEXTS and not any(p in OUTSIDE or "cache" in p for p in inside):
+            yield path
+
+
+def modules() -> list[ModuleType]:
+    found = pkgutil.walk_packages(quirkpy.__path__, "quirkpy.")
+    return [importlib.import_module(info.name) for info in found]
+
+
+def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+    """Public functions and methods that a module defines."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or inspect.getmodule(value) is not module:
+            continue
+        yield from public_functions(name, value)
+
+
+def public_functions(name: str, value: Any) -> Iterator[tuple[str, FunctionType]]:
+    plain = inspect.unwrap(getattr(value, "py_func", value))
+    if isinstance(plain, FunctionType) and not plain.__name__.startswith("<"):
+        yield name, plain
+    if not inspect.isclass(value):
+        return
+    for key, member in vars(value).items():
+        inner = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+        own = isinstance(inner, FunctionType) and inner.__module__ == value.__module__
+        if own and not key.startswith("_") and inner.__code__.co_filename != "<string>":
+            yield f"{name}.{key}", inner
+
+
+# --- imports --------------------------------------------------------------------------------------------------------
+def test_imports_flow_one_way() -> None:
+    """The contract in setup.cfg, kept."""
+    code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout)
+
+
+@every_source
+def test_only_quat_knows_numpy_quaternion(path: Path) -> None:
+    """Imports within functions included."""
+    imports = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    named = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    named |= {node.module or "" for node in imports if isinstance(node, ast.ImportFrom)}
+    knows = any(name.split(".")[0] == "quaternion" for name in named)
+    assert knows == (path.name == "quat.py")
+
+
+def test_all_is_what_the_package_imports() -> None:
+    root = tree(ROOT / "quirkpy" / "__init__.py")
+    imported = {
+        alias.asname or alias.name for node in root.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert sorted(quirkpy.__all__) == sorted(imported | {"__version__"})
+    assert len(quirkpy.__all__) == len(set(quirkpy.__all__))
+    assert {type(node) for node in root.body} == {ast.Expr, ast.ImportFrom, ast.Assign}
+
+
+# --- code -----------------------------------------------------------------------------------------------------------
+@every_source
+def test_no_error_is_swallowed(path: Path) -> None:
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ExceptHandler):
+            silent = all(isinstance(step, ast.Pass | ast.Continue) for step in node.body)
+            assert not silent, f"line {node.lineno}: this handler does nothing"
+            assert node.type is not None, f"line {node.lineno}: this handler catches everything"
+
+
+@every_source
+def test_no_global_changes(path: Path) -> None:
+    """No `global`, and at the top of a module no list, dictionary or set by a small name: constants are constant."""
+    for node in ast.walk(tree(path)):
+        assert not isinstance(node, ast.Global), f"line {node.lineno}: global"
+    for node in tree(path).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in (t for t in targets if isinstance(t, ast.Name)):
+            changing = isinstance(getattr(node, "value", None), ast.List | ast.Dict | ast.Set | ast.ListComp)
+            constant = target.id.isupper() or target.id == "__all__"
+            assert constant or not changing, f"line {node.lineno}: {target.id}"
+
+
+@every_source
+def test_files_and_functions_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < LONGEST_FILE
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef):
+            assert (node.end_lineno or 0) - node.lineno + 1 < LONGEST_FUNCTION, node.name
+
+
+def test_part_classes_are_frozen_dataclasses() -> None:
+    waiting, seen = [quirkpy.Part], set[type]()
+    while waiting:
+        waiting += (found := waiting.pop().__subclasses__())
+        seen |= {cls for cls in found if cls.__module__.startswith("quirkpy.")}
+    assert len(seen) > 25
+    for cls in seen:
+        assert cls.__dataclass_params__.frozen, cls
+        assert cls.__dataclass_params__.eq, cls
+        assert "__setattr__" in vars(cls), cls
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+def test_every_public_function_is_typed_and_described() -> None:
+    seen = 0
+    for module in modules():
+        for name, function in functions(module):
+            parameters = inspect.signature(function).parameters.values()
+            bare = [p.name for p in parameters if p.annotation is p.empty and p.name not in ("self", "cls")]
+            where = f"{module.__name__}.{name}"
+            assert not bare, f"{where}: {bare}"
+            assert "return" in function.__annotations__, where
+            assert function.__doc__ or inherits_its_docstring(module, name), where
+            seen += 1
+    assert seen > 150
+
+
+def inherits_its_docstring(module: ModuleType, name: str) -> bool:
+    """A method that does what its base class says."""
+    owner, _, method = name.partition(".")
+    return bool(method) and inspect.getdoc(getattr(getattr(module, owner), method)) is not None
+
+
+def test_every_public_name_is_described() -> None:
+    for name in quirkpy.__all__:
+        value = getattr(quirkpy, name)
+        if inspect.isclass(value) or callable(value):
+            assert inspect.getdoc(value), name
+            made_up = f"{name}("  # what dataclasses and named tuples write for themselves
+            assert not (value.__doc__ or "").startswith(made_up), name
+
+
+def test_every_module_is_described() -> None:
+    for path in SOURCES:
+        assert ast.get_docstring(tree(path)), path
+
+
+def test_every_array_of_the_tables_says_its_shape() -> None:
+    source = inspect.getsource(Tables)
+    fields = [field for field in dataclasses.fields(Tables) if "_" in field.name]
+    assert len(fields) > 30
+    for field in fields:
+        line = re.search(rf"^    {field.name}: .*?  # (.+)$", source, re.MULTILINE)
+        assert line, f"{field.name} has no comment"
+        shape = re.search(r"\((n|\d)\w*( \+ 1)?,( \w+)*(, \w+)*\)$", line[1])
+        assert shape, f"{field.name}: {line[1]!r} does not end with a shape"
+
+
+def test_letters_of_the_papers_have_names() -> None:
+    notation = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    for field in quirkpy.Matrices._fields:
+        assert f"`Matrices.{field}`" in notation, field
+
+
+# --- the tree -------------------------------------------------------------------------------------------------------
+def test_no_marks_of_unfinished_work_and_no_machine_paths() -> None:
+    found, count = [], 0
+    for path in texts():
+        count += 1
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if MARKS.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert count > 50
+    assert found == []

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy import equation
+from quirkpy.equation import UndeterminedAcceleration
 from tests.faults.sentence import check_sentence
 
 G = 9.81
@@ -152,6 +154,16 @@ def test_moments_that_the_printed_equation_cannot_hold_are_refused_by_name() -> 
         system.acceleration(evaluator="literal")
     check_sentence(str(caught.value), "acceleration of needle", ("undetermined", "more comparable size"))
     assert "ball" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("A", "columns"), [(((0, 1, 0, 0),), (2, 3)), (((0, 1, 0, 1), (0, 0, 1, 0)), (1, 3))])
+def test_columns_without_mass_and_constraint_are_named(A: Any, columns: tuple[int, ...]) -> None:
+    """M x'' = F with mass on the first coordinate only."""
+    A, M = np.array(A, dtype=float), np.diag([1.0, 0.0, 0.0, 0.0])
+    with pytest.raises(UndeterminedAcceleration) as caught:
+        equation.literal(A, np.zeros(len(A)), M, np.zeros(4))
+    assert caught.value.columns == columns
+    check_sentence(str(caught.value), str(list(columns)), ("give these coordinates mass or constrain them",))
 
 
 def test_small_but_even_moments_are_no_trouble() -> None:

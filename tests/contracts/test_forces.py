@@ -63,6 +63,7 @@ def test_load_is_finite_and_has_one_row_per_body(force: qp.Force, seed: int) -> 
     assert np.isfinite(loads.potential).all()
 
 
+@pytest.mark.kernels
 @many
 @every_force
 def test_load_is_minus_the_gradient_of_the_potential(force: qp.Force, seed: int) -> None:
@@ -132,6 +133,7 @@ def test_rope_hangs_loose_below_its_length() -> None:
     assert loads.potential.tolist() == [0.0]
 
 
+@pytest.mark.kernels
 def test_rope_never_pushes_while_it_goes_slack_fast() -> None:
     rope = qp.Spring("rope", HUB, ARM, stiffness=1.0, rest_length=0.0, damping=50.0, tension_only=True)
     together = ARM.position - np.asarray(HUB.position)
@@ -179,6 +181,7 @@ def test_load_is_the_same_in_numbers_and_in_functions(frame: Any, at: Any) -> No
     np.testing.assert_allclose(wrenches[0][1, :3], e @ force, atol=1e-15)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("interpolation", ["hold", "linear"])
 def test_kernel_and_part_agree_on_a_schedule(interpolation: Any) -> None:
     schedule = qp.Schedule((0.5, 1.0, 2.5), ((1.0, 0.0, 2.0), (0.0, -2.0, 0.0), (3.0, 3.0, 3.0)), interpolation)

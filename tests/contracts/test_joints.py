@@ -104,6 +104,7 @@ def test_rows_do_not_feel_a_motion_of_the_whole(joint: qp.Joint, seed: int) -> N
     assert abs(between(joint, one, two).rows.jacobian @ u).max() < 1e-13
 
 
+@pytest.mark.kernels
 @many
 @every_joint
 def test_jacobian_is_the_derivative_of_the_residual(joint: qp.Joint, seed: int) -> None:
@@ -203,6 +204,7 @@ def test_coordinate_is_right_handed_from_first_to_second(joint: qp.Joint, seed: 
         assert value == pytest.approx(amount, abs=1e-14)
 
 
+@pytest.mark.kernels
 @many
 @coordinate_joint
 def test_rate_is_the_derivative_of_the_coordinate(joint: qp.Joint, seed: int) -> None:

@@ -120,6 +120,11 @@ def test_numbers_of_any_kind_are_kept_as_floats(number: Any) -> None:
     assert bits(body) == bits(qp.Body("b", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 1.0, 0.0)))
 
 
+@pytest.mark.parametrize("color", [None, "red", "#4477aa", (0.0, 0.5, 1.0)])
+def test_colours_are_kept(color: Any) -> None:
+    assert qp.Body("b", fixed=True, color=color).color == color
+
+
 # --- awkward floats -------------------------------------------------------------------------------------------------
 floats = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=5e-324, allow_infinity=False)

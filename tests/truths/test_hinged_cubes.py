@@ -58,6 +58,7 @@ def test_hinged_cube_follows_its_pull(phi: float, rate: float, well: tuple[float
     assert system.initial["hinge"].rate == pytest.approx(rate, abs=1e-16)
 
 
+@pytest.mark.kernels
 @every_evaluator
 @pytest.mark.parametrize(
     ("phi", "well"),

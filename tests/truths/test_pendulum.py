@@ -41,6 +41,7 @@ def test_physical_pendulum_about_any_axis(
     np.testing.assert_allclose(system.acceleration(evaluator=evaluator)[0], expected, rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.kernels
 @every_evaluator
 def test_rod_from_the_horizontal_falls_at_three_halves_g(evaluator: Evaluator) -> None:
     """angle'' = (m g L/2) / (m L^2/3): the free end of a 1 m rod starts with 1.5 g."""

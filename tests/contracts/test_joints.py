@@ -119,6 +119,23 @@ def test_jacobian_is_the_derivative_of_the_residual(joint: qp.Joint, seed: int) 
     np.testing.assert_allclose((ends[1] - ends[0]) / (2.0 * h), exact, rtol=0.0, atol=1e-8)
 
 
+@pytest.mark.kernels
+@many
+@every_joint
+def test_gamma_is_minus_the_bend_at_steady_velocities(joint: qp.Joint, seed: int) -> None:
+    """Where no velocity changes, the second derivative of the residual is -gamma: here by differences."""
+    one, two = satisfied(joint, seed)
+    twists, h = np.random.default_rng(seed).normal(size=(2, 6)), 1e-3
+    phi = []
+    for s in (-2, -1, 0, 1, 2):
+        poses = [by_twist(pose, pose[0], twist, s * h) for pose, twist in zip((one, two), twists)]
+        phi.append(between(joint, *poses).rows.phi)
+    bend = (-phi[0] + 16.0 * phi[1] - 30.0 * phi[2] + 16.0 * phi[3] - phi[4]) / (12.0 * h**2)
+    omega = np.array([pose[1].T @ twist[3:] for pose, twist in zip((one, two), twists)])
+    exact = -between(joint, one, two, v=twists[:, :3], omega=omega).rows.gamma
+    np.testing.assert_allclose(bend, exact, rtol=0.0, atol=1e-8 * max(1.0, abs(exact).max()))
+
+
 # --- the motion subspace --------------------------------------------------------------------------------------------
 @many
 @kinematic_joint

@@ -49,6 +49,27 @@ class SlotByHand(qp.GeneralJoint):
         return -(e @ bend + 2.0 * e_dot @ rate + e_dot2 @ d)
 
 
+class Lift(qp.GeneralJoint):
+    """Prescribed motion: site 2 rises along z of N as climb t + 2 t^2."""
+
+    units = ("m",)
+    climb: float
+
+    def phi(self, at: qp.MotionView) -> Floats:
+        return at[self.sites[1]].position[2:] - self.climb * at.t - 2.0 * at.t**2
+
+    def rate(self, at: qp.MotionView) -> Floats:
+        return np.array([-self.climb - 4.0 * at.t])
+
+    def jacobian(self, at: qp.MotionView) -> Floats:
+        arm = at[self.sites[1]].position - at[self.bodies[1]].position
+        return np.array([[*np.zeros(6), 0.0, 0.0, 1.0, *np.cross(arm, (0.0, 0.0, 1.0))]])
+
+    def gamma(self, at: qp.MotionView) -> Floats:
+        w, arm = at[self.sites[1]].angular_velocity, at[self.sites[1]].position - at[self.bodies[1]].position
+        return 4.0 - np.cross(w, np.cross(w, arm))[2:]
+
+
 class Wind(qp.Force):
     """A load only: it grows with time and drags."""
 

@@ -11,7 +11,7 @@ import pytest
 
 import quirkpy as qp
 from tests.contracts import own_parts
-from tests.contracts.own_parts import Attraction, Compass, Slot, SlotByHand, Wind
+from tests.contracts.own_parts import Attraction, Compass, Lift, Slot, SlotByHand, Wind
 
 HUB = qp.Body("hub", mass=3.0, inertia=(0.4, 0.5, 0.6), velocity=(0.1, -0.2, 0.3), angular_velocity=(0.5, 0.2, -0.1))
 ARM = qp.Body(
@@ -61,6 +61,22 @@ def test_equations_by_hand_equal_the_primitive() -> None:
     np.testing.assert_allclose(one.velocity, two.velocity, atol=1e-15)
     assert one.gaps["slot"].size < 1e-15
     assert one.joints == ("slot", "slot")
+
+
+@pytest.mark.parametrize("t", [0.0, 0.5])
+def test_prescribed_motion_is_followed(t: float) -> None:
+    """Position, velocity and acceleration of a point on a turning body that a lift carries."""
+    body = qp.Body("body", mass=1.0, inertia=(0.1, 0.2, 0.3), position=(0.0, 0.0, -0.5))
+    lift = Lift("lift", qp.GROUND.site("floor"), body.site("eye", at=(0.0, 0.0, 0.5)), 3.0)
+    system = qp.Multibody(body, lift, qp.Gravity((0.0, 0.0, -9.81)))
+    height, speed = 3.0 * t + 2.0 * t**2 - 0.5, 3.0 + 4.0 * t
+    now = dict(position=(0, 0, height), velocity=(1, 2, speed), angular_velocity=(2, 1, 0))
+    state = system.initial.replace({"body": now}, t=t)
+    residual = system.residual(state)
+    assert abs(residual.position).max() < 1e-15
+    assert abs(residual.velocity).max() < 1e-15
+    for evaluator in ("dense", "literal"):
+        assert system.acceleration(state, evaluator)[0, 2] == pytest.approx(4.0 + 0.5 * 5.0, rel=1e-12)
 
 
 def test_slot_hangs_with_both_its_freedoms() -> None:

@@ -125,6 +125,12 @@ def test_colours_are_kept(color: Any) -> None:
     assert qp.Body("b", fixed=True, color=color).color == color
 
 
+def test_x_a_little_askew_is_made_square() -> None:
+    site = HUB.site("s", z=(0, 0, 2), x=(3, 0, 1e-6))
+    assert site.x == (3.0, 0.0, 1e-6)
+    np.testing.assert_allclose(site.axes, np.eye(3), rtol=0.0, atol=1e-16)
+
+
 # --- awkward floats -------------------------------------------------------------------------------------------------
 floats = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=5e-324, allow_infinity=False)

@@ -10,6 +10,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy import equation
+from quirkpy.kernels.instant import Instant
 from quirkpy.parts.checks import Floats
 from quirkpy.state import State
 from quirkpy.tables import Selection, Tables, compile
@@ -36,9 +37,12 @@ def arrays(tables: Tables) -> dict[str, Floats]:
     return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
+def at_work(selection: Selection) -> Instant:
+    return dataclasses.replace(State.written(selection), t=0.6).instant()
+
+
 def accelerations(selection: Selection) -> Floats:
-    state = State.written(selection)
-    return equation.solve_dense(dataclasses.replace(state, t=0.6).instant()).acceleration
+    return equation.solve_dense(at_work(selection)).acceleration
 
 
 # --- the law --------------------------------------------------------------------------------------------------------
@@ -52,9 +56,12 @@ def test_a_selection_is_the_system_built_from_its_parts(seed: int) -> None:
     )
     acting = [force for force in forces if getattr(force, "joint", None) is None or force.joint in joints]
     alone = [rebuilt(part, parameters) for part in (*universe.bodies, universe.fixed, *joints, *acting)]
-    expected, found = accelerations(compile(alone).select()), accelerations(selection)
+    built = compile(alone).select()
+    expected, found = accelerations(built), accelerations(selection)
     assert abs(expected).max() > 1e-3
     assert abs(found - expected).max() <= 1e-13 * abs(expected).max()
+    np.testing.assert_allclose(at_work(selection).rows.phi, at_work(built).rows.phi, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(at_work(selection).loads.potential, at_work(built).loads.potential, rtol=1e-13)
 
 
 def test_random_universes_are_not_all_alike() -> None:

@@ -79,6 +79,7 @@ class Universe:
         makers = [
             lambda: qp.Gravity(self.point(), name=name),
             lambda: qp.Spring(name, one, two, at1=self.point(), stiffness=self.amount(), damping=self.amount()),
+            lambda: qp.Spring(name, one, two, at2=self.point(), stiffness=self.amount(), rest_length=self.amount()),
             lambda: qp.Damper(name, one.site("c", at=self.point()), two, damping=self.amount()),
             lambda: qp.PotentialWell(name, body, self.point(), self.amount()),
             lambda: qp.Load(name, body, force=self.point(), torque=self.point(), at=self.point(), frame="body"),
@@ -101,7 +102,8 @@ class Universe:
 
     def _new_numbers(self, part: Any) -> dict[str, Any]:
         makers = {
-            "mass": self.amount, "inertia": self.inertia, "at": self.point, "axis": self.point, "at2": self.point,
+            "mass": self.amount, "inertia": self.inertia, "at": self.point, "axis": self.point, "at1": self.point,
+            "at2": self.point,
             "length": self.amount, "acceleration": self.point, "stiffness": self.amount, "rest_length": self.amount,
             "rest_angle": self.amount, "damping": self.amount, "centre": self.point, "strength": self.amount,
         }  # fmt: skip

@@ -185,3 +185,12 @@ def allowed_directions(system: qp.Multibody, state: qp.State | None = None) -> F
     _, sigma, Vt = np.linalg.svd(B, full_matrices=True)
     rank = int((sigma > 1e-6).sum())
     return np.linalg.solve(K, Vt[rank:].T)
+
+
+def moved(state: qp.State, h: float) -> qp.State:
+    """Every body carried on by its present velocity for a time h."""
+    angle = np.linalg.norm(state.omega, axis=1)
+    spin = [qp.rotation(w, h * a) if a else qp.rotation((0, 0, 1), 0) for w, a in zip(state.omega, angle)]
+    turned = [qp.Quaternion(*q) * s for q, s in zip(state.q, spin)]
+    q = np.array([[s.w, s.x, s.y, s.z] for s in turned])
+    return dataclasses.replace(state, r=state.r + h * state.v, q=q)

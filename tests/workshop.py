@@ -22,6 +22,11 @@ INSTANT = 0.7
 JOINTS = (
     qp.Spherical, qp.Revolute, qp.Fixed, qp.Prismatic, qp.Distance, Universal, Cylindrical, Slot, Table, Wave,
 )  # fmt: skip
+#: Joints that are looked at away from their zero, and along which axes they have moved.
+SLIDING = {
+    qp.Prismatic: (0.0, 0.0, 1.0), Cylindrical: (0.0, 0.0, 1.0), Slot: (0.0, 0.0, 1.0), Table: (1.0, 1.0, 0.0),
+    Universal: (0.0, 0.0, 0.0),
+}  # fmt: skip
 #: Joints whose two ends play the same part.
 SYMMETRIC = (qp.Spherical, qp.Revolute, qp.Fixed, qp.Prismatic, qp.Distance)
 
@@ -155,10 +160,9 @@ class Workshop:
         name = self.name(kind.__name__)
         if kind is Wave:
             return self.add(self._wave(name, one, two, point, axis))
-        if kind is Universal:
-            frame = World(self.turn()).matrix
-            return self.add(Universal(name, *(self._site(body, name, point, frame) for body in (one, two))))
         ends = self.world.pair(one, two) if kind in SYMMETRIC else (one, two)
+        if kind in SLIDING:
+            return self.add(kind(name, *self._apart(name, one, two, point, SLIDING[kind], swap=kind in SYMMETRIC)))
         if kind is qp.Distance:
             outward = self.world.pair(point, self.centre[two] + self.cube(0.3))
             return self.add(kind(name, *ends, **self._ends(*outward)))
@@ -174,11 +178,20 @@ class Workshop:
         """A frame drawn in N, on a body."""
         return body.site_at(name, self.world.point(point), self.world.matrix @ axes)
 
+    def _apart(
+        self, name: str, one: qp.Body, two: qp.Body, point: Floats, free: Sequence[float], *, swap: bool
+    ) -> tuple[qp.Site, qp.Site]:
+        """Two sites with the same axes, the second moved along those that are free."""
+        axes = World(self.turn()).matrix
+        other = point + axes @ (free * self.cube(0.5))
+        sites = self._site(one, name, point, axes), self._site(two, name, other, axes)
+        return self.world.pair(*sites) if swap else sites
+
     def _wave(self, name: str, one: qp.Body, two: qp.Body, point: Floats, axis: Floats) -> Wave:
         """Site 2 starts off the top of the bent surface, so that every term counts."""
         across = np.cross(axis, self.unit())
-        axes = np.column_stack([across, np.cross(axis, across), axis]) / [math.hypot(*across)] * [1.0, 1.0, 0.0]
-        axes[:, 2] = axis
+        across /= math.hypot(*across)
+        axes = np.column_stack([across, np.cross(axis, across), axis])
         bend, x, y = self.between(-1.0, 1.0), self.between(-0.5, 0.5), self.between(-0.5, 0.5)
         swing = self.between(0.1, 0.5)
         touch = point + axes @ [x, y, bend * (x * x + y * y)]

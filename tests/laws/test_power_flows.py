@@ -12,7 +12,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.parts.checks import Floats
 from tests.jets import Frame, dot, frames, root
-from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, velocities
+from tests.random_systems import FAMILIES, free_acceleration, instant, masses, moved, random_system, velocities
 from tests.user_parts import Attraction, Compass, Drag, SlideSpring
 from tests.workshop import Workshop, World, constant, knots, wavy
 
@@ -57,15 +57,6 @@ def test_kinetic_energy_is_half_momentum_times_velocity(family: str) -> None:
 
 
 # --- potentials ---------------------------------------------------------------------------------------------------
-def moved(state: qp.State, h: float) -> qp.State:
-    """Every body carried on by its present velocity for a time h."""
-    angle = np.linalg.norm(state.omega, axis=1)
-    spin = [qp.rotation(w, h * a) if a else qp.rotation((0, 0, 1), 0) for w, a in zip(state.omega, angle)]
-    turned = [qp.Quaternion(*q) * s for q, s in zip(state.q, spin)]
-    q = np.array([[s.w, s.x, s.y, s.z] for s in turned])
-    return dataclasses.replace(state, r=state.r + h * state.v, q=q)
-
-
 def potential_rate(system: qp.Multibody, force: str) -> float:
     """dU/dt along the motion, by differences of sixth order."""
     one = system.without(*(p.name for p in system.parts if isinstance(p, qp.Force) and p.name != force))
@@ -202,18 +193,20 @@ def test_holding_schedule_keeps_its_value_until_the_next_knot() -> None:
 
 
 @pytest.mark.kernels
-def test_spring_on_a_slide_pays_for_its_power() -> None:
-    """The element behind hinge springs also acts on travels."""
+@pytest.mark.parametrize("damping", [0.0, 3.0])
+def test_spring_on_a_slide_has_the_power_that_its_law_says(damping: float) -> None:
+    """The element behind hinge springs also acts on travels x: power -(k (x - rest) + c x') x'."""
     shop = Workshop([8], World(), driven=False, conservative=True)
-    one, two = shop.body(), shop.body()
-    slide = shop.join(one, two, (qp.Prismatic,))
-    shop.add(SlideSpring("slide spring", slide, 20.0, 0.3, 0.0))
+    slide = shop.join(shop.body(), shop.body(), (qp.Prismatic,))
+    shop.add(SlideSpring("slide spring", slide, 20.0, 0.3, damping))
     written = qp.Multibody(*shop.parts)
-    out = np.array(two.position) + 0.7 * slide.sites[0].written_pose()[1][:, 2]
     v, omega = np.random.default_rng(1).normal(size=(2, 2, 3))
-    system = written.at(dataclasses.replace(written.initial.replace({two.name: {"position": out}}), v=v, omega=omega))
-    assert potential_rate(system, "slide spring") == pytest.approx(-power(system, "slide spring"), rel=1e-9)
-    assert system.energy().potential == pytest.approx(10.0 * (system.initial[slide.name].travel - 0.3) ** 2, rel=1e-12)
+    system = written.at(dataclasses.replace(written.initial, v=v, omega=omega))
+    x, rate = system.initial[slide.name].travel, system.initial[slide.name].rate
+    stated = -(20.0 * (x - 0.3) + damping * rate) * rate
+    assert power(system, "slide spring") == pytest.approx(stated, rel=1e-12)
+    assert potential_rate(system, "slide spring") == pytest.approx(20.0 * (x - 0.3) * rate, rel=1e-9)
+    assert system.energy().potential == pytest.approx(10.0 * (x - 0.3) ** 2, rel=1e-12)
 
 
 @pytest.mark.kernels

@@ -130,7 +130,7 @@ def solve_literal(at: Instant) -> Solution:
     acceleration[:, :3] = by_body[:, :3]
     for k in range(n):
         acceleration[k, 3:] = rate_matrix(at.q[k]) @ by_body[k, 3:]
-    return _with_forces(at, acceleration)
+    return with_forces(at, acceleration)
 
 
 def _refuse_lost_moments(at: Instant) -> None:
@@ -160,7 +160,7 @@ def constraint_matrix(at: Instant) -> Floats:
     wide[each, rows.body1] += rows.jacobian[:, :6]
     wide[each, rows.body2] += rows.jacobian[:, 6:]
     wide = wide[:, :n]
-    turns = at.frames.axes[:n].reshape(n, 3, 3)
+    turns = at.frames.axes[:n]
     wide[:, :, 3:] = np.einsum("mni,nij->mnj", wide[:, :, 3:], turns)
     return wide.reshape(len(rows.phi), 6 * n)
 
@@ -168,7 +168,7 @@ def constraint_matrix(at: Instant) -> Floats:
 def applied_forces(at: Instant) -> Floats:
     """Right-hand sides of Newton and Euler without joints: f in N; tau - omega x I omega in body axes (nb, 6)."""
     n = len(at.r)
-    turns = at.frames.axes[:n].reshape(n, 3, 3)
+    turns = at.frames.axes[:n]
     torque = np.einsum("nij,ni->nj", turns, at.loads.wrench[:, 3:])
     momentum = np.einsum("nij,nj->ni", at.selection.tables.body_inertia, at.omega)
     return np.hstack([at.loads.wrench[:, :3], torque - np.cross(at.omega, momentum)])
@@ -218,15 +218,15 @@ def solve_dense(at: Instant) -> Solution:
     _, back = mass_roots(at)
     free = np.einsum("nij,nj->ni", back, applied_forces(at)).reshape(6 * n)
     if not len(at.rows.phi):
-        return _with_forces(at, np.einsum("nij,nj->ni", back, free.reshape(n, 6)))
+        return with_forces(at, np.einsum("nij,nj->ni", back, free.reshape(n, 6)))
     U, sigma, Vt, rank, norms = decompose(at)
     U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
     inside = Vt.T @ ((U.T @ (at.rows.gamma / norms)) / sigma - Vt @ free)
     acceleration = np.einsum("nij,nj->ni", back, (free + inside).reshape(n, 6))
-    return _with_forces(at, acceleration, U @ ((Vt @ inside) / sigma) / norms)
+    return with_forces(at, acceleration, U @ ((Vt @ inside) / sigma) / norms)
 
 
-def _with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = None) -> Solution:
+def with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = None) -> Solution:
     """Add the constraint forces M a - F, and the least-norm multipliers that make them."""
     tables = at.selection.tables
     inertial = np.hstack([

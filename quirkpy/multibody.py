@@ -10,6 +10,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 from quirkpy import analysis, equation
 from quirkpy.analysis import Energy, Mobility, Reaction, Residual
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
+from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import Floats, shown
@@ -20,7 +21,7 @@ from quirkpy.parts.sensor import Sensor
 from quirkpy.state import State, check_meeting
 from quirkpy.tables import Selection, Tables, compile
 
-Evaluator: TypeAlias = Literal["dense", "literal"]
+Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
 
 KINDS = (Body, BaseJoint, Force, Sensor)
 
@@ -59,6 +60,11 @@ class Multibody:
         """What acts: everything but the candidates."""
         joints = [p.name for p in self.parts if isinstance(p, BaseJoint)]
         return self.tables.select(joints, [p.name for p in self.parts if isinstance(p, Force)])
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """The compiled evaluator of what acts, with its scratch memory."""
+        return Engine(self.selection)
 
     @cached_property
     def initial(self) -> State:
@@ -101,14 +107,17 @@ class Multibody:
         return Multibody(*self.parts, candidates=self.candidates, start=state)
 
     # --- accelerations ------------------------------------------------------------------------------------------
-    def acceleration(self, state: State | None = None, evaluator: Evaluator = "dense") -> Floats:
+    def acceleration(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
         """Accelerations of the moving bodies (n, 6): of the mass centre in N [m/s2], omega-dot in body axes [rad/s2].
 
-        "dense": Gauss's principle by null space; "literal": the Udwadia-Phohomsiri equation as printed.  Same answer.
+        "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space; "literal": the
+        Udwadia-Phohomsiri equation as printed.  Same answer.
         """
+        if evaluator == "recursive":
+            return self._engine.accelerations(self._instant(state))
         return self._solve(state, evaluator).acceleration
 
-    def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "dense") -> Floats:
+    def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
         """What all joints together do to each moving body (n, 6): force in N [N], torque in body axes [N m]."""
         return self._solve(state, evaluator).constraint_wrench
 
@@ -145,7 +154,11 @@ class Multibody:
         return (self.initial if state is None else state).instant(self.selection)
 
     def _solve(self, state: State | None, evaluator: Evaluator) -> Solution:
-        solvers = {"dense": equation.solve_dense, "literal": equation.solve_literal}
+        solvers = {
+            "recursive": self._solve_recursive,
+            "dense": equation.solve_dense,
+            "literal": equation.solve_literal,
+        }
         if evaluator not in solvers:
             raise PartError(f"evaluator is {evaluator!r}, but must be one of {', '.join(map(repr, solvers))}.")
         try:
@@ -156,6 +169,9 @@ class Multibody:
                 f"mass and constraints leave the acceleration of {', '.join(names)} undetermined to working precision; "
                 "give these bodies moments of inertia of more comparable size."
             ) from error
+
+    def _solve_recursive(self, at: Instant) -> Solution:
+        return equation.with_forces(at, self._engine.accelerations(at))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Multibody):

@@ -10,7 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.kernels import kinematics, loads, rows
-from quirkpy.kernels.arrays import Frames, Joints, elements_of, joints_of, rows_of, schedules_of, sites_of
+from quirkpy.kernels.arrays import (
+    AXES,
+    POSITION,
+    SPIN,
+    VELOCITY,
+    Joints,
+    bodies_of,
+    elements_of,
+    joints_of,
+    rows_of,
+    schedules_of,
+    sites_of,
+    state_rows,
+)
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints, number, numbers, vector
 from quirkpy.parts.force import Force
@@ -38,11 +51,40 @@ class Rows(NamedTuple):
     body2: Ints
 
 
+class Frames(NamedTuple):
+    """Kinematics of all bodies in N, the ground last (nb + 1, FRAME_WIDTH); position [m], velocity [m/s], axes and spin
+    [rad/s] are views of its columns."""
+
+    rows: Floats
+
+    @property
+    def position(self) -> Floats:
+        """Mass centres (nb + 1, 3)."""
+        return self.rows[:, POSITION:VELOCITY]
+
+    @property
+    def velocity(self) -> Floats:
+        """Of the mass centres (nb + 1, 3)."""
+        return self.rows[:, VELOCITY:AXES]
+
+    @property
+    def axes(self) -> Floats:
+        """Rotation matrices, body to N (nb + 1, 3, 3)."""
+        return self.rows[:, AXES:SPIN].reshape(-1, 3, 3)
+
+    @property
+    def spin(self) -> Floats:
+        """Angular velocities in N (nb + 1, 3)."""
+        return self.rows[:, SPIN:]
+
+
 class Loads(NamedTuple):
-    """Applied wrench on each moving body, about its mass centre in N (nb, 6); potential energy of each element (n,)."""
+    """wrench: applied to each moving body, about its mass centre in N (nb, 6); potential: energy of each element (n,);
+    power of the forces that no potential accounts for: put in by loads, taken out by dampers (2,)."""
 
     wrench: Floats
     potential: Floats
+    power: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +103,9 @@ class Instant:
     @cached_property
     def frames(self) -> Frames:
         """Kinematics of all bodies in N."""
-        axes, spin = kinematics.body_frames(self.q, self.omega)
-        rest = np.zeros((1, 3))
-        return Frames(np.concatenate([self.r, rest]), np.concatenate([self.v, rest]), axes, spin)
+        rows = kinematics.ground_frames(len(self.r))
+        kinematics.fill_frames(state_rows(self.r, self.q, self.v, self.omega), rows)
+        return Frames(rows)
 
     @cached_property
     def joints(self) -> Joints:
@@ -80,7 +122,9 @@ class Instant:
     def rows(self) -> Rows:
         """Rows of the active joints, in table order."""
         s, t = self.selection, self.selection.tables
-        phi, jacobian, gamma = rows.constraint_rows(s.rows, rows_of(t), self.joints, sites_of(t), self.frames)
+        m = len(s.rows)
+        phi, jacobian, gamma = np.empty(m), np.empty((m, 12)), np.empty(m)
+        rows.constraint_rows(s.rows, rows_of(t), self.joints, sites_of(t), self.frames.rows, phi, jacobian, gamma)
         joint = t.row_joint[s.rows]
         out = Rows(
             phi,
@@ -115,14 +159,17 @@ class Instant:
     def loads(self) -> Loads:
         """Applied loads of the active forces (constraint forces and gyroscopic terms are not among them)."""
         s, t = self.selection, self.selection.tables
-        wrench, potential = loads.applied_loads(
-            self.t, s.elements, elements_of(t), self.joints, schedules_of(t), t.body_mass, sites_of(t), self.frames
-        )
+        wrench, potential, power = np.empty((t.n_bodies + 1, 6)), np.empty(len(s.elements)), np.empty(2)
+        loads.applied_loads(
+            self.t, s.elements, elements_of(t), self.joints, schedules_of(t), bodies_of(t), sites_of(t),
+            self.frames.rows,
+            wrench, potential, power,
+        )  # fmt: skip
         for k in np.flatnonzero(t.element_kind[s.elements] == CALLBACK):
             force = t.forces[t.element_force[s.elements[k]]]
             potential[k] = self._energy_of(force)
             self._add_callback(wrench, force)
-        return Loads(wrench[:-1], potential)
+        return Loads(wrench[:-1], potential, power)
 
     def _add_callback(self, wrench: Floats, force: Force) -> None:
         """Add what a user's own force does."""
@@ -167,20 +214,18 @@ class Instant:
 
     def _moved(self, b: int, k: int, step: float) -> MotionView:
         """The view with body b moved along (k < 3) or turned about (k >= 3) an axis of N."""
-        frames = self.frames
+        rows = self.frames.rows.copy()
         if k < 3:
-            position = frames.position.copy()
-            position[b, k] += step
-            return _ArrayView(self.t, self.selection.tables.body_index, frames._replace(position=position))
-        axes = frames.axes.copy()
-        axes[b] = (_turn_about(k - 3, step) @ axes[b].reshape(3, 3)).reshape(9)
-        return _ArrayView(self.t, self.selection.tables.body_index, frames._replace(axes=axes))
+            rows[b, POSITION + k] += step
+        else:
+            rows[b, AXES:SPIN] = (_turn_about(k - 3, step) @ self.frames.axes[b]).reshape(9)
+        return _ArrayView(self.t, self.selection.tables.body_index, Frames(rows))
 
     # --- joint coordinates --------------------------------------------------------------------------------------
     def coordinates(self, joints: Ints) -> Floats:
         """Value and rate of the coordinate of each of the given joints (n, 2); NaN where it has none."""
         sites = sites_of(self.selection.tables)
-        return np.asarray(kinematics.joint_coordinates(joints, self.joints, sites, self.frames))
+        return np.asarray(kinematics.joint_coordinates(joints, self.joints, sites, self.frames.rows))
 
 
 class _ArrayView(MotionView):
@@ -197,10 +242,8 @@ class _ArrayView(MotionView):
         if body.fixed:
             return FrameMotion(np.asarray(body.position), body.matrix, np.zeros(3), np.zeros(3))
         frames = self._frames
-        return FrameMotion(
-            frames.position[row].copy(), frames.axes[row].reshape(3, 3).copy(), frames.velocity[row].copy(),
-            frames.spin[row].copy(),
-        )  # fmt: skip
+        every = frames.position, frames.axes, frames.velocity, frames.spin
+        return FrameMotion(*(array[row].copy() for array in every))
 
 
 def _turn_about(k: int, angle: float) -> Floats:

@@ -1,53 +1,86 @@
-"""Applied loads: force [N] and torque [N m] about the mass centre on each body, in N, and potential energies [J]."""
+"""Applied loads on each body, in N: force, torque about the mass centre; potential energies and powers."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from quirkpy.kernels.arrays import Elements, Frames, Joints, Schedules, Sites, Vec
+from quirkpy.kernels.arrays import (
+    AXES,
+    COORDINATE_KIND,
+    ELEMENT_JOINT,
+    ELEMENT_SITE1,
+    ELEMENT_SITE2,
+    FIRST_KNOT,
+    KIND,
+    KNOT_TIME,
+    KNOT_VALUE,
+    LAST_KNOT,
+    LINEAR,
+    MASS,
+    PLACE_POINT,
+    POSITION,
+    SCHEDULE1,
+    SCHEDULE2,
+    SITE1,
+    SITE2,
+    SPIN,
+    VELOCITY,
+    Elements,
+    Joints,
+    Schedules,
+    Sites,
+    Vec,
+)
+from quirkpy.kernels.compiled import kernel
 from quirkpy.kernels.kinematics import joint_coordinate, site_axis, site_motion
-from quirkpy.kernels.vectors import add3, cross, dot, norm, row3, scale, sub, turn
+from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, COORDINATE, PAIR, PUSH, UNIFORM
 
+#: Columns of the power of forces that no potential accounts for: what loads put in, what dampers take out.
+INTO, OUT = 0, 1
 
-@njit(cache=True)
+
+@kernel
 def scheduled(s: int, t: float, schedules: Schedules) -> Vec:
     """Value of schedule s at time t."""
-    first, last = schedules.knot[s], schedules.knot[s + 1] - 1
-    k = first + np.searchsorted(schedules.time[first : last + 1], t, side="right") - 1
+    first, last = schedules.spans[s, FIRST_KNOT], schedules.spans[s, LAST_KNOT]
+    knots = schedules.knots
+    k = first + np.searchsorted(knots[first : last + 1, KNOT_TIME], t, side="right") - 1
     if k < first:
-        return row3(schedules.value, first)
-    if k >= last or not schedules.linear[s]:
-        return row3(schedules.value, k)
-    f = (t - schedules.time[k]) / (schedules.time[k + 1] - schedules.time[k])
-    a, b = row3(schedules.value, k), row3(schedules.value, k + 1)
-    return a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])
+        return get3(knots, first, KNOT_VALUE)
+    if k >= last or schedules.spans[s, LINEAR] == 0:
+        return get3(knots, k, KNOT_VALUE)
+    f = (t - knots[k, KNOT_TIME]) / (knots[k + 1, KNOT_TIME] - knots[k, KNOT_TIME])
+    a, b = get3(knots, k, KNOT_VALUE), get3(knots, k + 1, KNOT_VALUE)
+    return add(a, scale(f, sub(b, a)))
 
 
-@njit(cache=True)
+@kernel
 def apply_force(wrench: Floats, b: int, arm: Vec, f: Vec) -> None:
     """Force f on body b at `arm` from its mass centre."""
     add3(wrench, b, 0, f)
     add3(wrench, b, 3, cross(arm, f))
 
 
-@njit(cache=True)
-def uniform(wrench: Floats, numbers: Floats, body_mass: Floats, frames: Frames) -> float:
+@kernel
+def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Floats) -> float:
     """The same acceleration for every moving body; returns its potential energy."""
-    g = (numbers[0], numbers[1], numbers[2])
+    g = get3(numbers, e, 0)
     energy = 0.0
-    for b in range(body_mass.shape[0]):
-        add3(wrench, b, 0, scale(body_mass[b], g))
-        energy -= body_mass[b] * dot(g, row3(frames.position, b))
+    for b in range(bodies.shape[0]):
+        m = bodies[b, MASS]
+        add3(wrench, b, 0, scale(m, g))
+        energy -= m * dot(g, get3(frames, b, POSITION))
     return energy
 
 
-@njit(cache=True)
-def pair(wrench: Floats, numbers: Floats, s1: int, s2: int, sites: Sites, frames: Frames) -> float:
+@kernel
+def pair(
+    wrench: Floats, e: int, numbers: Floats, s1: int, s2: int, sites: Sites, frames: Floats, power: Floats
+) -> float:
     """A spring and damper between two sites; returns its potential energy."""
-    stiffness, rest, damping, tension_only = numbers[0], numbers[1], numbers[2], numbers[3] != 0.0
+    stiffness, rest, damping, tension_only = numbers[e, 0], numbers[e, 1], numbers[e, 2], numbers[e, 3] != 0.0
     b1, c1, x1, u1, _ = site_motion(s1, sites, frames)
     b2, c2, x2, u2, _ = site_motion(s2, sites, frames)
     d = sub(x2, x1)
@@ -57,74 +90,78 @@ def pair(wrench: Floats, numbers: Floats, s1: int, s2: int, sites: Sites, frames
         return 0.0
     if length > 0.0:
         along = scale(1.0 / length, d)
-        tension = stiffness * stretch + damping * dot(along, sub(u2, u1))
+        rate = dot(along, sub(u2, u1))
+        drag = damping * rate
         if tension_only:
-            tension = max(tension, 0.0)
-        f = scale(-tension, along)
+            drag = max(drag, -stiffness * stretch)
+        f = scale(-stiffness * stretch - drag, along)
         apply_force(wrench, b2, c2, f)
         apply_force(wrench, b1, c1, scale(-1.0, f))
+        power[OUT] += drag * rate
     return 0.5 * stiffness * stretch * stretch
 
 
-@njit(cache=True)
-def coordinate(wrench: Floats, numbers: Floats, j: int, joints: Joints, sites: Sites, frames: Frames) -> float:
+@kernel
+def coordinate(
+    wrench: Floats, e: int, numbers: Floats, j: int, joints: Joints, sites: Sites, frames: Floats, power: Floats
+) -> float:
     """A spring and damper on the coordinate of a joint; returns its potential energy."""
     value, rate = joint_coordinate(j, joints, sites, frames)
-    effort = -(numbers[0] * (value - numbers[1]) + numbers[2] * rate)
-    s1, s2 = joints.site1[j], joints.site2[j]
+    stiffness, stretch, drag = numbers[e, 0], value - numbers[e, 1], numbers[e, 2] * rate
+    s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
     b1, b2 = sites.body[s1], sites.body[s2]
-    f = scale(effort, site_axis(s1, 2, sites, frames))
-    if joints.coordinate[j] == ANGLE:
+    f = scale(-stiffness * stretch - drag, site_axis(s1, 2, sites, frames))
+    if joints.ends[j, COORDINATE_KIND] == ANGLE:
         add3(wrench, b2, 3, f)
         add3(wrench, b1, 3, scale(-1.0, f))
     else:  # both forces act at x2: the line of the slide turns with body 1
         _, c2, x2, _, _ = site_motion(s2, sites, frames)
         apply_force(wrench, b2, c2, f)
-        apply_force(wrench, b1, sub(x2, row3(frames.position, b1)), scale(-1.0, f))
-    return 0.5 * numbers[0] * (value - numbers[1]) ** 2
+        apply_force(wrench, b1, sub(x2, get3(frames, b1, POSITION)), scale(-1.0, f))
+    power[OUT] += drag * rate
+    return 0.5 * stiffness * stretch * stretch
 
 
-@njit(cache=True)
+@kernel
 def push(
-    wrench: Floats,
-    t: float,
-    numbers: Floats,
-    schedule: Ints,
-    s1: int,
-    schedules: Schedules,
-    sites: Sites,
-    frames: Frames,
-) -> None:
+    wrench: Floats, t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
+    power: Floats,
+) -> None:  # fmt: skip
     """A force at a site and a torque."""
-    f, torque = (numbers[0], numbers[1], numbers[2]), (numbers[3], numbers[4], numbers[5])
-    if schedule[0] >= 0:
-        f = scheduled(schedule[0], t, schedules)
-    if schedule[1] >= 0:
-        torque = scheduled(schedule[1], t, schedules)
-    b = sites.body[s1]
-    if numbers[6] != 0.0:
-        f, torque = turn(frames.axes, b, f), turn(frames.axes, b, torque)
-    apply_force(wrench, b, turn(frames.axes, b, row3(sites.point, s1)), f)
+    f, torque = get3(elements.numbers, e, 0), get3(elements.numbers, e, 3)
+    one, two, site = elements.what[e, SCHEDULE1], elements.what[e, SCHEDULE2], elements.what[e, ELEMENT_SITE1]
+    if one >= 0:
+        f = scheduled(one, t, schedules)
+    if two >= 0:
+        torque = scheduled(two, t, schedules)
+    b = sites.body[site]
+    if elements.numbers[e, 6] != 0.0:
+        f, torque = turn(frames, b, AXES, f), turn(frames, b, AXES, torque)
+    torque = add(torque, cross(turn(frames, b, AXES, get3(sites.place, site, PLACE_POINT)), f))
+    add3(wrench, b, 0, f)
     add3(wrench, b, 3, torque)
+    power[INTO] += dot(f, get3(frames, b, VELOCITY)) + dot(torque, get3(frames, b, SPIN))
 
 
-@njit(cache=True)
+@kernel
 def applied_loads(
-    t: float, which: Ints, elements: Elements, joints: Joints, schedules: Schedules, body_mass: Floats, sites: Sites,
-    frames: Frames,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """Sum over the given elements: wrench (nb + 1, 6) and potential energy of each (n,); callbacks stay zero."""
-    wrench = np.zeros((frames.position.shape[0], 6))
-    potential = np.zeros(which.shape[0])
+    t: float, which: Ints, elements: Elements, joints: Joints, schedules: Schedules, bodies: Floats, sites: Sites,
+    frames: Floats, wrench: Floats, potential: Floats, power: Floats,
+) -> None:  # fmt: skip
+    """Sum over the given elements: wrench (nb + 1, 6), potential of each (n,), power (2,); callbacks give nothing."""
+    wrench[:] = 0.0
+    power[:] = 0.0
+    what, numbers = elements.what, elements.numbers
     for k in range(which.shape[0]):
         e = which[k]
-        kind, numbers = elements.kind[e], elements.numbers[e]
+        kind, s1, s2 = what[e, KIND], what[e, ELEMENT_SITE1], what[e, ELEMENT_SITE2]
+        energy = 0.0
         if kind == UNIFORM:
-            potential[k] = uniform(wrench, numbers, body_mass, frames)
+            energy = uniform(wrench, e, numbers, bodies, frames)
         elif kind == PAIR:
-            potential[k] = pair(wrench, numbers, elements.site1[e], elements.site2[e], sites, frames)
+            energy = pair(wrench, e, numbers, s1, s2, sites, frames, power)
         elif kind == COORDINATE:
-            potential[k] = coordinate(wrench, numbers, elements.joint[e], joints, sites, frames)
+            energy = coordinate(wrench, e, numbers, what[e, ELEMENT_JOINT], joints, sites, frames, power)
         elif kind == PUSH:
-            push(wrench, t, numbers, elements.schedule[e], elements.site1[e], schedules, sites, frames)
-    return wrench, potential
+            push(wrench, t, e, elements, schedules, sites, frames, power)
+        potential[k] = energy

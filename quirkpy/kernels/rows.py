@@ -8,34 +8,44 @@ u = (v1, w1, v2, w2), velocities of the two mass centres and angular velocities,
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
-
-from quirkpy.kernels.arrays import Frames, Joints, RowTable, Sites
+from quirkpy.kernels.arrays import (
+    POSITION,
+    ROW_AXIS1,
+    ROW_AXIS2,
+    ROW_JOINT,
+    ROW_KIND,
+    SITE1,
+    SITE2,
+    SPIN,
+    Joints,
+    RowTable,
+    Sites,
+)
+from quirkpy.kernels.compiled import kernel
 from quirkpy.kernels.kinematics import centripetal, site_axis, site_motion
-from quirkpy.kernels.vectors import cross, dot, norm, put3, row3, scale, sub
+from quirkpy.kernels.vectors import cross, dot, get3, norm, put3, scale, sub
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import DISTANCE, DOT, LINE
 
 
-@njit(cache=True)
+@kernel
 def dot_row(
     i: int,
     row: int,
     table: RowTable,
     joints: Joints,
     sites: Sites,
-    frames: Frames,
+    frames: Floats,
     phi: Floats,
     jacobian: Floats,
     gamma: Floats,
 ) -> None:
     """Row i: an axis e of site 1 and an axis f of site 2 enclose a given angle, e . f = value."""
-    j = table.joint[row]
-    s1, s2 = joints.site1[j], joints.site2[j]
-    w1, w2 = row3(frames.spin, sites.body[s1]), row3(frames.spin, sites.body[s2])
-    e = site_axis(s1, table.axis1[row], sites, frames)
-    f = site_axis(s2, table.axis2[row], sites, frames)
+    j = table.what[row, ROW_JOINT]
+    s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
+    w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
+    e = site_axis(s1, table.what[row, ROW_AXIS1], sites, frames)
+    f = site_axis(s2, table.what[row, ROW_AXIS2], sites, frames)
     phi[i] = dot(e, f) - table.value[row]
     n = cross(e, f)
     put3(jacobian, i, 3, n)
@@ -45,28 +55,28 @@ def dot_row(
     gamma[i] = -(dot(centripetal(w1, e), f) + mixed + dot(e, centripetal(w2, f)))
 
 
-@njit(cache=True)
+@kernel
 def point_row(
     i: int,
     row: int,
     table: RowTable,
     joints: Joints,
     sites: Sites,
-    frames: Frames,
+    frames: Floats,
     phi: Floats,
     jacobian: Floats,
     gamma: Floats,
 ) -> None:
     """Row i about d = x2 - x1: its component e . d along an axis e of site 1, or its length |d|."""
-    j = table.joint[row]
-    s1, s2 = joints.site1[j], joints.site2[j]
+    j = table.what[row, ROW_JOINT]
+    s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
     b1, c1, x1, u1, w1 = site_motion(s1, sites, frames)
     _, c2, x2, u2, w2 = site_motion(s2, sites, frames)
     d, rate = sub(x2, x1), sub(u2, u1)
-    if table.kind[row] == LINE:
-        e = site_axis(s1, table.axis1[row], sites, frames)
+    if table.what[row, ROW_KIND] == LINE:
+        e = site_axis(s1, table.what[row, ROW_AXIS1], sites, frames)
         phi[i] = dot(e, d) - table.value[row]
-        lever = sub(x2, row3(frames.position, b1))  # the axis turns with body 1 and meets d at x2
+        lever = sub(x2, get3(frames, b1, POSITION))  # the axis turns with body 1 and meets d at x2
         extra = 2.0 * dot(cross(w1, e), rate) + dot(centripetal(w1, e), d)
     else:
         length = norm(d)
@@ -82,17 +92,24 @@ def point_row(
     gamma[i] = -(dot(e, sub(centripetal(w2, c2), centripetal(w1, c1))) + extra)
 
 
-@njit(cache=True)
+@kernel
 def constraint_rows(
-    rows: Ints, table: RowTable, joints: Joints, sites: Sites, frames: Frames
-) -> tuple[Floats, Floats, Floats]:
-    """phi (m,), J (m, 12) and gamma (m,) of the given rows; rows of other kinds stay zero."""
-    m = rows.shape[0]
-    phi, jacobian, gamma = np.zeros(m), np.zeros((m, 12)), np.zeros(m)
-    for i in range(m):
-        kind = table.kind[rows[i]]
+    rows: Ints,
+    table: RowTable,
+    joints: Joints,
+    sites: Sites,
+    frames: Floats,
+    phi: Floats,
+    jacobian: Floats,
+    gamma: Floats,
+) -> None:
+    """Fill in phi (m,), J (m, 12) and gamma (m,) of the given rows; rows of other kinds become zero."""
+    jacobian[:] = 0.0
+    for i in range(rows.shape[0]):
+        kind = table.what[rows[i], ROW_KIND]
         if kind == DOT:
             dot_row(i, rows[i], table, joints, sites, frames, phi, jacobian, gamma)
         elif kind == LINE or kind == DISTANCE:
             point_row(i, rows[i], table, joints, sites, frames, phi, jacobian, gamma)
-    return phi, jacobian, gamma
+        else:
+            phi[i] = gamma[i] = 0.0

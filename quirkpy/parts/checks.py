@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
 #: Three numbers: a tuple, a list or an array of shape (3,).  Parts store a tuple of floats.
 Vector: TypeAlias = Sequence[float] | Floats
 Axis: TypeAlias = Literal["x", "y", "z"]

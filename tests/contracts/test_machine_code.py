@@ -1,4 +1,4 @@
-"""Tests never run machine code that is older than the sources."""
+"""No machine code is older than the sources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import forget_stale_machine_code
+from quirkpy.kernels.compiled import forget_stale_machine_code
 
 
 @pytest.fixture

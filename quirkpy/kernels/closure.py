@@ -1,0 +1,293 @@
+"""Closing loops: the rows that the tree does not satisfy by itself, solved in innovation space.
+
+Every freedom of the tree has an innovation nu: its acceleration in units in which the tree's mass matrix is one.  A
+unit load on a row, carried up both paths to the root, leaves one number at each freedom that it passes; these numbers
+are a row of A, with A A' = J M^-1 J' over the tree.  Gauss's principle is then the smallest nu with A nu = gamma - J a:
+rows are scaled by what they would yield between free bodies, so that units and masses do not matter, and taken
+strongest first.  A row that lies in the span of those before it, or that the tree already satisfies, is redundant and
+drops out; one that nearly does is damped smoothly (`PIVOT`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from quirkpy.kernels.arrays import MASS, MOMENTS, Vec
+from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.elimination import (
+    ACCELERATION,
+    AXIS,
+    CENTRE,
+    G_FACTOR,
+    G_GAIN,
+    G_MOTION,
+    GAIN,
+    INVERSE,
+    MOST,
+    POINT,
+    ROOT,
+    SCHUR,
+    SCHUR_ROOT,
+    SHIFT,
+    general_motion,
+)
+from quirkpy.kernels.matrices import cholesky3, lower, lower_transposed, mixed_transposed, sym6
+from quirkpy.kernels.tree import (
+    BALL_NODE,
+    COUNT,
+    FIRST,
+    FREE_NODE,
+    GENERAL_NODE,
+    LOOP_BODY1,
+    LOOP_BODY2,
+    NODE,
+    ORDER,
+    PARENT,
+    PLACE,
+    SLIDE_NODE,
+    TURN_NODE,
+    Tree,
+)
+from quirkpy.kernels.vectors import add, cross, dot, get3, put3, scale, sub
+from quirkpy.parts.checks import Floats, Ints
+
+#: Rows whose part independent of the others, squared, is far above this count fully; far below, not at all.
+PIVOT = 1e-11
+#: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 / d^2)^SWEEPS.
+SWEEPS = 3
+
+
+@kernel
+def innovation_scales(nodes: Ints, work: Floats) -> None:
+    """Square roots of what each freedom answers to a load."""
+    for i in range(nodes.shape[0] - 1):
+        kind = nodes[i, NODE]
+        if kind == TURN_NODE or kind == SLIDE_NODE:
+            work[i, ROOT] = math.sqrt(work[i, INVERSE])
+        elif kind == BALL_NODE or kind == FREE_NODE:
+            h = cholesky3(sym6(work, i, INVERSE))
+            for k in range(6):
+                work[i, ROOT + k] = h[k]
+            if kind == FREE_NODE:
+                h = cholesky3(sym6(work, i, SCHUR))
+                for k in range(6):
+                    work[i, SCHUR_ROOT + k] = h[k]
+
+
+@kernel
+def pass_freedoms(
+    i: int, kind: int, count: int, f: Vec, n: Vec, row: Floats, at: int, work: Floats, general: Floats
+) -> tuple[Vec, Vec]:
+    """A load (f, n) at the point of body i: adds its innovations to row[at:], returns what goes on to the parent."""
+    if kind == TURN_NODE or kind == SLIDE_NODE:
+        z = get3(work, i, AXIS)
+        y = dot(z, n) if kind == TURN_NODE else dot(z, f)
+        row[at] += y * work[i, ROOT]
+        y *= work[i, INVERSE]
+        return sub(f, scale(y, get3(work, i, GAIN))), sub(n, scale(y, get3(work, i, GAIN + 3)))
+    if kind == BALL_NODE or kind == FREE_NODE:
+        y = lower_transposed(sym6(work, i, ROOT), n)
+        f = sub(f, (dot(get3(work, i, GAIN), n), dot(get3(work, i, GAIN + 3), n), dot(get3(work, i, GAIN + 6), n)))
+        for k in range(3):
+            row[at + k] += y[k]
+        if kind == FREE_NODE:
+            y = lower_transposed(sym6(work, i, SCHUR_ROOT), f)
+            for k in range(3):
+                row[at + 3 + k] += y[k]
+        return f, (0.0, 0.0, 0.0)
+    if kind == GENERAL_NODE:
+        y5 = np.empty(MOST)
+        for k in range(count):
+            x = dot(get3(general, i, G_MOTION + 6 * k), f) + dot(get3(general, i, G_MOTION + 6 * k + 3), n)
+            for m in range(k):
+                x -= general[i, G_FACTOR + MOST * k + m] * y5[m]
+            y5[k] = x / general[i, G_FACTOR + MOST * k + k]
+            row[at + k] += y5[k]
+        for k in range(count - 1, -1, -1):
+            for m in range(k + 1, count):
+                y5[k] -= general[i, G_FACTOR + MOST * m + k] * y5[m]
+            y5[k] /= general[i, G_FACTOR + MOST * k + k]
+            f = sub(f, scale(y5[k], get3(general, i, G_GAIN + 6 * k)))
+            n = sub(n, scale(y5[k], get3(general, i, G_GAIN + 6 * k + 3)))
+    return f, n
+
+
+@kernel
+def carry_up(
+    nodes: Ints, a: int, b: int, fa: Vec, na: Vec, fb: Vec, nb: Vec, row: Floats, work: Floats, general: Floats
+) -> None:
+    """Carry the loads of a row from bodies a and b up to the root; where the paths meet they go on as one."""
+    ground = nodes.shape[0] - 1
+    while a < ground or b < ground:
+        if nodes[a, PLACE] < nodes[b, PLACE]:  # the deeper one moves, so that the paths can meet
+            a, b = b, a
+            fa, fb = fb, fa
+            na, nb = nb, na
+        if a == b:
+            fa, na = add(fa, fb), add(na, nb)
+            b, fb, nb = ground, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        fa, na = pass_freedoms(a, nodes[a, NODE], nodes[a, COUNT], fa, na, row, nodes[a, FIRST], work, general)
+        na = add(na, cross(get3(work, a, SHIFT), fa))
+        a = nodes[a, PARENT]
+
+
+@kernel
+def innovation_rows(
+    tree: Tree, bodies: Floats, jacobian: Floats, target: Floats, A: Floats, c: Floats, work: Floats, general: Floats
+) -> None:
+    """A (m, freedoms), c = target - J a for the accelerations in the scratch array; rows scaled by `free_response`."""
+    ground = bodies.shape[0]
+    for k in range(jacobian.shape[0]):
+        a, b = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2]
+        c[k] = target[k]
+        loads = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        others = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if a < ground:
+            loads = at_point(jacobian, k, 0, a, work)
+            c[k] -= dot(get3(jacobian, k, 0), get3(work, a, CENTRE))
+            c[k] -= dot(get3(jacobian, k, 3), get3(work, a, ACCELERATION + 3))
+        if b < ground:
+            others = at_point(jacobian, k, 6, b, work)
+            c[k] -= dot(get3(jacobian, k, 6), get3(work, b, CENTRE))
+            c[k] -= dot(get3(jacobian, k, 9), get3(work, b, ACCELERATION + 3))
+        carry_up(tree.nodes, a, b, loads[0], loads[1], others[0], others[1], A[k], work, general)
+        free = free_response(jacobian, k, a, b, bodies)
+        scaling = 1.0 / math.sqrt(free) if free > 0.0 else 0.0
+        for m in range(A.shape[1]):
+            A[k, m] *= scaling
+        c[k] *= scaling
+
+
+@kernel
+def trace_of(bodies: Floats, i: int) -> float:
+    """Sum of the three moments of a body."""
+    return bodies[i, MOMENTS] + bodies[i, MOMENTS + 3] + bodies[i, MOMENTS + 5]
+
+
+@kernel
+def free_response(jacobian: Floats, k: int, a: int, b: int, bodies: Floats) -> float:
+    """About how much row k would yield to a unit load if its two bodies were free."""
+    out = 0.0
+    if a < bodies.shape[0]:
+        f, n = get3(jacobian, k, 0), get3(jacobian, k, 3)
+        out += dot(f, f) / bodies[a, MASS] + 3.0 * dot(n, n) / trace_of(bodies, a)
+    if b < bodies.shape[0]:
+        f, n = get3(jacobian, k, 6), get3(jacobian, k, 9)
+        out += dot(f, f) / bodies[b, MASS] + 3.0 * dot(n, n) / trace_of(bodies, b)
+    return out
+
+
+@kernel
+def at_point(jacobian: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Vec, Vec]:
+    """The load of row k on body i, moved from the mass centre to the body's point."""
+    f, n = get3(jacobian, k, first), get3(jacobian, k, first + 3)
+    return f, sub(n, cross(get3(work, i, POINT), f))
+
+
+@kernel
+def smallest_solution(A: Floats, c: Floats, mu: float, nu: Floats, report: Floats) -> None:
+    """The smallest nu with A nu = c, strongest row first; destroys A and c.
+
+    report[0]: the weakest row that counts, its independent part squared (1 when there is none); report[1]: the largest
+    right-hand side left on rows that do not count: how far they contradict the others.
+    """
+    m, n = A.shape
+    nu[:] = 0.0
+    report[0], report[1] = 1.0, 0.0
+    size = np.empty(m)
+    for i in range(m):
+        s = 0.0
+        for k in range(n):
+            s += A[i, k] * A[i, k]
+        size[i] = s
+    for _ in range(min(m, n)):
+        best = 0
+        for i in range(1, m):
+            if size[i] > size[best]:
+                best = i
+        d = size[best]
+        if d < 1e-3 * mu:
+            break
+        if d > mu:
+            report[0] = min(report[0], d)
+        left = mu * mu / (d * (d + mu) + mu * mu)  # what one sweep of the damped solution leaves undone
+        step = c[best] / d * (1.0 - left**SWEEPS)
+        q = A[best]
+        for k in range(n):
+            nu[k] += step * q[k]
+        size[best] = -1.0
+        for i in range(m):
+            if size[i] > 0.0:
+                share = 0.0
+                for k in range(n):
+                    share += A[i, k] * q[k]
+                share /= d
+                s = 0.0
+                for k in range(n):
+                    A[i, k] -= share * q[k]
+                    s += A[i, k] * A[i, k]
+                size[i] = s
+                c[i] -= share * c[best]
+    for i in range(m):
+        if 0.0 <= size[i] < mu:
+            report[1] = max(report[1], abs(c[i]))
+
+
+@kernel
+def add_innovations(nodes: Ints, nu: Floats, work: Floats, change: Floats, general: Floats) -> None:
+    """Add the accelerations that the innovations make to those in the scratch array; `change` (nb, 6) is scratch."""
+    ground = nodes.shape[0] - 1
+    push = np.empty(MOST)
+    for k in range(ground):
+        i = nodes[k, ORDER]
+        p, kind, at, count = nodes[i, PARENT], nodes[i, NODE], nodes[i, FIRST], nodes[i, COUNT]
+        a, alpha = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if p < ground:
+            alpha = get3(change, p, 3)
+            a = add(get3(change, p, 0), cross(alpha, get3(work, i, SHIFT)))
+        if kind == TURN_NODE or kind == SLIDE_NODE:
+            s = nu[at] * work[i, ROOT]
+            s -= (dot(get3(work, i, GAIN), a) + dot(get3(work, i, GAIN + 3), alpha)) * work[i, INVERSE]
+            if kind == TURN_NODE:
+                alpha = add(alpha, scale(s, get3(work, i, AXIS)))
+            else:
+                a = add(a, scale(s, get3(work, i, AXIS)))
+        elif kind == BALL_NODE or kind == FREE_NODE:
+            if kind == FREE_NODE:
+                a = lower(sym6(work, i, SCHUR_ROOT), (nu[at + 3], nu[at + 4], nu[at + 5]))
+            back = mixed_transposed(get3(work, i, GAIN), get3(work, i, GAIN + 3), get3(work, i, GAIN + 6), a)
+            alpha = sub(lower(sym6(work, i, ROOT), (nu[at], nu[at + 1], nu[at + 2])), back)
+        elif kind == GENERAL_NODE:
+            for r in range(count):
+                push[r] = 0.0
+                for c in range(r + 1):
+                    push[r] += general[i, G_FACTOR + MOST * r + c] * nu[at + c]
+            a, alpha = general_motion(i, count, a, alpha, push, general)
+        put3(change, i, 0, a)
+        put3(change, i, 3, alpha)
+        put3(work, i, ACCELERATION + 3, add(get3(work, i, ACCELERATION + 3), alpha))
+        put3(work, i, CENTRE, add(get3(work, i, CENTRE), sub(a, cross(alpha, get3(work, i, POINT)))))
+
+
+@kernel
+def close_loops(
+    tree: Tree,
+    bodies: Floats,
+    jacobian: Floats,
+    target: Floats,
+    freedoms: int,
+    mu: float,
+    work: Floats,
+    general: Floats,
+    report: Floats,
+) -> None:
+    """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = target on the closing rows."""
+    m = jacobian.shape[0]
+    A, c = np.zeros((m, freedoms)), np.empty(m)
+    innovation_scales(tree.nodes, work)
+    innovation_rows(tree, bodies, jacobian, target, A, c, work, general)
+    nu = np.empty(freedoms)
+    smallest_solution(A, c, mu, nu, report)
+    add_innovations(tree.nodes, nu, work, np.empty((bodies.shape[0], 6)), general)

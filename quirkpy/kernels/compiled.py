@@ -1,0 +1,40 @@
+"""How every kernel is compiled: on first use, cached on disk, with IEEE division and fused multiply-add."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+#: The decorator of all kernels.  Division by zero gives inf or NaN, as in NumPy; a * b + c may round once.
+kernel: Any = njit(cache=True, error_model="numpy", fastmath={"contract"})
+
+PACKAGE = Path(__file__).resolve().parents[1]
+#: Sources whose code ends up inside compiled kernels.
+SOURCES = ("kernels/*.py", "quat.py", "tables/tables.py")
+
+
+def forget_stale_machine_code(package: Path = PACKAGE) -> None:
+    """Delete numba's files when a source differs from what it was when they were written.
+
+    numba looks only at the file of each kernel itself, so the machine code of its callers would outlive a change of a
+    helper, and an update of the package would meet classes that are no longer there.  Where the folder cannot be
+    written to, nothing happens: numba then keeps its files elsewhere.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for pattern in SOURCES for path in package.glob(pattern)):
+        digest.update(f"{path.relative_to(package)}\n".encode() + path.read_bytes())
+    stamp = package / "kernels" / "__pycache__" / "compiled-sources.sha256"
+    with contextlib.suppress(OSError):
+        if stamp.is_file() and stamp.read_text() == digest.hexdigest():
+            return
+        for path in package.rglob("*.nb[ic]"):
+            path.unlink(missing_ok=True)
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.write_text(digest.hexdigest())
+
+
+forget_stale_machine_code()

@@ -1,0 +1,97 @@
+"""Joints whose freedoms are turns and slides together: in the tree, in loops, and against the null-space form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import quirkpy as qp
+from quirkpy.equation import rate_matrix
+from quirkpy.kernels.tree import GENERAL_NODE, NODE
+from quirkpy.parts.joint import Freedom
+from tests.random_systems import free_acceleration
+
+
+class Sleeve(qp.Joint):
+    """Turns about z and slides along it."""
+
+    freedoms = (Freedom("turn", "z"), Freedom("slide", "z"))
+
+    def primitives(self) -> tuple[qp.Primitive, ...]:
+        return qp.PointOnLine("z"), qp.ParallelAxes("z")
+
+
+class Table(qp.Joint):
+    """Slides along x and y and turns about z."""
+
+    freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), Freedom("turn", "z"))
+
+    def primitives(self) -> tuple[qp.Primitive, ...]:
+        return qp.PointOnPlane("z"), qp.ParallelAxes("z")
+
+
+class Skate(qp.Joint):
+    """Slides along x and y and turns every way: a ball on a table."""
+
+    freedoms = (
+        Freedom("slide", "x"),
+        Freedom("slide", "y"),
+        Freedom("turn", "x"),
+        Freedom("turn", "y"),
+        Freedom("turn", "z"),
+    )
+
+    def primitives(self) -> tuple[qp.Primitive, ...]:
+        return (qp.PointOnPlane("z"),)
+
+
+KINDS = (Sleeve, Table, Skate, qp.Revolute, qp.Prismatic)
+
+
+def chain(seed: int, loops: int) -> qp.Multibody:
+    """Four bodies in a row on the ground, some joints written the other way round, and loops between them."""
+    rng = np.random.default_rng(seed)
+    bodies = [
+        qp.Body(
+            f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(1.0, 1.9, 3), position=rng.normal(size=3),
+            orientation=Rotation.random(random_state=int(rng.integers(1 << 30))), velocity=rng.normal(size=3),
+            angular_velocity=rng.normal(size=3),
+        )
+        for k in range(4)
+    ]  # fmt: skip
+    ends = [(qp.GROUND, bodies[0]), *zip(bodies, bodies[1:], strict=False)]
+    ends += [(bodies[0], bodies[3]), (bodies[2], bodies[0])][:loops]
+    joints = []
+    for k, pair in enumerate(ends):
+        one, two = pair if rng.random() < 0.5 else pair[::-1]
+        kind = KINDS[int(rng.integers(len(KINDS)))]
+        joints.append(kind(f"j{k}", one, two, at=tuple(rng.normal(size=3)), axis=tuple(rng.normal(size=3))))
+    return qp.Multibody(*bodies, *joints, qp.Gravity((0.0, 0.0, -9.81)))
+
+
+def allowed(system: qp.Multibody) -> qp.Multibody:
+    """The same system at velocities that the joints allow: the least change of the written ones."""
+    matrices, n = system.matrices(), len(system.bodies)
+    rows = matrices.A.reshape(-1, n, 7)
+    turning = np.stack([rows[:, k, 3:] @ rate_matrix(system.initial.q[k]).T / 4.0 for k in range(n)], axis=1)
+    J = np.concatenate([rows[:, :, :3], turning], axis=2).reshape(-1, 6 * n)[: len(matrices.A) - n]
+    u = np.hstack([system.initial.v, system.initial.omega]).reshape(-1)
+    u = (u - np.linalg.pinv(J, rcond=1e-9) @ (J @ u)).reshape(n, 6)
+    new = {b: {"velocity": u[k, :3], "angular_velocity": u[k, 3:]} for k, b in enumerate(system.bodies)}
+    return system.at(system.initial.replace(new))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("loops", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(6))
+def test_recursion_equals_dense(seed: int, loops: int) -> None:
+    system = allowed(chain(seed, loops))
+    dense = system.acceleration(evaluator="dense")
+    scale = max(abs(dense).max(), abs(free_acceleration(system)).max())
+    assert abs(system.acceleration(evaluator="recursive") - dense).max() <= 1e-9 * scale
+
+
+def test_general_joints_do_hang_in_the_trees() -> None:
+    engines = [chain(seed, 1)._engine for seed in range(6)]
+    assert sum((engine.model.tree.nodes[:-1, NODE] == GENERAL_NODE).any() for engine in engines) >= 4

@@ -235,6 +235,22 @@ def test_rate_is_the_derivative_of_the_coordinate(joint: qp.Joint, seed: int) ->
     assert coordinate(between(joint, one, two, v=v, omega=omega))[1] == pytest.approx(own, abs=1e-13)
 
 
+@many
+@pytest.mark.parametrize("joint", [j for j in WITH_COORDINATE if j.coordinate == "travel"], ids=label)
+def test_travel_has_its_rate_also_where_the_ends_are_apart(joint: qp.Joint, seed: int) -> None:
+    """As in a candidate: the way along z of site 1, differentiated while both bodies move."""
+    rng = np.random.default_rng(seed)
+    one, two, h = random_pose(rng), random_pose(rng), 1e-5
+    twists = rng.normal(size=(2, 6))
+    ends = []
+    for s in (-h, h):
+        poses = [by_twist(pose, pose[0], twist, s) for pose, twist in zip((one, two), twists)]
+        ends.append(coordinate(between(joint, *poses))[0])
+    omega = np.array([pose[1].T @ twist[3:] for pose, twist in zip((one, two), twists)])
+    rate = coordinate(between(joint, one, two, v=twists[:, :3], omega=omega))[1]
+    assert rate == pytest.approx((ends[1] - ends[0]) / (2.0 * h), abs=1e-8)
+
+
 @coordinate_joint
 def test_coordinate_stays_continuous_on_a_long_way(joint: qp.Joint) -> None:
     system = qp.Multibody(HUB, ARM, joint)

@@ -1,11 +1,13 @@
 """quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?"""
 
 from quirkpy.analysis import Energy, Mobility, Reaction, Residual
+from quirkpy.course import Stop
 from quirkpy.equation import Matrices
 from quirkpy.formats import from_json, to_json
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.checks import Vector
+from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.forces import Damper, Gravity, HingeSpring, Load, PotentialWell, Spring
 from quirkpy.parts.joint import Freedom, GeneralJoint, Joint
@@ -28,10 +30,12 @@ from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 from quirkpy.quat import Quaternion, rotation
 from quirkpy.state import BodyState, JointState, State
+from quirkpy.trajectory import Trajectory
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AtRest",
     "Body",
     "BodyState",
     "Box",
@@ -41,6 +45,8 @@ __all__ = [
     "Distance",
     "Element",
     "Energy",
+    "EnergyBelow",
+    "Event",
     "Fixed",
     "FixedDistance",
     "Force",
@@ -75,13 +81,17 @@ __all__ = [
     "SameOrientation",
     "Schedule",
     "Sensor",
+    "SensorsMeet",
     "Shape",
     "Site",
     "Sphere",
     "Spherical",
     "Spring",
     "State",
+    "Stop",
+    "Trajectory",
     "Vector",
+    "When",
     "Wrench",
     "__version__",
     "checked",

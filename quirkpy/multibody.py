@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from quirkpy import analysis, equation
 from quirkpy.analysis import Energy, Mobility, Reaction, Residual
+from quirkpy.course import Keep
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.methods import Method
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.event import Event
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.sensor import Sensor
+from quirkpy.simulate import Drift, Driver, Settings, check_settings
 from quirkpy.state import State, check_meeting
 from quirkpy.tables import Selection, Tables, compile
+from quirkpy.trajectory import Trajectory
 
 Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
 
@@ -62,7 +67,7 @@ class Multibody:
         return self.tables.select(joints, [p.name for p in self.parts if isinstance(p, Force)])
 
     @cached_property
-    def _engine(self) -> Engine:
+    def engine(self) -> Engine:
         """The compiled evaluator of what acts, with its scratch memory."""
         return Engine(self.selection)
 
@@ -111,10 +116,11 @@ class Multibody:
         """Accelerations of the moving bodies (n, 6): of the mass centre in N [m/s2], omega-dot in body axes [rad/s2].
 
         "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space; "literal": the
-        Udwadia-Phohomsiri equation as printed.  Same answer.
+        Udwadia-Phohomsiri equation as printed.  Same answer, as long as poses and velocities satisfy the joints
+        (`residual` tells; where they do not, no acceleration is right).
         """
         if evaluator == "recursive":
-            return self._engine.accelerations(self._instant(state))
+            return self.engine.accelerations(self._instant(state))
         return self._solve(state, evaluator).acceleration
 
     def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
@@ -124,6 +130,30 @@ class Multibody:
     def matrices(self, state: State | None = None) -> Matrices:
         """A, b, M, F of A x'' = b, M x'' = F over x = (r, q) body by body, q in the order w x y z."""
         return equation.matrices(self._instant(state))
+
+    # --- motion -------------------------------------------------------------------------------------------------
+    def simulate(
+        self, duration: float, *, rtol: float = 1e-8, atol: float = 1e-10, stop: Sequence[Event] = (),
+        drift: Drift = "project", method: Method = "dop853", step: float | None = None, keep: Keep | int = "all",
+        max_steps: int | None = None, progress: Callable[[float], None] | None = None,
+    ) -> Trajectory:  # fmt: skip
+        """Move for `duration` [s] from the initial state.
+
+        rtol, atol: relative and absolute tolerance of a step; the error at the end is larger, on long or unstable
+        motion a thousandfold: choose them from the end error that you want.  stop: events; terminal ones end the run.
+        drift: "project" puts poses and velocities back onto the joints after each step, "none" does not.  method:
+        "dop853", or "rk45" for loose tolerances.  step: a fixed step [s] instead of error control.  keep: "all" steps,
+        every k-th, or "ends".  max_steps bounds the effort.  progress: called with the time reached, now and then.
+        """
+        settings = Settings(rtol, atol, drift, method, step, keep, max_steps)
+        driver = Driver(self.engine, self.initial, check_settings(duration, settings), stop, settings)
+        try:
+            course = driver.run(progress)
+        except Exception as error:
+            if hasattr(error, "course"):
+                error.trajectory = Trajectory(self, self.initial, settings, error.course)  # type: ignore[attr-defined]
+            raise
+        return Trajectory(self, self.initial, settings, course)
 
     # --- questions ----------------------------------------------------------------------------------------------
     def energy(self, state: State | None = None) -> Energy:
@@ -171,7 +201,7 @@ class Multibody:
             ) from error
 
     def _solve_recursive(self, at: Instant) -> Solution:
-        return equation.with_forces(at, self._engine.accelerations(at))
+        return equation.with_forces(at, self.engine.accelerations(at))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Multibody):

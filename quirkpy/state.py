@@ -57,6 +57,7 @@ class State(Record):
     joints: tuple[str, ...]
     windings: Ints  # whole turns of each joint's angle (n_joints,)
     selection: Selection | None = dataclasses.field(default=None, repr=False)
+    step: float | None = None  # what an integrator would try next [s]; None: to be found out
 
     @classmethod
     def written(cls, selection: Selection) -> State:
@@ -106,7 +107,8 @@ class State(Record):
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError("this state belongs to no system; system.at(state).initial gives one that does.")
-        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, self.windings)
+        near = np.asarray(2.0 * math.pi * self.windings)
+        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, near)
 
     def _tables(self, purpose: str) -> Tables:
         if self.selection is None:
@@ -122,7 +124,7 @@ class State(Record):
         Keys of the inner dictionaries: position, orientation, velocity, angular_velocity.  Refused where the ends of an
         active joint would no longer meet.  Angles stay continuous: of all whole turns the nearest to the old angle.
         """
-        arrays = {name: np.array(getattr(self, name)) for name in ("r", "q", "v", "omega")}
+        arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in ("r", "q", "v", "omega")}
         for name, values in (changes or {}).items():
             if name not in self.bodies:
                 raise PartError(f"replace: no moving body is called {name!r}; there are: {', '.join(self.bodies)}.")
@@ -132,19 +134,30 @@ class State(Record):
                 array, checked = _checked(name, key, value)
                 arrays[array][self.bodies.index(name)] = checked
         time = self.t if t is None else _time(t)
-        new = State(time, self.bodies, **arrays, joints=self.joints, windings=self.windings, selection=self.selection)
+        new = dataclasses.replace(self, t=time, step=None, **arrays)
         new = new._rewound(self)
         check_meeting(new.instant())
         return new
 
+    def going_on(self, step: float) -> State:
+        """The same state, with the step [s] that an integrator would try next."""
+        return dataclasses.replace(self, step=step)
+
+    def with_angles(self, angles: Floats) -> State:
+        """The same state with the whole turns that bring each joint's angle to the given one [rad] (n_joints,)."""
+        kinds = self._tables("with_angles").joint_coordinate
+        turning = np.flatnonzero(kinds == ANGLE)
+        here = self.instant().coordinates(turning)[:, 0]
+        windings = np.array(self.windings)
+        windings[turning] += np.rint((angles[turning] - here) / (2.0 * math.pi)).astype(np.int64)
+        return dataclasses.replace(self, windings=windings)
+
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""
-        kinds = self._tables("replace").joint_coordinate
-        angles = np.flatnonzero(kinds == ANGLE)
-        jump = self.instant().coordinates(angles)[:, 0] - old.instant().coordinates(angles)[:, 0]
-        windings = np.array(self.windings)
-        windings[angles] -= np.rint(jump / (2.0 * math.pi)).astype(np.int64)
-        return dataclasses.replace(self, windings=windings)
+        turning = np.flatnonzero(self._tables("replace").joint_coordinate == ANGLE)
+        angles = np.zeros(len(self.joints))
+        angles[turning] = old.instant().coordinates(turning)[:, 0]
+        return self.with_angles(angles)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):

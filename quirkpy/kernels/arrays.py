@@ -97,11 +97,9 @@ def sites_of(t: Tables) -> Sites:
     return Sites(t.site_body, np.concatenate([t.site_point, t.site_axes], axis=1))
 
 
-def joints_of(t: Tables, windings: Ints | Floats) -> Joints:
-    """The joint columns, with the state's whole turns of each angle."""
-    return Joints(
-        np.column_stack([t.joint_site1, t.joint_site2, t.joint_coordinate]), np.asarray(2.0 * np.pi * windings)
-    )
+def joints_of(t: Tables, near: Floats) -> Joints:
+    """The joint columns, with the angle next to which each joint's is taken."""
+    return Joints(np.column_stack([t.joint_site1, t.joint_site2, t.joint_coordinate]), near)
 
 
 def rows_of(t: Tables) -> RowTable:

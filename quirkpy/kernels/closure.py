@@ -53,8 +53,10 @@ from quirkpy.kernels.tree import (
 from quirkpy.kernels.vectors import add, cross, dot, get3, put3, scale, sub
 from quirkpy.parts.checks import Floats, Ints
 
-#: Rows whose part independent of the others, squared, is far above this count fully; far below, not at all.
+#: Rows whose part independent of the others, squared, is far above this count fully; far below, not at all.  For one
+#: acceleration, exact; and for the stages of a run, whose drift of 1e-9 must not pose as independence.
 PIVOT = 1e-11
+RUNNING_PIVOT = 1e-8
 #: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 / d^2)^SWEEPS.
 SWEEPS = 3
 

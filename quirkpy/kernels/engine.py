@@ -48,7 +48,7 @@ class Model(NamedTuple):
 
 class Scratch(NamedTuple):
     """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of each acting element,
-    power (2,), the recursion's rows, and a report on the loops: [weakest independent row, largest contradiction]."""
+    power (2,), the recursion's rows, and of the loops: [weakest independent row, largest contradiction, pivot]."""
 
     frames: Floats
     wrench: Floats
@@ -67,6 +67,7 @@ class Engine:
         tree = tree_of(selection)
         n = t.n_bodies
         self.selection = selection
+        self.pivot = PIVOT
         self.freedoms = int(tree.nodes[:n, COUNT].sum())
         self.model = Model(
             tree, sites_of(t), joints_of(t, np.zeros(len(t.joints))), rows_of(t), elements_of(t),
@@ -75,7 +76,7 @@ class Engine:
         general = n if (tree.nodes[:n, NODE] == GENERAL_NODE).any() else 0
         self.scratch = Scratch(
             ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
-            np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.array([1.0, 0.0]),
+            np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.array([1.0, 0.0, PIVOT]),
         )  # fmt: skip
         callbacks = (t.element_kind[selection.elements] == CALLBACK).any()
         self.in_python = bool(callbacks or (t.row_kind[tree.loops[:, LOOP_ROW]] == CALLBACK_ROW).any())
@@ -112,7 +113,15 @@ def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, freedoms: int,
         phi, jacobian, gamma = np.empty(m), np.empty((m, 12)), np.empty(m)
         constraint_rows(loops[:, LOOP_ROW], model.rows, model.joints, model.sites, frames, phi, jacobian, gamma)
         close_loops(
-            model.tree, model.bodies, jacobian, gamma, freedoms, PIVOT, scratch.work, scratch.general, scratch.report
+            model.tree,
+            model.bodies,
+            jacobian,
+            gamma,
+            freedoms,
+            scratch.report[2],
+            scratch.work,
+            scratch.general,
+            scratch.report,
         )
     in_body_axes(frames, scratch.work, out)
 
@@ -123,5 +132,7 @@ def from_rows(model: Model, scratch: Scratch, jacobian: Floats, gamma: Floats, f
     frames, work, general = scratch.frames, scratch.work, scratch.general
     tree_accelerations(model.tree, model.bodies, scratch.wrench, model.sites.place, frames, work, general)
     if jacobian.shape[0] > 0:
-        close_loops(model.tree, model.bodies, jacobian, gamma, freedoms, PIVOT, work, general, scratch.report)
+        close_loops(
+            model.tree, model.bodies, jacobian, gamma, freedoms, scratch.report[2], work, general, scratch.report
+        )
     in_body_axes(frames, work, out)

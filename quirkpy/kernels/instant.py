@@ -89,8 +89,8 @@ class Loads(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body axes; windings:
-    whole turns of each joint's angle (nj,)."""
+    """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body axes; near:
+    the angle [rad] next to which each joint's is taken (nj,)."""
 
     selection: Selection
     t: float
@@ -98,7 +98,7 @@ class Instant:
     q: Floats
     v: Floats
     omega: Floats
-    windings: Ints
+    near: Floats
 
     @cached_property
     def frames(self) -> Frames:
@@ -110,7 +110,7 @@ class Instant:
     @cached_property
     def joints(self) -> Joints:
         """Joint columns for the kernels."""
-        return joints_of(self.selection.tables, self.windings)
+        return joints_of(self.selection.tables, self.near)
 
     @cached_property
     def view(self) -> MotionView:

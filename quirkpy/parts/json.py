@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy import quat
-from quirkpy.parts import body, forces, joints, primitives, schedule, sensor, shapes
+from quirkpy.parts import body, event, forces, joints, primitives, schedule, sensor, shapes
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import Part, PartError, is_default
 
@@ -30,7 +30,8 @@ PART_TYPES: dict[str, type[Part]] = {
         body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder,
         joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance,
         forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.PotentialWell, forces.Load,
-        schedule.Schedule, sensor.Sensor, primitives.CoincidentPoints, primitives.PointOnLine, primitives.PointOnPlane,
+        schedule.Schedule, sensor.Sensor, event.AtRest, event.EnergyBelow, event.SensorsMeet, event.When,
+        primitives.CoincidentPoints, primitives.PointOnLine, primitives.PointOnPlane,
         primitives.ParallelAxes, primitives.PerpendicularAxes, primitives.SameOrientation, primitives.FixedDistance,
     )
 }  # fmt: skip

@@ -63,10 +63,18 @@ OTHERS: tuple[qp.Part, ...] = (
     HUB, ARM, qp.GROUND, EAST, WEST, RAMP, qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
 )  # fmt: skip
 
-PARTS: tuple[qp.Part, ...] = (*JOINTS, *FORCES, *SENSORS, *PRIMITIVES, *OTHERS)
+EVENTS: tuple[qp.Event, ...] = (
+    qp.AtRest(name="still", speed=1e-5, terminal=False), qp.EnergyBelow(1e-8, name="spent"),
+    qp.SensorsMeet(name="face to face", terminal=False),
+)  # fmt: skip
+
+PARTS: tuple[qp.Part, ...] = (*JOINTS, *FORCES, *SENSORS, *PRIMITIVES, *EVENTS, *OTHERS)
+
+#: Parts that hold a Python function and so cannot be written to JSON.
+UNWRITTEN: tuple[qp.Part, ...] = (qp.When("level", abs),)
 
 #: Classes that nobody makes an object of.
-BASES = (qp.Part, qp.Joint, qp.GeneralJoint, qp.Force, qp.Primitive, qp.Shape)
+BASES = (qp.Part, qp.Joint, qp.GeneralJoint, qp.Force, qp.Primitive, qp.Shape, qp.Event)
 
 
 def label(part: qp.Part) -> str:

@@ -9,7 +9,7 @@ import quirkpy as qp
 import quirkpy.parts
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.json import PART_TYPES
-from tests.contracts.catalogue import BASES, FORCES, JOINTS, PARTS, PRIMITIVES, SENSORS
+from tests.contracts.catalogue import BASES, EVENTS, FORCES, JOINTS, PARTS, PRIMITIVES, SENSORS, UNWRITTEN
 
 
 def concrete() -> set[type[qp.Part]]:
@@ -25,7 +25,7 @@ def concrete() -> set[type[qp.Part]]:
 
 
 def examples() -> set[type[qp.Part]]:
-    return {type(part) for part in PARTS}
+    return {type(part) for part in (*PARTS, *UNWRITTEN)}
 
 
 def test_catalogue_holds_every_class() -> None:
@@ -33,7 +33,15 @@ def test_catalogue_holds_every_class() -> None:
 
 
 def test_catalogue_lists_each_kind_in_its_place() -> None:
-    for base, listed in ((BaseJoint, JOINTS), (qp.Force, FORCES), (qp.Sensor, SENSORS), (qp.Primitive, PRIMITIVES)):
+    events = (*EVENTS, *UNWRITTEN)
+    kinds = (
+        (BaseJoint, JOINTS),
+        (qp.Force, FORCES),
+        (qp.Sensor, SENSORS),
+        (qp.Primitive, PRIMITIVES),
+        (qp.Event, events),
+    )
+    for base, listed in kinds:
         assert {cls for cls in concrete() if issubclass(cls, base)} == {type(part) for part in listed}
 
 

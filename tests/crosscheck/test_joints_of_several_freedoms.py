@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -60,7 +62,7 @@ def chain(seed: int, loops: int) -> qp.Multibody:
         )
         for k in range(4)
     ]  # fmt: skip
-    ends = [(qp.GROUND, bodies[0]), *zip(bodies, bodies[1:], strict=False)]
+    ends = [(qp.GROUND, bodies[0]), *pairwise(bodies)]
     ends += [(bodies[0], bodies[3]), (bodies[2], bodies[0])][:loops]
     joints = []
     for k, pair in enumerate(ends):
@@ -93,5 +95,5 @@ def test_recursion_equals_dense(seed: int, loops: int) -> None:
 
 
 def test_general_joints_do_hang_in_the_trees() -> None:
-    engines = [chain(seed, 1)._engine for seed in range(6)]
+    engines = [chain(seed, 1).engine for seed in range(6)]
     assert sum((engine.model.tree.nodes[:-1, NODE] == GENERAL_NODE).any() for engine in engines) >= 4

@@ -1,0 +1,102 @@
+"""What a run leaves behind: rows, events, counts, and why it ended."""
+
+from __future__ import annotations
+
+import enum
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.parts.checks import Floats, Ints
+
+Keep: TypeAlias = Literal["all", "ends"]
+
+
+class Stop(enum.Enum):
+    """Why a run ended."""
+
+    END = "the end time was reached"
+    EVENT = "a terminal event happened"
+    STEPS = "max_steps was reached"
+    COLLAPSE = "the step became too small to go on: the tolerances cannot be met here"
+    NOT_FINITE = "a force or an acceleration was not finite"
+    INTERRUPTED = "it was interrupted"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Happening(NamedTuple):
+    """A located event: time [s], its name, and for sensors the two that met."""
+
+    t: float
+    name: str
+    sensors: tuple[str, ...] = ()
+
+
+class Counts(NamedTuple):
+    """What a run cost: evaluations of the accelerations, steps taken, steps rejected."""
+
+    evaluations: int
+    steps: int
+    rejections: int
+
+
+class Course(NamedTuple):
+    """What a run leaves: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last row, angles (k, nj),
+    drift removed at each step, of poses and of velocities (k, 2), why it ended, events, counts, and the next step."""
+
+    t: Floats
+    states: Floats
+    angles: Floats
+    drift: Floats
+    stop: Stop
+    events: tuple[Happening, ...]
+    counts: Counts
+    step: float
+
+
+class Buffers(NamedTuple):
+    """Rows that a compiled call fills: times, states, angles, drift."""
+
+    t: Floats
+    states: Floats
+    angles: Floats
+    drift: Floats
+
+    @classmethod
+    def make(cls, rows: int, y: Floats, joints: int) -> Buffers:
+        """Room for so many rows."""
+        return cls(np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), np.zeros((rows, 2)))
+
+
+class Kept:
+    """The rows of a run that are kept: all, every k-th, or the two ends; the memory of the last two stays flat."""
+
+    def __init__(self, keep: Keep | int) -> None:
+        self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
+        self.chunks: list[tuple[Floats, ...]] = []
+        self.last: tuple[Floats, ...] | None = None
+        self.seen = 0
+
+    def add_rows(self, buffers: Buffers, filled: int) -> None:
+        """The first rows of the buffers."""
+        self.add(*(array[:filled] for array in buffers))
+
+    def add(self, *arrays: Floats) -> None:
+        """Rows, as columns of times, states, angles, drift."""
+        n = len(arrays[0])
+        if not n:
+            return
+        index: Ints = np.arange(self.seen, self.seen + n)
+        chosen = index == 0 if self.every == 0 else index % self.every == 0
+        if chosen.any():
+            self.chunks.append(tuple(array[chosen].copy() for array in arrays))
+        self.last = None if chosen[-1] else tuple(array[-1:].copy() for array in arrays)
+        self.seen += n
+
+    def arrays(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """All that was kept, and the end: times, states, angles, drift."""
+        chunks = self.chunks + ([self.last] if self.last is not None else [])
+        t, states, angles, drift = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
+        return t, states, angles, drift

@@ -1,0 +1,64 @@
+"""Events: what a run watches for.  An event happens where its function of the state crosses zero."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from quirkpy.parts.checks import flag, number, positive, text, word
+from quirkpy.parts.part import Part, checked
+
+Direction: TypeAlias = Literal["falling", "rising", "both"]
+
+
+def _function(value: Any) -> Any:
+    if not callable(value):
+        raise TypeError(f"is {value!r}, but must be a function of a state that returns a number")
+    return value
+
+
+class Event(Part, ABC):
+    """Base of all events.  terminal: whether the run stops there; it is located and recorded either way."""
+
+    name: str = checked(text)
+    terminal: bool = checked(flag, default=True, kw_only=True)
+
+
+class AtRest(Event):
+    """The system has come to rest: it neither moves nor is pushed to.
+
+    speed [m/s]: the root of twice the kinetic energy over the total mass; acceleration [m/s2]: the same measure of the
+    accelerations.  Both must fall below their thresholds, so that a turning point is not rest.  A run that begins at
+    rest stops at once.
+    """
+
+    name: str = checked(text, default="at rest", kw_only=True)
+    speed: float = checked(positive, default=1e-6, kw_only=True)
+    acceleration: float = checked(positive, default=1e-6, kw_only=True)
+
+
+class EnergyBelow(Event):
+    """Kinetic plus potential energy falls below `energy` [J]."""
+
+    energy: float = checked(number)
+    name: str = checked(text, default="energy below", kw_only=True)
+
+
+class SensorsMeet(Event):
+    """Two compatible sensors of different bodies come within reach of each other, facing (see `Sensor`).
+
+    A pair that is in range at the start meets only after it has parted.
+    """
+
+    name: str = checked(text, default="sensors meet", kw_only=True)
+
+
+class When(Event):
+    """A function of the state crosses zero: ``When("level", lambda state: state["arm"].position[2])``.
+
+    It is called from Python after every step; direction: which crossings count.
+    """
+
+    function: Callable[[Any], float] = checked(_function)
+    direction: Direction = checked(word(Direction), default="both", kw_only=True)

@@ -1,0 +1,155 @@
+"""`Trajectory`: the one result of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quirkpy import analysis, quat
+from quirkpy.course import Counts, Course, Happening, Stop
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.loads import INTO, OUT
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.part import PartError
+from quirkpy.simulate import Driver, Settings, state_at
+from quirkpy.state import BodyState, State
+from quirkpy.tables.tables import ANGLE, NO_COORDINATE
+
+if TYPE_CHECKING:
+    from quirkpy.multibody import Multibody
+
+
+@dataclass(frozen=True, eq=False)
+class JointCourse:
+    """A joint through a run: its angle [rad] or travel [m] and rate at each stored time (k,); None where it has none.
+    reaction: force [N] and torque [N m] on its second body, at its site, in N (k, 6)."""
+
+    angle: Floats | None
+    travel: Floats | None
+    rate: Floats | None
+    run: Trajectory
+    name: str
+
+    @cached_property
+    def reaction(self) -> Floats:
+        """Computed when asked for, at every stored time."""
+        loads = [self.run.system.reactions(state)[self.name] for state in self.run.states]
+        return np.array([np.concatenate([load.force, load.torque]) for load in loads])
+
+
+class Trajectory:
+    """Times, states, why it ended, located events, counts, drift, and the ledger of energy.
+
+    ``run.t`` (k,); ``run["arm"].position`` (k, 3) and so on, ``run["hinge"].angle`` (k,); ``run.at(t)`` and
+    ``run.final`` are states.  energy = kinetic + potential changes by what loads put in (`work`) less what dampers take
+    out (`dissipated`): energy + dissipated - work is constant but for the error of the integration.
+    """
+
+    def __init__(self, system: Multibody, start: State, settings: Settings, course: Course) -> None:
+        self.system, self.start, self.settings, self.course = system, start, settings, course
+        self.t: Floats = course.t
+        self.stop: Stop = course.stop
+        self.events: tuple[Happening, ...] = course.events
+        self.counts: Counts = course.counts
+
+    # --- states -------------------------------------------------------------------------------------------------
+    @cached_property
+    def states(self) -> tuple[State, ...]:
+        """The state at every stored time."""
+        return tuple(self._state(k) for k in range(len(self.t)))
+
+    def _state(self, k: int) -> State:
+        return state_at(self.start, float(self.t[k]), self.course.states[k], self.course.angles[k])
+
+    @cached_property
+    def final(self) -> State:
+        """The last state; ``system.at(run.final)`` goes on from it bit for bit."""
+        return self._state(len(self.t) - 1).going_on(self.course.step)
+
+    def at(self, t: float) -> State:
+        """The state at any time of the run, to the accuracy of its steps; at a stored time the stored state exactly."""
+        if not self.t[0] <= t <= self.t[-1]:
+            raise PartError(f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s.")
+        k = int(np.searchsorted(self.t, t, side="right")) - 1
+        if self.t[k] == t:
+            return self.final if k == len(self.t) - 1 else self._state(k)
+        from_here = self._state(k)
+        driver = Driver(self.system.engine, from_here, t - float(self.t[k]), (), self.settings)
+        course = driver.run()
+        return state_at(from_here, t, course.states[-1], course.angles[-1])
+
+    # --- bodies and joints --------------------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> Any:
+        """A body (`BodyState` of arrays) or a joint (`JointCourse`)."""
+        if name in self.start.bodies:
+            rows = self.course.states[:, self.start.bodies.index(name)]
+            turns = quat.from_array(rows[:, Q:V])
+            return BodyState(rows[:, R:Q], turns, rows[:, V:OMEGA], rows[:, OMEGA:STATE_WIDTH])
+        tables = self.system.tables
+        if name not in tables.joint_index:
+            known = ", ".join((*self.start.bodies, *tables.joint_names))
+            raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")
+        j = tables.joint_index[name]
+        kind = tables.joint_coordinate[j]
+        if kind == NO_COORDINATE:
+            return JointCourse(None, None, None, self, name)
+        both = np.array([state.instant().coordinates(np.array([j]))[0] for state in self.states])
+        angle, travel = (both[:, 0], None) if kind == ANGLE else (None, both[:, 0])
+        return JointCourse(angle, travel, both[:, 1], self, name)
+
+    # --- ledger -------------------------------------------------------------------------------------------------
+    @cached_property
+    def _energies(self) -> list[analysis.Energy]:
+        return [self.system.energy(state) for state in self.states]
+
+    @cached_property
+    def kinetic(self) -> Floats:
+        """Kinetic energy [J] (k,)."""
+        return np.array([energy.kinetic for energy in self._energies])
+
+    @cached_property
+    def potential(self) -> Floats:
+        """Potential energy of all forces that have one [J] (k,)."""
+        return np.array([energy.potential for energy in self._energies])
+
+    @property
+    def energy(self) -> Floats:
+        """Kinetic and potential [J] (k,)."""
+        return self.kinetic + self.potential
+
+    @property
+    def work(self) -> Floats:
+        """What loads without a potential have put in since the run began [J] (k,)."""
+        return self.course.states[:, -1, INTO]
+
+    @property
+    def dissipated(self) -> Floats:
+        """What dampers have taken out since the run began [J] (k,)."""
+        return self.course.states[:, -1, OUT]
+
+    @cached_property
+    def momentum(self) -> Floats:
+        """Sum of m v over the moving bodies, in N [kg m/s] (k, 3)."""
+        mass = self.system.tables.body_mass[:, None]
+        return np.asarray((self.course.states[:, :-1, V:OMEGA] * mass).sum(axis=1))
+
+    @cached_property
+    def angular_momentum(self) -> Floats:
+        """About the origin of N, of the moving bodies [kg m2/s] (k, 3)."""
+        tables, rows = self.system.tables, self.course.states[:, :-1]
+        spin = np.einsum("nij,knj->kni", tables.body_inertia, rows[:, :, OMEGA:])
+        w, q = rows[:, :, Q, None], rows[:, :, Q + 1 : V]
+        turned = spin + 2.0 * np.cross(q, np.cross(q, spin) + w * spin)
+        orbital = np.cross(rows[:, :, R:Q], rows[:, :, V:OMEGA]) * tables.body_mass[:, None]
+        return np.asarray((turned + orbital).sum(axis=1))
+
+    @property
+    def drift(self) -> Floats:
+        """What projection took away at each stored step: largest displacement [m or rad], change of velocity (k, 2)."""
+        return self.course.drift
+
+    def __repr__(self) -> str:
+        return f"Trajectory({self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} states: {self.stop})"

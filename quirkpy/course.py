@@ -21,6 +21,7 @@ class Stop(enum.Enum):
     COLLAPSE = "the step became too small to go on: the tolerances cannot be met here"
     NOT_FINITE = "a force or an acceleration was not finite"
     INTERRUPTED = "it was interrupted"
+    FAILED = "a user's function raised an error"
 
     def __str__(self) -> str:
         return self.value

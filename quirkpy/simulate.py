@@ -18,7 +18,7 @@ from quirkpy.kernels.closure import RUNNING_PIVOT
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.methods import TABLES, Method
 from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, Watch
-from quirkpy.parts.checks import Floats, optional, positive
+from quirkpy.parts.checks import Floats, number, optional, positive
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
@@ -31,6 +31,8 @@ MOST_ROWS = 256
 EFFORT_PER_CALL = 40_000
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
+#: What stands for the value of a watched function at its crossing; its sign is that of the side where it goes on.
+JUST_CROSSED = float(np.finfo(float).tiny)
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
 
@@ -60,6 +62,8 @@ class Settings:
 
 def watched_functions(selection: Selection, events: Sequence[Event]) -> list[Watched]:
     """What the events of a run ask for, in their order."""
+    if not isinstance(events, (list, tuple)):
+        raise PartError(f"simulate: stop is {events!r}, but must be a list of events, such as [qp.AtRest()].")
     out = []
     for event in events:
         if isinstance(event, AtRest):
@@ -107,6 +111,8 @@ def check_settings(duration: Any, s: Settings) -> float:
             raise PartError(f"simulate: {name} is {getattr(s, name)!r}, but must be one of {words}.")
     if s.keep not in get_args(Keep) and not (isinstance(s.keep, int) and not isinstance(s.keep, bool) and s.keep > 0):
         raise PartError(f"simulate: keep is {s.keep!r}, but must be 'all', 'ends' or a whole number of steps.")
+    if s.max_steps is not None and not (type(s.max_steps) is int and s.max_steps > 0):
+        raise PartError(f"simulate: max_steps is {s.max_steps!r}, but must be None or a whole number above zero.")
     return span
 
 
@@ -143,29 +149,38 @@ class Driver:
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         kept = Kept(self.settings.keep)
+        self.buffers = Buffers.make(self._rows(), self.y, len(self.engine.model.joints.near))
         try:
             self._begin()
-            kept.add(self.clock[:1], self.y[None], self.engine.model.joints.near[None], self.moved[None])
+            self._keep_present(kept)
             stop = self._loop(kept, progress)
         except KeyboardInterrupt:
-            kept.add_rows(self.buffers, int(self.counts[integrator.ROOM]))
+            self._keep_rest(kept)
             stop = Stop.INTERRUPTED
         except Exception as error:
-            kept.add_rows(self.buffers, int(self.counts[integrator.ROOM]))
+            self._keep_rest(kept)
             error.add_note(
-                f"at t = {self.python.t:.12g} s; the run up to there is the attribute `course` of this error"
+                f"at t = {self.python.t:.12g} s; the run up to there is the attribute `trajectory` of this error"
             )
-            error.course = self._course(kept, Stop.NOT_FINITE)  # type: ignore[attr-defined]
+            error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
             raise
         finally:
             self.engine.scratch.report[2] = self.engine.pivot
         return self._course(kept, stop)
 
+    def _keep_present(self, kept: Kept) -> None:
+        """The present state as a row of the run."""
+        kept.add(self.clock[:1], self.y[None], self.engine.model.joints.near[None], self.moved[None])
+
+    def _keep_rest(self, kept: Kept) -> None:
+        """What a call that did not return has filled; the start, when there is nothing else."""
+        kept.add_rows(self.buffers, int(self.counts[integrator.ROOM]))
+        if not kept.seen:
+            self._keep_present(kept)
+
     def _begin(self) -> None:
         """The start on the constraints, its derivative, first step and watched values."""
-        e, rows = self.engine, self._rows()
-        self.buffers = Buffers.make(rows, self.y, len(e.model.joints.near))
-        self.counts[integrator.ROOM] = 0
+        e = self.engine
         e.model.joints.near[:] = self.start.instant(e.selection).near
         if self.settings.drift == "project":
             self._project_start()
@@ -189,8 +204,7 @@ class Driver:
 
     def _loop(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         e, b = self.engine, self.buffers
-        if any(isinstance(w.event, AtRest) and v <= 0.0 for w, v in zip(self.watched, self.values, strict=True)):
-            self.events.append(Happening(float(self.clock[integrator.T]), "at rest"))
+        if self._resting():
             return Stop.EVENT
         most = self.settings.max_steps
         while True:
@@ -204,12 +218,20 @@ class Driver:
             )  # fmt: skip
             filled = int(self.counts[integrator.ROOM])
             kept.add_rows(b, filled)
+            self.counts[integrator.ROOM] = 0
             if progress is not None:
+                self.python.t = float(self.clock[integrator.T])
                 progress(float(self.clock[integrator.T]))
             if why == integrator.CROSSED and self._cross(kept, filled):
                 return Stop.EVENT
             if why in ENDS:
                 return ENDS[why]
+
+    def _resting(self) -> bool:
+        """Record the rest in which the run begins; returns whether it ends with it."""
+        rests = [w.event for w, v in zip(self.watched, self.values, strict=True) if w.line[0] == REST and v <= 0.0]
+        self.events += [Happening(float(self.clock[integrator.T]), event.name) for event in rests]
+        return any(event.terminal for event in rests)
 
     def _rows(self) -> int:
         return max(1, min(MOST_ROWS, EFFORT_PER_CALL // max(1, len(self.y))))
@@ -239,6 +261,8 @@ class Driver:
 
         def value(x: float, k: int) -> float:
             """Watched function k at the fraction x of the step."""
+            if x == 0.0:
+                return float(before[k])
             if x == 1.0:
                 inside[:] = end
             else:
@@ -251,15 +275,25 @@ class Driver:
         now, way = values.copy(), self.watch.direction
         every = [slice(k, k + 1) for k in range(len(now))]
         crossed = [k for k, s in enumerate(every) if integrator.crossed(before[s], now[s], way[s])]
-        roots = {k: brentq(value, 0.0, 1.0, args=(k,), xtol=1e-15, rtol=1e-15) for k in crossed}
-        first = min(roots.values())
+        roots = {k: self._root(value, k, h, now[k]) for k in crossed}
+        first = min(roots.values(), default=1.0)
         together = [k for k in crossed if (roots[k] - first) * h <= TOGETHER]
         self._land(kept, t0 + first * h, first, end, F)
         for k in together:
-            self.values[k] = -math.copysign(np.finfo(float).tiny, before[k])
+            self.values[k] = -math.copysign(JUST_CROSSED, before[k])
             w = self.watched[k]
             self.events.append(Happening(t0 + first * h, w.event.name, w.sensors))
         return any(self.watched[k].event.terminal for k in together)
+
+    def _root(self, value: Callable[[float, int], float], k: int, h: float, end: float) -> float:
+        """The fraction of a step of length h at which watched function k crosses zero.
+
+        Where it has just done so, its value there is rounding: it is asked again a little later.
+        """
+        first = min(0.5, TOGETHER / h) if abs(self.values[k]) == JUST_CROSSED else 0.0
+        if value(first, k) * end >= 0.0:
+            return first if end != 0.0 else 1.0
+        return float(brentq(value, first, 1.0, args=(k,), xtol=1e-15, rtol=1e-15))
 
     def _land(self, kept: Kept, t: float, x: float, end: Floats, F: Floats) -> None:
         """Make the state at the event the present one, on the constraints."""
@@ -276,14 +310,14 @@ class Driver:
         self._evaluate_watched()
         self.python.remember_angles(e.model, e.scratch)
         self.counts[integrator.STEPS] += 1
-        kept.add(self.clock[:1], self.y[None], e.model.joints.near[None], self.moved[None])
+        self._keep_present(kept)
 
     def _python_values(self, t: float, y: Floats, values: Floats) -> None:
         """Watched functions that are Python's."""
         state = state_at(self.start, t, y, self.engine.model.joints.near)
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
-                values[k] = float(w.event.function(state))
+                values[k] = ask(w.event, state)
 
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
@@ -297,6 +331,19 @@ ENDS = {
     integrator.COLLAPSED: Stop.COLLAPSE,
     integrator.NOT_FINITE: Stop.NOT_FINITE,
 }
+
+
+def ask(event: When, state: State) -> float:
+    """The value of a user's event function."""
+    try:
+        value = event.function(state)
+    except Exception as error:
+        error.add_note(f"in the function of When {event.name!r}")
+        raise
+    try:
+        return number(value)
+    except (TypeError, ValueError) as error:
+        raise event.refuse(f"its function at t = {state.t} {error}.") from None
 
 
 def state_at(start: State, t: float, y: Floats, angles: Floats) -> State:

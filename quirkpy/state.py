@@ -78,7 +78,8 @@ class State(Record):
                     array[k] = mine[row]
         old = dict(zip(self.joints, self.windings, strict=True))
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
-        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection)
+        step = self.step if _acts_alike(self.selection, selection) else None
+        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step)
 
     # --- reading ------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -172,6 +173,17 @@ class State(Record):
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
+
+
+def _acts_alike(one: Selection | None, two: Selection) -> bool:
+    """Whether the same parts act in two selections, so that a step good for one is good for the other."""
+    return one is not None and all(
+        [mine[k] for k in chosen] == [theirs[k] for k in others]
+        for mine, chosen, theirs, others in (
+            (one.tables.joints, one.joints, two.tables.joints, two.joints),
+            (one.tables.forces, one.forces, two.tables.forces, two.forces),
+        )
+    )
 
 
 #: What a user calls a part of a body's state -> the array that holds it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,8 @@ class Trajectory:
         if self.t[k] == t:
             return self.final if k == len(self.t) - 1 else self._state(k)
         from_here = self._state(k)
-        driver = Driver(self.system.engine, from_here, t - float(self.t[k]), (), self.settings)
+        settings = replace(self.settings, keep="ends", max_steps=None)
+        driver = Driver(self.system.engine, from_here, t - float(self.t[k]), (), settings)
         course = driver.run()
         return state_at(from_here, t, course.states[-1], course.angles[-1])
 

@@ -24,6 +24,7 @@ from quirkpy.kernels.arrays import (
     sites_of,
     state_rows,
 )
+from quirkpy.kernels.loads import INTO
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints, number, numbers, vector
 from quirkpy.parts.force import Force
@@ -149,8 +150,9 @@ class Instant:
             "gamma": (out.gamma, (m,)),
         }
         for method, (array, shape) in made.items():
+            value = _ask(joint, method, self.view)
             try:
-                array[where] = numbers(getattr(joint, method)(self.view), shape)
+                array[where] = numbers(value, shape)
             except (TypeError, ValueError) as error:
                 raise joint.refuse(f"{method}(at) at t = {self.t} {error}.") from error
 
@@ -168,19 +170,23 @@ class Instant:
         for k in np.flatnonzero(t.element_kind[s.elements] == CALLBACK):
             force = t.forces[t.element_force[s.elements[k]]]
             potential[k] = self._energy_of(force)
-            self._add_callback(wrench, force)
+            self._add_callback(wrench, power, force)
         return Loads(wrench[:-1], potential, power)
 
-    def _add_callback(self, wrench: Floats, force: Force) -> None:
-        """Add what a user's own force does."""
+    def _add_callback(self, wrench: Floats, power: Floats, force: Force) -> None:
+        """Add what a user's own force does; it counts as work where no potential accounts for it."""
         if not force.overrides("load"):
             wrench[:-1] -= self._gradient(force)
             return
-        made = force.load(self.view)
+        made = _ask(force, "load", self.view)
         if not isinstance(made, Mapping):
             raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
+        mine = np.zeros_like(wrench)
         for body, one in made.items():
-            self._add_wrench(wrench, force, body, one)
+            self._add_wrench(mine, force, body, one)
+        wrench += mine
+        if not force.overrides("potential"):
+            power[INTO] += (mine[:, :3] * self.frames.velocity + mine[:, 3:] * self.frames.spin).sum()
 
     def _add_wrench(self, wrench: Floats, force: Force, body: Any, one: Any) -> None:
         row = self.selection.tables.body_index.get(body.name) if isinstance(body, Body) else None
@@ -197,8 +203,9 @@ class Instant:
         wrench[row, 3:] += torque + np.cross(arm, f)
 
     def _energy_of(self, force: Force, view: MotionView | None = None) -> float:
+        energy = _ask(force, "potential", self.view if view is None else view)
         try:
-            return number(force.potential(self.view if view is None else view))
+            return number(energy)
         except (TypeError, ValueError) as error:
             raise force.refuse(f"potential(at) at t = {self.t} {error}.") from error
 
@@ -244,6 +251,15 @@ class _ArrayView(MotionView):
         frames = self._frames
         every = frames.position, frames.axes, frames.velocity, frames.spin
         return FrameMotion(*(array[row].copy() for array in every))
+
+
+def _ask(part: Any, method: str, view: MotionView) -> Any:
+    """What a method of a user's part returns; an error in it says where it came from."""
+    try:
+        return getattr(part, method)(view)
+    except Exception as error:
+        error.add_note(f"in {method}(at) of {type(part).__name__} {part.name!r}")
+        raise
 
 
 def _turn_about(k: int, angle: float) -> Floats:

@@ -1,7 +1,8 @@
 """The tables as the kernels take them: few packed arrays, a row per thing, with named columns.
 
 A compiled call copies the description of each array that it is given, so a dozen packed arrays cost less than fifty
-slim ones.  The tuples must be importable by name: numba finds its cached code by them.
+slim ones.  All of them can be written to, unlike those of the tables: kernels are compiled once for each kind of array.
+The tuples must be importable by name: numba finds its cached code by them.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def bodies_of(t: Tables) -> Floats:
 
 def sites_of(t: Tables) -> Sites:
     """The site columns."""
-    return Sites(t.site_body, np.concatenate([t.site_point, t.site_axes], axis=1))
+    return Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1))
 
 
 def joints_of(t: Tables, near: Floats) -> Joints:
@@ -104,13 +105,13 @@ def joints_of(t: Tables, near: Floats) -> Joints:
 
 def rows_of(t: Tables) -> RowTable:
     """The row columns."""
-    return RowTable(np.column_stack([t.row_kind, t.row_joint, t.row_axis1, t.row_axis2]), t.row_value)
+    return RowTable(np.column_stack([t.row_kind, t.row_joint, t.row_axis1, t.row_axis2]), t.row_value.copy())
 
 
 def elements_of(t: Tables) -> Elements:
     """The element columns."""
     what = [t.element_kind, t.element_site1, t.element_site2, t.element_joint, t.element_schedule]
-    return Elements(np.column_stack(what), t.element_numbers)
+    return Elements(np.column_stack(what), t.element_numbers.copy())
 
 
 def schedules_of(t: Tables) -> Schedules:

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from quirkpy.kernels.arrays import MASS, MOMENTS, Vec
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.elimination import (
     ACCELERATION,
     AXIS,
@@ -61,7 +61,7 @@ RUNNING_PIVOT = 1e-8
 SWEEPS = 3
 
 
-@kernel
+@inner
 def innovation_scales(nodes: Ints, work: Floats) -> None:
     """Square roots of what each freedom answers to a load."""
     for i in range(nodes.shape[0] - 1):
@@ -78,7 +78,7 @@ def innovation_scales(nodes: Ints, work: Floats) -> None:
                     work[i, SCHUR_ROOT + k] = h[k]
 
 
-@kernel
+@inner
 def pass_freedoms(
     i: int, kind: int, count: int, f: Vec, n: Vec, row: Floats, at: int, work: Floats, general: Floats
 ) -> tuple[Vec, Vec]:
@@ -116,7 +116,7 @@ def pass_freedoms(
     return f, n
 
 
-@kernel
+@inner
 def carry_up(
     nodes: Ints, a: int, b: int, fa: Vec, na: Vec, fb: Vec, nb: Vec, row: Floats, work: Floats, general: Floats
 ) -> None:
@@ -135,7 +135,7 @@ def carry_up(
         a = nodes[a, PARENT]
 
 
-@kernel
+@inner
 def innovation_rows(
     tree: Tree, bodies: Floats, jacobian: Floats, target: Floats, A: Floats, c: Floats, work: Floats, general: Floats
 ) -> None:
@@ -162,13 +162,13 @@ def innovation_rows(
         c[k] *= scaling
 
 
-@kernel
+@inner
 def trace_of(bodies: Floats, i: int) -> float:
     """Sum of the three moments of a body."""
     return bodies[i, MOMENTS] + bodies[i, MOMENTS + 3] + bodies[i, MOMENTS + 5]
 
 
-@kernel
+@inner
 def free_response(jacobian: Floats, k: int, a: int, b: int, bodies: Floats) -> float:
     """About how much row k would yield to a unit load if its two bodies were free."""
     out = 0.0
@@ -181,14 +181,14 @@ def free_response(jacobian: Floats, k: int, a: int, b: int, bodies: Floats) -> f
     return out
 
 
-@kernel
+@inner
 def at_point(jacobian: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Vec, Vec]:
     """The load of row k on body i, moved from the mass centre to the body's point."""
     f, n = get3(jacobian, k, first), get3(jacobian, k, first + 3)
     return f, sub(n, cross(get3(work, i, POINT), f))
 
 
-@kernel
+@inner
 def smallest_solution(A: Floats, c: Floats, mu: float, nu: Floats, report: Floats) -> None:
     """The smallest nu with A nu = c, strongest row first; destroys A and c.
 
@@ -237,7 +237,7 @@ def smallest_solution(A: Floats, c: Floats, mu: float, nu: Floats, report: Float
             report[1] = max(report[1], abs(c[i]))
 
 
-@kernel
+@inner
 def add_innovations(nodes: Ints, nu: Floats, work: Floats, change: Floats, general: Floats) -> None:
     """Add the accelerations that the innovations make to those in the scratch array; `change` (nb, 6) is scratch."""
     ground = nodes.shape[0] - 1
@@ -273,7 +273,7 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, change: Floats, gener
         put3(work, i, CENTRE, add(get3(work, i, CENTRE), sub(a, cross(alpha, get3(work, i, POINT)))))
 
 
-@kernel
+@inner
 def close_loops(
     tree: Tree,
     bodies: Floats,

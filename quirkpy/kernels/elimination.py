@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from quirkpy.kernels.arrays import AXES, PLACE_AXES, Mat, Sym, Vec
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.matrices import mixed_transposed, put6, sym6, sym_inverse, sym_times
 from quirkpy.kernels.tree import COUNT, MOTION, MOTION_AXIS, MOTION_KIND, NEAR, PARENT, TURN_NODE, Tree
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
@@ -46,7 +46,7 @@ G_EFFORT = 85  # -S' p (5)
 G_WIDTH = 90
 
 
-@kernel
+@inner
 def hand_over(i: int, p: int, A: Sym, B: Mat, C: Sym, f: Vec, n: Vec, work: Floats) -> None:
     """Add inertia [A B; B' C] and load (f, n), taken at the point of body i, to body p at its own point."""
     d = get3(work, i, SHIFT)
@@ -90,7 +90,7 @@ def hand_over(i: int, p: int, A: Sym, B: Mat, C: Sym, f: Vec, n: Vec, work: Floa
     work[p, LOAD + 5] += n[2] + m[2]
 
 
-@kernel
+@inner
 def eliminate_single(i: int, kind: int, work: Floats) -> tuple[Sym, Mat, Sym, Vec, Vec]:
     """One turn or slide: I - U U'/D and p + I c + U (u / D); keeps U, 1/D and u = -S' p."""
     A, C = sym6(work, i, LINEAR), sym6(work, i, ANGULAR)
@@ -142,7 +142,7 @@ def eliminate_single(i: int, kind: int, work: Floats) -> tuple[Sym, Mat, Sym, Ve
     return A, B, C, f, n
 
 
-@kernel
+@inner
 def eliminate_turns(i: int, work: Floats) -> tuple[Sym, Vec]:
     """All three turns: what remains is a point mass A - B C^-1 B' and a force; keeps C^-1 and B C^-1."""
     A, inverse = sym6(work, i, LINEAR), sym_inverse(sym6(work, i, ANGULAR))
@@ -160,7 +160,7 @@ def eliminate_turns(i: int, work: Floats) -> tuple[Sym, Vec]:
     return A, sub(f, (dot(k0, n), dot(k1, n), dot(k2, n)))
 
 
-@kernel
+@inner
 def hand_over_point(i: int, p: int, A: Sym, f: Vec, work: Floats) -> None:
     """`hand_over` for a point mass: B = 0, C = 0, n = 0."""
     d = get3(work, i, SHIFT)
@@ -189,7 +189,7 @@ def hand_over_point(i: int, p: int, A: Sym, f: Vec, work: Floats) -> None:
         work[p, LOAD + 3 + k] += m[k]
 
 
-@kernel
+@inner
 def whole_bias(i: int, work: Floats) -> tuple[Vec, Vec]:
     """p + I c for a joint without freedoms."""
     A, C = sym6(work, i, LINEAR), sym6(work, i, ANGULAR)
@@ -200,14 +200,14 @@ def whole_bias(i: int, work: Floats) -> tuple[Vec, Vec]:
     return f, n
 
 
-@kernel
+@inner
 def ball_turn(i: int, a: Vec, n: Vec, work: Floats) -> Vec:
     """Angular acceleration that leaves no torque: -C^-1 (B' a + n)."""
     k0, k1, k2 = get3(work, i, GAIN), get3(work, i, GAIN + 3), get3(work, i, GAIN + 6)
     return scale(-1.0, add(mixed_transposed(k0, k1, k2, a), sym_times(sym6(work, i, INVERSE), n)))
 
 
-@kernel
+@inner
 def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: Floats, general: Floats) -> None:
     """Freedoms S (6 x n): replaces A, B, C by I - U D^-1 U', and p by p + U D^-1 u; keeps S, U, D and u = -S' p."""
     first, n = tree.nodes[i, MOTION], tree.nodes[i, COUNT]
@@ -260,7 +260,7 @@ def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: F
             work[i, LOAD + c] += V[k, c] * V[k, 6]
 
 
-@kernel
+@inner
 def general_motion(i: int, n: int, a: Vec, alpha: Vec, push: Floats, general: Floats) -> tuple[Vec, Vec]:
     """a + S s'' with D s'' = push - U' a, where push (n,) is -S' p."""
     s = np.empty(MOST)

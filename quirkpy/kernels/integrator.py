@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from quirkpy.kernels.arrays import AXES, COORDINATE_KIND, OMEGA, SPIN, STATE_WIDTH, VELOCITY, Q, R, V, Vec
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inlined, kernel
 from quirkpy.kernels.engine import Model, Scratch, evaluate
 from quirkpy.kernels.kinematics import joint_coordinate
 from quirkpy.kernels.loads import INTO, OUT
@@ -81,7 +81,7 @@ def estimate(K: Floats, weights: Floats, h: float, out: Floats) -> None:
     add_stages(np.zeros_like(out), K, weights, weights.shape[0] - (1 if weights[-1] == 0.0 else 0), h, out)
 
 
-@kernel
+@inlined
 def tangent_part(error: Floats, y: Floats, model: Model, scratch: Scratch, freedoms: int) -> None:
     """What is left of an error in poses, and of one in velocities, within what the constraints allow at y."""
     n = error.shape[0] - 1
@@ -111,7 +111,7 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
     return scale(2.0, sub(sub(scale(w, b), scale(dw, a)), cross(b, a)))
 
 
-@kernel
+@inlined
 def near_singular(
     y: Floats, y_new: Floats, K: Floats, h: float, table: Table, clock: Floats, error: float, model: Model,
     scratch: Scratch, freedoms: int,
@@ -211,7 +211,7 @@ def finite(y: Floats) -> bool:
     return total == 0.0
 
 
-@kernel
+@inlined
 def take_stages(
     t: float, h: float, y: Floats, K: Floats, raw: Floats, model: Model, scratch: Scratch, freedoms: int, table: Table,
     counts: Ints, out: Floats,

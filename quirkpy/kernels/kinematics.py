@@ -26,14 +26,14 @@ from quirkpy.kernels.arrays import (
     V,
     Vec,
 )
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
 TURN_AROUND = 2.0 * math.pi
 
-rotation_matrix = kernel(quat.rotation_matrix)
+rotation_matrix = inner(quat.rotation_matrix)
 
 
 @kernel
@@ -61,7 +61,7 @@ def ground_frames(n: int) -> Floats:
     return frames
 
 
-@kernel
+@inner
 def site_motion(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, Vec, Vec, Vec]:
     """Body row, arm from the mass centre, position, velocity and angular velocity of a site."""
     b = sites.body[site]
@@ -70,13 +70,13 @@ def site_motion(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, Vec,
     return b, arm, add(get3(frames, b, POSITION), arm), add(get3(frames, b, VELOCITY), cross(w, arm)), w
 
 
-@kernel
+@inner
 def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
     """Axis k of a site, in N."""
     return turn(frames, sites.body[site], AXES, column(sites.place, site, PLACE_AXES, k))
 
 
-@kernel
+@inner
 def joint_coordinate(j: int, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
     """Value and rate of a joint's coordinate along z: angle [rad], whole turns included, or travel [m]."""
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
@@ -104,7 +104,7 @@ def joint_coordinates(which: Ints, joints: Joints, sites: Sites, frames: Floats)
     return out
 
 
-@kernel
+@inner
 def centripetal(w: Vec, arm: Vec) -> Vec:
     """w x (w x arm): the acceleration of a point that turns with a body."""
     return sub(scale(dot(w, arm), w), scale(dot(w, w), arm))

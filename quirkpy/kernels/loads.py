@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from quirkpy.kernels.arrays import (
     AXES,
     COORDINATE_KIND,
@@ -31,7 +29,7 @@ from quirkpy.kernels.arrays import (
     Sites,
     Vec,
 )
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.kinematics import joint_coordinate, site_axis, site_motion
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
 from quirkpy.parts.checks import Floats, Ints
@@ -41,12 +39,14 @@ from quirkpy.tables.tables import ANGLE, COORDINATE, PAIR, PUSH, UNIFORM
 INTO, OUT = 0, 1
 
 
-@kernel
+@inner
 def scheduled(s: int, t: float, schedules: Schedules) -> Vec:
     """Value of schedule s at time t."""
     first, last = schedules.spans[s, FIRST_KNOT], schedules.spans[s, LAST_KNOT]
     knots = schedules.knots
-    k = first + np.searchsorted(knots[first : last + 1, KNOT_TIME], t, side="right") - 1
+    k = last
+    while k >= first and knots[k, KNOT_TIME] > t:
+        k -= 1
     if k < first:
         return get3(knots, first, KNOT_VALUE)
     if k >= last or schedules.spans[s, LINEAR] == 0:
@@ -56,14 +56,14 @@ def scheduled(s: int, t: float, schedules: Schedules) -> Vec:
     return add(a, scale(f, sub(b, a)))
 
 
-@kernel
+@inner
 def apply_force(wrench: Floats, b: int, arm: Vec, f: Vec) -> None:
     """Force f on body b at `arm` from its mass centre."""
     add3(wrench, b, 0, f)
     add3(wrench, b, 3, cross(arm, f))
 
 
-@kernel
+@inner
 def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Floats) -> float:
     """The same acceleration for every moving body; returns its potential energy."""
     g = get3(numbers, e, 0)
@@ -75,7 +75,7 @@ def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Flo
     return energy
 
 
-@kernel
+@inner
 def pair(
     wrench: Floats, e: int, numbers: Floats, s1: int, s2: int, sites: Sites, frames: Floats, power: Floats
 ) -> float:
@@ -101,7 +101,7 @@ def pair(
     return 0.5 * stiffness * stretch * stretch
 
 
-@kernel
+@inner
 def coordinate(
     wrench: Floats, e: int, numbers: Floats, j: int, joints: Joints, sites: Sites, frames: Floats, power: Floats
 ) -> float:
@@ -122,7 +122,7 @@ def coordinate(
     return 0.5 * stiffness * stretch * stretch
 
 
-@kernel
+@inner
 def push(
     wrench: Floats, t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
     power: Floats,

@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.arrays import Mat, Sym, Vec
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner
 from quirkpy.parts.checks import Floats
 
 
-@kernel
+@inner
 def sym6(work: Floats, i: int, k: int) -> Sym:
     """A symmetric 3x3 matrix stored at column k."""
     return work[i, k], work[i, k + 1], work[i, k + 2], work[i, k + 3], work[i, k + 4], work[i, k + 5]
 
 
-@kernel
+@inner
 def put6(work: Floats, i: int, k: int, s: Sym) -> None:
     """Store a symmetric 3x3 matrix."""
     for n in range(6):
         work[i, k + n] = s[n]
 
 
-@kernel
+@inner
 def sym_times(s: Sym, v: Vec) -> Vec:
     """Symmetric matrix times vector."""
     return (
@@ -32,7 +32,7 @@ def sym_times(s: Sym, v: Vec) -> Vec:
     )
 
 
-@kernel
+@inner
 def sym_inverse(s: Sym) -> Sym:
     """Inverse of a symmetric positive 3x3 matrix, by cofactors."""
     a = s[3] * s[5] - s[4] * s[4]
@@ -49,7 +49,7 @@ def sym_inverse(s: Sym) -> Sym:
     )
 
 
-@kernel
+@inner
 def mat9(work: Floats, i: int, k: int) -> Mat:
     """A 3x3 matrix stored row by row at column k."""
     return (
@@ -58,7 +58,7 @@ def mat9(work: Floats, i: int, k: int) -> Mat:
     )  # fmt: skip
 
 
-@kernel
+@inner
 def mixed_transposed(b0: Vec, b1: Vec, b2: Vec, v: Vec) -> Vec:
     """B' v, from the rows of B."""
     return (
@@ -68,7 +68,7 @@ def mixed_transposed(b0: Vec, b1: Vec, b2: Vec, v: Vec) -> Vec:
     )
 
 
-@kernel
+@inner
 def cholesky3(s: Sym) -> Sym:
     """Lower factor H of a symmetric positive matrix, H H' = s; packed h00 h10 h20 h11 h21 h22."""
     a = math.sqrt(s[0])
@@ -78,13 +78,13 @@ def cholesky3(s: Sym) -> Sym:
     return a, b, c, d, e, math.sqrt(s[5] - c * c - e * e)
 
 
-@kernel
+@inner
 def lower_transposed(h: Sym, v: Vec) -> Vec:
     """H' v."""
     return h[0] * v[0] + h[1] * v[1] + h[2] * v[2], h[3] * v[1] + h[4] * v[2], h[5] * v[2]
 
 
-@kernel
+@inner
 def lower(h: Sym, v: Vec) -> Vec:
     """H v."""
     return h[0] * v[0], h[1] * v[0] + h[3] * v[1], h[2] * v[0] + h[4] * v[1] + h[5] * v[2]

@@ -13,7 +13,7 @@ import numpy as np
 
 from quirkpy.kernels.arrays import AXES, OMEGA, PLACE_AXES, PLACE_POINT, POSITION, SPIN, VELOCITY, Q, R, V, Vec
 from quirkpy.kernels.closure import close_loops
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.elimination import ACCELERATION, BIAS, CENTRE, LOAD, POINT
 from quirkpy.kernels.engine import Model, Scratch
 from quirkpy.kernels.kinematics import fill_frames
@@ -47,7 +47,7 @@ CORRECTION_PIVOT = 1e-8
 ZERO: Vec = (0.0, 0.0, 0.0)
 
 
-@kernel
+@inner
 def twist(tree: Tree, i: int, place: Floats, frames: Floats) -> Vec:
     """The small turn of body i, in N, that lines it up with its parent, apart from what its joint leaves free."""
     nodes = tree.nodes
@@ -73,7 +73,7 @@ def twist(tree: Tree, i: int, place: Floats, frames: Floats) -> Vec:
     return out
 
 
-@kernel
+@inner
 def aim_at_gaps(tree: Tree, place: Floats, frames: Floats, work: Floats) -> None:
     """For each joint of the tree, the displacement that closes it; no loads."""
     nodes = tree.nodes
@@ -88,7 +88,7 @@ def aim_at_gaps(tree: Tree, place: Floats, frames: Floats, work: Floats) -> None
             put3(work, i, BIAS + 3, twist(tree, i, place, frames))
 
 
-@kernel
+@inner
 def aim_at_slips(tree: Tree, frames: Floats, work: Floats) -> None:
     """For each joint of the tree, the change of velocity that stops its slip; no loads."""
     nodes = tree.nodes
@@ -104,7 +104,7 @@ def aim_at_slips(tree: Tree, frames: Floats, work: Floats) -> None:
             put3(work, i, BIAS + 3, sub(wp, w))
 
 
-@kernel
+@inlined
 def respond(model: Model, scratch: Scratch, jacobian: Floats, target: Floats, freedoms: int) -> None:
     """Displacements (CENTRE, ACCELERATION + 3) for the aims in the scratch array, and J d = target on closing rows."""
     tree, work, general = model.tree, scratch.work, scratch.general
@@ -117,7 +117,7 @@ def respond(model: Model, scratch: Scratch, jacobian: Floats, target: Floats, fr
         close_loops(tree, model.bodies, jacobian, target, freedoms, CORRECTION_PIVOT, work, general, scratch.report)
 
 
-@kernel
+@inlined
 def prepare(y: Floats, model: Model, scratch: Scratch) -> None:
     """Kinematics, inertias and joint axes at the state; loads are set aside."""
     fill_frames(y, scratch.frames)
@@ -126,7 +126,7 @@ def prepare(y: Floats, model: Model, scratch: Scratch) -> None:
     hang_bodies(model.tree.nodes, model.sites.place, scratch.frames, scratch.work)
 
 
-@kernel
+@inlined
 def closing_rows(model: Model, scratch: Scratch) -> tuple[Floats, Floats]:
     """phi and J of the closing rows at the kinematics in the scratch."""
     m = model.tree.loops.shape[0]
@@ -153,7 +153,7 @@ def row_rates(model: Model, scratch: Scratch, jacobian: Floats) -> Floats:
     return out
 
 
-@kernel
+@inlined
 def correct_poses(y: Floats, model: Model, scratch: Scratch, phi: Floats, jacobian: Floats, freedoms: int) -> float:
     """One Newton step of the poses in y towards the constraints; returns the largest displacement [m or rad]."""
     aim_at_gaps(model.tree, model.sites.place, scratch.frames, scratch.work)
@@ -167,7 +167,7 @@ def correct_poses(y: Floats, model: Model, scratch: Scratch, phi: Floats, jacobi
     return largest
 
 
-@kernel
+@inner
 def turn_quaternion(y: Floats, i: int, d: Vec) -> None:
     """Turn body i by the small rotation vector d, in N; the quaternion stays unit."""
     x, a, b, c = 1.0, 0.5 * d[0], 0.5 * d[1], 0.5 * d[2]
@@ -180,7 +180,7 @@ def turn_quaternion(y: Floats, i: int, d: Vec) -> None:
     y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3] = w0 * size, w1 * size, w2 * size, w3 * size
 
 
-@kernel
+@inlined
 def correct_velocities(
     y: Floats, model: Model, scratch: Scratch, rates: Floats, jacobian: Floats, freedoms: int
 ) -> float:
@@ -215,7 +215,7 @@ def project(y: Floats, model: Model, scratch: Scratch, freedoms: int, moved: Flo
     project_velocities(y, model, scratch, freedoms, moved)
 
 
-@kernel
+@inlined
 def project_velocities(y: Floats, model: Model, scratch: Scratch, freedoms: int, moved: Floats) -> None:
     """Velocities onto the constraints at the poses as they are; moved[1]: the largest change."""
     prepare(y, model, scratch)

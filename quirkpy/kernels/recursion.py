@@ -15,7 +15,7 @@ coordinates, so that a change of joints changes a list and nothing else).
 from __future__ import annotations
 
 from quirkpy.kernels.arrays import AXES, MASS, MOMENTS, PLACE_AXES, PLACE_POINT, POSITION, SPIN, VELOCITY, Sym
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.elimination import (
     ACCELERATION,
     ANGULAR,
@@ -63,7 +63,7 @@ from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, 
 from quirkpy.parts.checks import Floats, Ints
 
 
-@kernel
+@inner
 def inertia_in_n(bodies: Floats, frames: Floats, i: int) -> Sym:
     """Q I Q' as a symmetric matrix, from the six moments in body axes."""
     j = sym6(bodies, i, MOMENTS)
@@ -72,7 +72,7 @@ def inertia_in_n(bodies: Floats, frames: Floats, i: int) -> Sym:
     return dot(x, jx), dot(x, jy), dot(x, jz), dot(y, jy), dot(y, jz), dot(z, jz)
 
 
-@kernel
+@inner
 def start_bodies(nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, frames: Floats, work: Floats) -> None:
     """Point, own inertia and own load of every body."""
     for i in range(bodies.shape[0]):
@@ -104,7 +104,7 @@ def start_bodies(nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, fra
         work[i, ANGULAR + 5] = j[5] + square - mc[2] * c[2]
 
 
-@kernel
+@inner
 def hang_bodies(nodes: Ints, place: Floats, frames: Floats, work: Floats) -> None:
     """Shift to the parent's point, axis of the joint, and the acceleration c that the velocities alone make."""
     for i in range(nodes.shape[0] - 1):
@@ -125,7 +125,7 @@ def hang_bodies(nodes: Ints, place: Floats, frames: Floats, work: Floats) -> Non
             put3(work, i, AXIS, turn(frames, p, AXES, axis))
 
 
-@kernel
+@inner
 def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: Floats) -> None:
     """From the leaves to the roots: eliminate freedoms, hand inertia and load over."""
     nodes = tree.nodes
@@ -152,7 +152,7 @@ def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: F
                 hand_over(i, p, sym6(work, i, LINEAR), mat9(work, i, MIXED), sym6(work, i, ANGULAR), f, n, work)
 
 
-@kernel
+@inner
 def forward(nodes: Ints, work: Floats, general: Floats) -> None:
     """From the roots to the leaves: accelerations at each body's point."""
     ground = nodes.shape[0] - 1
@@ -185,7 +185,7 @@ def forward(nodes: Ints, work: Floats, general: Floats) -> None:
         put3(work, i, ACCELERATION + 3, alpha)
 
 
-@kernel
+@inner
 def tree_accelerations(
     tree: Tree, bodies: Floats, wrench: Floats, place: Floats, frames: Floats, work: Floats, general: Floats
 ) -> None:
@@ -201,7 +201,7 @@ def tree_accelerations(
         put3(work, i, CENTRE, sub(get3(work, i, ACCELERATION), turning))
 
 
-@kernel
+@inner
 def in_body_axes(frames: Floats, work: Floats, out: Floats) -> None:
     """The answer (nb, 6): acceleration of the mass centre in N, omega-dot in body axes."""
     for i in range(out.shape[0]):

@@ -21,14 +21,14 @@ from quirkpy.kernels.arrays import (
     RowTable,
     Sites,
 )
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.kinematics import centripetal, site_axis, site_motion
 from quirkpy.kernels.vectors import cross, dot, get3, norm, put3, scale, sub
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import DISTANCE, DOT, LINE
 
 
-@kernel
+@inner
 def dot_row(
     i: int,
     row: int,
@@ -55,7 +55,7 @@ def dot_row(
     gamma[i] = -(dot(centripetal(w1, e), f) + mixed + dot(e, centripetal(w2, f)))
 
 
-@kernel
+@inner
 def point_row(
     i: int,
     row: int,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.parts.checks import Bools, Ints
 from quirkpy.tables.tables import SLIDE, TURN, Selection
 
@@ -88,7 +88,7 @@ def joints_at_bodies(nb: int, active: Ints, body1: Ints, body2: Ints, in_tree: B
     return start, touching
 
 
-@kernel
+@inner
 def node_kind(j: int, joint_freedom: Ints, freedom_kind: Ints) -> int:
     """How a joint hangs a body in the tree."""
     first, count = joint_freedom[j], joint_freedom[j + 1] - joint_freedom[j]
@@ -103,7 +103,7 @@ def node_kind(j: int, joint_freedom: Ints, freedom_kind: Ints) -> int:
     return BALL_NODE if count == 3 and slides == 0 else GENERAL_NODE
 
 
-@kernel
+@inner
 def next_root(nb: int, reached: Bools, start: Ints) -> int:
     """Of the bodies not reached yet the one with most joints; -1 when all are."""
     root = -1

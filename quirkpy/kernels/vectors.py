@@ -5,53 +5,53 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.arrays import Vec
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner
 from quirkpy.parts.checks import Floats
 
 
-@kernel
+@inner
 def get3(array: Floats, i: int, first: int) -> Vec:
     """Three numbers of row i, from column `first` on."""
     return array[i, first], array[i, first + 1], array[i, first + 2]
 
 
-@kernel
+@inner
 def sub(a: Vec, b: Vec) -> Vec:
     """a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@kernel
+@inner
 def add(a: Vec, b: Vec) -> Vec:
     """a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@kernel
+@inner
 def scale(s: float, a: Vec) -> Vec:
     """s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
-@kernel
+@inner
 def dot(a: Vec, b: Vec) -> float:
     """a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@inner
 def cross(a: Vec, b: Vec) -> Vec:
     """a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
+@inner
 def norm(a: Vec) -> float:
     """|a|."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
-@kernel
+@inner
 def turn(array: Floats, i: int, first: int, a: Vec) -> Vec:
     """The row-major matrix in row i, from column `first` on, times a vector: body components to N components."""
     return (
@@ -61,7 +61,7 @@ def turn(array: Floats, i: int, first: int, a: Vec) -> Vec:
     )
 
 
-@kernel
+@inner
 def turn_back(array: Floats, i: int, first: int, a: Vec) -> Vec:
     """The same matrix transposed, times a vector: N components to body components."""
     return (
@@ -71,13 +71,13 @@ def turn_back(array: Floats, i: int, first: int, a: Vec) -> Vec:
     )
 
 
-@kernel
+@inner
 def column(array: Floats, i: int, first: int, k: int) -> Vec:
     """Column k of the row-major matrix in row i, from column `first` on."""
     return array[i, first + k], array[i, first + 3 + k], array[i, first + 6 + k]
 
 
-@kernel
+@inner
 def put3(array: Floats, i: int, first: int, a: Vec) -> None:
     """Write a vector into row i, from column `first` on."""
     array[i, first] = a[0]
@@ -85,7 +85,7 @@ def put3(array: Floats, i: int, first: int, a: Vec) -> None:
     array[i, first + 2] = a[2]
 
 
-@kernel
+@inner
 def add3(array: Floats, i: int, first: int, a: Vec) -> None:
     """Add a vector to row i, from column `first` on."""
     array[i, first] += a[0]

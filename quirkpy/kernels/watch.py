@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.arrays import MASS, MOMENTS, OMEGA, V
-from quirkpy.kernels.compiled import kernel
+from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.engine import Model, Scratch
 from quirkpy.kernels.kinematics import site_axis, site_motion
 from quirkpy.kernels.matrices import sym6, sym_times
@@ -26,7 +26,7 @@ class Watch(NamedTuple):
     direction: Ints
 
 
-@kernel
+@inner
 def metric(u: Floats, first: int, w: Floats, second: int, bodies: Floats) -> float:
     """Sum over bodies of m |linear|^2 + angular . I angular, from columns `first` of u and `second` of w."""
     out = 0.0
@@ -36,7 +36,7 @@ def metric(u: Floats, first: int, w: Floats, second: int, bodies: Floats) -> flo
     return out
 
 
-@kernel
+@inner
 def total_mass(bodies: Floats) -> float:
     """Mass of all moving bodies [kg]."""
     out = 0.0
@@ -45,7 +45,7 @@ def total_mass(bodies: Floats) -> float:
     return out
 
 
-@kernel
+@inner
 def meeting(one: int, two: int, reach: float, alignment: float, roll: float, model: Model, frames: Floats) -> float:
     """Below zero where site two is within reach of site one, faces it and, modulo `roll`, matches its x axis."""
     _, _, x1, _, _ = site_motion(one, model.sites, frames)
@@ -66,7 +66,9 @@ def watched(
     t: float, y: Floats, acceleration: Floats, model: Model, scratch: Scratch, watch: Watch, values: Floats
 ) -> None:
     """Values of the watched functions at a state just evaluated."""
-    bodies = model.bodies
+    bodies, energy = model.bodies, 0.0
+    for k in range(scratch.potential.shape[0]):
+        energy += scratch.potential[k]
     for k in range(values.shape[0]):
         kind = watch.what[k, 0]
         a, b, c = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
@@ -76,7 +78,7 @@ def watched(
             push = math.sqrt(metric(acceleration, 0, acceleration, 3, bodies) / mass) / b
             values[k] = max(speed, push) - 1.0
         elif kind == ENERGY:
-            values[k] = 0.5 * metric(y, V, y, OMEGA, bodies) + scratch.potential.sum() - a
+            values[k] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
         elif kind == MEETING:
             values[k] = meeting(watch.what[k, 1], watch.what[k, 2], a, b, c, model, scratch.frames)
         else:

@@ -14,7 +14,8 @@ SETTINGS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {
 #: The decorator of kernels that Python calls.
 kernel: Any = njit(**SETTINGS)
 #: Of those that only kernels call: without the wrapper through which Python would, they compile faster.
-inner: Any = njit(**SETTINGS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inner: Any = njit(**SETTINGS, **WITHOUT_WRAPPERS)
 #: Of long ones with one caller: numba writes them into the caller instead of compiling both.
 inlined: Any = njit(**SETTINGS, inline="always")
 

@@ -34,7 +34,7 @@ from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, Selection
 
 #: Step of the pose differences that turn a user's potential into a force: [m] for positions (times the body's own
 #: scale when that is larger than 1 m), [rad] for rotations.
-POSE_STEP = 1e-3
+POSE_STEP = 2e-4
 
 
 class Rows(NamedTuple):

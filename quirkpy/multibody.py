@@ -260,18 +260,17 @@ def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]
     raise part.refuse(f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as well.")
 
 
-def _referred(part: Any) -> Iterator[Body | BaseJoint]:
+def _referred(part: Part) -> Iterator[Body | BaseJoint]:
     """The bodies and joints that a part names in its fields, at any depth."""
-    if isinstance(part, Part):
-        for field in dataclasses.fields(part):  # type: ignore[arg-type]
-            yield from _mentioned(getattr(part, field.name))
+    for field in dataclasses.fields(part):  # type: ignore[arg-type]
+        yield from _mentioned(getattr(part, field.name))
 
 
 def _mentioned(value: Any) -> Iterator[Body | BaseJoint]:
     if isinstance(value, (Body, BaseJoint)):
         yield value
-    elif isinstance(value, (tuple, list)):
+    elif isinstance(value, Part):
+        yield from _referred(value)
+    elif isinstance(value, tuple):
         for item in value:
             yield from _mentioned(item)
-    else:
-        yield from _referred(value)

@@ -14,6 +14,7 @@ from quirkpy.parts.checks import (
     Axis,
     Floats,
     Vector,
+    cross,
     direction,
     flag,
     instance,
@@ -250,8 +251,7 @@ class Site(Part):
         """Columns: the unit vectors x, y, z of the site in body axes (3, 3)."""
         z = unit(self.z)
         x = perpendicular(z) if self.x is None else unit(self.x)
-        x = unit(x - (x @ z) * z)
-        return locked(np.column_stack([x, np.cross(z, x), z]))
+        return locked(_triad(unit(x - (x @ z) * z), z))
 
     def written_pose(self) -> tuple[Floats, Floats]:
         """Origin (3,) [m] and axes (3, 3, columns) in N, at the pose with which the body was written."""
@@ -268,8 +268,12 @@ def perpendicular(z: Floats) -> Floats:
 def axes_about(axis: Vector) -> Floats:
     """A right-handed triad (columns) whose z is the given direction."""
     z = unit(axis)
-    x = perpendicular(z)
-    return np.column_stack([x, np.cross(z, x), z])
+    return _triad(perpendicular(z), z)
+
+
+def _triad(x: Floats, z: Floats) -> Floats:
+    """Columns x, y, z, of two perpendicular unit vectors."""
+    return np.array([x, cross(z, x), z]).T.copy()
 
 
 def point_sites(

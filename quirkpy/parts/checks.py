@@ -110,6 +110,8 @@ def steady(value: Any) -> Any:
 
 def vector(value: Any) -> Any:
     """Three finite numbers."""
+    if type(value) is tuple and len(value) == 3 and all(type(c) is float and math.isfinite(c) for c in value):
+        return value  # the usual case, without a round trip through an array
     return numbers(value, (3,))
 
 
@@ -156,6 +158,12 @@ def instance(*kinds: type) -> Callable[[Any], Any]:
         return value
 
     return check
+
+
+def cross(a: Vector, b: Vector) -> Floats:
+    """a x b, (3,)."""
+    (a0, a1, a2), (b0, b1, b2) = a, b
+    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
 def unit(value: Vector) -> Floats:

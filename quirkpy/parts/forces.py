@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -35,7 +36,7 @@ class Gravity(Force):
         return (Element("uniform", numbers=tuple(self.acceleration)),)
 
 
-class _BetweenPoints(Force):
+class _BetweenPoints(Force, ABC):
     """A force along the line between two points: sites, or bodies at at1 and at2 (in N at the written poses)."""
 
     first: Site | Body = checked(instance(Site, Body))
@@ -53,9 +54,9 @@ class _BetweenPoints(Force):
     def elements(self) -> tuple[Element, ...]:
         return (Element("pair", *self.sites(), numbers=self.pair_numbers()),)
 
+    @abstractmethod
     def pair_numbers(self) -> tuple[float, float, float, float]:
         """Stiffness, rest length, damping, tension only: see `Element`."""
-        raise self.refuse("pair_numbers() is not defined.")
 
 
 class Spring(_BetweenPoints):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, cross
 
 
 class FrameMotion(NamedTuple):
@@ -38,7 +38,7 @@ class MotionView(ABC):
         return FrameMotion(
             centre.position + arm,
             centre.axes @ key.axes,
-            centre.velocity + np.cross(centre.angular_velocity, arm),
+            centre.velocity + cross(centre.angular_velocity, arm),
             centre.angular_velocity,
         )
 

@@ -21,7 +21,7 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.sensor import Sensor
-from quirkpy.simulate import Drift, Driver, Settings, check_settings
+from quirkpy.simulate import Drift, Driver, EnergyControl, Settings, check_settings
 from quirkpy.state import State, check_meeting
 from quirkpy.tables import Selection, Tables, compile
 from quirkpy.trajectory import Trajectory
@@ -134,18 +134,20 @@ class Multibody:
     # --- motion -------------------------------------------------------------------------------------------------
     def simulate(
         self, duration: float, *, rtol: float = 1e-8, atol: float = 1e-10, stop: Sequence[Event] = (),
-        drift: Drift = "project", method: Method = "dop853", step: float | None = None, keep: Keep | int = "all",
-        max_steps: int | None = None, progress: Callable[[float], None] | None = None,
+        drift: Drift = "project", energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
+        keep: Keep | int = "all", max_steps: int | None = None, progress: Callable[[float], None] | None = None,
     ) -> Trajectory:  # fmt: skip
         """Move for `duration` [s] from the initial state.
 
         rtol, atol: relative and absolute tolerance of a step; the error at the end is larger, on long or unstable
         motion a thousandfold: choose them from the end error that you want.  stop: events; terminal ones end the run.
-        drift: "project" puts poses and velocities back onto the joints after each step, "none" does not.  method:
+        drift: "project" puts poses and velocities back onto the joints after each step, "none" does not.  energy:
+        "conserve" scales the motion within each island after each step so that energy + dissipated - work stays what it
+        was; momenta are left alone.  method:
         "dop853", or "rk45" for loose tolerances.  step: a fixed step [s] instead of error control.  keep: "all" steps,
         every k-th, or "ends".  max_steps bounds the effort.  progress: called with the time reached, now and then.
         """
-        settings = Settings(rtol, atol, drift, method, step, keep, max_steps)
+        settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps)
         driver = Driver(self.engine, self.initial, check_settings(duration, settings), stop, settings)
         try:
             course = driver.run(progress)

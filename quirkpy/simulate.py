@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from quirkpy.course import Buffers, Counts, Course, Happening, Keep, Kept, Stop
-from quirkpy.kernels import integrator
+from quirkpy.kernels import integrator, ledger
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import RUNNING_PIVOT
@@ -25,6 +25,7 @@ from quirkpy.state import State
 from quirkpy.tables import Selection
 
 Drift: TypeAlias = Literal["project", "none"]
+EnergyControl: TypeAlias = Literal["free", "conserve"]
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second.
 MOST_ROWS = 256
@@ -54,6 +55,7 @@ class Settings:
     rtol: float
     atol: float
     drift: Drift
+    energy: EnergyControl
     method: Method
     step: float | None
     keep: Keep | int
@@ -105,7 +107,7 @@ def check_settings(duration: Any, s: Settings) -> float:
             check(getattr(s, name))
         except (TypeError, ValueError) as error:
             raise PartError(f"simulate: {name} {error}.") from None
-    for name, options in (("drift", Drift), ("method", Method)):
+    for name, options in (("drift", Drift), ("energy", EnergyControl), ("method", Method)):
         if getattr(s, name) not in get_args(options):
             words = ", ".join(map(repr, get_args(options)))
             raise PartError(f"simulate: {name} is {getattr(s, name)!r}, but must be one of {words}.")
@@ -141,7 +143,8 @@ class Driver:
         )
         fixed = s.step if s.step is not None else 0.0
         end = start.t + duration
-        self.clock = np.array([start.t, fixed, end, s.rtol, s.atol, fixed or math.inf, fixed])
+        conserving = float(s.energy == "conserve")
+        self.clock = np.array([start.t, fixed, end, s.rtol, s.atol, fixed or math.inf, fixed, conserving, 0.0])
         self.events: list[Happening] = []
         engine.scratch.report[2] = RUNNING_PIVOT
 
@@ -185,6 +188,7 @@ class Driver:
         if self.settings.drift == "project":
             self._project_start()
         self._refresh()
+        self.clock[integrator.ENERGY] = ledger.energy_of(e.model, e.scratch)
         e.model.joints.near[:] = self.start.instant(e.selection).near
         self.python.remember_angles(e.model, e.scratch)
         if self.clock[integrator.H] == 0.0:

@@ -28,13 +28,14 @@ from quirkpy.kernels.kinematics import fill_frames, ground_frames
 from quirkpy.kernels.loads import applied_loads
 from quirkpy.kernels.recursion import in_body_axes, tree_accelerations
 from quirkpy.kernels.rows import constraint_rows
-from quirkpy.kernels.tree import COUNT, GENERAL_NODE, LOOP_ROW, NODE, Tree, tree_of
+from quirkpy.kernels.tree import COUNT, GENERAL_NODE, LOOP_ROW, NODE, Tree, islands_of, tree_of
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, Selection
 
 
 class Model(NamedTuple):
-    """All that the compiled evaluator reads: the tree, the tables, which elements act, and the bodies."""
+    """All that the compiled evaluator reads: the tree, the tables, which elements act, the bodies, and which of these
+    hang together without the ground: the number of each body's island, -1 on the ground (nb,)."""
 
     tree: Tree
     sites: Sites
@@ -44,6 +45,7 @@ class Model(NamedTuple):
     schedules: Schedules
     acting: Ints
     bodies: Floats
+    islands: Ints
 
 
 class Scratch(NamedTuple):
@@ -71,7 +73,7 @@ class Engine:
         self.freedoms = int(tree.nodes[:n, COUNT].sum())
         self.model = Model(
             tree, sites_of(t), joints_of(t, np.zeros(len(t.joints))), rows_of(t), elements_of(t),
-            schedules_of(t), selection.elements, bodies_of(t),
+            schedules_of(t), selection.elements, bodies_of(t), islands_of(selection),
         )  # fmt: skip
         general = n if (tree.nodes[:n, NODE] == GENERAL_NODE).any() else 0
         self.scratch = Scratch(

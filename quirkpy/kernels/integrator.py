@@ -14,6 +14,7 @@ from quirkpy.kernels.arrays import AXES, COORDINATE_KIND, OMEGA, SPIN, STATE_WID
 from quirkpy.kernels.compiled import inlined, kernel
 from quirkpy.kernels.engine import Model, Scratch, evaluate
 from quirkpy.kernels.kinematics import joint_coordinate
+from quirkpy.kernels.ledger import restore_energy
 from quirkpy.kernels.loads import INTO, OUT
 from quirkpy.kernels.methods import Table
 from quirkpy.kernels.projection import closing_rows, correct_velocities, prepare, project, row_rates
@@ -22,8 +23,9 @@ from quirkpy.kernels.watch import Watch, watched
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE
 
-# Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0.
-T, H, T_END, RTOL, ATOL, H_MAX, FIXED = range(7)
+# Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;
+# whether the energy is held, and its value at the start.
+T, H, T_END, RTOL, ATOL, H_MAX, FIXED, CONSERVING, ENERGY, CLOCK_WIDTH = range(10)
 # Columns of the counts.
 EVALUATIONS, STEPS, REJECTIONS, ROOM = range(4)
 # Why `advance` returned.
@@ -125,7 +127,7 @@ def near_singular(
     tangent_part(five, y, model, scratch, freedoms)
     tangent_part(three, y, model, scratch, freedoms)
     return max(
-        1e-3 * error, combined(size_of(five, y, y_new, rtol, atol), size_of(three, y, y_new, rtol, atol), h, y, table)
+        1e-7 * error, combined(size_of(five, y, y_new, rtol, atol), size_of(three, y, y_new, rtol, atol), h, y, table)
     )
 
 
@@ -313,6 +315,9 @@ def advance(
         t_new, row = clock[T_END] if h == left else t + h, counts[ROOM]
         derivative(t_new, y_new, model, scratch, freedoms, out, K[last])
         counts[EVALUATIONS] += 1
+        if clock[CONSERVING] > 0.0 and restore_energy(y_new, clock[ENERGY], model, scratch):
+            derivative(t_new, y_new, model, scratch, freedoms, out, K[last])
+            counts[EVALUATIONS] += 1
         times[row], states[row], drifts[row, 0], drifts[row, 1] = t_new, y_new, moved[0], moved[1]
         watched(t_new, y_new, out, model, scratch, watch, now)
         if crossed(values, now, watch.direction):

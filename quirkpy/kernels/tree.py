@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.parts.checks import Bools, Ints
@@ -66,6 +68,15 @@ def tree_of(s: Selection) -> Tree:
     joint = t.row_joint[closing]
     loops = np.column_stack([closing, body1[joint], body2[joint]])
     return Tree(nodes, np.column_stack([t.freedom_kind, t.freedom_axis]), loops)
+
+
+def islands_of(s: Selection) -> Ints:
+    """What the active joints hold together: the number of each body's island, -1 where that includes the ground."""
+    t = s.tables
+    ends = t.site_body[t.joint_site1[s.joints]], t.site_body[t.joint_site2[s.joints]]
+    linked = coo_array((np.ones(len(s.joints)), ends), shape=(t.n_bodies + 1, t.n_bodies + 1))
+    _, label = connected_components(linked, directed=False)
+    return np.where(label[:-1] == label[-1], -1, label[:-1]).astype(np.int64)
 
 
 @kernel

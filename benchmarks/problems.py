@@ -9,6 +9,7 @@ import numpy as np
 
 import quirkpy as qp
 
+Vector = tuple[float, float, float]
 SIDE = 0.1  # of the cubes [m]
 GRAVITY = qp.Gravity((0.0, -9.81, 2.0))  # aslant: also across planes of hinges
 
@@ -101,13 +102,36 @@ def _locked(m: int, spin: np.ndarray) -> tuple[list[qp.Body], list[qp.Fixed]]:
     return list(cubes.values()), locks
 
 
-def four_bars(n: int, angle: float = 1.0, rate: float = 0.7) -> qp.Multibody:
+def hinged_lattice(m: int) -> qp.Multibody:
+    """m x m cubes afloat and turning, neighbours alternately hinged about an edge in the upper face and locked."""
+    spin, half = np.array([0.3, 0.2, 0.5]), 0.5 * SIDE
+    centre = SIDE * np.array([[(i, j, 0.0) for j in range(m)] for i in range(m)])
+    cubes = {
+        (i, j): qp.Body.box(
+            f"cube {i} {j}", (SIDE,) * 3, 1.0, position=at, velocity=np.cross(spin, at), angular_velocity=spin
+        )
+        for i, row in enumerate(centre)
+        for j, at in enumerate(row)
+    }
+    pairs = [(i, j, d) for i, j in cubes for d in (0, 1) if (i + 1 - d, j + d) in cubes]
+    joints: list[qp.Part] = []
+    for k, (i, j, d) in enumerate(pairs):
+        ends = cubes[i, j], cubes[i + 1 - d, j + d]
+        edge = centre[i, j] + half * np.array([1 - d, d, 1])
+        along = (float(d), float(1 - d), 0.0)
+        lock = qp.Fixed(f"lock {k}", *ends)
+        joints.append(lock if k % 2 else qp.Revolute(f"hinge {k}", *ends, at=edge, axis=along))
+    push = qp.Load("push", cubes[0, 0], force=(1.0, 2.0, 3.0), torque=(0.1, 0.2, -0.1))
+    return qp.Multibody(*cubes.values(), *joints, push)
+
+
+def four_bars(n: int, angle: float = 1.0, rate: float = 0.7, gravity: Vector = GRAVITY.acceleration) -> qp.Multibody:
     """n parallelograms side by side: n + 1 rods of 1 m on the ground joined by n rods, all hinges about z."""
     up, turn, z = np.array([np.cos(angle), np.sin(angle), 0.0]), np.array([0.0, 0.0, rate]), (0.0, 0.0, 1.0)
     feet = [np.array([float(k), 0.0, 0.0]) for k in range(n + 1)]
     turning = {"velocity": np.cross(turn, 0.5 * up), "angular_velocity": turn}
     rods = [qp.Body.rod(f"rod {k}", foot, foot + up, 1.0, **turning) for k, foot in enumerate(feet)]
-    parts: list[qp.Part] = [GRAVITY, *rods]
+    parts: list[qp.Part] = [qp.Gravity(gravity), *rods]
     parts += [qp.Revolute(f"foot {k}", qp.GROUND, rods[k], at=foot, axis=z) for k, foot in enumerate(feet)]
     for k in range(n):
         left, right = feet[k] + up, feet[k + 1] + up

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 
 def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -15,6 +16,8 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) ->
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     if not isinstance(value, float):
         return str(value)
     if value != value:
@@ -24,3 +27,29 @@ def _cell(value: object) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.0f}" if 100.0 <= abs(value) < 1e6 else f"{value:.0e}"
+
+
+class Sheet(NamedTuple):
+    """A table with what must be said about it."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    remarks: Sequence[str] = ()
+
+    def text(self) -> str:
+        """For a terminal."""
+        return "\n".join([table(self.title, self.heads, self.rows), *(f"  {line}" for line in self.remarks)])
+
+    def markdown(self) -> str:
+        """For a page."""
+        lines = [list(self.heads), ["---"] * len(self.heads), *([_cell(value) for value in row] for row in self.rows)]
+        rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return "\n\n".join([f"### {self.title}", rows, *self.remarks])
+
+
+class Measured(NamedTuple):
+    """What a section found: sheets to read, and single figures by name, from which targets are judged."""
+
+    sheets: list[Sheet]
+    figures: dict[str, float]

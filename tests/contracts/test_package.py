@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("all", "dask", "dev", "docs", "mesh", "vpython")
+EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "vpython")
 TARGETS = ("bench", "check", "clean", "docs", "help", "run", "test")
 #: Heavy packages that a plain import must not load.
 HEAVY = ("dask", "distributed", "matplotlib", "vpython")

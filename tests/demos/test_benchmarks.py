@@ -1,10 +1,11 @@
-"""The measuring scripts run, and what they measure is about right."""
+"""The measuring scripts run, and what they measure is about right; how fast it is, is not tested."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,14 +18,106 @@ def _benchmarks_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
 
 
-def test_costs_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that has none of the other programs."""
+    from benchmarks import peers
+
+    monkeypatch.setattr(peers, "present", dict)
+
+
+@pytest.mark.usefixtures("alone")
+def test_tables_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks import __main__
     from benchmarks.problems import PROBLEMS
 
-    __main__.main(["--quick", "--out", str(tmp_path / "costs.txt")])
-    printed = capsys.readouterr().out
-    assert all(problem.name in printed for problem in PROBLEMS)
-    assert (tmp_path / "costs.txt").read_text() == printed
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"# Ours\n\n{__main__.BEGIN}\nold\n{__main__.END}\n\nThe end.\n")
+    __main__.main(["cubes", "references", "--quick", "--out", str(tmp_path)])
+    printed, written = capsys.readouterr().out, page.read_text()
+    assert "MuJoCo, Pinocchio, Exudyn; pip install" in printed
+    assert all(problem.name in printed and problem.name in written for problem in PROBLEMS)
+    assert "two cubes, error of the end angle" in printed
+    assert written.startswith("# Ours\n")
+    assert written.endswith("The end.\n")
+    assert "old" not in written
+
+
+def test_a_section_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import __main__
+
+    with pytest.raises(SystemExit):
+        __main__.main(["cube"])
+    assert "there is no section cube; there are evaluation, " in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_two_cubes_end_where_the_single_equation_says() -> None:
+    from benchmarks import cubes
+
+    sheets, figures = cubes.measure(quick=True)
+    assert all(len(row) == len(sheets[0].heads) for row in sheets[0].rows)
+    assert all(error < cubes.EXACT for _, error, *_ in sheets[0].rows)
+    assert figures["cubes error"] < 1e-9
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_watched_points_are_found_by_every_motion() -> None:
+    from benchmarks import precision, trees
+
+    for motion in precision.motions():
+        run = trees.system(motion.tree).simulate(motion.duration, rtol=1e-12, atol=1e-12, keep="ends")
+        assert np.linalg.norm(trees.tip(motion.tree, run.final) - motion.truth) < 1e-8
+        assert {name for name, _, _ in precision.candidates(motion)} == set(precision.OURS)
+
+
+def test_four_bars_reach_the_angle_in_closed_form() -> None:
+    from benchmarks import fourbars
+
+    assert fourbars.miss(fourbars.ours(1, 1e-10)(), fourbars.angle(1)) < 1e-8
+
+
+@pytest.mark.usefixtures("alone")
+def test_evaluations_have_a_row_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import evaluation, trees
+
+    figures: dict[str, float] = {}
+    row = evaluation._row("hub with panels", 4, trees.hub(4), {}, figures)
+    assert len(row) == 7  # system, size, three times, difference, share of the processor
+    assert figures["hub with panels 4"] > 0.0
+    monkeypatch.setattr(evaluation, "LATTICES", (2, 3))
+    sheet = evaluation._lattices(figures, quick=True)
+    assert all(len(row) == len(sheet.heads) for row in sheet.rows)
+    assert figures["lattice 3 error"] < 1e-9
+
+
+def test_trees_begin_on_their_joints() -> None:
+    from benchmarks import problems, trees
+
+    systems = [trees.system(t) for t in (trees.ball_chain(4), trees.hinge_chain(4), trees.hub(), trees.free_body())]
+    for system in [*systems, problems.hinged_lattice(4)]:
+        residual = system.residual()
+        assert max(abs(np.concatenate([residual.position, residual.velocity])), default=0.0) < 1e-14
+
+
+def test_times_are_read_off_between_the_points() -> None:
+    from benchmarks.precision import Point, time_to
+    from benchmarks.timing import Cost
+
+    line = [Point("ours", 0.0, 10.0**-k, Cost(10.0**k, 0.0)) for k in (2, 4, 6)]
+    assert time_to(1e-5, line) == pytest.approx(1e5)
+    assert time_to(1e-1, line) == 1e2
+    assert time_to(1e-9, line) is None
+
+
+def test_targets_are_judged() -> None:
+    from benchmarks.targets import TARGETS, Target, sheet
+
+    assert [row[-1] for row in sheet({}).rows] == ["not measured"] * len(TARGETS)
+    assert len({t.figure for t in TARGETS}) == len(TARGETS)
+    faster = Target("faster", "ratio", ">=", 4.0)
+    assert [faster.verdict({"ratio": r})[-1] for r in (4.0, 2.0)] == ["met", "missed by a factor of 2"]
+    assert Target("small", "x", "<=", 4.0).verdict({"x": 6.0})[-1] == "missed by a factor of 1.5"
 
 
 def test_truths_of_the_cutoffs() -> None:

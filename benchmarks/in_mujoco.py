@@ -1,0 +1,115 @@
+"""MuJoCo: a tree as nested bodies, its forward dynamics, and its Runge-Kutta of fourth order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import mujoco
+import numpy as np
+
+from benchmarks.trees import Methods, Tree
+
+OPTION = '<option gravity="{} {} {}" integrator="{}" timestep="{!r}"><flag contact="disable" energy="{}"/></option>'
+
+
+def model(tree: Tree, integrator: str = "RK4", step: float = 1e-3) -> SimpleNamespace:
+    """Model and data, in the state in which the tree begins."""
+    head = OPTION.format(*tree.gravity, integrator, step, "disable")
+    text = f"<mujoco>{head}<worldbody>{''.join(_bodies(tree, -1))}</worldbody></mujoco>"
+    made = mujoco.MjModel.from_xml_string(text)
+    out = SimpleNamespace(tree=tree, model=made, data=mujoco.MjData(made))
+    begin(out)
+    return out
+
+
+def begin(m: SimpleNamespace) -> None:
+    mujoco.mj_resetData(m.model, m.data)
+    for k, link in enumerate(m.tree.links):
+        first = m.model.jnt_dofadr[m.model.joint(f"joint{k}").id]
+        if link.kind == "hinge":
+            m.data.qvel[first] = np.dot(link.rate, link.axis)
+        else:
+            first += 3 if link.kind == "free" else 0
+            m.data.qvel[first : first + 3] = link.rate
+    mujoco.mj_forward(m.model, m.data)
+
+
+def _bodies(tree: Tree, parent: int) -> Iterator[str]:
+    origin = tree.links[parent].at if parent >= 0 else (0.0, 0.0, 0.0)
+    for k, link in enumerate(tree.links):
+        if link.parent == parent:
+            words = {"free": 'type="free"', "ball": 'type="ball"', "hinge": f'type="hinge" axis="{_row(link.axis)}"'}
+            yield f'<body name="{k}" pos="{_row(np.subtract(link.at, origin))}"><joint name="joint{k}" '
+            yield f'{words[link.kind]}/><inertial mass="1" pos="{_row(np.subtract(link.centre, link.at))}" '
+            yield f'diaginertia="{_row(link.inertia)}"/>'
+            yield from _bodies(tree, k)
+            yield "</body>"
+
+
+def _row(numbers: object) -> str:
+    return " ".join(repr(float(x)) for x in numbers)
+
+
+def evaluation(tree: Tree) -> tuple[Callable[[], object], np.ndarray]:
+    """One acceleration (mj_forward), and the angular acceleration of the first joint."""
+    m = model(tree)
+    return (lambda: mujoco.mj_forward(m.model, m.data)), _first(tree, m.data.qacc)
+
+
+def _first(tree: Tree, acceleration: np.ndarray) -> np.ndarray:
+    part = {"hinge": slice(0, 1), "ball": slice(0, 3), "free": slice(3, 6)}[tree.kind]
+    return np.array(acceleration[part])
+
+
+def runs(tree: Tree, duration: float) -> Methods:
+    """name of a method -> settings to try, and setting -> a run that ends with the watched point."""
+    steps = (1e-2, 4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4) if duration < 50.0 else (5e-2, 2e-2, 1e-2, 4e-3, 2e-3)
+
+    def prepare(step: float) -> Callable[[], np.ndarray]:
+        m = model(tree, step=step)
+
+        def run() -> np.ndarray:
+            begin(m)
+            mujoco.mj_step(m.model, m.data, round(duration / step))
+            mujoco.mj_kinematics(m.model, m.data)
+            last = m.data.body(str(len(tree.links) - 1))
+            return last.xpos + last.xmat.reshape(3, 3) @ np.subtract(tree.tip, tree.links[-1].at)
+
+        return run
+
+    return {"MuJoCo RK4": (steps, prepare)}
+
+
+# --- two cubes ------------------------------------------------------------------------------------------------------
+CUBES = (
+    '<mujoco>{}<worldbody><site name="well" pos=".1 .1 0"/><body pos=".1 0 0"><site name="centre"/>'
+    '<joint type="hinge" axis="0 0 1" pos="-.05 .05 0" damping=".02"/><inertial pos="0 0 0" mass="1" diaginertia="{}"/>'
+    '</body></worldbody><tendon><spatial stiffness="10" springlength="0"><site site="well"/><site site="centre"/>'
+    "</spatial></tendon></mujoco>"
+)
+
+
+def cubes(integrator: str, step: float) -> SimpleNamespace:
+    """The second cube on its hinge, pulled by a tendon; the model is built anew."""
+    head = OPTION.format(0, 0, 0, integrator, step, "enable")
+    made = mujoco.MjModel.from_xml_string(CUBES.format(head, _row([0.01 / 6.0] * 3)))
+    return SimpleNamespace(model=made, data=mujoco.MjData(made))
+
+
+def run_cubes(m: SimpleNamespace, threshold: float) -> float:
+    """The angle where the energy falls below the threshold: ten steps at a time, then single ones, then between two."""
+    mujoco.mj_resetData(m.model, m.data)
+    mujoco.mj_forward(m.model, m.data)
+    energy, angle = m.data.energy, m.data.qpos
+    while energy[0] + energy[1] > 3.0 * threshold:
+        mujoco.mj_step(m.model, m.data, 10)
+    before, now = (math.inf, 0.0), (energy[0] + energy[1], float(angle[0]))
+    while now[0] > threshold:
+        before = now
+        mujoco.mj_step(m.model, m.data)
+        mujoco.mj_forward(m.model, m.data)  # the energy of where the step has led
+        now = energy[0] + energy[1], float(angle[0])
+    x = (before[0] - threshold) / (before[0] - now[0])
+    return before[1] + x * (now[1] - before[1])

@@ -1,0 +1,160 @@
+"""Pinocchio: a tree as joints, `aba`, and two integrators around it: RK4 by hand, and SciPy's DOP853."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+from scipy.integrate import solve_ivp
+
+from benchmarks.trees import Methods, Tree
+
+Right = Callable[[np.ndarray], np.ndarray]
+HINGES = {(1.0, 0.0, 0.0): pin.JointModelRX, (0.0, 1.0, 0.0): pin.JointModelRY, (0.0, 0.0, 1.0): pin.JointModelRZ}
+
+
+def model(tree: Tree) -> SimpleNamespace:
+    """Model, data, and the configuration and velocity in which the tree begins."""
+    m, numbers, speeds = pin.Model(), [], []
+    for k, link in enumerate(tree.links):
+        origin = tree.links[link.parent].at if link.parent >= 0 else (0.0, 0.0, 0.0)
+        joint = {"ball": pin.JointModelSpherical, "free": pin.JointModelFreeFlyer, "hinge": HINGES.get(link.axis)}
+        parent = numbers[link.parent] if link.parent >= 0 else 0
+        number = m.addJoint(parent, joint[link.kind](), _shift(np.subtract(link.at, origin)), f"joint {k}")
+        inertia = pin.Inertia(1.0, np.subtract(link.centre, link.at), np.diag(link.inertia))
+        m.appendBodyToJoint(number, inertia, pin.SE3.Identity())
+        numbers.append(number)
+        hinge = np.array([np.dot(link.rate, link.axis)])
+        speeds.append({"hinge": hinge, "ball": link.rate, "free": (0.0, 0.0, 0.0, *link.rate)}[link.kind])
+    m.gravity.linear = np.array(tree.gravity)
+    return SimpleNamespace(tree=tree, model=m, data=m.createData(), q=pin.neutral(m), v=np.concatenate(speeds))
+
+
+def _shift(by: object) -> pin.SE3:
+    return pin.SE3(np.eye(3), np.asarray(by, dtype=float))
+
+
+def evaluation(tree: Tree) -> tuple[Callable[[], object], np.ndarray]:
+    """One acceleration (aba), and the angular acceleration of the first joint."""
+    m = model(tree)
+    force = np.zeros(m.model.nv)
+    part = {"hinge": slice(0, 1), "ball": slice(0, 3), "free": slice(3, 6)}[tree.kind]
+    first = np.array(pin.aba(m.model, m.data, m.q, m.v, force)[part])
+    return (lambda: pin.aba(m.model, m.data, m.q, m.v, force)), first
+
+
+# --- motion ---------------------------------------------------------------------------------------------------------
+def right_side(m: SimpleNamespace) -> Right:
+    """y = (q, v) -> its derivative, quaternions as four numbers, so that methods keep their order."""
+    nq, force, aba = m.model.nq, np.zeros(m.model.nv), pin.aba
+    kind = m.tree.kind
+
+    def right(y: np.ndarray) -> np.ndarray:
+        v, out = y[nq:], np.empty(len(y))
+        out[nq:] = aba(m.model, m.data, y[:nq] if kind == "hinge" else _unit(y[:nq], kind), v, force)
+        if kind == "hinge":
+            out[:nq] = v
+        elif kind == "ball":
+            _turn(y[:nq].reshape(-1, 4), v.reshape(-1, 3), out[:nq].reshape(-1, 4))
+        else:
+            out[:3] = pin.Quaternion(y[3:7] / np.linalg.norm(y[3:7])).matrix() @ v[:3]
+            _turn(y[None, 3:7], v[None, 3:], out[None, 3:7])
+        return out
+
+    return right
+
+
+def _unit(q: np.ndarray, kind: str) -> np.ndarray:
+    """The configuration with quaternions of length one."""
+    out = q.copy()
+    turns = out.reshape(-1, 4) if kind == "ball" else out[None, 3:7]
+    turns /= np.sqrt((turns * turns).sum(axis=1))[:, None]
+    return out
+
+
+def _turn(q: np.ndarray, w: np.ndarray, out: np.ndarray) -> None:
+    """Rates of quaternions x y z w from angular velocities in body axes."""
+    x, y, z, s = q.T
+    a, b, c = 0.5 * w.T
+    out[:, 0], out[:, 1], out[:, 2] = s * a + y * c - z * b, s * b + z * a - x * c, s * c + x * b - y * a
+    out[:, 3] = -x * a - y * b - z * c
+
+
+def rk4(right: Right, y: np.ndarray, step: float, steps: int) -> np.ndarray:
+    for _ in range(steps):
+        a = right(y)
+        b = right(y + 0.5 * step * a)
+        c = right(y + 0.5 * step * b)
+        y = y + (step / 6.0) * (a + 2.0 * (b + c) + right(y + step * c))
+    return y
+
+
+def runs(tree: Tree, duration: float) -> Methods:
+    """name of a method -> settings to try, and setting -> a run that ends with the watched point."""
+    m = model(tree)
+    right, start = right_side(m), np.concatenate([m.q, m.v])
+
+    def end(y: np.ndarray) -> np.ndarray:
+        q = y[: m.model.nq]
+        pin.forwardKinematics(m.model, m.data, q if tree.kind == "hinge" else _unit(q, tree.kind))
+        return m.data.oMi[m.model.njoints - 1].act(np.subtract(tree.tip, tree.links[-1].at))
+
+    def by_hand(step: float) -> Callable[[], np.ndarray]:
+        return lambda: end(rk4(right, start, step, round(duration / step)))
+
+    def by_scipy(rtol: float) -> Callable[[], np.ndarray]:
+        def run() -> np.ndarray:
+            done = solve_ivp(
+                lambda t, y: right(y), (0.0, duration), start, method="DOP853", rtol=rtol, atol=rtol, t_eval=(duration,)
+            )
+            return end(done.y[:, -1])
+
+        return run
+
+    steps = (1e-2, 4e-3, 2e-3, 1e-3, 5e-4) if duration < 50.0 else (5e-2, 2e-2, 1e-2)
+    tolerances = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
+    return {"Pinocchio RK4": (steps, by_hand), "Pinocchio + SciPy DOP853": (tolerances, by_scipy)}
+
+
+# --- four-bars ------------------------------------------------------------------------------------------------------
+#: Proximal iterations that keep redundant and flat loops exact, and a Baumgarte gain [1/s]: tried out for accuracy.
+MU, ITERATIONS, GAIN = 1e-10, 20, 20.0
+FOUR_BAR_STEPS = (4e-3, 2e-3, 1e-3)
+FOUR_BARS = "Pinocchio RK4"
+
+
+def four_bars(windows: int, step: float, duration: float) -> Callable[[], float]:
+    """A run that ends with the angle of the first upright."""
+    m, z = pin.Model(), pin.JointModelRZ
+    inertia = pin.Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.diag([1e-3, 1.0 / 12.0, 1.0 / 12.0]))
+    end = _shift((1.0, 0.0, 0.0))
+    uprights, couplers = [], []
+    for k in range(windows + 1):
+        uprights.append(m.addJoint(0, z(), _shift((k, 0.0, 0.0)), f"upright {k}"))
+        if k < windows:
+            couplers.append(m.addJoint(uprights[k], z(), end, f"coupler {k}"))
+    for joint in uprights + couplers:
+        m.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+    m.gravity.linear = np.array([0.0, -9.81, 0.0])
+    data, closures, records = m.createData(), pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for k, coupler in enumerate(couplers):
+        closure = pin.RigidConstraintModel(
+            pin.ContactType.CONTACT_3D, m, coupler, end, uprights[k + 1], end, pin.ReferenceFrame.LOCAL
+        )
+        closure.setBaumgarteCorrectorParameters(pin.BaumgarteCorrectorParameters(GAIN**2, 2.0 * GAIN))
+        closures.append(closure)
+        records.append(closure.createData())
+    pin.initConstraintDynamics(m, data, closures, records)
+    proximal, n, force = pin.ProximalSettings(1e-14, MU, ITERATIONS), m.nq, np.zeros(m.nv)
+    upright = np.isin(np.arange(n), [m.joints[j].idx_q for j in uprights])
+    start = np.concatenate([np.where(upright, 0.5 * math.pi, -0.5 * math.pi), np.where(upright, -1.0, 1.0)])
+
+    def right(y: np.ndarray) -> np.ndarray:
+        return np.concatenate(
+            [y[n:], pin.constraintDynamics(m, data, y[:n], y[n:], force, closures, records, proximal)]
+        )
+
+    return lambda: float(rk4(right, start, step, round(duration / step))[0])

@@ -1,0 +1,156 @@
+"""Error against time: the same motion at several tolerances and steps, by every program that can express it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks import peers, trees
+from benchmarks.tables import Measured, Sheet
+from benchmarks.timing import Cost, race
+
+#: What the programs are compared at [m].
+WANTED = 1e-8
+OURS = {
+    "quirkpy dop853": ("dop853", (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)),
+    "quirkpy rk45": ("rk45", (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)),
+}
+
+
+class Motion(NamedTuple):
+    """A tree, how long it moves [s], and where its watched point is then."""
+
+    tree: trees.Tree
+    duration: float
+    truth: tuple[float, ...]
+
+
+class Point(NamedTuple):
+    """A method at one of its settings."""
+
+    method: str
+    setting: float
+    error: float
+    cost: Cost
+
+
+def _tumbled() -> tuple[float, ...]:
+    """The x axis of the free body at 100 s, from its quaternion in closed form (elliptic functions, 40 digits)."""
+    w, x, y, z = 0.24188772431237832, 0.031691645443719024, -0.9548765131498109, -0.16940133727603074
+    return w * w + x * x - y * y - z * z, 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)
+
+
+def motions() -> tuple[Motion, ...]:
+    """The tips of the chains: from runs of quirkpy and of SciPy around Pinocchio at the tightest tolerances."""
+    return (
+        Motion(trees.ball_chain(8), 5.0, (-6.46661930312065, 4.303127178467408, -1.1481616601243552)),
+        Motion(trees.hinge_chain(8), 5.0, (-3.0896025569049, 3.6507262953998, -2.5784157352358)),
+        Motion(trees.free_body(), 100.0, _tumbled()),
+    )
+
+
+def candidates(motion: Motion) -> Iterator[tuple[str, float, Callable[[], np.ndarray]]]:
+    """method, setting, run: ours, then the peers'."""
+    system = trees.system(motion.tree)
+    for name, (method, tolerances) in OURS.items():
+        for rtol in tolerances:
+
+            def run(method: str = method, rtol: float = rtol) -> np.ndarray:
+                done = system.simulate(motion.duration, rtol=rtol, atol=rtol, method=method, keep="ends")
+                return trees.tip(motion.tree, done.final)
+
+            yield name, rtol, run
+    for peer in peers.present().values():
+        for name, (settings, prepare) in peer.runs(motion.tree, motion.duration).items():
+            for setting in settings:
+                yield name, setting, prepare(setting)
+
+
+def points(motion: Motion, quick: bool) -> list[Point]:
+    """Every candidate, measured: in turns, all of one motion together."""
+    runs = {}
+    for name, setting, run in candidates(motion):
+        runs[name, setting] = run
+    if quick:
+        runs = dict(list(runs.items())[::2])
+    errors = {which: float(np.linalg.norm(run() - motion.truth)) for which, run in runs.items()}
+    named = {f"{name} {setting!r}": run for (name, setting), run in runs.items()}
+    costs = race(named, turns=3 if quick else 5)
+    return [Point(*which, errors[which], costs[f"{which[0]} {which[1]!r}"]) for which in runs]
+
+
+def time_to(error: float, line: list[Point]) -> float | None:
+    """Seconds by the wall in which a method reaches an error: between its settings on the logarithmic scales."""
+    line = [p for p in sorted(line, key=lambda p: p.cost.wall) if math.isfinite(p.error) and p.error > 0.0]
+    for one, two in itertools.pairwise(line):
+        if one.error > error >= two.error:
+            x = math.log(one.error / error) / math.log(one.error / two.error)
+            return math.exp((1.0 - x) * math.log(one.cost.wall) + x * math.log(two.cost.wall))
+    return line[0].cost.wall if line and line[0].error <= error else None
+
+
+def by_method(measured: list[Point]) -> dict[str, list[Point]]:
+    out: dict[str, list[Point]] = {}
+    for point in measured:
+        out.setdefault(point.method, []).append(point)
+    return out
+
+
+def measure(quick: bool, out: Path | None = None) -> Measured:
+    """Tables, the ratios at WANTED, and the plot where there is a folder for it."""
+    sheets, figures, lines = [], {}, {}
+    for motion in motions():
+        name = motion.tree.name
+        found = by_method(points(motion, quick))
+        lines[f"{name}, {motion.duration:g} s"] = found
+        rows = [
+            [p.method, f"{p.setting:g}", p.error, 1e3 * p.cost.wall, 1e3 * p.cost.cpu]
+            for line in found.values()
+            for p in line
+        ]
+        reach = {method: time_to(WANTED, line) for method, line in found.items()}
+        ours = min((t for m, t in reach.items() if t and m.startswith("quirkpy")), default=None)
+        remarks = []
+        for method, seconds in reach.items():
+            if seconds and ours and not method.startswith("quirkpy"):
+                figures[f"{name}: {method}"] = seconds / ours
+            if seconds and ours:
+                remarks.append(f"{method} {1e3 * seconds:.3g} ms ({seconds / ours:.3g} x)")
+        words = f"To {WANTED:g} m, and over the fastest way of quirkpy: {', '.join(remarks)}."
+        heads = ["method", "tolerance or step [s]", "error m", "wall ms", "CPU ms"]
+        sheets.append(Sheet(f"Work and precision: {name}, {motion.duration:g} s", heads, rows, [words]))
+        figures[f"{name}: best error"] = min(p.error for p in found["quirkpy dop853"])
+    if out is not None:
+        plot(lines, out / "work-precision.png")
+    return Measured(sheets, figures)
+
+
+def plot(lines: dict[str, dict[str, list[Point]]], path: Path) -> None:
+    """Error over wall time, a panel for each motion; nothing where matplotlib is missing."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("No plot: matplotlib is not installed.")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, len(lines), figsize=(4.6 * len(lines), 4.4), layout="constrained")
+    colours = {m: f"C{k}" for k, m in enumerate(dict.fromkeys(m for found in lines.values() for m in found))}
+    for panel, (title, found) in zip(panels, lines.items()):
+        for method, line in found.items():
+            ours = method.startswith("quirkpy")
+            x, y = [1e3 * p.cost.wall for p in line], [p.error for p in line]
+            panel.loglog(x, y, "o-" if ours else "s--", color=colours[method], label=method, ms=4, lw=2 if ours else 1)
+        panel.set(title=title, xlabel="wall time [ms]")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("error of the watched point [m]")
+    handles = {label: h for panel in panels for h, label in zip(*panel.get_legend_handles_labels())}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles), frameon=False)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)

@@ -1,0 +1,76 @@
+"""What the project wants to reach, and whether it does."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from benchmarks.tables import Sheet
+
+
+class Target(NamedTuple):
+    """Words, the figure that decides, the bound, and on which side of it the figure must lie."""
+
+    words: str
+    figure: str
+    sense: Literal["<=", ">="]
+    bound: float
+
+    def verdict(self, figures: dict[str, float]) -> list[object]:
+        """A row of the sheet."""
+        value = figures.get(self.figure)
+        if value is None or value != value:
+            return [self.words, f"{self.sense} {self.bound:g}", "-", "not measured"]
+        off = value / self.bound if self.sense == "<=" else self.bound / value
+        words = "met" if off <= 1.0 else f"missed by a factor of {off:.2g}"
+        return [self.words, f"{self.sense} {self.bound:g}", f"{value:.3g}", words]
+
+
+def _evaluations() -> list[Target]:
+    out = []
+    for chain, inside, outside in (("ball chain", 0.3, 0.6), ("hinge chain", 0.4, 0.8)):
+        out += [
+            Target(f"one evaluation, {chain} {n}, against Pinocchio's aba", f"{chain} {n} / Pinocchio", "<=", inside)
+            for n in (8, 32, 128, 512)
+        ]
+        name = f"{chain} 128 from Python / Pinocchio"
+        out.append(Target(f"the same from Python, {chain} 128", name, "<=", outside))
+        out.append(Target(f"{chain}: 512 links against 8", f"growth {chain}", "<=", 70.0))
+    out.append(Target("hub with 16 panels, per body, against hinge chain 32", "hub per body", "<=", 1.2))
+    for k, bound in ((3, 7.0), (6, 70.0), (10, 1000.0)):
+        out.append(Target(f"lattice {k} x {k}, against ball chain 8", f"lattice {k}", "<=", bound))
+        out.append(Target(f"lattice {k} x {k}, relative error", f"lattice {k} error", "<=", 1e-9))
+    return out
+
+
+def _motions() -> list[Target]:
+    out = [
+        Target(f"{chain} 8, 5 s to 1e-8 m, faster than {peer} by", f"{chain}: {peer}", ">=", 12.0)
+        for chain in ("ball chain", "hinge chain")
+        for peer in ("MuJoCo RK4", "Pinocchio + SciPy DOP853")
+    ]
+    for name, bound in (("Pinocchio", 5.0), ("Exudyn", 1.0)):
+        words = f"40 four-bars, 10 s to 1e-8 rad, faster than {name} by"
+        out.append(Target(words, f"four-bars 40 / {name}", ">=", bound))
+    for word, words, euler, rk4 in (("built", "built each time", 4.0, None), ("kept", "model kept", 8.0, 20.0)):
+        for integrator, bound in (("Euler", euler), ("RK4", rk4)):
+            if bound:
+                figure = f"cubes {word} / MuJoCo {integrator}"
+                out.append(Target(f"two cubes, {words}, faster than MuJoCo {integrator} by", figure, ">=", bound))
+    out.append(Target("two cubes, error of the end angle [rad]", "cubes error", "<=", 1e-7))
+    return out
+
+
+TARGETS = [
+    *_evaluations(),
+    *_motions(),
+    Target("import, against that of the libraries alone", "import", "<=", 1.5),
+    Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
+    Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),
+    Target("memory, ball chain 512, 10 s, all states kept [MB]", "memory 512, all", "<=", 300.0),
+]
+
+
+def sheet(figures: dict[str, float], everything: bool = True) -> Sheet:
+    """All targets, or those for which there is a figure."""
+    rows = [target.verdict(figures) for target in TARGETS if everything or target.figure in figures]
+    return Sheet("Targets", ["what", "target", "measured", "verdict"], rows)

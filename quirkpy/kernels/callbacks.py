@@ -55,6 +55,7 @@ class PythonParts:
             self.derivative = self._derivative
             exchanged |= {
                 "derivative": self._derivative,
+                "take_stages": interpreted(integrator.take_stages, derivative=self._derivative),
                 "project": self.project,
                 "near_singular": interpreted(integrator.near_singular, tangent_part=tangent),
             }

@@ -31,7 +31,11 @@ def ours(windows: int, rtol: float, duration: float = DURATION) -> Callable[[], 
     system = problems.four_bars(windows, 0.5 * math.pi, -1.0, (0.0, -GRAVITY, 0.0))
 
     def run() -> float:
-        x, y, _ = system.simulate(duration, rtol=rtol, atol=0.1 * rtol, keep="ends").final["rod 0"].position
+        x, y, _ = (
+            system.simulate(duration, rtol=rtol, atol=0.1 * rtol, energy="conserve", keep="ends")
+            .final["rod 0"]
+            .position
+        )
         return math.atan2(y, x)
 
     return run

@@ -127,7 +127,7 @@ def near_singular(
     tangent_part(five, y, model, scratch, freedoms)
     tangent_part(three, y, model, scratch, freedoms)
     return max(
-        1e-7 * error, combined(size_of(five, y, y_new, rtol, atol), size_of(three, y, y_new, rtol, atol), h, y, table)
+        1e-3 * error, combined(size_of(five, y, y_new, rtol, atol), size_of(three, y, y_new, rtol, atol), h, y, table)
     )
 
 

@@ -1,0 +1,242 @@
+"""The compiled recursion against its references, and how wide the plateau of its pivot is.
+
+``python -m benchmarks.closure [--quick]``, from the root of the repository: it draws its systems from the tests.
+
+Differences and errors are the largest of any acceleration, relative to the larger of the constrained and the free
+accelerations, or to the truth where there is one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+import quirkpy as qp
+from benchmarks import problems
+from benchmarks.cutoffs import Case, about_its_edge, eliminated, error, moved_off, one_rigid_body, parallelogram
+from benchmarks.tables import table
+from benchmarks.variants import plainly
+from quirkpy.kernels import closure, engine
+from quirkpy.kernels.arrays import state_rows
+from quirkpy.kernels.closure import PIVOT
+from tests.crosscheck.test_evaluators_agree import drifted
+from tests.random_systems import FAMILIES, free_acceleration, random_system
+
+OFF = (0.0, 1e-9, 1e-7)
+
+
+def compiled(system: qp.Multibody, state: qp.State, pivot: float = PIVOT) -> np.ndarray:
+    """The recursion with another pivot."""
+    system.engine.scratch.report[2] = pivot
+    try:
+        return system.acceleration(state)
+    finally:
+        system.engine.scratch.report[2] = PIVOT
+
+
+def varied(
+    system: qp.Multibody, state: qp.State, pivot: float, sweeps: int = closure.SWEEPS, scale: str = "free"
+) -> np.ndarray:
+    """The recursion with other sweeps, or with rows scaled otherwise: "none", or "own", to length one in A."""
+    smallest = plainly(closure.smallest_solution, SWEEPS=sweeps)
+
+    def scaled(A, c, mu, nu, report):
+        if scale == "own":
+            size = np.linalg.norm(A, axis=1)
+            size[size == 0.0] = 1.0
+            A, c = A / size[:, None], c / size
+        smallest(A, c, mu, nu, report)
+
+    exchanged = {"smallest_solution": scaled}
+    if scale != "free":
+        exchanged["free_response"] = lambda *_: 1.0
+    return evaluated(system, state, pivot, **exchanged)
+
+
+def evaluated(system: qp.Multibody, state: qp.State, pivot: float, **exchanged: Callable[..., object]) -> np.ndarray:
+    """`engine.evaluate` by Python, with some functions exchanged."""
+    at, e, out = state.instant(), system.engine, np.empty((len(state.bodies), 6))
+    e.scratch.report[2] = pivot
+    y = state_rows(at.r, at.q, at.v, at.omega)
+    plainly(engine.evaluate, **exchanged)(at.t, y, e.model, e.scratch, e.freedoms, out)
+    e.scratch.report[2] = PIVOT
+    return out
+
+
+# --- the families of the tests ----------------------------------------------------------------------------------------
+class Sample(NamedTuple):
+    """A random system in one of its states, with the accelerations of dense and what differences are relative to."""
+
+    system: qp.Multibody
+    state: qp.State
+    dense: np.ndarray
+    size: float
+
+    def difference(self, other: np.ndarray) -> float:
+        return float(abs(other - self.dense).max() / self.size)
+
+
+def samples(family: str, seeds: int, off: float) -> list[Sample]:
+    """Systems of a family, every pose off by up to `off`."""
+    out = []
+    for seed in range(seeds):
+        system = random_system(family, seed)
+        state = drifted(system.initial, off, seed) if off else system.initial
+        dense = system.acceleration(state, evaluator="dense")
+        out.append(Sample(system, state, dense, max(abs(dense).max(), abs(free_acceleration(system, state)).max())))
+    return out
+
+
+def agreement(drawn: dict[tuple[str, float], list[Sample]]) -> str:
+    """Largest difference from dense of the recursion and of literal."""
+    rows: list[list[object]] = []
+    for family in FAMILIES:
+        row: list[object] = [family]
+        for off in OFF[:2]:
+            some = drawn[family, off]
+            row.append(max(s.difference(s.system.acceleration(s.state)) for s in some))
+            row.append(max(s.difference(s.system.acceleration(s.state, evaluator="literal")) for s in some))
+        rows.append(row)
+    heads = ["family", *(f"{form} {_off(off)}" for off in OFF[:2] for form in ("recursive", "literal"))]
+    return table("difference from dense, the worst of each family", heads, rows)
+
+
+def families_over_pivots(drawn: dict[tuple[str, float], list[Sample]], pivots: np.ndarray) -> str:
+    """The same difference with other pivots."""
+    rows: list[list[object]] = []
+    for pivot in pivots:
+        row: list[object] = [f"{pivot:.0e}"]
+        for some in drawn.values():
+            row.append(max(s.difference(compiled(s.system, s.state, float(pivot))) for s in some))
+        rows.append(row)
+    return table("difference from dense over the pivot", ["pivot", *(f"{f} {_off(off)}" for f, off in drawn)], rows)
+
+
+# --- systems with a truth ---------------------------------------------------------------------------------------------
+def plateau(cases: list[Case], pivots: np.ndarray) -> str:
+    """Errors over the pivot, on the manifold and off it."""
+    rows = [
+        [
+            f"{pivot:.0e}",
+            *(
+                error(compiled(c.system, moved_off(c.system.initial, off), float(pivot)), c.truth)
+                for c in cases
+                for off in OFF
+            ),
+        ]
+        for pivot in pivots
+    ]
+    return table("error over the pivot", ["pivot", *(f"{c.name} {_off(off)}" for c in cases for off in OFF)], rows)
+
+
+def pivots_met(cases: list[Case]) -> str:
+    """Independent parts, squared, of all closing rows, strongest first: the weakest true one, the largest other."""
+    rows: list[list[object]] = []
+    for case in cases:
+        for off in OFF:
+            d = independent_parts(case.system, moved_off(case.system.initial, off))
+            rank = int((independent_parts(case.system, case.system.initial) > 1e-12).sum())
+            weak = float(d[rank - 1]) if rank else "-"
+            rows.append([case.name, _off(off), len(d), rank, weak, float(d[rank]) if rank < len(d) else "-"])
+    heads = ["system", "manifold", "closing rows", "true", "weakest true", "largest redundant"]
+    return table("pivots", heads, rows)
+
+
+def independent_parts(system: qp.Multibody, state: qp.State) -> np.ndarray:
+    """Squares of what each closing row adds to those before it, strongest first."""
+    found: list[np.ndarray] = []
+
+    def keep(A, c, mu, nu, report):
+        found.append(A.copy())
+        nu[:] = 0.0
+
+    evaluated(system, state, PIVOT, smallest_solution=keep)
+    A, parts = found[0], []
+    for _ in range(len(A)):
+        size = (A**2).sum(axis=1)
+        best = int(size.argmax())
+        parts.append(size[best])
+        q = A[best] / np.sqrt(size[best]) if size[best] > 0.0 else A[best]
+        A = A - np.outer(A @ q, q)
+        A[best] = 0.0
+    return np.array(parts)
+
+
+def scaling(light_and_heavy: list[Case], locked: list[Case]) -> str:
+    """What the scale of a row is for: as it is; of length one among the innovations; by what free bodies would yield.
+
+    Redundant rows of locked bodies yield nothing through the tree: length one blows their rounding up.  Under gravity
+    alone a factor on all masses changes nothing.
+    """
+    rows: list[list[object]] = []
+    for case, factor in [*((c, f) for c in light_and_heavy for f in (1e-8, 1.0, 1e8)), *((c, 1.0) for c in locked)]:
+        bodies = case.system.engine.model.bodies
+        bodies *= factor
+        row: list[object] = [case.name, f"{factor:.0e}"]
+        for off in OFF[:2]:
+            state = moved_off(case.system.initial, off)
+            row += [error(varied(case.system, state, PIVOT, scale=s), case.truth) for s in SCALES]
+        bodies /= factor
+        rows.append(row)
+    heads = ["system", "masses times", *(f"{s} {_off(off)}" for off in OFF[:2] for s in SCALES)]
+    return table("error by the scale of closing rows", heads, rows)
+
+
+def sweeps(case: Callable[[float], Case], angles: tuple[float, ...], pivots: tuple[float, ...]) -> str:
+    """Towards a flat pose a true row weakens: what the smooth filter makes of it, with one sweep and with more."""
+    rows: list[list[object]] = []
+    for angle in angles:
+        one = case(angle)
+        row: list[object] = [f"{angle:.0e}", float(weakest(one.system))]
+        for pivot in pivots:
+            row += [error(varied(one.system, one.system.initial, pivot, n), one.truth) for n in (1, 2, 3, 5)]
+        rows.append(row)
+    heads = ["angle [rad]", "weakest row", *(f"{p:.0e}, {n}" for p in pivots for n in (1, 2, 3, 5))]
+    return table("error near the flat pose: pivot, sweeps", heads, rows)
+
+
+def weakest(system: qp.Multibody) -> float:
+    """The weakest independent part, squared, that counts."""
+    parts = independent_parts(system, system.initial)
+    return float(parts[parts > 1e-14][-1])
+
+
+def flat_bars(angle: float) -> Case:
+    return _case("", problems.four_bars(2, angle), parallelogram)
+
+
+SCALES = ("none", "own", "free")
+
+
+def _case(name: str, system: qp.Multibody, truth: Callable[[qp.Multibody], np.ndarray]) -> Case:
+    return Case(name, system, truth(system))
+
+
+def _off(size: float) -> str:
+    return "on" if size == 0.0 else f"{size:.0e} off"
+
+
+def main(quick: bool = False) -> None:
+    seeds = 2 if quick else 40
+    door = _case("door 3x3", problems.door(2 if quick else 3), about_its_edge)
+    block = _case("locked lattice 4x4", problems.lattice(2 if quick else 4), one_rigid_body)
+    bars = _case("four-bars 4", problems.four_bars(1 if quick else 4), parallelogram)
+    hinges = _case("hinge chain 100", problems.hinge_chain(3 if quick else 100), eliminated)
+    balls = _case("ball chain 30", problems.ball_chain(3 if quick else 30), eliminated)
+    uneven = _case("ball chain 10, masses 1e8:1", problems.ball_chain(10, (1e-4, 1e4)), eliminated)
+    drawn = {(family, off): samples(family, seeds, off) for off in OFF[:2] for family in FAMILIES}
+    print(agreement(drawn), end="\n\n")
+    print(plateau([hinges, balls, uneven], np.array([PIVOT])), end="\n\n")
+    pivots = 10.0 ** np.arange(-16.0, -3.5, 4.0 if quick else 1.0)
+    print(families_over_pivots(drawn, pivots), end="\n\n")
+    print(plateau([door, block, bars], pivots), end="\n\n")
+    print(pivots_met([door, block, bars]), end="\n\n")
+    print(scaling([bars], [door, block]), end="\n\n")
+    print(sweeps(flat_bars, (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6), (1e-8, 1e-11)))
+
+
+if __name__ == "__main__":
+    main("--quick" in sys.argv)

@@ -1,0 +1,33 @@
+"""The scripts that measure the integrator run, and their systems are what they say."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _benchmarks_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    for name in [n for n in sys.modules if n.partition(".")[0] == "benchmarks"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_chain_falls_to_its_reference() -> None:
+    from benchmarks import tolerances
+
+    run = tolerances.falling_chain(8).simulate(tolerances.END, rtol=1e-10, atol=1e-12, keep="ends")
+    np.testing.assert_allclose(tolerances.tip(run.final), tolerances.TIP, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["flat_poses", "projection", "tolerances"])
+def test_measurement_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    importlib.import_module(f"benchmarks.{name}").main(quick=True)
+    assert capsys.readouterr().out

@@ -75,13 +75,13 @@ def controls(sizes: tuple[int, ...], tolerances: tuple[float, ...], duration: fl
 
 
 def pivots(sizes: tuple[int, ...], duration: float, values: tuple[float, ...]) -> str:
-    """The same with other pivots; and swinging below the flat poses, where nothing is singular."""
+    """With the energy held, other pivots; and swinging below the flat poses, where nothing is singular."""
     rows: list[list[object]] = []
     for pivot in values:
         line: list[object] = [f"{pivot:.0e}"]
         for n in sizes:
             for rtol in (1e-8, 1e-10):
-                stop, _, _, off, _ = run(n, rtol, duration, pivot=pivot)
+                stop, _, _, off, _ = run(n, rtol, duration, energy="conserve", pivot=pivot)
                 line.append(off if stop == "END" else str(stop))
             for rtol in (1e-4, 1e-10):
                 line.append(run(n, rtol, duration, angle=HANGING, rate=0.0, pivot=pivot)[3])

@@ -120,7 +120,7 @@ def between_steps(rtol: float) -> str:
 
 def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings):
     """Fractions of one step of size h from `begin`, with poses from its interpolant."""
-    one = Settings(s.rtol, s.atol, s.drift, s.energy, s.method, h, "all", None)
+    one = dataclasses.replace(s, step=h, keep="all", max_steps=None)
     d = Driver(system.engine, begin, h, (), one)
     d._begin()
     e, y, K = system.engine, d.y.copy(), d.K

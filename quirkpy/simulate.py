@@ -32,6 +32,8 @@ MOST_ROWS = 256
 EFFORT_PER_CALL = 40_000
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
+#: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
+RIM = 1e-6
 #: What stands for the value of a watched function at its crossing; its sign is that of the side where it goes on.
 JUST_CROSSED = float(np.finfo(float).tiny)
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
@@ -196,6 +198,9 @@ class Driver:
             first = integrator.first_step(self.y, self.K[0], span, self.settings.rtol, self.settings.atol)
             self.clock[integrator.H] = self.start.step or first
         self._evaluate_watched()
+        for k, w in enumerate(self.watched):  # a pair on the rim of its range is in it, until it has parted
+            if w.line[0] == MEETING and self.values[k] <= RIM:
+                self.values[k] = min(self.values[k], -JUST_CROSSED)
 
     def _project_start(self) -> None:
         """Onto the constraints where the start misses them, and not a bit otherwise: a run goes on where it stopped."""

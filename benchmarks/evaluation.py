@@ -16,8 +16,9 @@ from quirkpy.kernels.engine import Model, Scratch, evaluate
 
 SIZES = (2, 8, 32, 128, 512)
 LATTICES = (3, 6, 10)
-#: MuJoCo's forward dynamics factor a dense matrix; beyond this many links it would take the time of all the rest.
-MOST = {"MuJoCo": 128}
+#: Beyond this many links MuJoCo takes the time of all the rest, and Pinocchio's data more than ten GB: they hold
+#: derivatives of second order, which grow with the cube of the freedoms.
+MOST = {"MuJoCo": 128, "Pinocchio": 128}
 LOOP = 100
 
 
@@ -43,8 +44,11 @@ def measure(quick: bool) -> Measured:
     figures: dict[str, float] = {}
     for name, build in (("ball chain", trees.ball_chain), ("hinge chain", trees.hinge_chain)):
         rows += [_row(name, size, build(size), here, figures) for size in sizes]
-        if (f"{name} 512") in figures:
+        if f"{name} 512" in figures:
             figures[f"growth {name}"] = figures[f"{name} 512"] / figures[f"{name} 8"]
+            if "Pinocchio" in here:  # aba grows with the number of links
+                aba = figures[f"{name} 128"] / figures[f"{name} 128 / Pinocchio"] * 512.0 / 128.0
+                figures[f"{name} 512 / Pinocchio"] = figures[f"{name} 512"] / aba
     panels = trees.hub()
     rows.append(_row("hub with panels", len(panels.links) - 1, panels, here, figures))
     figures["hub per body"] = figures["hub with panels 16"] / 17.0 / (figures["hinge chain 32"] / 32.0)
@@ -54,7 +58,8 @@ def measure(quick: bool) -> Measured:
     remarks = [
         "quirkpy: in a compiled loop, as its integrator does it; from Python: `system.acceleration(state)`. Peers are "
         "called from Python: `pin.aba`, `mujoco.mj_forward`. differ by: largest relative difference between the "
-        "programs in the angular acceleration of the first joint. CPU / wall: of all competitors of a line together.",
+        "programs in the angular acceleration of the first joint. CPU / wall: of all competitors of a line together. "
+        "Empty: too slow (MuJoCo) or too large for the memory (Pinocchio).",
     ]
     sheets = [Sheet("One acceleration, open trees", heads, rows, remarks), _lattices(figures, quick)]
     return Measured(sheets, figures)

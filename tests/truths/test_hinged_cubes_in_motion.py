@@ -1,4 +1,4 @@
-"""The two hinged cubes swing as one angle: phi'' = -k w d sin(phi - phi_w) / J - c phi' / J, located events included."""
+"""The two hinged cubes swing as one angle: phi'' = -k w d sin(phi - phi_w) / J - c phi' / J; events are located."""
 
 from __future__ import annotations
 

@@ -57,20 +57,6 @@ class Course(NamedTuple):
     step: float
 
 
-class Buffers(NamedTuple):
-    """Rows that a compiled call fills: times, states, angles, drift."""
-
-    t: Floats
-    states: Floats
-    angles: Floats
-    drift: Floats
-
-    @classmethod
-    def make(cls, rows: int, y: Floats, joints: int) -> Buffers:
-        """Room for so many rows."""
-        return cls(np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), np.zeros((rows, 2)))
-
-
 class Kept:
     """The rows of a run that are kept: all, every k-th, or the two ends; the memory of the last two stays flat."""
 
@@ -79,10 +65,6 @@ class Kept:
         self.chunks: list[tuple[Floats, ...]] = []
         self.last: tuple[Floats, ...] | None = None
         self.seen = 0
-
-    def add_rows(self, buffers: Buffers, filled: int) -> None:
-        """The first rows of the buffers."""
-        self.add(*(array[:filled] for array in buffers))
 
     def add(self, *arrays: Floats) -> None:
         """Rows, as columns of times, states, angles, drift."""

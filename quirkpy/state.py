@@ -108,8 +108,12 @@ class State(Record):
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError("this state belongs to no system; system.at(state).initial gives one that does.")
-        near = np.asarray(2.0 * math.pi * self.windings)
-        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, near)
+        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, self.near)
+
+    @property
+    def near(self) -> Floats:
+        """The angle [rad] next to which each joint's is taken (n_joints,)."""
+        return np.asarray(2.0 * math.pi * self.windings)
 
     def _tables(self, purpose: str) -> Tables:
         if self.selection is None:

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from quirkpy.kernels.arrays import MASS, MOMENTS, Vec
-from quirkpy.kernels.compiled import inner
+from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.elimination import (
     ACCELERATION,
     AXIS,
     CENTRE,
+    CHANGE,
     G_FACTOR,
     G_GAIN,
     G_MOTION,
+    G_PUSH,
+    G_STEP,
     GAIN,
     INVERSE,
     MOST,
@@ -34,6 +35,7 @@ from quirkpy.kernels.elimination import (
     general_motion,
 )
 from quirkpy.kernels.matrices import cholesky3, lower, lower_transposed, mixed_transposed, sym6
+from quirkpy.kernels.rows import JACOBIAN, LEFT, SIZE
 from quirkpy.kernels.tree import (
     BALL_NODE,
     COUNT,
@@ -59,6 +61,11 @@ PIVOT = 1e-11
 RUNNING_PIVOT = 1e-8
 #: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 / d^2)^SWEEPS.
 SWEEPS = 3
+
+
+# Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when there
+# is none), and which row that is; the largest contradiction; the time of the evaluation.
+COUNTED, WEAKEST, WHICH, CONTRADICTION, TIME, REPORT_WIDTH = range(6)
 
 
 @inner
@@ -100,19 +107,21 @@ def pass_freedoms(
                 row[at + 3 + k] += y[k]
         return f, (0.0, 0.0, 0.0)
     if kind == GENERAL_NODE:
-        y5 = np.empty(MOST)
         for k in range(count):
             x = dot(get3(general, i, G_MOTION + 6 * k), f) + dot(get3(general, i, G_MOTION + 6 * k + 3), n)
             for m in range(k):
-                x -= general[i, G_FACTOR + MOST * k + m] * y5[m]
-            y5[k] = x / general[i, G_FACTOR + MOST * k + k]
-            row[at + k] += y5[k]
+                x -= general[i, G_FACTOR + MOST * k + m] * general[i, G_STEP + m]
+            x /= general[i, G_FACTOR + MOST * k + k]
+            general[i, G_STEP + k] = x
+            row[at + k] += x
         for k in range(count - 1, -1, -1):
+            x = general[i, G_STEP + k]
             for m in range(k + 1, count):
-                y5[k] -= general[i, G_FACTOR + MOST * m + k] * y5[m]
-            y5[k] /= general[i, G_FACTOR + MOST * k + k]
-            f = sub(f, scale(y5[k], get3(general, i, G_GAIN + 6 * k)))
-            n = sub(n, scale(y5[k], get3(general, i, G_GAIN + 6 * k + 3)))
+                x -= general[i, G_FACTOR + MOST * m + k] * general[i, G_STEP + m]
+            x /= general[i, G_FACTOR + MOST * k + k]
+            general[i, G_STEP + k] = x
+            f = sub(f, scale(x, get3(general, i, G_GAIN + 6 * k)))
+            n = sub(n, scale(x, get3(general, i, G_GAIN + 6 * k + 3)))
     return f, n
 
 
@@ -136,30 +145,30 @@ def carry_up(
 
 
 @inner
-def innovation_rows(
-    tree: Tree, bodies: Floats, jacobian: Floats, target: Floats, A: Floats, c: Floats, work: Floats, general: Floats
-) -> None:
-    """A (m, freedoms), c = target - J a for the accelerations in the scratch array; rows scaled by `free_response`."""
+def innovation_rows(tree: Tree, bodies: Floats, rows: Floats, A: Floats, work: Floats, general: Floats) -> None:
+    """A, and what the accelerations in the scratch array leave of the targets, LEFT - J a; scaled by `free_response`."""
     ground = bodies.shape[0]
-    for k in range(jacobian.shape[0]):
+    for k in range(rows.shape[0]):
         a, b = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2]
-        c[k] = target[k]
+        for m in range(A.shape[1]):
+            A[k, m] = 0.0
+        left = rows[k, LEFT]
         loads = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         others = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if a < ground:
-            loads = at_point(jacobian, k, 0, a, work)
-            c[k] -= dot(get3(jacobian, k, 0), get3(work, a, CENTRE))
-            c[k] -= dot(get3(jacobian, k, 3), get3(work, a, ACCELERATION + 3))
+            loads = at_point(rows, k, JACOBIAN, a, work)
+            left -= dot(get3(rows, k, JACOBIAN), get3(work, a, CENTRE))
+            left -= dot(get3(rows, k, JACOBIAN + 3), get3(work, a, ACCELERATION + 3))
         if b < ground:
-            others = at_point(jacobian, k, 6, b, work)
-            c[k] -= dot(get3(jacobian, k, 6), get3(work, b, CENTRE))
-            c[k] -= dot(get3(jacobian, k, 9), get3(work, b, ACCELERATION + 3))
+            others = at_point(rows, k, JACOBIAN + 6, b, work)
+            left -= dot(get3(rows, k, JACOBIAN + 6), get3(work, b, CENTRE))
+            left -= dot(get3(rows, k, JACOBIAN + 9), get3(work, b, ACCELERATION + 3))
         carry_up(tree.nodes, a, b, loads[0], loads[1], others[0], others[1], A[k], work, general)
-        free = free_response(jacobian, k, a, b, bodies)
+        free = free_response(rows, k, a, b, bodies)
         scaling = 1.0 / math.sqrt(free) if free > 0.0 else 0.0
         for m in range(A.shape[1]):
             A[k, m] *= scaling
-        c[k] *= scaling
+        rows[k, LEFT] = left * scaling
 
 
 @inner
@@ -169,59 +178,61 @@ def trace_of(bodies: Floats, i: int) -> float:
 
 
 @inner
-def free_response(jacobian: Floats, k: int, a: int, b: int, bodies: Floats) -> float:
+def free_response(rows: Floats, k: int, a: int, b: int, bodies: Floats) -> float:
     """About how much row k would yield to a unit load if its two bodies were free."""
     out = 0.0
     if a < bodies.shape[0]:
-        f, n = get3(jacobian, k, 0), get3(jacobian, k, 3)
+        f, n = get3(rows, k, JACOBIAN), get3(rows, k, JACOBIAN + 3)
         out += dot(f, f) / bodies[a, MASS] + 3.0 * dot(n, n) / trace_of(bodies, a)
     if b < bodies.shape[0]:
-        f, n = get3(jacobian, k, 6), get3(jacobian, k, 9)
+        f, n = get3(rows, k, JACOBIAN + 6), get3(rows, k, JACOBIAN + 9)
         out += dot(f, f) / bodies[b, MASS] + 3.0 * dot(n, n) / trace_of(bodies, b)
     return out
 
 
 @inner
-def at_point(jacobian: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Vec, Vec]:
+def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Vec, Vec]:
     """The load of row k on body i, moved from the mass centre to the body's point."""
-    f, n = get3(jacobian, k, first), get3(jacobian, k, first + 3)
+    f, n = get3(rows, k, first), get3(rows, k, first + 3)
     return f, sub(n, cross(get3(work, i, POINT), f))
 
 
 @inner
-def smallest_solution(A: Floats, c: Floats, mu: float, nu: Floats, report: Floats) -> None:
-    """The smallest nu with A nu = c, strongest row first; destroys A and c.
+def smallest_solution(A: Floats, rows: Floats, mu: float, report: Floats) -> None:
+    """The smallest nu with A nu = rows[:, LEFT], strongest row first, into the last row of A; destroys the others.
 
-    report[0]: the weakest row that counts, its independent part squared (1 when there is none); report[1]: the largest
-    right-hand side left on rows that do not count: how far they contradict the others.
+    report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they contradict the others.
     """
-    m, n = A.shape
-    nu[:] = 0.0
-    report[0], report[1] = 1.0, 0.0
-    size = np.empty(m)
+    m, n = rows.shape[0], A.shape[1]
+    nu = A[m]
+    for k in range(n):
+        nu[k] = 0.0
+    report[COUNTED], report[WEAKEST], report[WHICH], report[CONTRADICTION] = 0.0, 1.0, -1.0, 0.0
     for i in range(m):
         s = 0.0
         for k in range(n):
             s += A[i, k] * A[i, k]
-        size[i] = s
+        rows[i, SIZE] = s
     for _ in range(min(m, n)):
         best = 0
         for i in range(1, m):
-            if size[i] > size[best]:
+            if rows[i, SIZE] > rows[best, SIZE]:
                 best = i
-        d = size[best]
+        d = rows[best, SIZE]
         if d < 1e-3 * mu:
             break
         if d > mu:
-            report[0] = min(report[0], d)
+            report[COUNTED] += 1.0
+            if d < report[WEAKEST]:
+                report[WEAKEST], report[WHICH] = d, best
         left = mu * mu / (d * (d + mu) + mu * mu)  # what one sweep of the damped solution leaves undone
-        step = c[best] / d * (1.0 - left**SWEEPS)
+        step = rows[best, LEFT] / d * (1.0 - left**SWEEPS)
         q = A[best]
         for k in range(n):
             nu[k] += step * q[k]
-        size[best] = -1.0
+        rows[best, SIZE] = -1.0
         for i in range(m):
-            if size[i] > 0.0:
+            if rows[i, SIZE] > 0.0:
                 share = 0.0
                 for k in range(n):
                     share += A[i, k] * q[k]
@@ -230,25 +241,24 @@ def smallest_solution(A: Floats, c: Floats, mu: float, nu: Floats, report: Float
                 for k in range(n):
                     A[i, k] -= share * q[k]
                     s += A[i, k] * A[i, k]
-                size[i] = s
-                c[i] -= share * c[best]
+                rows[i, SIZE] = s
+                rows[i, LEFT] -= share * rows[best, LEFT]
     for i in range(m):
-        if 0.0 <= size[i] < mu:
-            report[1] = max(report[1], abs(c[i]))
+        if 0.0 <= rows[i, SIZE] < mu:
+            report[CONTRADICTION] = max(report[CONTRADICTION], abs(rows[i, LEFT]))
 
 
 @inner
-def add_innovations(nodes: Ints, nu: Floats, work: Floats, change: Floats, general: Floats) -> None:
-    """Add the accelerations that the innovations make to those in the scratch array; `change` (nb, 6) is scratch."""
+def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> None:
+    """Add the accelerations that the innovations make to those in the scratch array."""
     ground = nodes.shape[0] - 1
-    push = np.empty(MOST)
     for k in range(ground):
         i = nodes[k, ORDER]
         p, kind, at, count = nodes[i, PARENT], nodes[i, NODE], nodes[i, FIRST], nodes[i, COUNT]
         a, alpha = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if p < ground:
-            alpha = get3(change, p, 3)
-            a = add(get3(change, p, 0), cross(alpha, get3(work, i, SHIFT)))
+            alpha = get3(work, p, CHANGE + 3)
+            a = add(get3(work, p, CHANGE), cross(alpha, get3(work, i, SHIFT)))
         if kind == TURN_NODE or kind == SLIDE_NODE:
             s = nu[at] * work[i, ROOT]
             s -= (dot(get3(work, i, GAIN), a) + dot(get3(work, i, GAIN + 3), alpha)) * work[i, INVERSE]
@@ -263,33 +273,22 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, change: Floats, gener
             alpha = sub(lower(sym6(work, i, ROOT), (nu[at], nu[at + 1], nu[at + 2])), back)
         elif kind == GENERAL_NODE:
             for r in range(count):
-                push[r] = 0.0
+                effort = 0.0
                 for c in range(r + 1):
-                    push[r] += general[i, G_FACTOR + MOST * r + c] * nu[at + c]
-            a, alpha = general_motion(i, count, a, alpha, push, general)
-        put3(change, i, 0, a)
-        put3(change, i, 3, alpha)
+                    effort += general[i, G_FACTOR + MOST * r + c] * nu[at + c]
+                general[i, G_PUSH + r] = effort
+            a, alpha = general_motion(i, count, a, alpha, G_PUSH, general)
+        put3(work, i, CHANGE, a)
+        put3(work, i, CHANGE + 3, alpha)
         put3(work, i, ACCELERATION + 3, add(get3(work, i, ACCELERATION + 3), alpha))
         put3(work, i, CENTRE, add(get3(work, i, CENTRE), sub(a, cross(alpha, get3(work, i, POINT)))))
 
 
-@inner
-def close_loops(
-    tree: Tree,
-    bodies: Floats,
-    jacobian: Floats,
-    target: Floats,
-    freedoms: int,
-    mu: float,
-    work: Floats,
-    general: Floats,
-    report: Floats,
-) -> None:
-    """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = target on the closing rows."""
-    m = jacobian.shape[0]
-    A, c = np.zeros((m, freedoms)), np.empty(m)
+@kernel
+def close_loops(tree: Tree, bodies: Floats, rows: Floats, A: Floats, mu: float, work: Floats, general: Floats,
+                report: Floats) -> None:
+    """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = LEFT on the closing rows."""
     innovation_scales(tree.nodes, work)
-    innovation_rows(tree, bodies, jacobian, target, A, c, work, general)
-    nu = np.empty(freedoms)
-    smallest_solution(A, c, mu, nu, report)
-    add_innovations(tree.nodes, nu, work, np.empty((bodies.shape[0], 6)), general)
+    innovation_rows(tree, bodies, rows, A, work, general)
+    smallest_solution(A, rows, mu, report)
+    add_innovations(tree.nodes, A[rows.shape[0]], work, general)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from quirkpy.kernels.arrays import AXES, PLACE_AXES, Mat, Sym, Vec
 from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.matrices import mixed_transposed, put6, sym6, sym_inverse, sym_times
@@ -35,7 +33,8 @@ SCHUR = 64  # free: inverse of A - B C^-1 B' (6)
 CENTRE = 70  # acceleration of the mass centre (3)
 ROOT = 73  # loops: H with H H' = C^-1 (ball, free), packed like a symmetric matrix; 1 / sqrt(D) (single) (6)
 SCHUR_ROOT = 79  # loops: H with H H' = SCHUR (free) (6)
-WIDTH = 88
+CHANGE = 85  # loops: what closing them adds to the acceleration at o (6)
+WIDTH = 91
 
 # Columns of the second scratch array, for joints with several freedoms that are not all turns (at most 5).
 MOST = 5
@@ -43,7 +42,10 @@ G_MOTION = 0  # S, a column after the other (6 x 5)
 G_GAIN = 30  # U = I S (6 x 5)
 G_FACTOR = 60  # Cholesky factor of D = S' I S, row-major (5 x 5)
 G_EFFORT = 85  # -S' p (5)
-G_WIDTH = 90
+G_PUSH = 90  # loops: innovations as efforts (5)
+G_STEP = 95  # scratch: a vector over the freedoms (5)
+G_HALF = 100  # scratch: V = L^-1 (U', -S' p), row-major (5 x 7)
+G_WIDTH = 135
 
 
 @inner
@@ -213,7 +215,6 @@ def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: F
     first, n = tree.nodes[i, MOTION], tree.nodes[i, COUNT]
     A, C = sym6(work, i, LINEAR), sym6(work, i, ANGULAR)
     b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
-    take = np.empty(MOST)
     for k in range(n):
         near, axis = tree.nodes[i, NEAR], tree.motions[first + k, MOTION_AXIS]
         z = turn(frames, tree.nodes[i, PARENT], AXES, column(place, near, PLACE_AXES, axis))
@@ -225,10 +226,10 @@ def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: F
         un = sym_times(C, z) if turning else mixed_transposed(b0, b1, b2, z)
         put3(general, i, G_GAIN + 6 * k, uf)
         put3(general, i, G_GAIN + 6 * k + 3, un)
-        take[k] = 0.0
+        effort = 0.0
         for c in range(6):
-            take[k] -= general[i, G_MOTION + 6 * k + c] * work[i, LOAD + c]
-        general[i, G_EFFORT + k] = take[k]
+            effort -= general[i, G_MOTION + 6 * k + c] * work[i, LOAD + c]
+        general[i, G_EFFORT + k] = effort
     # D = S' U = L L'
     for k in range(n):
         for m in range(k + 1):
@@ -239,15 +240,14 @@ def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: F
                 d -= general[i, G_FACTOR + MOST * k + c] * general[i, G_FACTOR + MOST * m + c]
             general[i, G_FACTOR + MOST * k + m] = math.sqrt(d) if m == k else d / general[i, G_FACTOR + MOST * m + m]
     # V = L^-1 U': then U D^-1 U' = V' V and U D^-1 t = V' (L^-1 t)
-    V = np.empty((MOST, 7))
     for k in range(n):
         for c in range(7):
-            x = take[k] if c == 6 else general[i, G_GAIN + 6 * k + c]
+            x = general[i, G_EFFORT + k] if c == 6 else general[i, G_GAIN + 6 * k + c]
             for m in range(k):
-                x -= general[i, G_FACTOR + MOST * k + m] * V[m, c]
-            V[k, c] = x / general[i, G_FACTOR + MOST * k + k]
+                x -= general[i, G_FACTOR + MOST * k + m] * general[i, G_HALF + 7 * m + c]
+            general[i, G_HALF + 7 * k + c] = x / general[i, G_FACTOR + MOST * k + k]
     for k in range(n):
-        v, w = (V[k, 0], V[k, 1], V[k, 2]), (V[k, 3], V[k, 4], V[k, 5])
+        v, w = get3(general, i, G_HALF + 7 * k), get3(general, i, G_HALF + 7 * k + 3)
         at = 0
         for r in range(3):
             for c in range(3):
@@ -257,24 +257,26 @@ def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: F
                     work[i, ANGULAR + at] -= w[r] * w[c]
                     at += 1
         for c in range(6):
-            work[i, LOAD + c] += V[k, c] * V[k, 6]
+            work[i, LOAD + c] += general[i, G_HALF + 7 * k + c] * general[i, G_HALF + 7 * k + 6]
 
 
 @inner
-def general_motion(i: int, n: int, a: Vec, alpha: Vec, push: Floats, general: Floats) -> tuple[Vec, Vec]:
-    """a + S s'' with D s'' = push - U' a, where push (n,) is -S' p."""
-    s = np.empty(MOST)
+def general_motion(i: int, n: int, a: Vec, alpha: Vec, push: int, general: Floats) -> tuple[Vec, Vec]:
+    """a + S s'' with D s'' = (-S' p) - U' a, where -S' p stands in column `push`."""
+    s = G_STEP
     for k in range(n):
-        x = push[k]
+        x = general[i, push + k]
         for c in range(3):
             x -= general[i, G_GAIN + 6 * k + c] * a[c] + general[i, G_GAIN + 6 * k + 3 + c] * alpha[c]
         for m in range(k):
-            x -= general[i, G_FACTOR + MOST * k + m] * s[m]
-        s[k] = x / general[i, G_FACTOR + MOST * k + k]
+            x -= general[i, G_FACTOR + MOST * k + m] * general[i, s + m]
+        general[i, s + k] = x / general[i, G_FACTOR + MOST * k + k]
     for k in range(n - 1, -1, -1):
+        x = general[i, s + k]
         for m in range(k + 1, n):
-            s[k] -= general[i, G_FACTOR + MOST * m + k] * s[m]
-        s[k] /= general[i, G_FACTOR + MOST * k + k]
-        a = add(a, scale(s[k], get3(general, i, G_MOTION + 6 * k)))
-        alpha = add(alpha, scale(s[k], get3(general, i, G_MOTION + 6 * k + 3)))
+            x -= general[i, G_FACTOR + MOST * m + k] * general[i, s + m]
+        x /= general[i, G_FACTOR + MOST * k + k]
+        general[i, s + k] = x
+        a = add(a, scale(x, get3(general, i, G_MOTION + 6 * k)))
+        alpha = add(alpha, scale(x, get3(general, i, G_MOTION + 6 * k + 3)))
     return a, alpha

@@ -94,14 +94,12 @@ def joint_coordinate(j: int, joints: Joints, sites: Sites, frames: Floats) -> tu
 
 
 @kernel
-def joint_coordinates(which: Ints, joints: Joints, sites: Sites, frames: Floats) -> Floats:
-    """Value and rate of the coordinate of each of the given joints (n, 2); NaN for a joint without one."""
-    out = np.full((which.shape[0], 2), np.nan)
+def joint_coordinates(which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats) -> None:
+    """Value and rate of the coordinate of each of the given joints (n, 2); a row of a joint without one is left."""
     for k in range(which.shape[0]):
         kind = joints.ends[which[k], COORDINATE_KIND]
         if kind == ANGLE or kind == TRAVEL:
             out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)
-    return out
 
 
 @inner

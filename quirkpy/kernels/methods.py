@@ -11,37 +11,44 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.integrate import DOP853, RK45
 
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, Ints
 
 Method: TypeAlias = Literal["dop853", "rk45"]
 
+#: Slopes that a step may need, those of the interpolant included.
+MOST_SLOPES = 16
+# Rows of Table.weights: of the stages (the one after the last makes the step itself, those behind it serve the
+# interpolant); of the two error estimates; of the interpolant (4).
+FIFTH, THIRD, DENSE, WEIGHT_ROWS = 16, 17, 18, 22
+# Its last column: the time of the stage, in steps.
+NODE = MOST_SLOPES
+# Columns of Table.counts: stages; slopes of the error estimates; stages of the interpolant beyond the end; order of the
+# error estimate.
+STAGES, ESTIMATED, EXTRA, ORDER = range(4)
+
 
 class Table(NamedTuple):
-    """a (s, s), b (s,), c (s,): stages and step; e3, e5: error estimates over the stages and the derivative at the end
-    (s + 1,), e3 zero where there is one estimate only; order of the error estimate; dense: stages of the interpolant
-    beyond the end, their a and c; d: what makes the interpolant of all derivatives."""
+    """weights (WEIGHT_ROWS, MOST_SLOPES + 1) and counts (4,) of a method."""
 
-    a: Floats
-    b: Floats
-    c: Floats
-    e3: Floats
-    e5: Floats
-    order: int
-    extra_a: Floats
-    extra_c: Floats
-    d: Floats
+    weights: Floats
+    counts: Ints
 
 
-def _table(method: Method) -> Table:
-    if method == "dop853":
-        return Table(
-            DOP853.A.copy(), DOP853.B.copy(), DOP853.C.copy(), DOP853.E3.copy(), DOP853.E5.copy(), 7,
-            DOP853.A_EXTRA.copy(), DOP853.C_EXTRA.copy(), DOP853.D.copy(),
-        )  # fmt: skip
-    a = np.zeros((6, 6))
-    a[:, :5] = RK45.A
-    none = np.zeros((0, 0))
-    return Table(a, RK45.B.copy(), RK45.C.copy(), np.zeros(7), RK45.E.copy(), 4, none, np.zeros(0), RK45.P.T.copy())
+def _dop853() -> Table:
+    w = np.zeros((WEIGHT_ROWS, MOST_SLOPES + 1))
+    w[:12, :12], w[:12, NODE] = DOP853.A, DOP853.C
+    w[12, :12], w[12, NODE] = DOP853.B, 1.0
+    w[13:16, :16], w[13:16, NODE] = DOP853.A_EXTRA, DOP853.C_EXTRA
+    w[FIFTH, :13], w[THIRD, :13], w[DENSE:, :16] = DOP853.E5, DOP853.E3, DOP853.D
+    return Table(w, np.array([12, 12, 3, 7]))
 
 
-TABLES: dict[Method, Table] = {"dop853": _table("dop853"), "rk45": _table("rk45")}
+def _rk45() -> Table:
+    w = np.zeros((WEIGHT_ROWS, MOST_SLOPES + 1))
+    w[:6, :5], w[:6, NODE] = RK45.A, RK45.C
+    w[6, :6], w[6, NODE] = RK45.B, 1.0
+    w[FIFTH, :7], w[DENSE:, :7] = RK45.E, RK45.P.T
+    return Table(w, np.array([6, 7, 0, 4]))
+
+
+TABLES: dict[Method, Table] = {"dop853": _dop853(), "rk45": _rk45()}

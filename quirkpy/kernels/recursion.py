@@ -24,7 +24,6 @@ from quirkpy.kernels.elimination import (
     CENTRE,
     EFFORT,
     G_EFFORT,
-    G_WIDTH,
     GAIN,
     INVERSE,
     LINEAR,
@@ -180,24 +179,17 @@ def forward(nodes: Ints, work: Floats, general: Floats) -> None:
                 else:
                     a = add(a, scale(s, get3(work, i, AXIS)))
             elif kind == GENERAL_NODE:
-                a, alpha = general_motion(i, nodes[i, COUNT], a, alpha, general[i, G_EFFORT:G_WIDTH], general)
+                a, alpha = general_motion(i, nodes[i, COUNT], a, alpha, G_EFFORT, general)
         put3(work, i, ACCELERATION, a)
         put3(work, i, ACCELERATION + 3, alpha)
 
 
 @inner
-def tree_accelerations(
-    tree: Tree, bodies: Floats, wrench: Floats, place: Floats, frames: Floats, work: Floats, general: Floats
-) -> None:
-    """Accelerations under the tree's joints alone, left in the scratch array."""
-    start_bodies(tree.nodes, bodies, wrench, place, frames, work)
-    hang_bodies(tree.nodes, place, frames, work)
-    backward(tree, place, frames, work, general)
-    forward(tree.nodes, work, general)
-    # from the acceleration at each body's point to that of its mass centre
-    for i in range(bodies.shape[0]):
+def centres(frames: Floats, work: Floats, keep: float, n: int) -> None:
+    """From the acceleration at each body's point to that of its mass centre; the centripetal part is kept or not."""
+    for i in range(n):
         c = get3(work, i, POINT)
-        turning = add(cross(get3(work, i, ACCELERATION + 3), c), centripetal(get3(frames, i, SPIN), c))
+        turning = add(cross(get3(work, i, ACCELERATION + 3), c), scale(keep, centripetal(get3(frames, i, SPIN), c)))
         put3(work, i, CENTRE, sub(get3(work, i, ACCELERATION), turning))
 
 

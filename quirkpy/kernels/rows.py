@@ -28,45 +28,30 @@ from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import DISTANCE, DOT, LINE
 
 
+# Columns of a row at one instant: residual, its explicit time derivative, what the accelerations must supply, what is
+# left to be supplied while loops are closed, the size of what is left of the row; and J over (v1, w1, v2, w2) (12).
+PHI, RATE, GAMMA, LEFT, SIZE, JACOBIAN, ROW_WIDTH = 0, 1, 2, 3, 4, 5, 17
+
+
 @inner
-def dot_row(
-    i: int,
-    row: int,
-    table: RowTable,
-    joints: Joints,
-    sites: Sites,
-    frames: Floats,
-    phi: Floats,
-    jacobian: Floats,
-    gamma: Floats,
-) -> None:
+def dot_row(i: int, row: int, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
     """Row i: an axis e of site 1 and an axis f of site 2 enclose a given angle, e . f = value."""
     j = table.what[row, ROW_JOINT]
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
     w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
     e = site_axis(s1, table.what[row, ROW_AXIS1], sites, frames)
     f = site_axis(s2, table.what[row, ROW_AXIS2], sites, frames)
-    phi[i] = dot(e, f) - table.value[row]
+    rows[i, PHI] = dot(e, f) - table.value[row]
     n = cross(e, f)
-    put3(jacobian, i, 3, n)
-    put3(jacobian, i, 9, scale(-1.0, n))
+    put3(rows, i, JACOBIAN + 3, n)
+    put3(rows, i, JACOBIAN + 9, scale(-1.0, n))
     # e'' . f + 2 e' . f' + e . f'' at constant angular velocities
     mixed = 2.0 * dot(cross(w1, e), cross(w2, f))
-    gamma[i] = -(dot(centripetal(w1, e), f) + mixed + dot(e, centripetal(w2, f)))
+    rows[i, GAMMA] = -(dot(centripetal(w1, e), f) + mixed + dot(e, centripetal(w2, f)))
 
 
 @inner
-def point_row(
-    i: int,
-    row: int,
-    table: RowTable,
-    joints: Joints,
-    sites: Sites,
-    frames: Floats,
-    phi: Floats,
-    jacobian: Floats,
-    gamma: Floats,
-) -> None:
+def point_row(i: int, row: int, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
     """Row i about d = x2 - x1: its component e . d along an axis e of site 1, or its length |d|."""
     j = table.what[row, ROW_JOINT]
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
@@ -75,41 +60,33 @@ def point_row(
     d, rate = sub(x2, x1), sub(u2, u1)
     if table.what[row, ROW_KIND] == LINE:
         e = site_axis(s1, table.what[row, ROW_AXIS1], sites, frames)
-        phi[i] = dot(e, d) - table.value[row]
+        rows[i, PHI] = dot(e, d) - table.value[row]
         lever = sub(x2, get3(frames, b1, POSITION))  # the axis turns with body 1 and meets d at x2
         extra = 2.0 * dot(cross(w1, e), rate) + dot(centripetal(w1, e), d)
     else:
         length = norm(d)
         e = scale(1.0 / length, d)
-        phi[i] = length - table.value[row]
+        rows[i, PHI] = length - table.value[row]
         lever = c1
         extra = (dot(rate, rate) - dot(e, rate) ** 2) / length
-    put3(jacobian, i, 0, scale(-1.0, e))
-    put3(jacobian, i, 3, cross(e, lever))
-    put3(jacobian, i, 6, e)
-    put3(jacobian, i, 9, cross(c2, e))
+    put3(rows, i, JACOBIAN, scale(-1.0, e))
+    put3(rows, i, JACOBIAN + 3, cross(e, lever))
+    put3(rows, i, JACOBIAN + 6, e)
+    put3(rows, i, JACOBIAN + 9, cross(c2, e))
     # e . d'' at constant velocities, and how e itself turns
-    gamma[i] = -(dot(e, sub(centripetal(w2, c2), centripetal(w1, c1))) + extra)
+    rows[i, GAMMA] = -(dot(e, sub(centripetal(w2, c2), centripetal(w1, c1))) + extra)
 
 
 @kernel
 def constraint_rows(
-    rows: Ints,
-    table: RowTable,
-    joints: Joints,
-    sites: Sites,
-    frames: Floats,
-    phi: Floats,
-    jacobian: Floats,
-    gamma: Floats,
+    which: Ints, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats
 ) -> None:
-    """Fill in phi (m,), J (m, 12) and gamma (m,) of the given rows; rows of other kinds become zero."""
-    jacobian[:] = 0.0
-    for i in range(rows.shape[0]):
-        kind = table.what[rows[i], ROW_KIND]
+    """Fill in phi, J and gamma of the given rows; those of other kinds become zero."""
+    for i in range(which.shape[0]):
+        for k in range(ROW_WIDTH):
+            rows[i, k] = 0.0
+        kind = table.what[which[i], ROW_KIND]
         if kind == DOT:
-            dot_row(i, rows[i], table, joints, sites, frames, phi, jacobian, gamma)
+            dot_row(i, which[i], table, joints, sites, frames, rows)
         elif kind == LINE or kind == DISTANCE:
-            point_row(i, rows[i], table, joints, sites, frames, phi, jacobian, gamma)
-        else:
-            phi[i] = gamma[i] = 0.0
+            point_row(i, which[i], table, joints, sites, frames, rows)

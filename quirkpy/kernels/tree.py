@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from quirkpy.kernels.compiled import inner, kernel
+from quirkpy.kernels.compiled import allocating, inner
 from quirkpy.parts.checks import Bools, Ints
 from quirkpy.tables.tables import SLIDE, TURN, Selection
 
@@ -79,7 +79,7 @@ def islands_of(s: Selection) -> Ints:
     return np.where(label[:-1] == label[-1], -1, label[:-1]).astype(np.int64)
 
 
-@kernel
+@allocating
 def joints_at_bodies(nb: int, active: Ints, body1: Ints, body2: Ints, in_tree: Bools) -> tuple[Ints, Ints]:
     """Joints that can carry a body, by body: touching[start[b] : start[b + 1]]; the ground is body nb."""
     start = np.zeros(nb + 2, np.int64)
@@ -124,7 +124,7 @@ def next_root(nb: int, reached: Bools, start: Ints) -> int:
     return root
 
 
-@kernel
+@allocating
 def grow(
     nodes: Ints, start: Ints, touching: Ints, body1: Ints, body2: Ints, joint_freedom: Ints, freedom_kind: Ints
 ) -> None:

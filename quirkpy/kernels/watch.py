@@ -6,24 +6,33 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.arrays import MASS, MOMENTS, OMEGA, V
-from quirkpy.kernels.compiled import inner, kernel
-from quirkpy.kernels.engine import Model, Scratch
+from quirkpy.kernels.compiled import inner
+from quirkpy.kernels.evaluation import Model, Scratch
+from quirkpy.kernels.hook import EVENTS, ask
 from quirkpy.kernels.kinematics import site_axis, site_motion
 from quirkpy.kernels.matrices import sym6, sym_times
 from quirkpy.kernels.vectors import dot, get3, norm, sub
 from quirkpy.parts.checks import Floats, Ints
 
 #: What is watched.  REST: a = speed [m/s], b = acceleration [m/s2].  ENERGY: a = energy [J].  MEETING: sites one and
-#: two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: nothing here, the event is asked.
+#: two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the event is asked.
 REST, ENERGY, MEETING, PYTHON = range(4)
+
+# Columns of Watch.what.
+KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
+# Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state asked about; where in
+# the step it crosses zero; for meetings the square of the distance and its rate, at the same three states.
+VALUE, NOW, TRIAL, ROOT, GAP, VALUES_WIDTH = 0, 1, 2, 3, 4, 10
 
 
 class Watch(NamedTuple):
-    """kind, one, two (n, 3); numbers a, b, c (n, 3); direction: -1 falling, 1 rising, 0 both (n,)."""
+    """what (n, WHAT_WIDTH), direction: -1 falling, 1 rising, 0 both; numbers a, b, c (n, 3); values (n, VALUES_WIDTH);
+    asked: the state that events in Python are asked about (nb + 1, STATE_WIDTH)."""
 
     what: Ints
     numbers: Floats
-    direction: Ints
+    values: Floats
+    asked: Floats
 
 
 @inner
@@ -46,11 +55,17 @@ def total_mass(bodies: Floats) -> float:
 
 
 @inner
-def meeting(one: int, two: int, reach: float, alignment: float, roll: float, model: Model, frames: Floats) -> float:
-    """Below zero where site two is within reach of site one, faces it and, modulo `roll`, matches its x axis."""
-    _, _, x1, _, _ = site_motion(one, model.sites, frames)
-    _, _, x2, _, _ = site_motion(two, model.sites, frames)
-    far = norm(sub(x2, x1)) / reach
+def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
+    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches its x axis; the
+    distance as well."""
+    one, two = watch.what[k, ONE], watch.what[k, TWO]
+    reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
+    _, _, x1, u1, _ = site_motion(one, model.sites, frames)
+    _, _, x2, u2, _ = site_motion(two, model.sites, frames)
+    d = sub(x2, x1)
+    watch.values[k, GAP + 2 * TRIAL] = dot(d, d)
+    watch.values[k, GAP + 2 * TRIAL + 1] = 2.0 * dot(d, sub(u2, u1))
+    far = norm(d) / reach
     z1, z2 = site_axis(one, 2, model.sites, frames), site_axis(two, 2, model.sites, frames)
     off = math.acos(max(-1.0, min(1.0, -dot(z1, z2)))) / alignment
     if roll > 0.0:
@@ -61,25 +76,47 @@ def meeting(one: int, two: int, reach: float, alignment: float, roll: float, mod
     return max(far, off) - 1.0
 
 
-@kernel
-def watched(
-    t: float, y: Floats, acceleration: Floats, model: Model, scratch: Scratch, watch: Watch, values: Floats
-) -> None:
-    """Values of the watched functions at a state just evaluated."""
-    bodies, energy = model.bodies, 0.0
+@inner
+def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, watch: Watch) -> None:
+    """The watched functions at a state just evaluated, into column TRIAL."""
+    bodies, energy, asking = model.bodies, 0.0, False
     for k in range(scratch.potential.shape[0]):
         energy += scratch.potential[k]
-    for k in range(values.shape[0]):
-        kind = watch.what[k, 0]
-        a, b, c = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
+    for k in range(watch.values.shape[0]):
+        kind, a, b = watch.what[k, KIND], watch.numbers[k, 0], watch.numbers[k, 1]
         if kind == REST:
             mass = total_mass(bodies)
             speed = math.sqrt(metric(y, V, y, OMEGA, bodies) / mass) / a
             push = math.sqrt(metric(acceleration, 0, acceleration, 3, bodies) / mass) / b
-            values[k] = max(speed, push) - 1.0
+            watch.values[k, TRIAL] = max(speed, push) - 1.0
         elif kind == ENERGY:
-            values[k] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
+            watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
         elif kind == MEETING:
-            values[k] = meeting(watch.what[k, 1], watch.what[k, 2], a, b, c, model, scratch.frames)
+            watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         else:
-            values[k] = 0.0
+            asking = True
+    if asking:
+        for i in range(y.shape[0]):
+            for j in range(y.shape[1]):
+                watch.asked[i, j] = y[i, j]
+        ask(model.hook, EVENTS)
+
+
+@inner
+def keep(watch: Watch, column: int) -> None:
+    """The values just asked for as those of the beginning (VALUE) or of the end (NOW) of a step."""
+    values = watch.values
+    for k in range(values.shape[0]):
+        values[k, column] = values[k, TRIAL]
+        values[k, GAP + 2 * column] = values[k, GAP + 2 * TRIAL]
+        values[k, GAP + 2 * column + 1] = values[k, GAP + 2 * TRIAL + 1]
+
+
+@inner
+def go_on(watch: Watch) -> None:
+    """The end of a step becomes the beginning of the next."""
+    values = watch.values
+    for k in range(values.shape[0]):
+        values[k, VALUE] = values[k, NOW]
+        values[k, GAP] = values[k, GAP + 2]
+        values[k, GAP + 1] = values[k, GAP + 3]

@@ -1,0 +1,120 @@
+"""One evaluation: from a state to its accelerations, or to the smallest correction that puts it back on its joints."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quirkpy.kernels.arrays import SPIN, VELOCITY, Elements, Joints, RowTable, Schedules, Sites
+from quirkpy.kernels.closure import TIME, close_loops
+from quirkpy.kernels.compiled import inner, kernel
+from quirkpy.kernels.gaps import aim
+from quirkpy.kernels.hook import LOADS, PARTS, ROWS, ask
+from quirkpy.kernels.kinematics import fill_frames
+from quirkpy.kernels.loads import applied_loads
+from quirkpy.kernels.recursion import backward, centres, forward, hang_bodies, in_body_axes, start_bodies
+from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, constraint_rows
+from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_ROW, Tree
+from quirkpy.kernels.vectors import dot, get3
+from quirkpy.parts.checks import Floats, Ints
+
+# Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how much of a gap
+# [1/s2] and of a slip [1/s] becomes acceleration.
+PIVOT_USED, OF_GAP, OF_SLIP, CONTROL_WIDTH = range(4)
+
+
+class Model(NamedTuple):
+    """All that an evaluation reads: the tree, the tables, which elements act, the bodies, the number of the island of
+    each (those that hang together without the ground; -1: on the ground) (nb,), the hook, and the control."""
+
+    tree: Tree
+    sites: Sites
+    joints: Joints
+    rows: RowTable
+    elements: Elements
+    schedules: Schedules
+    acting: Ints
+    bodies: Floats
+    islands: Ints
+    hook: Ints
+    control: Floats
+
+
+class Scratch(NamedTuple):
+    """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of each acting element,
+    power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with several freedoms, the closing rows
+    (m, ROW_WIDTH), their innovations A and the solution (m + 1, freedoms), sums over islands, and the report."""
+
+    frames: Floats
+    wrench: Floats
+    potential: Floats
+    power: Floats
+    work: Floats
+    general: Floats
+    rows: Floats
+    innovations: Floats
+    islands: Floats
+    report: Floats
+
+
+@kernel
+def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
+    """Accelerations (nb, 6) of a state: kinematics, loads, tree, loops."""
+    scratch.report[TIME] = t
+    fill_frames(y, scratch.frames)
+    applied_loads(
+        t, model.acting, model.elements, model.joints, model.schedules, model.bodies, model.sites, scratch.frames,
+        scratch.wrench, scratch.potential, scratch.power,
+    )  # fmt: skip
+    if model.hook[PARTS] != 0:
+        ask(model.hook, LOADS)
+    solve(model, scratch, 1.0, model.control[OF_GAP], model.control[OF_SLIP], model.control[PIVOT_USED])
+    in_body_axes(scratch.frames, scratch.work, out)
+
+
+@kernel
+def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
+    """What the bodies do about loads, gaps and slips at the kinematics in the scratch arrays: work[:, CENTRE] and the
+    angular half of work[:, ACCELERATION].
+
+    keep = 1: accelerations, to which `of_gap` and `of_slip` may be added so that joints pull themselves together.
+    keep = 0: loads and velocity terms are left out; with of_gap = 1 the smallest displacement that closes every gap,
+    with of_slip = 1 the smallest change of velocity that stops every slip.
+    """
+    frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
+    start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites.place, frames, work)
+    hang_bodies(tree.nodes, model.sites.place, frames, work)
+    if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
+        aim(tree, model.sites.place, frames, work, keep, of_gap, of_slip)
+    backward(tree, model.sites.place, frames, work, general)
+    forward(tree.nodes, work, general)
+    centres(frames, work, keep, model.bodies.shape[0])
+    if scratch.rows.shape[0] > 0:
+        closing_rows(model, scratch)
+        set_targets(model, scratch, keep, of_gap, of_slip)
+        close_loops(tree, model.bodies, scratch.rows, scratch.innovations, pivot, work, general, scratch.report)
+
+
+@inner
+def closing_rows(model: Model, scratch: Scratch) -> None:
+    """phi, J and gamma of the closing rows."""
+    which = model.tree.loops[:, LOOP_ROW]
+    constraint_rows(which, model.rows, model.joints, model.sites, scratch.frames, scratch.rows)
+    if model.hook[PARTS] != 0:
+        ask(model.hook, ROWS)
+
+
+@inner
+def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float) -> None:
+    """What each closing row is to be supplied with."""
+    frames, rows, loops = scratch.frames, scratch.rows, model.tree.loops
+    for k in range(rows.shape[0]):
+        left = keep * rows[k, GAMMA] - of_gap * rows[k, PHI]
+        if of_slip != 0.0:
+            a, b = loops[k, LOOP_BODY1], loops[k, LOOP_BODY2]
+            rate = rows[k, RATE]
+            rate += dot(get3(rows, k, JACOBIAN), get3(frames, a, VELOCITY))
+            rate += dot(get3(rows, k, JACOBIAN + 3), get3(frames, a, SPIN))
+            rate += dot(get3(rows, k, JACOBIAN + 6), get3(frames, b, VELOCITY))
+            rate += dot(get3(rows, k, JACOBIAN + 9), get3(frames, b, SPIN))
+            left -= of_slip * rate
+        rows[k, LEFT] = left

@@ -1,0 +1,170 @@
+"""Where in a step something happens: crossings of the watched functions, located on the polynomial of the step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from quirkpy.kernels.compiled import inlined, inner
+from quirkpy.kernels.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.methods import Table
+from quirkpy.kernels.steps import EVALUATIONS, STEP, WITHIN, Run, T, interpolate, make_polynomial
+from quirkpy.kernels.watch import DIRECTION, GAP, KIND, MEETING, NOW, ROOT, TRIAL, VALUE, Watch, watched
+from quirkpy.parts.checks import Floats
+
+#: Events this close to the first one [s] happen together.
+TOGETHER = 1e-10
+#: What stands for the value of a watched function at its crossing; its sign is that of the side where it goes on.
+JUST_CROSSED = float(np.finfo(float).tiny)
+#: Of a function that does not cross zero in the step.
+NEVER = 2.0
+#: Where the cubic through distances and rates at both ends of a step comes nearer than this many reaches, or than this
+#: share of its fall, the step is looked into for a short visit.
+NEARBY, SHARE = 2.0, 0.02
+#: Golden sections of a search for the least value within a step, and the golden ratio less one.
+SECTIONS, GOLDEN = 60, 0.6180339887498949
+
+
+@inner
+def crosses(before: float, after: float, direction: int) -> bool:
+    """Whether a function goes through zero the way that counts."""
+    return (direction <= 0 and before > 0.0 >= after) or (direction >= 0 and before < 0.0 <= after)
+
+
+@inlined
+def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+    """Watched function k at the fraction x of the step."""
+    interpolate(x, run, table)
+    y = run.states[WITHIN]
+    evaluate(run.clock[T] + x * run.clock[STEP], y, model, scratch, run.out)
+    run.counts[EVALUATIONS] += 1
+    watched(y, run.out, model, scratch, watch)
+    return watch.values[k, TRIAL]
+
+
+@inlined
+def root_between(
+    a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table,
+    watch: Watch,
+) -> float:  # fmt: skip
+    """Where function k, of opposite signs at a and b, crosses zero: Chandrupatla's method, to rounding.
+
+    T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic interpolation where it is
+    safe, halving elsewhere.
+    """
+    t, c, fc = 0.5, a, fa
+    for _ in range(100):
+        x = a + t * (b - a)
+        fx = value_within(x, k, run, model, scratch, table, watch)
+        if (fx > 0.0) == (fa > 0.0):
+            c, fc = a, fa
+        else:
+            c, fc, b, fb = b, fb, a, fa
+        a, fa = x, fx
+        near = a if abs(fa) < abs(fb) else b
+        half = 0.5e-15 + 2e-16 * abs(near)
+        if fa == 0.0 or abs(b - a) <= 2.0 * half:
+            return near
+        least = half / abs(b - a)
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        t = 0.5
+        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
+            t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        t = min(1.0 - least, max(least, t))
+    return a
+
+
+@inner
+def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, float]:
+    """Where within (0, 1) the cubic with these values and slopes at 0 and 1 is least, and its value; (-1, inf) where
+    that is at an end."""
+    c3, c2 = r0 + r1 - 2.0 * (g1 - g0), 3.0 * (g1 - g0) - 2.0 * r0 - r1
+    square = c2 * c2 - 3.0 * c3 * r0
+    if square < 0.0:
+        return -1.0, math.inf
+    q = -(c2 + math.copysign(math.sqrt(square), c2))  # roots of 3 c3 x2 + 2 c2 x + r0, without cancellation
+    best, value = -1.0, math.inf
+    for n in range(2):
+        if n == 0:
+            x = q / (3.0 * c3) if c3 != 0.0 else -1.0
+        else:
+            x = r0 / q if q != 0.0 else -1.0
+        if 0.0 < x < 1.0:
+            g = g0 + x * (r0 + x * (c2 + x * c3))
+            if g < value:
+                best, value = x, g
+    return best, value
+
+
+@inner
+def may_visit(k: int, run: Run, watch: Watch) -> float:
+    """The fraction of the step at which a pair of sensors that is apart at both ends may have met within; -1: nowhere.
+
+    Judged by the cubic through the squared distance and its rate at both ends.
+    """
+    values, h = watch.values, run.clock[STEP]
+    if watch.what[k, KIND] != MEETING or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
+        return -1.0
+    g0, g1 = values[k, GAP], values[k, GAP + 2]
+    x, g = least_of_cubic(g0, h * values[k, GAP + 1], g1, h * values[k, GAP + 3])
+    close = NEARBY * watch.numbers[k, 0]
+    if x < 0.0:
+        x, g = (0.5, min(g0, g1))
+    return x if g < close * close + SHARE * (max(g0, g1) - g) else -1.0
+
+
+@inlined
+def dip(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> tuple[float, float]:
+    """Where function k, positive at both ends of the step, is found below zero near x, and its value there; (NEVER, inf)
+    where it stays above: golden sections."""
+    a, b = max(0.0, x - 0.5), min(1.0, x + 0.5)
+    left, right, fl, fr = a, b, math.inf, math.inf
+    for n in range(SECTIONS):
+        if n == 0 or (n > 1 and fl < fr):
+            if n > 1:
+                b, right, fr = right, left, fl
+            left = b - GOLDEN * (b - a)
+            fl = value_within(left, k, run, model, scratch, table, watch)
+            if fl <= 0.0:
+                return left, fl
+        else:
+            if n > 1:
+                a, left, fl = left, right, fr
+            right = a + GOLDEN * (b - a)
+            fr = value_within(right, k, run, model, scratch, table, watch)
+            if fr <= 0.0:
+                return right, fr
+    return NEVER, math.inf
+
+
+@inlined
+def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+    """The fraction of the step at which the first event happens (NEVER: none does); of each, in column ROOT."""
+    values, made, first = watch.values, False, NEVER
+    for k in range(values.shape[0]):
+        values[k, ROOT] = NEVER
+        fa, b, fb = values[k, VALUE], 1.0, values[k, NOW]
+        across = crosses(fa, fb, watch.what[k, DIRECTION])
+        visit = -1.0 if across else may_visit(k, run, watch)
+        if not across and visit < 0.0:
+            continue
+        if not made:
+            make_polynomial(run, model, scratch, table)
+            made = True
+        if not across:
+            b, fb = dip(visit, k, run, model, scratch, table, watch)
+            if b == NEVER:
+                continue
+        a = 0.0
+        if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
+            a = min(0.5 * b, TOGETHER / run.clock[STEP])
+            fa = value_within(a, k, run, model, scratch, table, watch)
+        if fa * fb > 0.0:
+            values[k, ROOT] = a
+        elif fb == 0.0:
+            values[k, ROOT] = b
+        else:
+            values[k, ROOT] = root_between(a, fa, b, fb, k, run, model, scratch, table, watch)
+        first = min(first, values[k, ROOT])
+    return first

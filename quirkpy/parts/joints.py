@@ -83,7 +83,7 @@ class Distance(Joint):
         return point_sites(self, (self.first, self.second), (self.at1, self.at2))
 
     def _written_length(self) -> float:
-        one, two = (site.written_pose()[0] for site in self.sites)
+        one, two = (site.placed()[0] for site in self.sites)
         return math.dist(one, two)
 
     def primitives(self) -> tuple[Primitive, ...]:

@@ -63,10 +63,6 @@ class Part:
             raise self.refuse(f"{name} {error}.") from None
         self.validate()
 
-    def _values(self) -> list[Any]:
-        """The fields, in order."""
-        return [getattr(self, name) for name, _ in self._checks]
-
     def validate(self) -> None:
         """Rules that concern several fields; raises `self.refuse(...)`."""
 
@@ -91,6 +87,11 @@ class Part:
                 prefix = f"{field.name}=" if field.kw_only or shown else ""
                 shown.append(prefix + _brief(value))
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def field_values(part: Part) -> list[Any]:
+    """What the fields of a part hold, in order."""
+    return [getattr(part, name) for name, _ in part._checks]
 
 
 def is_default(field: dataclasses.Field[Any], value: Any) -> bool:

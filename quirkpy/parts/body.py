@@ -250,9 +250,9 @@ class Body(Part):
 
     def site_placed(self, name: str, point: Vector | None, axes: Nine) -> Site:
         """`site_at` of plain tuples."""
-        local = ORIGIN if point is None else turn_back(self.matrix9, sub(point, self.position))
-        z, x = (turn_back(self.matrix9, column(axes, k)) for k in (2, 0))
-        return Site(self, name, local, z, x)
+        matrix = self.matrix9
+        local = ORIGIN if point is None else turn_back(matrix, sub(point, self.position))
+        return Site(self, name, local, turn_back(matrix, column(axes, 2)), turn_back(matrix, column(axes, 0)))
 
 
 def _turn_x_to(target: Vector) -> Any:
@@ -292,6 +292,8 @@ class Site(Part):
     @cached_property
     def axes9(self) -> Nine:
         """The same as nine floats, row by row."""
+        if self.x is None and self.z == (0.0, 0.0, 1.0):
+            return NO_TURN  # the usual case
         z = unit(self.z)
         return _triad(perpendicular(z) if self.x is None else across(unit(self.x), z), z)
 

@@ -31,9 +31,6 @@ from quirkpy.tables.tables import (
 )
 
 AXIS_NUMBER = {"x": 0, "y": 1, "z": 2}
-ROW_NUMBER = {kind: k for k, kind in enumerate(ROW_KINDS)}
-ELEMENT_NUMBER = {kind: k for k, kind in enumerate(ELEMENT_KINDS)}
-FREEDOM_NUMBER = {"turn": TURN, "slide": SLIDE}
 COORDINATE_NUMBER = {None: NO_COORDINATE, "angle": ANGLE, "travel": TRAVEL}
 #: The fields of a body that a selection may change; a pose is state, not a parameter.
 BODY_PARAMETERS = ("mass", "inertia")
@@ -70,7 +67,7 @@ def joint_lines(joint: BaseJoint) -> RowLines:
     if isinstance(joint, Joint):
         rows = [row for primitive in joint.primitives() for row in primitive.rows()]
         return RowLines(
-            [ROW_NUMBER[r.kind] for r in rows], [r.axis1 for r in rows], [r.axis2 for r in rows],
+            [ROW_KINDS.index(r.kind) for r in rows], [r.axis1 for r in rows], [r.axis2 for r in rows],
             [r.value for r in rows],
         )  # fmt: skip
     assert isinstance(joint, GeneralJoint)
@@ -142,7 +139,7 @@ class _Builder:
             "joint_coordinate": ints([COORDINATE_NUMBER[c] for c in coordinates]),
             "joint_freedom": offsets([len(some) for some in freedoms]),
             "joint_in_tree": np.array([joint.freedoms is not None for joint in self.joints], dtype=bool),
-            "freedom_kind": ints([FREEDOM_NUMBER[f.kind] for f in flat]),
+            "freedom_kind": ints([TURN if f.kind == "turn" else SLIDE for f in flat]),
             "freedom_axis": ints([AXIS_NUMBER[f.axis] for f in flat]),
             "row_kind": ints([k for line in lines for k in line.kind]),
             "row_joint": ints([j for j, line in enumerate(lines) for _ in line.kind]),
@@ -157,7 +154,7 @@ class _Builder:
         elements = [element for some in made for element in some]
         return {
             "force_element": offsets([len(some) for some in made]),
-            "element_kind": ints([ELEMENT_NUMBER[e.kind] for e in elements]),
+            "element_kind": ints([ELEMENT_KINDS.index(e.kind) for e in elements]),
             "element_force": ints([f for f, some in enumerate(made) for _ in some]),
             "element_site1": ints([self.add_site(e.site1) for e in elements]),
             "element_site2": ints([self.add_site(e.site2) for e in elements]),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal, NoReturn, TypeAlias
 
@@ -19,7 +18,7 @@ from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.event import Event
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
 from quirkpy.simulate import Drift, Driver, EnergyControl, Settings, check_settings
 from quirkpy.state import State, check_meeting
@@ -28,7 +27,7 @@ from quirkpy.trajectory import Trajectory
 
 Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
 
-KINDS = (Body, BaseJoint, Force, Sensor)
+KINDS = (Body, Force, Sensor, BaseJoint)
 
 
 class Multibody:
@@ -262,17 +261,16 @@ def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]
     raise part.refuse(f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as well.")
 
 
-def _referred(part: Part) -> Iterator[Body | BaseJoint]:
+def _referred(part: Part) -> list[Body | BaseJoint]:
     """The bodies and joints that a part names in its fields, at any depth."""
-    for field in dataclasses.fields(part):  # type: ignore[arg-type]
-        yield from _mentioned(getattr(part, field.name))
+    return _mentioned(field_values(part))
 
 
-def _mentioned(value: Any) -> Iterator[Body | BaseJoint]:
-    if isinstance(value, (Body, BaseJoint)):
-        yield value
-    elif isinstance(value, Part):
-        yield from _referred(value)
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _mentioned(item)
+def _mentioned(values: Iterable[Any]) -> list[Body | BaseJoint]:
+    found: list[Body | BaseJoint] = []
+    for value in values:
+        if isinstance(value, tuple):
+            found += _mentioned(value)
+        elif isinstance(value, Part):
+            found += [value] if isinstance(value, (Body, BaseJoint)) else _referred(value)
+    return found

@@ -21,6 +21,9 @@ Floats: TypeAlias = NDArray[np.float64]
 #: A quaternion whose length differs from one by more than this is a mistake, not rounding.
 UNIT_TOLERANCE = 1e-6
 
+#: A squared length this near to one is one, but for rounding.
+ROUNDING = 4.0 * float(np.finfo(float).eps)
+
 #: No rotation.
 IDENTITY = Quaternion(1.0, 0.0, 0.0, 0.0)
 
@@ -64,7 +67,7 @@ def unit_quaternion(value: Any) -> Any:
     square = w * w + x * x + y * y + z * z
     if not abs(square - 1.0) <= 2.0 * UNIT_TOLERANCE:
         raise ValueError(f"is the quaternion ({w}, {x}, {y}, {z}), whose length is not 1; normalise it")
-    if abs(square - 1.0) <= 4.0 * np.finfo(float).eps:
+    if abs(square - 1.0) <= ROUNDING:
         return Quaternion(w, x, y, z)
     scale = 1.0 / math.sqrt(square)
     return Quaternion(w * scale, x * scale, y * scale, z * scale)

@@ -12,10 +12,12 @@ import numpy as np
 
 from quirkpy import quat
 from quirkpy.kernels.instant import Instant
+from quirkpy.parts.body import Site
 from quirkpy.parts.checks import Floats, Ints, number, numbers, shown, vector
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
+from quirkpy.parts.triples import Nine, Triple, add, array, product, product_back, sub, turn, turn_back
 from quirkpy.tables.record import Record
 from quirkpy.tables.tables import ANGLE, NO_COORDINATE, Selection, Tables
 
@@ -220,9 +222,20 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
             raise joint.refuse(f"phi(at) at t = {at.t} {error}.") from error
         return [Gap(abs(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
     assert isinstance(joint, Joint)
-    one, two = (at.view[site] for site in joint.sites)
-    d, turn = one.axes.T @ (two.position - one.position), one.axes.T @ two.axes
-    return [primitive.gap(d, turn) for primitive in joint.primitives()]
+    (x1, e1), (x2, e2) = (_placed(at, site) for site in joint.sites)
+    d, turned = np.array(turn_back(e1, sub(x2, x1))), array(product_back(e1, e2))
+    return [primitive.gap(d, turned) for primitive in joint.primitives()]
+
+
+def _placed(at: Instant, site: Site) -> tuple[Triple, Nine]:
+    """Origin and axes of a site in N; in plain floats, for `at.view` fills arrays for every body first."""
+    row = at.selection.tables.body_index.get(site.body.name)
+    if row is None:
+        raise KeyError(f"body {site.body.name!r} is not in the system")
+    if site.body.fixed:
+        return site.placed()
+    matrix = quat.rotation_matrix(*at.q[row].tolist())
+    return add(at.r[row].tolist(), turn(matrix, site.at)), product(matrix, site.axes9)
 
 
 def check_meeting(at: Instant) -> None:

@@ -14,21 +14,41 @@ from quirkpy.parts.checks import (
     Axis,
     Floats,
     Vector,
-    cross,
     direction,
     flag,
     instance,
+    is_triple,
     locked,
     numbers,
     optional,
     positive,
     real,
     text,
-    unit,
     vector,
 )
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.parts.triples import (
+    NO_TURN,
+    ORIGIN,
+    Nine,
+    Triple,
+    across,
+    add,
+    array,
+    column,
+    columns,
+    cross,
+    dot,
+    nine,
+    product,
+    scale,
+    sub,
+    triple,
+    turn,
+    turn_back,
+    unit,
+)
 
 #: Three principal moments, or a symmetric 3x3 matrix: about the mass centre, in body axes [kg m2].
 Inertia: TypeAlias = Sequence[float] | Sequence[Sequence[float]] | Floats
@@ -53,6 +73,8 @@ class Placement(TypedDict, total=False):
 
 def _inertia(value: Any) -> Any:
     """3 principal values or 3x3, kept as nested tuples."""
+    if is_triple(value):
+        return value
     shape = real(value).shape
     if shape not in ((3,), (3, 3)):
         raise ValueError(f"has shape {shape}, but must be 3 principal values or 3x3")
@@ -102,11 +124,7 @@ class Body(Part):
             self._validate_inertia()
 
     def _validate_inertia(self) -> None:
-        matrix = self.inertia_matrix
-        scale = abs(matrix).max()
-        if abs(matrix - matrix.T).max() > INERTIA_TOLERANCE * scale:
-            raise self.refuse(f"inertia {matrix.tolist()} is not symmetric; give the symmetric matrix of moments.")
-        small, middle, large = np.linalg.eigvalsh(matrix)
+        small, middle, large = self._principal_moments()
         if not small > 0.0:
             raise self.refuse(
                 f"inertia has the principal moment {small:.6g}, but all three must be positive; "
@@ -118,18 +136,35 @@ class Body(Part):
                 "distribution (the two smaller must add up to the largest or more); unphysical_inertia=True accepts it."
             )
 
+    def _principal_moments(self) -> list[float]:
+        """The three moments about the principal axes, rising."""
+        if is_triple(self.inertia):
+            return sorted(self.inertia)  # type: ignore[arg-type]
+        matrix = self.inertia_matrix
+        if abs(matrix - matrix.T).max() > INERTIA_TOLERANCE * abs(matrix).max():
+            raise self.refuse(f"inertia {matrix.tolist()} is not symmetric; give the symmetric matrix of moments.")
+        return np.linalg.eigvalsh(matrix).tolist()
+
     @cached_property
     def inertia_matrix(self) -> Floats:
         """Moments of inertia (3, 3) about the mass centre, body axes [kg m2]."""
         if self.inertia is None:
             raise self.refuse("it was given no inertia, for it is fixed.")
-        array = np.asarray(self.inertia, dtype=float)
-        return locked(np.diag(array).copy() if array.ndim == 1 else array)
+        if not is_triple(self.inertia):
+            return locked(np.array(self.inertia))
+        a, b, c = self.inertia
+        return locked(np.array(((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c))))
 
     @cached_property
     def matrix(self) -> Floats:
         """Rotation matrix (3, 3) of the initial pose, body components to N components."""
-        return locked(quat.matrix(self.orientation))
+        return locked(array(self.matrix9))
+
+    @cached_property
+    def matrix9(self) -> Nine:
+        """The same as nine floats, row by row."""
+        q = self.orientation
+        return quat.rotation_matrix(q.w, q.x, q.y, q.z)
 
     # --- ways of making one -------------------------------------------------------------------------------------
     @classmethod
@@ -168,8 +203,8 @@ class Body(Part):
         Its moment across is m L^2/12 exactly; about its own axis m radius^2/2, with radius [m] = L/100 when not given.
         `position` and `orientation` follow from the ends.
         """
-        first = np.asarray(cls._size(name, "start", vector, start))
-        along = np.asarray(cls._size(name, "end", vector, end)) - first
+        first = cls._size(name, "start", vector, start)
+        along = sub(cls._size(name, "end", vector, end), first)
         length = math.hypot(*along)
         if length == 0.0:
             raise PartError(f"Body {name!r}: start and end are the same point; a rod needs a length.")
@@ -180,8 +215,8 @@ class Body(Part):
             raise PartError(f"Body {name!r}: position and orientation follow from start and end; leave them out.")
         placed: Placement = {
             **rest,
-            "position": tuple(first + 0.5 * along),
-            "orientation": _turn_x_to(along / length),
+            "position": add(first, scale(0.5, along)),
+            "orientation": _turn_x_to(tuple(c / length for c in along)),
         }
         inertia = (0.5 * kilograms * thick**2, across, across)
         return cls(name, mass=kilograms, inertia=inertia, shape=Cylinder(thick, length), **placed)
@@ -211,17 +246,20 @@ class Body(Part):
 
     def site_at(self, name: str, point: Vector | None, axes: Floats) -> Site:
         """The site at `point` (in N, default the mass centre) with `axes` (columns, in N) at the written pose."""
-        matrix, centre = self.matrix, np.asarray(self.position)
-        local = np.zeros(3) if point is None else matrix.T @ (np.asarray(point, dtype=float) - centre)
-        turned = matrix.T @ axes
-        return Site(self, name, tuple(local), tuple(turned[:, 2]), tuple(turned[:, 0]))
+        return self.site_placed(name, None if point is None else triple(point), nine(axes))
+
+    def site_placed(self, name: str, point: Vector | None, axes: Nine) -> Site:
+        """`site_at` of plain tuples."""
+        matrix = self.matrix9
+        local = ORIGIN if point is None else turn_back(matrix, sub(point, self.position))
+        return Site(self, name, local, turn_back(matrix, column(axes, 2)), turn_back(matrix, column(axes, 0)))
 
 
-def _turn_x_to(target: Floats) -> Any:
+def _turn_x_to(target: Vector) -> Any:
     """The smallest rotation that carries the x axis to a unit vector."""
-    axis = np.array([0.0, -target[2], target[1]])
-    angle = math.atan2(math.hypot(*axis), target[0])
-    return quat.rotation(axis if math.hypot(*axis) > 0.0 else (0.0, 0.0, 1.0), angle)
+    x, y, z = target
+    sine = math.hypot(y, z)
+    return quat.rotation((0.0, -z, y) if sine > 0.0 else (0.0, 0.0, 1.0), math.atan2(sine, x))
 
 
 class Site(Part):
@@ -238,7 +276,7 @@ class Site(Part):
     x: Vector | None = checked(optional(direction), default=None)
 
     def validate(self) -> None:
-        if self.x is not None and abs(cosine := float(unit(self.x) @ unit(self.z))) > SQUARE_TOLERANCE:
+        if self.x is not None and abs(cosine := dot(unit(self.x), unit(self.z))) > SQUARE_TOLERANCE:
             degrees = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
             raise self.refuse(f"x {self.x} and z {self.z} enclose {degrees:.6g} degrees, but must be perpendicular.")
 
@@ -249,31 +287,41 @@ class Site(Part):
     @cached_property
     def axes(self) -> Floats:
         """Columns: the unit vectors x, y, z of the site in body axes (3, 3)."""
+        return locked(array(self.axes9))
+
+    @cached_property
+    def axes9(self) -> Nine:
+        """The same as nine floats, row by row."""
+        if self.x is None and self.z == (0.0, 0.0, 1.0):
+            return NO_TURN  # the usual case
         z = unit(self.z)
-        x = perpendicular(z) if self.x is None else unit(self.x)
-        return locked(_triad(unit(x - (x @ z) * z), z))
+        return _triad(perpendicular(z) if self.x is None else across(unit(self.x), z), z)
 
     def written_pose(self) -> tuple[Floats, Floats]:
         """Origin (3,) [m] and axes (3, 3, columns) in N, at the pose with which the body was written."""
-        matrix = self.body.matrix
-        return np.asarray(self.body.position) + matrix @ np.asarray(self.at), matrix @ self.axes
+        point, axes = self.placed()
+        return np.array(point), array(axes)
+
+    def placed(self) -> tuple[Triple, Nine]:
+        """`written_pose` as plain tuples."""
+        body = self.body
+        return add(body.position, turn(body.matrix9, self.at)), product(body.matrix9, self.axes9)
 
 
-def perpendicular(z: Floats) -> Floats:
+def perpendicular(z: Triple) -> Triple:
     """The x axis made perpendicular to the unit vector z; y where z lies along x."""
-    seed = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 1.0 - 1e-6 else np.array([0.0, 1.0, 0.0])
-    return unit(seed - (seed @ z) * z)
+    return across((1.0, 0.0, 0.0) if abs(z[0]) < 1.0 - 1e-6 else (0.0, 1.0, 0.0), z)
 
 
-def axes_about(axis: Vector) -> Floats:
+def axes_about(axis: Vector) -> Nine:
     """A right-handed triad (columns) whose z is the given direction."""
     z = unit(axis)
     return _triad(perpendicular(z), z)
 
 
-def _triad(x: Floats, z: Floats) -> Floats:
+def _triad(x: Triple, z: Triple) -> Nine:
     """Columns x, y, z, of two perpendicular unit vectors."""
-    return np.array([x, cross(z, x), z]).T.copy()
+    return columns(x, cross(z, x), z)
 
 
 def point_sites(
@@ -286,7 +334,7 @@ def point_sites(
             raise part.refuse(f"{word} goes with a body; the site {end.name!r} already says where this end is.")
     name = str(getattr(part, "name", "point"))
     one, two = (
-        end if isinstance(end, Site) else end.site_at(name, point, np.eye(3))
+        end if isinstance(end, Site) else end.site_placed(name, point, NO_TURN)
         for end, point in zip(ends, points, strict=True)
     )
     return one, two

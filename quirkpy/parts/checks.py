@@ -38,6 +38,8 @@ def text(value: Any) -> str:
 
 def number(value: Any) -> float:
     """A finite real number."""
+    if type(value) is float and math.isfinite(value):
+        return value  # the usual case, without the way through an array
     try:
         array = real(value)
     except TypeError:
@@ -78,9 +80,18 @@ def numbers(value: Any, shape: tuple[int, ...]) -> Any:
     array = real(value)
     if array.shape != shape:
         raise ValueError(f"has shape {array.shape}, but must have shape {shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"is {shown(_tuples(array))}, but every number must be finite")
-    return _tuples(array)
+    out = _tuples(array.tolist())
+    if not all(map(math.isfinite, array.ravel().tolist())):  # mostly a few: for these quicker than by numpy
+        raise ValueError(f"is {shown(out)}, but every number must be finite")
+    return out
+
+
+def is_triple(value: Any) -> bool:
+    """Whether it already is what `vector` makes: a tuple of three finite floats."""
+    if type(value) is not tuple or len(value) != 3:
+        return False
+    a, b, c = value
+    return type(a) is type(b) is type(c) is float and math.isfinite(a) and math.isfinite(b) and math.isfinite(c)
 
 
 def real(value: Any) -> Floats:
@@ -110,9 +121,7 @@ def steady(value: Any) -> Any:
 
 def vector(value: Any) -> Any:
     """Three finite numbers."""
-    if type(value) is tuple and len(value) == 3 and all(type(c) is float and math.isfinite(c) for c in value):
-        return value  # the usual case, without a round trip through an array
-    return numbers(value, (3,))
+    return value if is_triple(value) else numbers(value, (3,))  # spares the usual case the way through an array
 
 
 def lengths(value: Any) -> Any:
@@ -160,24 +169,12 @@ def instance(*kinds: type) -> Callable[[Any], Any]:
     return check
 
 
-def cross(a: Vector, b: Vector) -> Floats:
-    """a x b, (3,)."""
-    (a0, a1, a2), (b0, b1, b2) = a, b
-    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
-
-
-def unit(value: Vector) -> Floats:
-    """A direction as a unit vector (3,)."""
-    array = np.asarray(value, dtype=float)
-    array = array / abs(array).max()  # first: its square may be out of range
-    return np.asarray(array / math.hypot(*array))
-
-
 def locked(array: Floats) -> Floats:
     """The same array, read-only from now on."""
     array.setflags(write=False)
     return array
 
 
-def _tuples(array: Floats) -> Any:
-    return tuple(_tuples(row) if row.ndim else float(row) for row in array)
+def _tuples(value: Any) -> Any:
+    """Nested lists as nested tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

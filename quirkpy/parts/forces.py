@@ -16,6 +16,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.triples import NO_TURN
 
 Frame: TypeAlias = Literal["inertial", "body"]
 #: A vector that may change with time: three numbers, a Schedule, or a function of t (not written to JSON).
@@ -75,7 +76,7 @@ class Spring(_BetweenPoints):
     def pair_numbers(self) -> tuple[float, float, float, float]:
         rest = self.rest_length
         if rest is None:
-            rest = math.dist(*(site.written_pose()[0] for site in self.sites()))
+            rest = math.dist(*(site.placed()[0] for site in self.sites()))
         return self.stiffness, rest, self.damping, float(self.tension_only)
 
 
@@ -147,7 +148,7 @@ class Load(Force):
                 self._call(name, value, 0.0)
 
     def _site(self) -> Site:
-        return self.body.site_at(self.name, self.at, np.eye(3))
+        return self.body.site_placed(self.name, self.at, NO_TURN)
 
     def elements(self) -> tuple[Element, ...]:
         if callable(self.force) or callable(self.torque):

@@ -18,6 +18,7 @@ from quirkpy.parts.checks import Axis, Floats, Vector, direction, instance, opti
 from quirkpy.parts.motion import MotionView
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.primitives import Primitive
+from quirkpy.parts.triples import NO_TURN, Nine
 
 
 class Freedom(NamedTuple):
@@ -87,16 +88,16 @@ class BaseJoint(Part, ABC):
         point, axes = self._frame()
         return self._site(self.first, point, axes), self._site(self.second, point, axes)
 
-    def _frame(self) -> tuple[Floats, Floats]:
+    def _frame(self) -> tuple[Vector, Nine]:
         """Origin and axes in N, at the written poses, of the frame that both sites share there."""
         for end in (self.first, self.second):
             if isinstance(end, Site):
-                return end.written_pose()
+                return end.placed()
         point = self.bodies[1].position if self.at is None else self.at
-        return np.asarray(point), np.eye(3) if self.axis is None else axes_about(self.axis)
+        return point, NO_TURN if self.axis is None else axes_about(self.axis)
 
-    def _site(self, end: Site | Body, point: Floats, axes: Floats) -> Site:
-        return end if isinstance(end, Site) else end.site_at(self.name, tuple(point), axes)
+    def _site(self, end: Site | Body, point: Vector, axes: Nine) -> Site:
+        return end if isinstance(end, Site) else end.site_placed(self.name, point, axes)
 
 
 class Joint(BaseJoint):

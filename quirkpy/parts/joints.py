@@ -18,6 +18,10 @@ from quirkpy.parts.primitives import (
     SameOrientation,
 )
 
+# Primitives never change: all joints that need one share it.
+ONE_POINT, ONE_LINE = CoincidentPoints(), PointOnLine("z")
+ONE_AXIS, NO_TURNS = ParallelAxes("z"), SameOrientation()
+
 
 class Spherical(Joint):
     """A ball joint: one common point, three turns."""
@@ -26,7 +30,7 @@ class Spherical(Joint):
     freedoms = (Freedom("turn", "x"), Freedom("turn", "y"), Freedom("turn", "z"))
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return (CoincidentPoints(),)
+        return (ONE_POINT,)
 
 
 class Revolute(Joint):
@@ -35,7 +39,7 @@ class Revolute(Joint):
     freedoms = (Freedom("turn", "z"),)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return CoincidentPoints(), ParallelAxes("z")
+        return ONE_POINT, ONE_AXIS
 
 
 class Prismatic(Joint):
@@ -44,7 +48,7 @@ class Prismatic(Joint):
     freedoms = (Freedom("slide", "z"),)
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return PointOnLine("z"), SameOrientation()
+        return ONE_LINE, NO_TURNS
 
 
 class Fixed(Joint):
@@ -55,7 +59,7 @@ class Fixed(Joint):
     freedoms = ()
 
     def primitives(self) -> tuple[Primitive, ...]:
-        return CoincidentPoints(), SameOrientation()
+        return ONE_POINT, NO_TURNS
 
 
 class Distance(Joint):
@@ -83,7 +87,7 @@ class Distance(Joint):
         return point_sites(self, (self.first, self.second), (self.at1, self.at2))
 
     def _written_length(self) -> float:
-        one, two = (site.written_pose()[0] for site in self.sites)
+        one, two = (site.placed()[0] for site in self.sites)
         return math.dist(one, two)
 
     def primitives(self) -> tuple[Primitive, ...]:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats, cross
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.triples import cross
 
 
 class FrameMotion(NamedTuple):

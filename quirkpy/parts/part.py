@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, dataclass_transform
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
@@ -43,22 +43,25 @@ class Part:
     lists and arrays are kept as tuples.
     """
 
+    #: Name and check of each field, for the class as a whole: asking `dataclasses` costs more than checking.
+    _checks: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]]
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         dataclasses.dataclass(frozen=True, repr=False)(cls)
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        cls._checks = tuple((field.name, field.metadata.get("check", steady)) for field in fields)
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            self._store(field.name, field.metadata.get("check", steady))
-        self.validate()
-
-    def _store(self, name: str, check: Callable[[Any], Any]) -> None:
-        """Replace a field by its checked value, or refuse with the part's and the field's name in front."""
+        """Replace each field by its checked value, or refuse with the part's and the field's name in front."""
+        stored = vars(self)
+        name = ""
         try:
-            value = check(getattr(self, name))
+            for name, check in self._checks:
+                stored[name] = check(getattr(self, name))
         except (TypeError, ValueError) as error:
             raise self.refuse(f"{name} {error}.") from None
-        object.__setattr__(self, name, value)
+        self.validate()
 
     def validate(self) -> None:
         """Rules that concern several fields; raises `self.refuse(...)`."""
@@ -74,7 +77,7 @@ class Part:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields, without what has been derived from them."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name, _ in self._checks}
 
     def __repr__(self) -> str:
         shown: list[str] = []
@@ -84,6 +87,11 @@ class Part:
                 prefix = f"{field.name}=" if field.kw_only or shown else ""
                 shown.append(prefix + _brief(value))
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def field_values(part: Part) -> list[Any]:
+    """What the fields of a part hold, in order."""
+    return [getattr(part, name) for name, _ in part._checks]
 
 
 def is_default(field: dataclasses.Field[Any], value: Any) -> bool:

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy import quat
 from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.checks import Floats, Ints, shown
+from quirkpy.parts.checks import Floats, Ints, Vector, shown
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.sensor import Sensor
+from quirkpy.parts.triples import Nine
 from quirkpy.tables.tables import (
     ANGLE,
     CALLBACK_ROW,
@@ -75,12 +75,9 @@ def joint_lines(joint: BaseJoint) -> RowLines:
     return RowLines([CALLBACK_ROW] * m, [0] * m, [0] * m, [0.0] * m)
 
 
-def site_line(site: Site, row: int) -> tuple[int, Floats, Floats]:
-    """Body row, point and axes (9,) of a site; on a fixed body all in N."""
-    if site.body.fixed:
-        point, axes = site.written_pose()
-        return row, point, axes.reshape(9)
-    return row, np.asarray(site.at), site.axes.reshape(9)
+def site_line(site: Site) -> tuple[Vector, Nine]:
+    """Point and axes of a site; on a fixed body both in N."""
+    return site.placed() if site.body.fixed else (site.at, site.axes9)
 
 
 class _Builder:
@@ -92,7 +89,8 @@ class _Builder:
     ) -> None:  # fmt: skip
         self.bodies, self.fixed, self.joints, self.forces, self.sensors = bodies, fixed, joints, forces, sensors
         self.body_row = {b.name: k for k, b in enumerate(bodies)}
-        self.sites: list[tuple[int, Floats, Floats]] = []
+        self.site_body: list[int] = []
+        self.site_place: list[tuple[Vector, Nine]] = []
         self.schedules: list[Schedule] = []
 
     def build(self) -> Tables:
@@ -108,8 +106,9 @@ class _Builder:
         """Every use of a site has a row of its own, so that parameters can move it alone."""
         if site is None:
             return -1
-        self.sites.append(site_line(site, self.body_row.get(site.body.name, len(self.bodies))))
-        return len(self.sites) - 1
+        self.site_body.append(self.body_row.get(site.body.name, len(self.bodies)))
+        self.site_place.append(site_line(site))
+        return len(self.site_body) - 1
 
     def add_schedule(self, schedule: Schedule | None) -> int:
         if schedule is None:
@@ -120,10 +119,10 @@ class _Builder:
     def _bodies(self) -> dict[str, Any]:
         bodies = self.bodies
         return {
-            "body_mass": floats([b.mass for b in bodies], 0),
+            "body_mass": floats([b.mass for b in bodies]),
             "body_inertia": floats([b.inertia_matrix for b in bodies], 3, 3),
             "body_position": floats([b.position for b in bodies], 3),
-            "body_quaternion": floats([quat.to_array(b.orientation) for b in bodies], 4),
+            "body_quaternion": floats([(q.w, q.x, q.y, q.z) for q in (b.orientation for b in bodies)], 4),
             "body_velocity": floats([b.velocity for b in bodies], 3),
             "body_omega": floats([b.angular_velocity for b in bodies], 3),
         }
@@ -146,17 +145,17 @@ class _Builder:
             "row_joint": ints([j for j, line in enumerate(lines) for _ in line.kind]),
             "row_axis1": ints([a for line in lines for a in line.axis1]),
             "row_axis2": ints([a for line in lines for a in line.axis2]),
-            "row_value": floats([v for line in lines for v in line.value], 0),
+            "row_value": floats([v for line in lines for v in line.value]),
         }
 
     def _elements(self) -> dict[str, Any]:
         joint_row = {joint.name: k for k, joint in enumerate(self.joints)}
-        made = [(f, element) for f, force in enumerate(self.forces) for element in force.elements()]
-        elements = [element for _, element in made]
+        made = [force.elements() for force in self.forces]
+        elements = [element for some in made for element in some]
         return {
-            "force_element": offsets([len(force.elements()) for force in self.forces]),
+            "force_element": offsets([len(some) for some in made]),
             "element_kind": ints([ELEMENT_KINDS.index(e.kind) for e in elements]),
-            "element_force": ints([f for f, _ in made]),
+            "element_force": ints([f for f, some in enumerate(made) for _ in some]),
             "element_site1": ints([self.add_site(e.site1) for e in elements]),
             "element_site2": ints([self.add_site(e.site2) for e in elements]),
             "element_joint": ints([-1 if e.joint is None else joint_row[e.joint.name] for e in elements]),
@@ -170,23 +169,23 @@ class _Builder:
         return {
             "sensor_site": ints([self.add_site(s.site) for s in sensors]),
             "sensor_accepts": np.array(accepts, dtype=bool).reshape(len(sensors), len(sensors)),
-            "sensor_reach": floats([s.reach for s in sensors], 0),
-            "sensor_alignment": floats([s.alignment for s in sensors], 0),
-            "sensor_roll": floats([s.roll or 0.0 for s in sensors], 0),
+            "sensor_reach": floats([s.reach for s in sensors]),
+            "sensor_alignment": floats([s.alignment for s in sensors]),
+            "sensor_roll": floats([s.roll or 0.0 for s in sensors]),
         }
 
     def _sites(self) -> dict[str, Any]:
         return {
-            "site_body": ints([row for row, _, _ in self.sites]),
-            "site_point": floats([point for _, point, _ in self.sites], 3),
-            "site_axes": floats([axes for _, _, axes in self.sites], 9),
+            "site_body": ints(self.site_body),
+            "site_point": floats([point for point, _ in self.site_place], 3),
+            "site_axes": floats([axes for _, axes in self.site_place], 9),
         }
 
     def _schedules(self) -> dict[str, Any]:
         return {
             "schedule_knot": offsets([len(s.times) for s in self.schedules]),
             "schedule_linear": np.array([s.interpolation == "linear" for s in self.schedules], dtype=bool),
-            "knot_time": floats([t for s in self.schedules for t in s.times], 0),
+            "knot_time": floats([t for s in self.schedules for t in s.times]),
             "knot_value": floats([v for s in self.schedules for v in s.values], 3),
         }
 
@@ -240,15 +239,15 @@ def _rewrite_body(arrays: dict[str, Any], row: int, body: Body, changes: Any) ->
     return new
 
 
-def _rewrite_site(tables: Tables, arrays: dict[str, Any], row: int, site: Site | None) -> None:
+def _rewrite_site(arrays: dict[str, Any], row: int, site: Site | None) -> None:
     if site is not None:
-        _, arrays["site_point"][row], arrays["site_axes"][row] = site_line(site, tables.body_index[site.body.name])
+        arrays["site_point"][row], arrays["site_axes"][row] = site_line(site)
 
 
 def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoint) -> BaseJoint:
     _same_ends(tables.joints[k], [b.name for b in tables.joints[k].bodies], [b.name for b in new.bodies])
     for row, site in zip((tables.joint_site1[k], tables.joint_site2[k]), new.sites, strict=True):
-        _rewrite_site(tables, arrays, row, site)
+        _rewrite_site(arrays, row, site)
     lines, mine = joint_lines(new), slice(tables.joint_row[k], tables.joint_row[k + 1])
     _same_ends(tables.joints[k], joint_lines(tables.joints[k])[:3], lines[:3])
     arrays["row_value"][mine] = lines.value
@@ -261,8 +260,8 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
     elements = new.elements()
     _same_ends(tables.forces[k], [_ends(e) for e in old], [_ends(e) for e in elements])
     for row, element in zip(rows, elements, strict=True):
-        _rewrite_site(tables, arrays, tables.element_site1[row], element.site1)
-        _rewrite_site(tables, arrays, tables.element_site2[row], element.site2)
+        _rewrite_site(arrays, tables.element_site1[row], element.site1)
+        _rewrite_site(arrays, tables.element_site2[row], element.site2)
         arrays["element_numbers"][row] = padded(element)
         for schedule, s in zip(element.schedules, tables.element_schedule[row], strict=True):
             if schedule is not None:
@@ -292,9 +291,9 @@ def padded(element: Element) -> list[float]:
 
 
 def floats(rows: Sequence[Any], *shape: int) -> Floats:
-    """Rows of the given shape ((0,): scalars), also when there are none."""
-    trailing = () if shape == (0,) else shape
-    return np.array(rows, dtype=float).reshape(len(rows), *trailing)
+    """Rows of the given shape, also when there are none."""
+    array = np.array(rows, dtype=float)
+    return array.reshape(len(rows), *shape) if shape else array
 
 
 def ints(rows: Sequence[Any]) -> Ints:

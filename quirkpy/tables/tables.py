@@ -167,8 +167,9 @@ class Selection(Record):
         """Elements of the active forces; one that acts on a joint needs that joint active."""
         tables = self.tables
         chosen = _ranges(tables.force_element, self.forces)
-        joint = tables.element_joint[chosen]
-        return chosen[(joint < 0) | np.isin(joint, self.joints)]
+        acts = np.zeros(len(tables.joints) + 1, dtype=bool)
+        acts[self.joints] = acts[-1] = True  # the last: that of the elements without a joint, number -1
+        return chosen[acts[tables.element_joint[chosen]]]
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
@@ -183,14 +184,13 @@ def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) ->
     if isinstance(names, str):
         raise PartError(f"select: {noun}s must be a list of names, not the text {names!r}; write [{names!r}].")
     wanted = set(names)
-    unknown = sorted(wanted - index.keys())
-    if unknown:
-        known = ", ".join(index) or "none"
+    if not wanted <= index.keys():
+        unknown, known = sorted(wanted - index.keys()), ", ".join(index) or "none"
         raise PartError(f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}.")
-    return np.array(sorted(index[name] for name in wanted), dtype=np.int64)
+    return np.array(sorted([index[name] for name in wanted]), dtype=np.int64)
 
 
 def _ranges(first: Ints, rows: Ints) -> Ints:
     """All k with first[row] <= k < first[row + 1], row by row."""
-    parts = [np.arange(first[row], first[row + 1]) for row in rows]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    ends = first.tolist()
+    return np.array([k for row in rows.tolist() for k in range(ends[row], ends[row + 1])], dtype=np.int64)

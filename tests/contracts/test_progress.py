@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
+from quirkpy.kernels import compiled
 from quirkpy.views import progress
 from quirkpy.views.progress import Bar, duration, line
 from tests.faults.sentence import check_refused
@@ -49,6 +50,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A terminal whose user has no patience."""
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(progress, "PAUSE", 0.0)
+    monkeypatch.setattr(compiled.NOTICE, "given", True)
     return Terminal()
 
 

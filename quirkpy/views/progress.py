@@ -31,7 +31,7 @@ def duration(seconds: float) -> str:
 
 def line(start: float, t: float, end: float, left: float | None, columns: int) -> str:
     """The line at time t of a run from start to end [s], when `left` seconds of waiting remain, if one knows."""
-    done = min(1.0, max(0.0, (t - start) / (end - start)))
+    done = min(1.0, max(0.0, (t - start) / (end - start))) if end > start else 1.0
     filled = int(done * WIDTH)
     bar = "#" * filled + "." * (WIDTH - filled)
     wait = "" if left is None else f", about {duration(left)} left"

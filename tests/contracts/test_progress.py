@@ -75,6 +75,7 @@ def test_the_line() -> None:
     assert line(0.0, 0.0, 10.0, None, 100) == "[........................]   0 %, t = 0 of 10 s"
     assert line(0.0, 10.0, 10.0, 0.0, 100).startswith("[########################] 100 %")
     assert "99 %" in line(0.0, 9.9999, 10.0, 0.0, 100)
+    assert "100 %" in line(1e20, 1e20, 1e20, None, 100)  # a span that rounding has swallowed
 
 
 @pytest.mark.parametrize("columns", [0, 1, 20, 40])

@@ -94,7 +94,7 @@ def test_four_bars_reach_the_angle_in_closed_form() -> None:
 def test_evaluations_have_a_row_each(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import evaluation, trees
 
-    if loop == "interpreted":  # to compile it takes half a minute
+    if loop == "interpreted":  # to compile it takes seconds
         monkeypatch.setattr(evaluation, "_repeat", getattr(evaluation._repeat, "py_func", evaluation._repeat))
 
     figures: dict[str, float] = {}

@@ -26,6 +26,8 @@ from quirkpy.tables import Selection, Tables, compile
 from quirkpy.trajectory import Trajectory
 
 Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
+#: A function of the time that a run has reached; False for silence; None for a bar, where there is a terminal.
+Progress: TypeAlias = Callable[[float], None] | Literal[False] | None
 
 KINDS = (Body, Force, Sensor, BaseJoint)
 
@@ -134,7 +136,7 @@ class Multibody:
     def simulate(
         self, duration: float, *, rtol: float = 1e-8, atol: float = 1e-10, stop: Sequence[Event] = (),
         drift: Drift = "project", energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
-        keep: Keep | int = "all", max_steps: int | None = None, progress: Callable[[float], None] | None = None,
+        keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
     ) -> Trajectory:  # fmt: skip
         """Move for `duration` [s] from the initial state.
 
@@ -142,14 +144,19 @@ class Multibody:
         motion a thousandfold: choose them from the end error that you want.  stop: events; terminal ones end the run.
         drift: "project" puts poses and velocities back onto the joints after each step, "none" does not.  energy:
         "conserve" scales the motion within each island after each step so that energy + dissipated - work stays what it
-        was; momenta are left alone.  method:
-        "dop853", or "rk45" for loose tolerances.  step: a fixed step [s] instead of error control.  keep: "all" steps,
-        every k-th, or "ends".  max_steps bounds the effort.  progress: called with the time reached, now and then.
+        was; momenta are left alone.  method: "dop853", or "rk45" for loose tolerances.  step: a fixed step [s] instead
+        of error control.  keep: "all" steps, every k-th, or "ends".  max_steps bounds the effort.  progress: called
+        with the time reached, now and then; None: on a terminal, a run of more than two seconds shows how far it has
+        come; False: nothing is shown.
         """
+        from quirkpy.views.progress import told
+
         settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps)
-        driver = Driver(self.engine, self.initial, check_settings(duration, settings), stop, settings)
+        span, begun = check_settings(duration, settings), self.initial.t
+        driver = Driver(self.engine, self.initial, span, stop, settings)
         try:
-            course = driver.run(progress)
+            with told(progress, begun, begun + span) as tell:
+                course = driver.run(tell)
         except Exception as error:
             if hasattr(error, "course"):
                 error.trajectory = Trajectory(self, self.initial, settings, error.course)  # type: ignore[attr-defined]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -54,6 +56,23 @@ class Trajectory:
         self.stop: Stop = course.stop
         self.events: tuple[Happening, ...] = course.events
         self.counts: Counts = course.counts
+
+    # --- files --------------------------------------------------------------------------------------------------
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run and its system to a file, ``run.save("run.npz")``; refused where a part is a function of t."""
+        from quirkpy.formats import npz
+
+        npz.save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], modules: Iterable[str] = ()) -> Trajectory:
+        """The run that `save` wrote, bit for bit: ``qp.Trajectory.load("run.npz")``.
+
+        modules: names of the modules whose own parts the system may use, as for `from_json`.
+        """
+        from quirkpy.formats import npz
+
+        return npz.load(path, modules)
 
     # --- states -------------------------------------------------------------------------------------------------
     @cached_property

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import quirkpy as qp
 from quirkpy import equation
@@ -130,6 +131,13 @@ def random_system(
     if driven and abs(system.residual(state).velocity).max(initial=0.0) > 1e-9:
         return random_system(family, seed, world, driven=False, conservative=conservative)
     return system.at(state)
+
+
+def seeds(count: int, soon: int) -> pytest.MarkDecorator:
+    """A test for each of so many seeds, in `make test`; `make check` is content with the first few."""
+    return pytest.mark.parametrize(
+        "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed >= soon else []) for seed in range(count)]
+    )
 
 
 # --- what the laws need to know about a system --------------------------------------------------------------------

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import sys
 from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core import event
 
 #: Division by zero gives inf or NaN, as in NumPy; a * b + c may round once.
 SETTINGS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
@@ -48,4 +50,29 @@ def forget_stale_machine_code(package: Path = PACKAGE) -> None:
         stamp.write_text(digest.hexdigest())
 
 
+class Notice(event.Listener):
+    """One line a process, before the wait, when a kernel of ours is really compiled and not read from disk."""
+
+    def __init__(self) -> None:
+        self.given = False
+
+    def on_start(self, compilation: Any) -> None:
+        """numba begins to compile something, having looked in vain for its machine code."""
+        kernel = compilation.data["dispatcher"]
+        if self.given or not str(kernel.__module__).startswith("quirkpy.") or sys.stderr is None:
+            return
+        self.given = True
+        with contextlib.suppress(OSError):
+            folder = kernel.stats.cache_path
+            print(
+                f"quirkpy: compiling its kernels, up to a minute and once; they are kept in {folder}", file=sys.stderr
+            )
+
+    def on_end(self, compilation: Any) -> None:
+        """Nothing to say."""
+
+
 forget_stale_machine_code()
+NOTICE = Notice()
+listen: Any = event.register
+listen("numba:compile", NOTICE)

@@ -1,12 +1,27 @@
-"""No machine code is older than the sources."""
+"""No machine code is older than the sources, and whoever waits for it is told."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from quirkpy.kernels.compiled import forget_stale_machine_code
+from quirkpy.kernels.compiled import Notice, forget_stale_machine_code
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Two small kernels, and a function of somebody else.
+CALLS = """
+import numba, numpy
+import quirkpy
+from quirkpy.kernels.integrator import finite, unit_quaternions
+numba.njit(lambda x: x + 1.0)(1.0)
+print(finite(numpy.ones((2, 13))))
+unit_quaternions(numpy.ones((2, 13)))
+"""
 
 
 @pytest.fixture
@@ -53,3 +68,48 @@ def test_kept_when_nothing_compiled_has_changed(package: Path) -> None:
     (package / "kernels" / "rows.py").touch()
     forget_stale_machine_code(package)
     assert left(package) == 3
+
+
+# --- the notice -------------------------------------------------------------------------------------------------------
+def begin(notice: Notice, module: str, folder: str = "cellar") -> None:
+    """What numba tells when it begins to compile a function of a module."""
+    kernel = SimpleNamespace(__module__=module, stats=SimpleNamespace(cache_path=folder))
+    notice.on_start(SimpleNamespace(data={"dispatcher": kernel}))
+
+
+def test_told_once_and_of_our_kernels_only(capsys: pytest.CaptureFixture[str]) -> None:
+    notice = Notice()
+    begin(notice, "users.module")
+    assert capsys.readouterr().err == ""
+    begin(notice, "quirkpy.kernels.tree")
+    told = capsys.readouterr().err
+    assert told.startswith("quirkpy: compiling its kernels")
+    assert told.endswith("cellar\n")
+    assert told.count("\n") == 1
+    begin(notice, "quirkpy.kernels.rows")
+    assert capsys.readouterr().err == ""
+
+
+def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        notice = Notice()
+        begin(notice, "quirkpy.kernels.tree")
+    assert not notice.given
+
+
+def words(folder: Path, **environment: str) -> str:
+    """What a new process writes to where errors go, with its machine code in a folder of its own."""
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(folder)} | environment
+    done = subprocess.run([sys.executable, "-c", CALLS], cwd=ROOT, env=settings, capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr
+    return done.stderr
+
+
+@pytest.mark.slow
+def test_told_when_machine_code_is_missing(tmp_path: Path) -> None:
+    told = words(tmp_path, NUMBA_DISABLE_JIT="0")
+    assert told.count("\n") == told.count("quirkpy: compiling") == 1
+    assert str(tmp_path) in told
+    assert words(tmp_path, NUMBA_DISABLE_JIT="0") == ""
+    assert words(tmp_path / "other", NUMBA_DISABLE_JIT="1") == ""

@@ -17,6 +17,7 @@ from quirkpy.parts.checks import Floats
 from quirkpy.state import State
 from quirkpy.tables import Selection, Tables, compile
 from tests.contracts.universe import Universe, rebuilt
+from tests.random_systems import seeds
 
 BAR = qp.Body.box("bar", (0.1, 0.1, 0.3), mass=1.0)
 LID = qp.Body.box("lid", (0.1, 0.1, 0.1), mass=1.0, position=(0.0, 0.0, 0.2))
@@ -48,7 +49,7 @@ def accelerations(selection: Selection) -> Floats:
 
 
 # --- the law --------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("seed", range(60))
+@seeds(60, 20)
 def test_a_selection_is_the_system_built_from_its_parts(seed: int) -> None:
     universe = Universe(seed)
     joints, forces = universe.some(universe.joints), universe.some(universe.forces)

@@ -6,6 +6,7 @@ The first of them is the Udwadia-Phohomsiri equation as printed.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import lru_cache
 from typing import get_args
 
@@ -14,9 +15,10 @@ import pytest
 
 import quirkpy as qp
 from quirkpy import equation
+from quirkpy.kernels.instant import Instant
 from quirkpy.multibody import Evaluator
 from quirkpy.parts.checks import Floats
-from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, weighted_rows
+from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, seeds, weighted_rows
 from tests.workshop import World
 
 SEEDS = range(40)  # for each of the six families: 240 systems
@@ -28,7 +30,13 @@ DRIFT = 1e-7
 systems = lru_cache(maxsize=None)(random_system)
 every_family = pytest.mark.parametrize("family", FAMILIES)
 every_evaluator = pytest.mark.parametrize("evaluator", [e for e in get_args(Evaluator) if e != "dense"])
-every_seed = pytest.mark.parametrize("seed", SEEDS)
+every_seed = seeds(len(SEEDS), 12)
+#: What `Multibody` asks for each evaluator; here of an instant whose loads are computed once for all.
+SOLVE: dict[Evaluator, Callable[[qp.Multibody, Instant], equation.Solution]] = {
+    "recursive": lambda system, at: equation.with_forces(at, system.engine.accelerations(at)),
+    "dense": lambda system, at: equation.solve_dense(at),
+    "literal": lambda system, at: equation.solve_literal(at),
+}
 
 
 def drifted(state: qp.State, size: float, seed: int) -> qp.State:
@@ -41,11 +49,16 @@ def drifted(state: qp.State, size: float, seed: int) -> qp.State:
 
 def assert_same(system: qp.Multibody, evaluator: Evaluator, state: qp.State | None = None) -> None:
     """Accelerations, and what the joints do, against the null-space form."""
-    free, applied = free_acceleration(system, state), equation.applied_forces(instant(system, state))
-    for ask, unconstrained in ((system.acceleration, free), (system.constraint_forces, applied)):
-        dense, other = ask(state, evaluator="dense"), ask(state, evaluator=evaluator)
-        scale = max(abs(dense).max(initial=0.0), abs(unconstrained).max(initial=0.0))
-        assert abs(other - dense).max(initial=0.0) <= AGREEMENT * scale
+    at = instant(system, state)
+    applied = equation.applied_forces(at)
+    free = np.linalg.solve(masses(system), applied.reshape(-1)).reshape(-1, 6)
+    dense, other = (SOLVE[name](system, at) for name in ("dense", evaluator))
+    for mine, theirs, unconstrained in (
+        (dense.acceleration, other.acceleration, free),
+        (dense.constraint_wrench, other.constraint_wrench, applied),
+    ):
+        scale = max(abs(mine).max(initial=0.0), abs(unconstrained).max(initial=0.0))
+        assert abs(theirs - mine).max(initial=0.0) <= AGREEMENT * scale
 
 
 @every_evaluator
@@ -53,6 +66,15 @@ def assert_same(system: qp.Multibody, evaluator: Evaluator, state: qp.State | No
 @every_family
 def test_evaluator_equals_dense(family: str, seed: int, evaluator: Evaluator) -> None:
     assert_same(systems(family, seed), evaluator)
+
+
+@every_evaluator
+@every_family
+def test_a_system_answers_with_the_evaluator_that_it_is_asked_for(family: str, evaluator: Evaluator) -> None:
+    system = systems(family, 2)
+    answer = SOLVE[evaluator](system, instant(system))
+    np.testing.assert_array_equal(system.acceleration(evaluator=evaluator), answer.acceleration)
+    np.testing.assert_array_equal(system.constraint_forces(evaluator=evaluator), answer.constraint_wrench)
 
 
 @every_seed
@@ -73,7 +95,7 @@ def test_recursion_differs_from_dense_by_the_drift_alone(family: str, seed: int)
     assert off <= 1e-7 * max(abs(dense).max(), abs(free).max())
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12, 4)
 @every_family
 def test_recursion_does_not_care_about_the_order_of_joints(family: str, seed: int) -> None:
     """Another order gives another tree and other closing rows."""
@@ -85,26 +107,33 @@ def test_recursion_does_not_care_about_the_order_of_joints(family: str, seed: in
     assert abs(again.acceleration() - system.acceleration()).max() <= AGREEMENT * scale
 
 
+@seeds(15, 4)
 @every_family
-def test_drift_changes_accelerations_only_a_little(family: str) -> None:
-    for seed in SEEDS[:15]:
-        system = systems(family, seed)
-        exact, free = system.acceleration(evaluator="dense"), free_acceleration(system)
-        near = system.acceleration(drifted(system.initial, 1e-9, seed), evaluator="dense")
-        assert abs(near - exact).max() <= 1e-7 * max(abs(exact).max(), abs(free).max())
+def test_drift_changes_accelerations_only_a_little(family: str, seed: int) -> None:
+    system = systems(family, seed)
+    exact, free = system.acceleration(evaluator="dense"), free_acceleration(system)
+    near = system.acceleration(drifted(system.initial, 1e-9, seed), evaluator="dense")
+    assert abs(near - exact).max() <= 1e-7 * max(abs(exact).max(), abs(free).max())
 
 
-@pytest.mark.parametrize(("family", "at_least"), [("meshes", 15), ("linkages", 40), ("lattices", 30), ("medleys", 15)])
-def test_redundancy_is_there_to_be_met(family: str, at_least: int) -> None:
-    redundant = sum(m.rows > m.rank for m in (systems(family, seed).mobility() for seed in SEEDS))
-    assert redundant >= at_least
+def at_least(few: dict[str, int], all_: dict[str, int]) -> pytest.MarkDecorator:
+    """How many systems of a family there must be among the first eight, and, in `make test`, among all."""
+    soon = [pytest.param(family, 8, number) for family, number in few.items()]
+    later = [pytest.param(family, len(SEEDS), number, marks=pytest.mark.slow) for family, number in all_.items()]
+    return pytest.mark.parametrize(("family", "among", "number"), soon + later)
 
 
-@pytest.mark.parametrize(("family", "at_least"), [("trees", 40), ("loops", 35), ("meshes", 15), ("medleys", 10)])
-def test_plain_kkt_equals_dense_where_rows_are_independent(family: str, at_least: int) -> None:
+@at_least({"linkages": 8, "lattices": 6, "medleys": 2}, {"meshes": 15, "linkages": 40, "lattices": 30, "medleys": 15})
+def test_redundancy_is_there_to_be_met(family: str, among: int, number: int) -> None:
+    redundant = sum(m.rows > m.rank for m in (systems(family, seed).mobility() for seed in range(among)))
+    assert redundant >= number
+
+
+@at_least({"trees": 8, "loops": 7, "meshes": 4, "medleys": 2}, {"trees": 40, "loops": 35, "meshes": 15, "medleys": 10})
+def test_plain_kkt_equals_dense_where_rows_are_independent(family: str, among: int, number: int) -> None:
     """[M J'; J 0] [a; -lambda] = [F; gamma] is the textbook's way, regular where no row is redundant."""
-    regular = [s for s in (systems(family, seed) for seed in SEEDS) if s.mobility().rows == s.mobility().rank]
-    assert len(regular) >= at_least
+    regular = [s for s in (systems(family, seed) for seed in range(among)) if s.mobility().rows == s.mobility().rank]
+    assert len(regular) >= number
     for system in regular:
         dense = system.acceleration(evaluator="dense")
         scale = max(abs(dense).max(), abs(free_acceleration(system)).max())
@@ -122,7 +151,7 @@ def plain_kkt(system: qp.Multibody) -> Floats:
     return np.linalg.solve(np.block([[M, J.T], [J, np.zeros((m, m))]]), right)[: len(M)].reshape(-1, 6)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12, 4)
 @every_family
 def test_dense_does_not_care_about_the_order_of_joints(family: str, seed: int) -> None:
     system = systems(family, seed)
@@ -134,7 +163,7 @@ def test_dense_does_not_care_about_the_order_of_joints(family: str, seed: int) -
     assert off <= AGREEMENT * scale
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12, 4)
 @every_family
 def test_metres_become_millimetres(family: str, seed: int) -> None:
     one, two = systems(family, seed), random_system(family, seed, World(metre=1000.0))

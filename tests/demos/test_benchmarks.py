@@ -26,7 +26,19 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "present", dict)
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One turn for each work that is timed, and the smallest systems."""
+    from benchmarks import evaluators, timing
+
+    monkeypatch.setattr(timing.race, "__defaults__", (1,))
+    for name in ("BATCH", "SPENT"):
+        monkeypatch.setattr(timing, name, 0.0)
+    small = [problem._replace(sizes=problem.sizes[:1]) for problem in evaluators.PROBLEMS]
+    monkeypatch.setattr(evaluators, "PROBLEMS", small)
+
+
+@pytest.mark.usefixtures("alone", "hasty")
 def test_tables_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks import __main__
     from benchmarks.problems import PROBLEMS
@@ -51,7 +63,7 @@ def test_a_section_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[
     assert "there is no section cube; there are evaluation, " in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("alone", "hasty")
 def test_the_two_cubes_end_where_the_single_equation_says() -> None:
     from benchmarks import cubes
 
@@ -77,9 +89,13 @@ def test_four_bars_reach_the_angle_in_closed_form() -> None:
     assert fourbars.miss(fourbars.ours(1, 1e-10, "conserve")(), fourbars.angle(1)) < 1e-8
 
 
-@pytest.mark.usefixtures("alone")
-def test_evaluations_have_a_row_each(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("alone", "hasty")
+@pytest.mark.parametrize("loop", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)])
+def test_evaluations_have_a_row_each(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import evaluation, trees
+
+    if loop == "interpreted":  # to compile it takes seconds
+        monkeypatch.setattr(evaluation, "_repeat", getattr(evaluation._repeat, "py_func", evaluation._repeat))
 
     figures: dict[str, float] = {}
     row = evaluation._row("hub with panels", 4, trees.hub(4), {}, figures)

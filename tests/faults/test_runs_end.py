@@ -165,10 +165,12 @@ import signal
 import quirkpy as qp
 from tests.truths.test_row_of_four_bars import row
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have switched it off
-system = row(2, 1.0, -1.0)
-system.simulate(0.01{stop})
-print("ready", flush=True)
-run = system.simulate(1e6, rtol=1e-12, keep="ends"{stop})
+calls = []
+def progress(t):  # all kernels are compiled by then: while they are, an interruption can be lost in a callback of LLVM
+    calls.append(t)
+    if len(calls) == 10:
+        print("ready", flush=True)
+run = row(2, 1.0, -1.0).simulate(1e6, rtol=1e-12, keep="ends", progress=progress{stop})
 print(run.stop.name, len(run.t), run.t[-1] > 0.0, flush=True)
 """
 
@@ -179,9 +181,11 @@ def test_ctrl_c_stops_within_a_second_and_keeps_what_is_computed(stop: str) -> N
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         sent = time.monotonic()
-        assert process.stdout.readline() == "INTERRUPTED 2 True\n"
-        assert time.monotonic() - sent < 1.0
-        assert process.wait(10) == 0
+        try:
+            assert process.communicate(timeout=20)[0] == "INTERRUPTED 2 True\n"
+            assert time.monotonic() - sent < 1.5  # the interpreter has ended, too
+            assert process.returncode == 0
+        finally:
+            process.kill()

@@ -11,11 +11,11 @@ import pytest
 import quirkpy as qp
 from quirkpy.equation import solve_dense
 from quirkpy.parts.checks import Floats
-from tests.random_systems import FAMILIES, instant, random_system
+from tests.random_systems import FAMILIES, instant, random_system, seeds
 
 systems = lru_cache(maxsize=None)(random_system)
 every_family = pytest.mark.parametrize("family", FAMILIES)
-every_seed = pytest.mark.parametrize("seed", range(8))
+every_seed = seeds(8, 3)
 
 
 def ends(system: qp.Multibody, force: Any) -> list[qp.Body]:

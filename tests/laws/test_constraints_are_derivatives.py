@@ -21,7 +21,7 @@ from quirkpy.parts.checks import instance as instance_of
 from tests.constraints import all_demands
 from tests.inputs import OPEN, numbers
 from tests.jets import Jet, dot, frames, quaternion_product, turning
-from tests.random_systems import FAMILIES, instant, random_system
+from tests.random_systems import FAMILIES, instant, random_system, seeds
 from tests.user_parts import Wave
 from tests.workshop import Workshop, World
 
@@ -122,7 +122,7 @@ def test_rows_of_a_moving_surface_are_derivatives_of_its_meaning(place: str) -> 
     anywhere(9, bodies, Wave("wave", *ends, bend=0.8, swing=0.3, pace=5.0))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@seeds(8, 3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rows_of_whole_systems_are_derivatives_of_their_meaning(family: str, seed: int) -> None:
     system = random_system(family, seed)

@@ -14,11 +14,19 @@ import pytest
 import quirkpy as qp
 from quirkpy.multibody import Evaluator
 from quirkpy.parts.checks import Floats
-from tests.random_systems import FAMILIES, allowed_directions, free_acceleration, masses, random_system, velocities
+from tests.random_systems import (
+    FAMILIES,
+    allowed_directions,
+    free_acceleration,
+    masses,
+    random_system,
+    seeds,
+    velocities,
+)
 
 systems = lru_cache(maxsize=None)(random_system)
 every_family = pytest.mark.parametrize("family", FAMILIES)
-every_seed = pytest.mark.parametrize("seed", range(8))
+every_seed = seeds(8, 3)
 every_evaluator = pytest.mark.parametrize("evaluator", get_args(Evaluator))
 
 

@@ -15,12 +15,12 @@ import quirkpy as qp
 from quirkpy.equation import solve_dense
 from quirkpy.parts.checks import Floats
 from tests.inputs import OPEN, numbers, turns
-from tests.random_systems import FAMILIES, free_acceleration, random_system
+from tests.random_systems import FAMILIES, free_acceleration, random_system, seeds
 from tests.workshop import World
 
 systems = lru_cache(maxsize=None)(random_system)
 every_family = pytest.mark.parametrize("family", FAMILIES)
-every_seed = pytest.mark.parametrize("seed", range(8))
+every_seed = seeds(8, 3)
 TURNED = World(qp.rotation((1, -2, 0.5), 2.1), (3.0, -4.0, 7.0))
 
 

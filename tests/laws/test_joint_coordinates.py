@@ -11,7 +11,7 @@ from hypothesis import given
 
 import quirkpy as qp
 from tests.inputs import OPEN, numbers, real, turns
-from tests.random_systems import FAMILIES, moved, random_system
+from tests.random_systems import FAMILIES, moved, random_system, seeds
 
 
 def coordinate(system: qp.Multibody, state: qp.State, name: str) -> float | None:
@@ -20,7 +20,7 @@ def coordinate(system: qp.Multibody, state: qp.State, name: str) -> float | None
     return travel if angle is None else angle
 
 
-@pytest.mark.parametrize("seed", range(8))
+@seeds(8, 3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rates_of_coordinates_are_their_derivatives(family: str, seed: int) -> None:
     system = random_system(family, seed)

@@ -7,7 +7,7 @@ import pytest
 
 import quirkpy as qp
 from tests.motion import TIGHT, compiled_system, damped_rope, floating_chain
-from tests.random_systems import FAMILIES
+from tests.random_systems import FAMILIES, seeds
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
@@ -23,7 +23,7 @@ def size_of(run: qp.Trajectory) -> float:
 
 
 @every_family
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4, 2)
 def test_energy_is_accounted_for(family: str, seed: int) -> None:
     """Springs, dampers, loads constant and scheduled; damped, and driven from outside."""
     system = compiled_system(family, seed)

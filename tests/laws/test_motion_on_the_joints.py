@@ -7,7 +7,7 @@ import pytest
 
 import quirkpy as qp
 from tests.motion import compiled_system
-from tests.random_systems import FAMILIES
+from tests.random_systems import FAMILIES, seeds
 from tests.truths.test_row_of_four_bars import row
 from tests.workshop import World
 
@@ -15,7 +15,7 @@ TURNED = World(qp.rotation((1.0, -2.0, 0.5), 1.1), (3.0, -1.0, 2.0))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5, 2)
 def test_all_stored_states_satisfy_the_joints(family: str, seed: int) -> None:
     system = compiled_system(family, seed)
     run = system.simulate(0.3)

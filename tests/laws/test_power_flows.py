@@ -12,13 +12,13 @@ import pytest
 import quirkpy as qp
 from quirkpy.parts.checks import Floats
 from tests.jets import Frame, dot, frames, root
-from tests.random_systems import FAMILIES, free_acceleration, instant, masses, moved, random_system, velocities
+from tests.random_systems import FAMILIES, free_acceleration, instant, masses, moved, random_system, seeds, velocities
 from tests.user_parts import Attraction, Compass, Drag, SlideSpring
 from tests.workshop import Workshop, World, constant, knots, wavy
 
 systems = lru_cache(maxsize=None)(random_system)
 every_family = pytest.mark.parametrize("family", FAMILIES)
-every_seed = pytest.mark.parametrize("seed", range(8))
+every_seed = seeds(8, 3)
 
 
 def body_wrench(system: qp.Multibody, *forces: str) -> Floats:

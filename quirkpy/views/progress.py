@@ -1,0 +1,93 @@
+"""How far a run has come: one line on the terminal, for runs that last."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+from quirkpy.multibody import Progress
+from quirkpy.parts.checks import shown
+from quirkpy.parts.part import PartError
+
+#: A run that is shorter than this [s] shows nothing; then the line is drawn again no sooner than this [s].
+PATIENCE, PAUSE = 2.0, 0.1
+#: Characters of the bar itself.
+WIDTH = 24
+
+
+def duration(seconds: float) -> str:
+    """A time as one says it: "8 s", "3 min 20 s", "2 h 5 min"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def line(start: float, t: float, end: float, left: float | None, columns: int) -> str:
+    """The line at time t of a run from start to end [s], when `left` seconds of waiting remain, if one knows."""
+    done = min(1.0, max(0.0, (t - start) / (end - start))) if end > start else 1.0
+    filled = int(done * WIDTH)
+    bar = "#" * filled + "." * (WIDTH - filled)
+    wait = "" if left is None else f", about {duration(left)} left"
+    return f"[{bar}] {int(100.0 * done):3d} %, t = {t:.4g} of {end:.4g} s{wait}"[: max(0, columns - 1)]
+
+
+class Bar:
+    """The line of one run, and when it was drawn; the time left follows from the pace since the first call."""
+
+    def __init__(self, start: float, end: float, out: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self.start, self.end, self.out, self.clock = start, end, out, clock
+        self.due = clock() + PATIENCE
+        self.first: tuple[float, float] | None = None
+        self.length = 0
+
+    def __call__(self, t: float) -> None:
+        now = self.clock()
+        if self.first is None:  # before it, kernels may have been compiled
+            self.first = t, now
+        if now >= self.due:
+            self.due = now + PAUSE
+            self._draw(line(self.start, t, self.end, self._left(t, now), shutil.get_terminal_size().columns))
+
+    def _left(self, t: float, now: float) -> float | None:
+        t0, begun = self.first or (t, now)
+        return (now - begun) * (self.end - t) / (t - t0) if t > t0 else None
+
+    def _draw(self, text: str) -> None:
+        """Over what stood there; a terminal that has gone away stops no run."""
+        with contextlib.suppress(OSError, ValueError):
+            self.out.write("\r" + text.ljust(self.length))
+            self.out.flush()
+        self.length = len(text)
+
+    def clear(self) -> None:
+        """Leave the line empty, as it was before."""
+        if self.length:
+            self._draw("")
+            self._draw("")
+
+
+@contextlib.contextmanager
+def told(progress: Progress, start: float, end: float) -> Iterator[Callable[[float], None] | None]:
+    """What a run from start to end [s] calls now and then, for what a user gave as progress=."""
+    if callable(progress):
+        yield progress
+    elif progress is None and sys.stderr is not None and sys.stderr.isatty():
+        bar = Bar(start, end, sys.stderr)
+        try:
+            yield bar
+        finally:
+            bar.clear()
+    elif progress is None or progress is False:
+        yield None
+    else:
+        raise PartError(
+            f"simulate: progress is {shown(progress)}, but must be a function of the time reached, False for silence, "
+            "or None for a bar on a terminal."
+        )

@@ -1,0 +1,165 @@
+"""A run in a file comes back bit for bit, answers as before, and goes on as it would have."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from quirkpy.course import Counts, Course, Happening
+from quirkpy.formats import npz
+from quirkpy.simulate import Settings
+from tests import user_parts
+from tests.laws.test_sensors_meet import SHORT, drifting
+from tests.motion import compiled_system, floating_chain
+from tests.random_systems import FAMILIES
+from tests.truths.test_slider_crank import START, mechanism
+
+
+def bits(value: Any) -> Any:
+    """A value in which equal means equal to the last bit."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.shape, value.tobytes()
+    if isinstance(value, float):
+        return value.hex()
+    if isinstance(value, tuple):
+        return type(value), [bits(item) for item in value]
+    if isinstance(value, qp.State | Settings):
+        return {name: bits(item) for name, item in vars(value).items() if name != "selection"}
+    return value
+
+
+def reloaded(run: qp.Trajectory, folder: Path, *modules: str) -> qp.Trajectory:
+    """The run once it has been in a file; what it was made of is the same."""
+    run.save(folder / "run.npz")
+    copy = qp.Trajectory.load(folder / "run.npz", modules)
+    assert copy.system == run.system
+    for name in ("start", "settings", "course"):
+        assert bits(getattr(copy, name)) == bits(getattr(run, name)), name
+    return copy
+
+
+# --- the same bits ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_run_comes_back_and_goes_on(family: str, tmp_path: Path) -> None:
+    system = compiled_system(family, 4)
+    run = system.simulate(0.2, keep=2)
+    copy = reloaded(run, tmp_path, user_parts.__name__)
+    assert copy.states == run.states
+    assert bits(copy.final) == bits(run.final)
+    goes_on = system.at(run.final).simulate(0.1).course
+    assert bits(copy.system.at(copy.final).simulate(0.1).course) == bits(goes_on)
+    assert bits(system.at(copy.final).simulate(0.1).course) == bits(goes_on)
+
+
+def test_it_answers_as_before(tmp_path: Path) -> None:
+    run = mechanism(*START).simulate(0.5)
+    copy = reloaded(run, tmp_path)
+    t = 0.5 * (run.t[3] + run.t[4])
+    assert bits(copy.at(t)) == bits(run.at(t))
+    for name in ("t", "kinetic", "potential", "work", "dissipated", "momentum", "angular_momentum", "drift"):
+        assert bits(getattr(copy, name)) == bits(getattr(run, name)), name
+    for joint in run.system.tables.joint_names:
+        for one, two in zip((copy[joint].angle, copy[joint].rate), (run[joint].angle, run[joint].rate), strict=True):
+            assert bits(one) == bits(two)
+        np.testing.assert_array_equal(copy[joint].reaction, run[joint].reaction)
+    assert repr(copy) == repr(run)
+
+
+def test_a_run_that_went_on_keeps_the_step_with_which_it_began(tmp_path: Path) -> None:
+    first = floating_chain().simulate(2.0)
+    second = floating_chain().at(first.final).simulate(1.0)
+    assert second.start.step is not None
+    copy = reloaded(second, tmp_path)
+    assert bits(copy.system.simulate(1.0).course) == bits(second.course)
+
+
+def test_events_and_windings_come_back(tmp_path: Path) -> None:
+    run = drifting().simulate(2.0, stop=[qp.SensorsMeet()], step=SHORT)
+    copy = reloaded(run, tmp_path)
+    assert copy.stop is qp.Stop.EVENT
+    assert copy.events == run.events
+    assert copy.events[0].sensors == ("one east", "two west")
+    rotor = qp.Body("rotor", 1.0, (1.0, 1.0, 1.5), angular_velocity=(0, 0, 7.0))
+    system = qp.Multibody(rotor, qp.Revolute("axle", qp.GROUND, rotor, at=(0, 0, 0), axis=(0, 0, 1)))
+    turned = system.simulate(3.0)
+    again = reloaded(system.at(turned.final).simulate(3.0), tmp_path)
+    assert again.final["axle"].angle == pytest.approx(42.0, abs=1e-6)
+
+
+def test_a_run_that_failed_comes_back(tmp_path: Path) -> None:
+    """Numbers that JSON does not know among them."""
+    run = floating_chain().simulate(0.2)
+    states = run.course.states.copy()
+    states[-1, 0, 0] = math.nan
+    course = run.course._replace(states=states, stop=qp.Stop.NOT_FINITE, step=math.inf)
+    copy = reloaded(qp.Trajectory(run.system, run.start, run.settings, course), tmp_path)
+    assert copy.stop is qp.Stop.NOT_FINITE
+    assert math.isnan(copy.course.states[-1, 0, 0])
+
+
+def test_signs_of_zeros_are_kept(tmp_path: Path) -> None:
+    ball = qp.Body.sphere("ball", 0.1, 1.0, velocity=(1.0, 0.0, 0.0))
+    written = qp.Multibody(ball)
+    system = written.at(written.initial.replace({"ball": {"position": (-0.0, 0.0, -0.0)}}))
+    copy = reloaded(system.simulate(1.0), tmp_path)
+    assert np.signbit(copy.start.r).tolist() == [[True, False, True]]
+
+
+def test_candidates_come_along(tmp_path: Path) -> None:
+    chain = floating_chain()
+    system = qp.Multibody(*chain.parts, candidates=[qp.Spring("later", chain["hub"], chain["fin"], stiffness=1.0)])
+    assert reloaded(system.simulate(0.1), tmp_path).system.candidates == system.candidates
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+def test_the_file_has_the_name_that_was_given(tmp_path: Path) -> None:
+    run = floating_chain().simulate(0.1)
+    run.save(str(tmp_path / "first of May"))
+    assert [path.name for path in tmp_path.iterdir()] == ["first of May"]
+    assert qp.Trajectory.load(str(tmp_path / "first of May")).t.tolist() == run.t.tolist()
+
+
+def test_arrays_can_be_read_without_quirkpy(tmp_path: Path) -> None:
+    run = floating_chain().simulate(0.1)
+    run.save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz", allow_pickle=False) as archive:
+        np.testing.assert_array_equal(archive["course.t"], run.t)
+        np.testing.assert_array_equal(archive["course.states"], run.course.states)
+
+
+def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An array a step, a number and an array an event, as a later version might keep them."""
+
+    class Wider(NamedTuple):
+        t: float
+        name: str
+        sensors: tuple[str, ...] = ()
+        impulse: Any = None
+        speed: float = 0.0
+
+    class Longer(NamedTuple):
+        t: Any
+        states: Any
+        angles: Any
+        drift: Any
+        stop: qp.Stop
+        events: tuple[Wider, ...]
+        counts: Counts
+        step: float
+        heat: Any = None
+
+    Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__
+    run = floating_chain().simulate(0.1)
+    run.save(tmp_path / "old.npz")
+    monkeypatch.setitem(npz.RECORDS, "Happening", Wider)
+    monkeypatch.setitem(npz.RECORDS, "Course", Longer)
+    events = (Wider(0.05, "knock", ("a", "b"), np.array([0.1, -0.0]), math.inf), Wider(0.06, "knock"))
+    longer: Any = Longer(**run.course._asdict() | {"events": events}, heat=np.arange(len(run.t)) / 3.0)
+    reloaded(qp.Trajectory(run.system, run.start, run.settings, longer), tmp_path)
+    older: Any = qp.Trajectory.load(tmp_path / "old.npz").course
+    assert older.heat is None

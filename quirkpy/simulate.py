@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -12,6 +16,7 @@ import numpy as np
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import PIVOT, RUNNING_PIVOT
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import PIVOT_USED
@@ -159,8 +164,9 @@ class Driver:
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
         e.python.events = self._python_values
         try:
-            self._begin(kept)
-            stop = self._loop(kept, progress)
+            with interruptions(e.python):
+                self._begin(kept)
+                stop = self._loop(kept, progress)
         except KeyboardInterrupt:
             self._keep_rest(kept)
             stop = Stop.INTERRUPTED
@@ -217,6 +223,8 @@ class Driver:
                 progress(float(self.clock[steps.T]))
             if why in ENDS:
                 return ENDS[why]
+            if e.python.halted:
+                return Stop.INTERRUPTED
 
     def _resting(self) -> bool:
         """Record the rest in which the run begins; returns whether it ends with it."""
@@ -237,6 +245,32 @@ class Driver:
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
         t, states, angles, drift = kept.arrays()
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, float(self.clock[steps.H]))
+
+
+@contextmanager
+def interruptions(python: PythonParts) -> Iterator[None]:
+    """Within, Ctrl-C waits for the kernel at work to return, which it does within a second; a second one does not.
+
+    An interruption that came while compiled code calls back would be lost.
+    """
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if python.halted:
+            signal.default_int_handler(number, frame)
+        python.halted = True
+
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    python.halted = False
+    if ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def new_rows(rows: int, y: Floats, joints: int, watched: int) -> Rows:

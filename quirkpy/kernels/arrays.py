@@ -8,6 +8,7 @@ The tuples must be importable by name: numba finds its cached code by them.
 from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -43,8 +44,15 @@ KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_JOINT, SCHEDULE1, SCHEDULE2 = range(
 FIRST_KNOT, LAST_KNOT, LINEAR = range(3)
 KNOT_TIME, KNOT_VALUE = 0, 1
 
+# Columns of Packed.motions, and of Packed.carriers: bodies, sites, where its freedoms begin and how many they are,
+# whether a tree can hang on it.
+MOTION_KIND, MOTION_AXIS = range(2)
+BODY1, BODY2, CARRIER_SITE1, CARRIER_SITE2, FIRST_MOTION, MOTIONS, IN_TREE, CARRIER_WIDTH = range(8)
+
 # Columns of the body array: mass, and the moments xx xy xz yy yz zz about the mass centre in body axes.
 MASS, MOMENTS, BODY_WIDTH = 0, 1, 7
+# Of nine numbers row by row, the upper triangle.
+UPPER = [0, 1, 2, 4, 5, 8]
 
 
 class Sites(NamedTuple):
@@ -87,34 +95,55 @@ def state_rows(r: Floats, q: Floats, v: Floats, omega: Floats) -> Floats:
     return np.concatenate([r, q, v, omega], axis=1)
 
 
-def bodies_of(t: Tables) -> Floats:
-    """Masses and moments (nb, BODY_WIDTH)."""
-    moments = [t.body_inertia[:, i, j] for i, j in zip(*np.triu_indices(3), strict=True)]
-    return np.column_stack([t.body_mass, *moments])
+class Packed(NamedTuple):
+    """Tables as the kernels take them.  ends: of every joint (nj, 3); bodies: masses and moments (nb, BODY_WIDTH);
+    motions: kind and axis of every joint's freedoms (nf, 2); carriers: what a tree is made of (nj, CARRIER_WIDTH)."""
+
+    sites: Sites
+    ends: Ints
+    rows: RowTable
+    elements: Elements
+    schedules: Schedules
+    bodies: Floats
+    motions: Ints
+    carriers: Ints
 
 
-def sites_of(t: Tables) -> Sites:
-    """The site columns."""
-    return Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1))
+_packed: WeakKeyDictionary[Tables, Packed] = WeakKeyDictionary()
 
 
-def joints_of(t: Tables, near: Floats) -> Joints:
-    """The joint columns, with the angle next to which each joint's is taken."""
-    return Joints(np.column_stack([t.joint_site1, t.joint_site2, t.joint_coordinate]), near)
+def pack(t: Tables) -> Packed:
+    """The packed arrays of the tables, made once and shared: nothing writes to them."""
+    made = _packed.get(t)
+    if made is None:
+        made = _packed[t] = _pack(t)
+    return made
 
 
-def rows_of(t: Tables) -> RowTable:
-    """The row columns."""
-    return RowTable(np.column_stack([t.row_kind, t.row_joint, t.row_axis1, t.row_axis2]), t.row_value.copy())
+def _pack(t: Tables) -> Packed:
+    moments = t.body_inertia.reshape(-1, 9)[:, UPPER]
+    body = t.site_body[t.joint_site1], t.site_body[t.joint_site2]
+    return Packed(
+        Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1)),
+        _columns(t.joint_site1, t.joint_site2, t.joint_coordinate),
+        RowTable(_columns(t.row_kind, t.row_joint, t.row_axis1, t.row_axis2), t.row_value.copy()),
+        Elements(
+            _columns(t.element_kind, t.element_site1, t.element_site2, t.element_joint, *t.element_schedule.T),
+            t.element_numbers.copy(),
+        ),
+        Schedules(
+            _columns(t.schedule_knot[:-1], t.schedule_knot[1:] - 1, t.schedule_linear),
+            np.concatenate([t.knot_time[:, None], t.knot_value], axis=1),
+        ),
+        np.concatenate([t.body_mass[:, None], moments], axis=1),
+        _columns(t.freedom_kind, t.freedom_axis),
+        _columns(*body, t.joint_site1, t.joint_site2, t.joint_freedom[:-1], np.diff(t.joint_freedom), t.joint_in_tree),
+    )
 
 
-def elements_of(t: Tables) -> Elements:
-    """The element columns."""
-    what = [t.element_kind, t.element_site1, t.element_site2, t.element_joint, t.element_schedule]
-    return Elements(np.column_stack(what), t.element_numbers.copy())
-
-
-def schedules_of(t: Tables) -> Schedules:
-    """The schedule and knot columns."""
-    spans = [t.schedule_knot[:-1], t.schedule_knot[1:] - 1, t.schedule_linear]
-    return Schedules(np.column_stack(spans).astype(np.int64), np.column_stack([t.knot_time, t.knot_value]))
+def _columns(*columns: Ints) -> Ints:
+    """Whole numbers side by side."""
+    out = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
+    for k, column in enumerate(columns):
+        out[:, k] = column
+    return out

@@ -31,6 +31,7 @@ class PythonParts:
         self.events: Callable[[], None] | None = None
         self.error: BaseException | None = None
         self.t = 0.0
+        self.halted = False
         self._pointer = SIGNATURE(self._answer)  # lives as long as its address is in use
         self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value
         self.hook[PARTS] = bool(self.joints) or len(self.forces) > 0
@@ -39,6 +40,8 @@ class PythonParts:
         """Do what is asked for; an error, or an interruption, is kept: no exception passes through machine code."""
         self.t = float(self.scratch.report[TIME])
         try:
+            if self.halted:
+                raise KeyboardInterrupt
             if what == LOADS:
                 self._add_loads()
             elif what == ROWS:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.arrays import AXES, PLACE_AXES, Mat, Sym, Vec
+from quirkpy.kernels.arrays import AXES, MOTION_AXIS, MOTION_KIND, PLACE_AXES, Mat, Sym, Vec
 from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.matrices import mixed_transposed, put6, sym6, sym_inverse, sym_times
-from quirkpy.kernels.tree import COUNT, MOTION, MOTION_AXIS, MOTION_KIND, NEAR, PARENT, TURN_NODE, Tree
+from quirkpy.kernels.tree import COUNT, MOTION, NEAR, PARENT, TURN_NODE, Tree
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
 from quirkpy.parts.checks import Floats
 from quirkpy.tables.tables import TURN

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from quirkpy.kernels.arrays import bodies_of, elements_of, joints_of, rows_of, schedules_of, sites_of
+from quirkpy.kernels.arrays import Joints, pack
 from quirkpy.kernels.callbacks import PythonParts
-from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH
+from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.evaluation import CONTROL_WIDTH, PIVOT_USED, Model, Scratch, evaluate
 from quirkpy.kernels.hook import HOOK_WIDTH
@@ -14,7 +14,7 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
-from quirkpy.kernels.tree import COUNT, GENERAL_NODE, NODE, islands_of, tree_of
+from quirkpy.kernels.tree import COUNT, GENERAL_NODE, NODE, tree_of
 from quirkpy.parts.checks import Floats
 from quirkpy.tables.tables import Selection
 
@@ -23,14 +23,14 @@ class Engine:
     """Accelerations of one selection by the compiled recursion."""
 
     def __init__(self, selection: Selection) -> None:
-        t = selection.tables
-        tree = tree_of(selection)
-        n, m, freedoms = t.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
-        general = n if (tree.nodes[:n, NODE] == GENERAL_NODE).any() else 0
+        packed = pack(selection.tables)
+        tree, islands = tree_of(selection)
+        n, m, freedoms = selection.tables.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
+        general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection = selection
         self.model = Model(
-            tree, sites_of(t), joints_of(t, np.zeros(len(t.joints))), rows_of(t), elements_of(t),
-            schedules_of(t), selection.elements, bodies_of(t), islands_of(selection),
+            tree, packed.sites, Joints(packed.ends, np.zeros(len(packed.ends))), packed.rows, packed.elements,
+            packed.schedules, selection.elements, packed.bodies, islands,
             np.zeros(HOOK_WIDTH, dtype=np.int64), np.zeros(CONTROL_WIDTH),
         )  # fmt: skip
         self.model.control[PIVOT_USED] = PIVOT
@@ -39,6 +39,7 @@ class Engine:
             np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),
             np.zeros((m + 1, freedoms)), np.zeros((n + 1, ISLAND_WIDTH)), np.zeros(REPORT_WIDTH),
         )  # fmt: skip
+        self.scratch.report[WEAKEST] = 1.0
         self.python = PythonParts(selection, self.model, self.scratch)
 
     def accelerations(self, at: Instant) -> Floats:

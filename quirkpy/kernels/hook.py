@@ -24,7 +24,7 @@ SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
 def call(address: int, what: int) -> int:
     """Call the function at an address."""
-    return int(SIGNATURE(address)(what))
+    return int(SIGNATURE(int(address))(int(what)))
 
 
 @intrinsic

@@ -9,16 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels import kinematics, loads
-from quirkpy.kernels.arrays import (
-    Joints,
-    bodies_of,
-    elements_of,
-    joints_of,
-    rows_of,
-    schedules_of,
-    sites_of,
-    state_rows,
-)
+from quirkpy.kernels.arrays import Joints, pack, state_rows
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, ROW_WIDTH, constraint_rows
 from quirkpy.kernels.users import Frames, Users, general_joints
 from quirkpy.parts.checks import Floats, Ints
@@ -79,7 +70,7 @@ class Instant:
     @cached_property
     def joints(self) -> Joints:
         """Joint columns for the kernels."""
-        return joints_of(self.selection.tables, self.near)
+        return Joints(pack(self.selection.tables).ends, self.near)
 
     @cached_property
     def users(self) -> Users:
@@ -96,7 +87,8 @@ class Instant:
         """Rows of the active joints, in table order."""
         s, t = self.selection, self.selection.tables
         made = np.empty((len(s.rows), ROW_WIDTH))
-        constraint_rows(s.rows, rows_of(t), self.joints, sites_of(t), self.frames.rows, made)
+        packed = pack(t)
+        constraint_rows(s.rows, packed.rows, self.joints, packed.sites, self.frames.rows, made)
         joint = t.row_joint[s.rows]
         bodies = (t.site_body[sites[joint]] for sites in (t.joint_site1, t.joint_site2))
         out = Rows(made[:, PHI], made[:, RATE], made[:, JACOBIAN:], made[:, GAMMA], *bodies)
@@ -112,8 +104,9 @@ class Instant:
         """Applied loads of the active forces (constraint forces and gyroscopic terms are not among them)."""
         s, t = self.selection, self.selection.tables
         wrench, potential, power = np.empty((t.n_bodies + 1, 6)), np.empty(len(s.elements)), np.empty(2)
+        packed = pack(t)
         loads.applied_loads(
-            self.t, s.elements, elements_of(t), self.joints, schedules_of(t), bodies_of(t), sites_of(t),
+            self.t, s.elements, packed.elements, self.joints, packed.schedules, packed.bodies, packed.sites,
             self.frames.rows, wrench, potential, power,
         )  # fmt: skip
         for k in np.flatnonzero(t.element_kind[s.elements] == CALLBACK):
@@ -124,7 +117,7 @@ class Instant:
 
     def coordinates(self, joints: Ints) -> Floats:
         """Value and rate of the coordinate of each of the given joints (n, 2); NaN where it has none."""
-        sites = sites_of(self.selection.tables)
         out = np.full((len(joints), 2), np.nan)
+        sites = pack(self.selection.tables).sites
         kinematics.joint_coordinates(joints, self.joints, sites, self.frames.rows, out)
         return out

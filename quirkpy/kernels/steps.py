@@ -32,8 +32,9 @@ from quirkpy.parts.checks import Floats, Ints
 
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;
 # whether the energy is held, and its value at the start; whether states are projected; the length of the present step;
-# how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far.
-T, H, T_END, RTOL, ATOL, H_MAX, FIXED, CONSERVING, ENERGY, PROJECTING, STEP, NEAR, RANK, CLOCK_WIDTH = range(14)
+# how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far; whether
+# the last step was refused.
+T, H, T_END, RTOL, ATOL, H_MAX, FIXED, CONSERVING, ENERGY, PROJECTING, STEP, NEAR, RANK, REFUSED, CLOCK_WIDTH = range(15)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked.
 EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, COUNTS_WIDTH = range(6)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
@@ -222,8 +223,11 @@ def next_step(error: float, clipped: bool, run: Run, table: Table) -> bool:
     h, power = run.clock[STEP], -1.0 / (table.counts[ORDER] + 1)
     if not error < 1.0:
         run.clock[H] = h * (max(SHRINK, SAFETY * error**power) if math.isfinite(error) else SHRINK)
+        run.clock[REFUSED] = 1.0
         return False
-    growth = GROW if error == 0.0 else min(GROW, SAFETY * error**power)
+    most = GROW if run.clock[REFUSED] == 0.0 else 1.0  # what has just been too long is not tried again at once
+    growth = most if error == 0.0 else min(most, SAFETY * error**power)
+    run.clock[REFUSED] = 0.0
     if not clipped or growth < 1.0:
         run.clock[H] = h * growth
     return True

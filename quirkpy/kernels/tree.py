@@ -9,9 +9,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from quirkpy.kernels.arrays import (
+    BODY1,
+    BODY2,
+    CARRIER_SITE1,
+    CARRIER_SITE2,
+    FIRST_MOTION,
+    IN_TREE,
+    MOTION_AXIS,
+    MOTION_KIND,
+    MOTIONS,
+    ROW_JOINT,
+    pack,
+)
 from quirkpy.kernels.compiled import allocating, inner
 from quirkpy.parts.checks import Bools, Ints
 from quirkpy.tables.tables import SLIDE, TURN, Selection
@@ -33,9 +44,8 @@ COUNT = 9  # how many they are
 MOTION = 10  # where the joint's begin in Tree.motions
 NODE_WIDTH = 11
 
-# Columns of Tree.loops and Tree.motions.
+# Columns of Tree.loops.
 LOOP_ROW, LOOP_BODY1, LOOP_BODY2 = range(3)
-MOTION_KIND, MOTION_AXIS = range(2)
 
 
 class Tree(NamedTuple):
@@ -47,69 +57,99 @@ class Tree(NamedTuple):
     loops: Ints
 
 
-def tree_of(s: Selection) -> Tree:
-    """The spanning tree of a selection."""
-    t = s.tables
-    n = t.n_bodies
-    site1, site2 = t.joint_site1, t.joint_site2
-    body1, body2 = t.site_body[site1], t.site_body[site2]
-    start, touching = joints_at_bodies(n, s.joints, body1, body2, t.joint_in_tree)
-    nodes = np.zeros((n + 1, NODE_WIDTH), np.int64)
-    nodes[:, [CARRIER, NEAR, FAR, PLACE]] = -1
-    grow(nodes, start, touching, body1, body2, t.joint_freedom, t.freedom_kind)
-    hung = np.flatnonzero(nodes[:, CARRIER] >= 0)
-    by = nodes[hung, CARRIER]
-    onwards = body2[by] == hung
-    nodes[hung, NEAR], nodes[hung, FAR] = np.where(onwards, (site1[by], site2[by]), (site2[by], site1[by]))
-    nodes[hung, MOTION] = t.joint_freedom[by]
-    single = np.flatnonzero((nodes[:, NODE] == TURN_NODE) | (nodes[:, NODE] == SLIDE_NODE))
-    nodes[single, AXIS_NUMBER] = t.freedom_axis[nodes[single, MOTION]]
-    closing = s.rows[~np.isin(t.row_joint[s.rows], by)]
-    joint = t.row_joint[closing]
-    loops = np.column_stack([closing, body1[joint], body2[joint]])
-    return Tree(nodes, np.column_stack([t.freedom_kind, t.freedom_axis]), loops)
-
-
-def islands_of(s: Selection) -> Ints:
-    """What the active joints hold together: the number of each body's island, -1 where that includes the ground."""
-    t = s.tables
-    ends = t.site_body[t.joint_site1[s.joints]], t.site_body[t.joint_site2[s.joints]]
-    linked = coo_array((np.ones(len(s.joints)), ends), shape=(t.n_bodies + 1, t.n_bodies + 1))
-    _, label = connected_components(linked, directed=False)
-    return np.where(label[:-1] == label[-1], -1, label[:-1]).astype(np.int64)
+def tree_of(s: Selection) -> tuple[Tree, Ints]:
+    """The spanning tree of a selection, and its islands: what the active joints hold together; the number of each
+    body's island, -1 where that includes the ground (nb,)."""
+    packed, n = pack(s.tables), s.tables.n_bodies
+    nodes, loops = np.zeros((n + 1, NODE_WIDTH), np.int64), np.empty((len(s.rows), 3), np.int64)
+    islands = np.empty(n + 1, np.int64)
+    count = plant(nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions)
+    return Tree(nodes, packed.motions, loops[:count]), islands[:n]
 
 
 @allocating
-def joints_at_bodies(nb: int, active: Ints, body1: Ints, body2: Ints, in_tree: Bools) -> tuple[Ints, Ints]:
+def plant(
+    nodes: Ints, loops: Ints, islands: Ints, active: Ints, rows: Ints, carriers: Ints, what: Ints, motions: Ints
+) -> int:
+    """Fill in nodes, loops and islands; returns how many loops there are."""
+    nb = nodes.shape[0] - 1
+    for b in range(nb + 1):
+        nodes[b, CARRIER] = nodes[b, NEAR] = nodes[b, FAR] = nodes[b, PLACE] = -1
+    start, touching = joints_at_bodies(nb, active, carriers)
+    grow(nodes, start, touching, carriers, motions)
+    for b in range(nb):
+        j = nodes[b, CARRIER]
+        if j >= 0:
+            onwards = carriers[j, BODY2] == b
+            nodes[b, NEAR] = carriers[j, CARRIER_SITE1 if onwards else CARRIER_SITE2]
+            nodes[b, FAR] = carriers[j, CARRIER_SITE2 if onwards else CARRIER_SITE1]
+            nodes[b, MOTION] = carriers[j, FIRST_MOTION]
+            if nodes[b, NODE] == TURN_NODE or nodes[b, NODE] == SLIDE_NODE:
+                nodes[b, AXIS_NUMBER] = motions[nodes[b, MOTION], MOTION_AXIS]
+    count = 0
+    for row in rows:
+        j = what[row, ROW_JOINT]
+        a, b = carriers[j, BODY1], carriers[j, BODY2]
+        if nodes[a, CARRIER] != j and nodes[b, CARRIER] != j:
+            loops[count, LOOP_ROW], loops[count, LOOP_BODY1], loops[count, LOOP_BODY2] = row, a, b
+            count += 1
+    number_islands(islands, active, carriers)
+    return count
+
+
+@inner
+def number_islands(islands: Ints, active: Ints, carriers: Ints) -> None:
+    """Join what each joint holds together under the larger number; the ground's, the largest, becomes -1."""
+    n = islands.shape[0]
+    for b in range(n):
+        islands[b] = b
+    for j in active:
+        a, b = carriers[j, BODY1], carriers[j, BODY2]
+        while islands[a] != a:
+            a = islands[a]
+        while islands[b] != b:
+            b = islands[b]
+        islands[min(a, b)] = max(a, b)
+    for b in range(n - 2, -1, -1):  # each points to a larger one, which is settled already
+        islands[b] = islands[islands[b]]
+    for b in range(n):
+        if islands[b] == n - 1:
+            islands[b] = -1
+
+
+@allocating
+def joints_at_bodies(nb: int, active: Ints, carriers: Ints) -> tuple[Ints, Ints]:
     """Joints that can carry a body, by body: touching[start[b] : start[b + 1]]; the ground is body nb."""
     start = np.zeros(nb + 2, np.int64)
     for j in active:
-        if in_tree[j] and body1[j] != body2[j]:
-            start[body1[j] + 1] += 1
-            start[body2[j] + 1] += 1
+        a, b = carriers[j, BODY1], carriers[j, BODY2]
+        if carriers[j, IN_TREE] != 0 and a != b:
+            start[a + 1] += 1
+            start[b + 1] += 1
     for b in range(nb + 1):
         start[b + 1] += start[b]
     fill = start.copy()
     touching = np.empty(start[nb + 1], np.int64)
     for j in active:
-        if in_tree[j] and body1[j] != body2[j]:
-            for b in (body1[j], body2[j]):
+        if carriers[j, IN_TREE] != 0 and carriers[j, BODY1] != carriers[j, BODY2]:
+            for k in (BODY1, BODY2):
+                b = carriers[j, k]
                 touching[fill[b]] = j
                 fill[b] += 1
     return start, touching
 
 
 @inner
-def node_kind(j: int, joint_freedom: Ints, freedom_kind: Ints) -> int:
+def node_kind(j: int, carriers: Ints, motions: Ints) -> int:
     """How a joint hangs a body in the tree."""
-    first, count = joint_freedom[j], joint_freedom[j + 1] - joint_freedom[j]
+    first, count = carriers[j, FIRST_MOTION], carriers[j, MOTIONS]
     if count == 0:
         return FIXED_NODE
     if count == 1:
-        return TURN_NODE if freedom_kind[first] == TURN else SLIDE_NODE
+        return TURN_NODE if motions[first, MOTION_KIND] == TURN else SLIDE_NODE
     slides = 0
     for k in range(first, first + count):
-        if freedom_kind[k] == SLIDE:
+        if motions[k, MOTION_KIND] == SLIDE:
             slides += 1
     return BALL_NODE if count == 3 and slides == 0 else GENERAL_NODE
 
@@ -125,9 +165,7 @@ def next_root(nb: int, reached: Bools, start: Ints) -> int:
 
 
 @allocating
-def grow(
-    nodes: Ints, start: Ints, touching: Ints, body1: Ints, body2: Ints, joint_freedom: Ints, freedom_kind: Ints
-) -> None:
+def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints) -> None:
     """Fill in ORDER, PARENT, NODE, CARRIER, PLACE, FIRST, COUNT.
 
     Two queues of bodies whose joints are still to be followed: all locks that can be reached come before the next joint
@@ -158,12 +196,12 @@ def grow(
                 at_move += 1
             for k in range(start[b], start[b + 1]):
                 j = touching[k]
-                other = body2[j] if body1[j] == b else body1[j]
-                kind = node_kind(j, joint_freedom, freedom_kind)
+                other = carriers[j, BODY2] if carriers[j, BODY1] == b else carriers[j, BODY1]
+                kind = node_kind(j, carriers, motions)
                 if reached[other] or locking != (kind == FIXED_NODE):
                     continue
                 reached[other] = True
-                count = joint_freedom[j + 1] - joint_freedom[j]
+                count = carriers[j, MOTIONS]
                 nodes[other, PARENT], nodes[other, NODE], nodes[other, CARRIER] = b, kind, j
                 nodes[other, FIRST], nodes[other, COUNT] = freedoms, count
                 nodes[placed, ORDER], nodes[other, PLACE] = other, placed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from tests.motion import compiled_system
+from tests.motion import TIGHT, compiled_system
 from tests.random_systems import FAMILIES, seeds
 from tests.truths.test_row_of_four_bars import row
 from tests.workshop import World
@@ -47,7 +47,7 @@ def test_a_frame_that_is_only_just_stiff_stays_where_it_is() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_turned_world_gives_the_turned_motion(family: str) -> None:
-    one, two = (compiled_system(family, 8, world).simulate(0.3, rtol=1e-11, atol=1e-12) for world in (None, TURNED))
+    one, two = (compiled_system(family, 8, world).simulate(0.3, **TIGHT) for world in (None, TURNED))
     here, there = one.final, two.final
     turn = TURNED.matrix
     np.testing.assert_allclose(there.r, here.r @ turn.T + TURNED.shift, rtol=0.0, atol=1e-8)

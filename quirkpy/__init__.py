@@ -9,7 +9,7 @@ from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.checks import Vector
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.force import Element, Force
-from quirkpy.parts.forces import Damper, Gravity, HingeSpring, Load, PotentialWell, Spring
+from quirkpy.parts.forces import Damper, Gravity, HingeSpring, JointStop, Load, PotentialWell, Spring
 from quirkpy.parts.joint import Freedom, GeneralJoint, Joint
 from quirkpy.parts.joints import Distance, Fixed, Prismatic, Revolute, Spherical
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
@@ -57,6 +57,7 @@ __all__ = [
     "GeneralJoint",
     "Gravity",
     "HingeSpring",
+    "JointStop",
     "Joint",
     "JointState",
     "Load",

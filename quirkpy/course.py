@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.checks import Bools, Floats, Ints
 
 Keep: TypeAlias = Literal["all", "ends"]
 
@@ -45,9 +45,13 @@ class Counts(NamedTuple):
     rejections: int
 
 
+NOTHING_HELD: Bools = np.zeros((0, 0), dtype=bool)
+
+
 class Course(NamedTuple):
     """What a run leaves: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last row, angles (k, nj),
-    drift removed at each step, of poses and of velocities (k, 2), why it ended, events, counts, and the next step."""
+    drift removed at each step, of poses and of velocities (k, 2), why it ended, events, counts, the next step; which
+    stops hold (k, ns), and their labels."""
 
     t: Floats
     states: Floats
@@ -57,6 +61,8 @@ class Course(NamedTuple):
     events: tuple[Happening, ...]
     counts: Counts
     step: float
+    held: Bools = NOTHING_HELD
+    stops: tuple[str, ...] = ()
 
 
 class Kept:
@@ -64,12 +70,12 @@ class Kept:
 
     def __init__(self, keep: Keep | int) -> None:
         self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
-        self.chunks: list[tuple[Floats, ...]] = []
-        self.last: tuple[Floats, ...] | None = None
+        self.chunks: list[tuple[Any, ...]] = []
+        self.last: tuple[Any, ...] | None = None
         self.seen = 0
 
-    def add(self, *arrays: Floats) -> None:
-        """Rows, as columns of times, states, angles, drift."""
+    def add(self, *arrays: Any) -> None:
+        """Rows, as columns of times, states, angles, drift, stops held."""
         n = len(arrays[0])
         if not n:
             return
@@ -80,8 +86,7 @@ class Kept:
         self.last = None if chosen[-1] else tuple(array[-1:].copy() for array in arrays)
         self.seen += n
 
-    def arrays(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """All that was kept, and the end: times, states, angles, drift."""
+    def arrays(self) -> tuple[Any, ...]:
+        """All that was kept, and the end: column by column."""
         chunks = self.chunks + ([self.last] if self.last is not None else [])
-        t, states, angles, drift = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
-        return t, states, angles, drift
+        return tuple(np.concatenate(columns) for columns in zip(*chunks, strict=True))

@@ -22,7 +22,8 @@ from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import PIVOT_USED
 from quirkpy.kernels.integrator import Rows
 from quirkpy.kernels.methods import TABLES, Method
-from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
+from quirkpy.kernels.stops import HOLDS, STOP_JOINT
+from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
 from quirkpy.parts.checks import Floats, number, optional, positive
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError
@@ -40,10 +41,18 @@ NOTES = 16
 SINGULAR_POSE = "singular pose"
 
 
+class StopReached(NamedTuple):
+    """A joint at its stop, or leaving it."""
+
+    name: str
+    joint: str
+    terminal: bool = False
+
+
 class Watched(NamedTuple):
     """One watched function: the event that it belongs to, its line in the kernels' table, its sensors."""
 
-    event: Event
+    event: Event | StopReached
     line: tuple[int, int, int, int, int]
     numbers: tuple[float, float, float]
     sensors: tuple[str, ...] = ()
@@ -88,6 +97,16 @@ def watched_functions(selection: Selection, events: Sequence[Event]) -> list[Wat
             out.append(watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction))
         else:
             raise PartError(f"simulate: {event!r} in stop= is no event; give AtRest, EnergyBelow, SensorsMeet or When.")
+    return out
+
+
+def watched_stops(engine: Engine) -> list[Watched]:
+    """One function for each bound of the stops that act; reaching it ends no run."""
+    joints = engine.selection.tables.joint_names
+    out = []
+    for k, label in enumerate(engine.stops):
+        event = StopReached(label.rsplit(" ", 1)[0], joints[engine.model.stops.what[k, STOP_JOINT]])
+        out.append(Watched(event, (STOP, k, 0, -1, 0), (0.0, 0.0, 0.0)))
     return out
 
 
@@ -148,7 +167,7 @@ class Driver:
             clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
         )
         self.clock, self.y = clock, y
-        self.watched = watched_functions(engine.selection, events)
+        self.watched = [*watched_functions(engine.selection, events), *watched_stops(engine)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
@@ -162,7 +181,7 @@ class Driver:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         e, kept = self.engine, Kept(self.settings.keep)
         rows = max(1, min(MOST_ROWS, EFFORT_PER_CALL // len(self.y)))
-        self.rows = new_rows(rows, self.y, len(e.model.joints.near), len(self.watched))
+        self.rows = new_rows(rows, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
         e.python.events = self._python_values
         try:
@@ -174,7 +193,9 @@ class Driver:
             stop = Stop.INTERRUPTED
         except Exception as error:
             self._keep_rest(kept)
-            error.add_note(f"at t = {e.python.t:.12g} s; the run up to there is the attribute `trajectory` of this error")
+            error.add_note(
+                f"at t = {e.python.t:.12g} s; the run up to there is the attribute `trajectory` of this error"
+            )
             error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
             raise
         finally:
@@ -186,10 +207,17 @@ class Driver:
         """The start on the constraints, as the first row."""
         e = self.engine
         e.model.joints.near[:] = self.start.near
-        possible = integrator.begin(self.run_arrays, e.model, e.scratch, self.watch)
+        e.hold(self.start.held)
+        answer = integrator.begin(self.run_arrays, e.model, e.scratch, self.watch, self.rows)
         e.python.raise_pending()
         self._keep_present(kept)
-        if not possible:
+        if answer >= 0:
+            joint = e.selection.tables.joint_names[e.model.stops.what[answer, STOP_JOINT]]
+            raise PartError(
+                f"simulate: joint {joint!r} begins beyond the {e.stops[answer].rsplit(' ', 1)[1]} bound of its stop "
+                f"{e.stops[answer].rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
+            )
+        if answer == integrator.CONTRADICTED:
             loop = ", ".join(e.loop(int(e.scratch.report[WHICH])))
             raise PartError(
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
@@ -198,7 +226,8 @@ class Driver:
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
-        kept.add(self.clock[:1], self.y[None], self.engine.model.joints.near[None], self.run_arrays.moved[None])
+        held = self.engine.model.stops.what[None, :, HOLDS] != 0
+        kept.add(self.clock[:1], self.y[None], self.engine.model.joints.near[None], self.run_arrays.moved[None], held)
 
     def _keep_rest(self, kept: Kept) -> None:
         """What a call that did not return has filled; the start, when there is nothing else."""
@@ -209,16 +238,19 @@ class Driver:
     def _keep_rows(self, kept: Kept) -> None:
         """Rows and notes that the last call has filled."""
         filled, noted = int(self.counts[steps.ROOM]), int(self.counts[steps.NOTED])
-        kept.add(*(array[:filled] for array in self.rows[:4]))
-        for t, which in self.rows.notes[:noted]:
-            self.events.append(self._happening(float(t), int(which)))
+        kept.add(*(array[:filled] for array in self.rows[:5]))
+        for t, which, released in self.rows.notes[:noted]:
+            self.events.append(self._happening(float(t), int(which), released != 0.0))
         self.counts[steps.ROOM] = self.counts[steps.NOTED] = 0
 
-    def _happening(self, t: float, which: int) -> Happening:
+    def _happening(self, t: float, which: int, released: bool) -> Happening:
         """What a note of the kernels means."""
         if which < 0:
             return Happening(t, SINGULAR_POSE, joints=self.engine.loop(-1 - which))
-        return Happening(t, self.watched[which].event.name, self.watched[which].sensors)
+        event = self.watched[which].event
+        if isinstance(event, StopReached):
+            return Happening(t, f"{event.name} {'released' if released else 'reached'}", joints=(event.joint,))
+        return Happening(t, event.name, self.watched[which].sensors)
 
     def _loop(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         e, most = self.engine, self.settings.max_steps
@@ -256,8 +288,9 @@ class Driver:
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
-        t, states, angles, drift = kept.arrays()
-        return Course(t, states, angles, drift, stop, tuple(self.events), counts, float(self.clock[steps.H]))
+        t, states, angles, drift, held = kept.arrays()
+        step, stops = float(self.clock[steps.H]), self.engine.stops
+        return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops)
 
 
 @contextmanager
@@ -286,10 +319,11 @@ def interruptions(python: PythonParts) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def new_rows(rows: int, y: Floats, joints: int, watched: int) -> Rows:
+def new_rows(rows: int, y: Floats, joints: int, stops: int, watched: int) -> Rows:
     """Room for so many steps."""
-    drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + watched, integrator.NOTE_WIDTH))
-    return Rows(np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, notes)
+    drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, integrator.NOTE_WIDTH))
+    held = np.zeros((rows, stops), dtype=bool)
+    return Rows(np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes)
 
 
 ENDS = {
@@ -313,10 +347,10 @@ def ask(event: When, state: State) -> float:
         raise event.refuse(f"its function at t = {state.t} {error}.") from None
 
 
-def state_at(start: State, t: float, y: Floats, angles: Floats) -> State:
-    """A row of a run as a state of the system in which it began."""
+def state_at(start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = ()) -> State:
+    """A row of a run as a state of the system in which it began; held: the stops that hold."""
     n = len(start.r)
     r, q, v, omega = (y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
     zero = np.zeros(len(angles), dtype=np.int64)
-    bare = State(t, start.bodies, r, q, v, omega, start.joints, zero, start.selection)
+    bare = State(t, start.bodies, r, q, v, omega, start.joints, zero, start.selection, None, held)
     return bare.with_angles(angles)

@@ -60,6 +60,7 @@ class State(Record):
     windings: Ints  # whole turns of each joint's angle (n_joints,)
     selection: Selection | None = dataclasses.field(default=None, repr=False)
     step: float | None = None  # what an integrator would try next [s]; None: to be found out
+    held: tuple[str, ...] = ()  # stops that hold their joints
 
     @classmethod
     def written(cls, selection: Selection) -> State:
@@ -81,7 +82,7 @@ class State(Record):
         old = dict(zip(self.joints, self.windings, strict=True))
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
         step = self.step if _acts_alike(self.selection, selection) else None
-        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step)
+        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, self.held)
 
     # --- reading ------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -110,7 +111,7 @@ class State(Record):
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError("this state belongs to no system; system.at(state).initial gives one that does.")
-        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, self.near)
+        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, self.near, self.held)
 
     @property
     def near(self) -> Floats:
@@ -141,7 +142,7 @@ class State(Record):
                 array, checked = _checked(name, key, value)
                 arrays[array][self.bodies.index(name)] = checked
         time = self.t if t is None else _time(t)
-        new = dataclasses.replace(self, t=time, step=None, **arrays)
+        new = dataclasses.replace(self, t=time, step=None, held=(), **arrays)
         new = new._rewound(self)
         check_meeting(new.instant())
         return new
@@ -175,7 +176,7 @@ class State(Record):
     __hash__ = None  # type: ignore[assignment]
 
     def _values(self) -> tuple[Any, ...]:
-        return (self.t, self.bodies, self.joints), self.r, self.q, self.v, self.omega, self.windings
+        return (self.t, self.bodies, self.joints, self.held), self.r, self.q, self.v, self.omega, self.windings
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"

@@ -81,7 +81,9 @@ class Trajectory:
         return tuple(self._state(k) for k in range(len(self.t)))
 
     def _state(self, k: int) -> State:
-        return state_at(self.start, float(self.t[k]), self.course.states[k], self.course.angles[k])
+        c = self.course
+        held = tuple(label for label, holds in zip(c.stops, c.held[k], strict=True) if holds) if c.stops else ()
+        return state_at(self.start, float(self.t[k]), c.states[k], c.angles[k], held)
 
     @cached_property
     def final(self) -> State:

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.tables import Tables
 
 #: Three numbers in registers.
@@ -141,7 +141,7 @@ def _pack(t: Tables) -> Packed:
     )
 
 
-def _columns(*columns: Ints) -> Ints:
+def _columns(*columns: Ints | Bools) -> Ints:
     """Whole numbers side by side."""
     out = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
     for k, column in enumerate(columns):

@@ -33,7 +33,7 @@ class PythonParts:
         self.t = 0.0
         self.halted = False
         self._pointer = SIGNATURE(self._answer)  # lives as long as its address is in use
-        self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value
+        self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
         self.hook[PARTS] = bool(self.joints) or len(self.forces) > 0
 
     def _answer(self, what: int) -> int:

@@ -63,8 +63,8 @@ RUNNING_PIVOT = 1e-8
 SWEEPS = 3
 
 
-# Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when there
-# is none), and which row that is; the largest contradiction, and the largest demand; the time of the evaluation.
+# Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when
+# there is none), and which row that is; the largest contradiction, and the largest demand; the time of the evaluation.
 COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, TIME, REPORT_WIDTH = range(7)
 
 
@@ -146,7 +146,8 @@ def carry_up(
 
 @inner
 def innovation_rows(tree: Tree, bodies: Floats, rows: Floats, A: Floats, work: Floats, general: Floats) -> None:
-    """A, and what the accelerations in the scratch array leave of the targets, LEFT - J a; scaled by `free_response`."""
+    """A, and what the accelerations in the scratch array leave of the targets, LEFT - J a, scaled; SIZE: what went into
+    that, without signs."""
     ground = bodies.shape[0]
     for k in range(rows.shape[0]):
         a, b = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2]
@@ -206,7 +207,8 @@ def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Ve
 def smallest_solution(A: Floats, rows: Floats, mu: float, report: Floats) -> None:
     """The smallest nu with A nu = rows[:, LEFT], strongest row first, into the last row of A; destroys the others.
 
-    report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they contradict the others.
+    report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they contradict the
+    others; report[TARGET]: the largest of the numbers in SIZE.
     """
     m, n = rows.shape[0], A.shape[1]
     nu = A[m]
@@ -292,8 +294,9 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> N
 
 
 @kernel
-def close_loops(tree: Tree, bodies: Floats, rows: Floats, A: Floats, mu: float, work: Floats, general: Floats,
-                report: Floats) -> None:
+def close_loops(
+    tree: Tree, bodies: Floats, rows: Floats, A: Floats, mu: float, work: Floats, general: Floats, report: Floats
+) -> None:
     """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = LEFT on the closing rows."""
     innovation_scales(tree.nodes, work)
     innovation_rows(tree, bodies, rows, A, work, general)

@@ -15,14 +15,15 @@ from numba.core import event
 SETTINGS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 #: Kernels are given every array that they need, and numba need not count who holds them.
 GIVEN: dict[str, Any] = {**SETTINGS, "_nrt": False}
+WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 #: The decorator of kernels that Python calls.
 kernel: Any = njit(**GIVEN)
 #: Of those that make arrays.
 allocating: Any = njit(**SETTINGS)
 #: Of those that only kernels call: without the wrapper through which Python would, they compile faster.
-inner: Any = njit(**GIVEN, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-#: Of long ones with one caller: numba writes them into the caller.  Otherwise all that they call would be translated for
-#: both: every kernel carries its own copy of what it calls.
+inner: Any = njit(**GIVEN, **WITHOUT_WRAPPERS)
+#: Of long ones with one caller: numba writes them into the caller.  Otherwise all that they call would be translated
+#: for both: every kernel carries its own copy of what it calls.
 inlined: Any = njit(**GIVEN, inline="always")
 
 PACKAGE = Path(__file__).resolve().parents[1]

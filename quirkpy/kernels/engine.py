@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
+
 import numpy as np
 
-from quirkpy.kernels.arrays import Joints, pack
+from quirkpy.kernels.arrays import BODY1, BODY2, Joints, Packed, pack
 from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.elimination import G_WIDTH, WIDTH
@@ -14,9 +17,10 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
+from quirkpy.kernels.stops import BOUND, HOLDS, SETTLE, SIDE, STOP_JOINT, STOP_NUMBERS, STOP_WIDTH, Stops
 from quirkpy.kernels.tree import CARRIER, COUNT, GENERAL_NODE, NODE, PARENT, PLACE, tree_of
-from quirkpy.parts.checks import Floats
-from quirkpy.tables.tables import Selection
+from quirkpy.parts.checks import Floats, Ints
+from quirkpy.tables.tables import STOP, Selection
 
 
 class Engine:
@@ -25,12 +29,14 @@ class Engine:
     def __init__(self, selection: Selection) -> None:
         packed = pack(selection.tables)
         tree, islands = tree_of(selection)
+        stops, loops = stops_of(selection, packed)
+        tree = tree._replace(loops=np.concatenate([tree.loops, loops]))
         n, m, freedoms = selection.tables.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection = selection
         self.model = Model(
             tree, packed.sites, Joints(packed.ends, np.zeros(len(packed.ends))), packed.rows, packed.elements,
-            packed.schedules, selection.elements, packed.bodies, islands,
+            packed.schedules, selection.elements, packed.bodies, islands, stops,
             np.zeros(HOOK_WIDTH, dtype=np.int64), np.zeros(CONTROL_WIDTH),
         )  # fmt: skip
         self.model.control[PIVOT_USED] = PIVOT
@@ -45,10 +51,24 @@ class Engine:
     def accelerations(self, at: Instant) -> Floats:
         """Accelerations (nb, 6): of the mass centre in N, omega-dot in body axes."""
         self.model.joints.near[:] = at.near
+        self.hold(at.held)
         out = np.empty((len(at.r), 6))
         evaluate(at.t, at.state, self.model, self.scratch, out)
         self.python.raise_pending()
         return out
+
+    @cached_property
+    def stops(self) -> tuple[str, ...]:
+        """A label for each bound that acts: the name of the stop, and which side."""
+        t, numbers = self.selection.tables, self.model.stops.numbers
+        forces = t.element_force[self.selection.elements[t.element_kind[self.selection.elements] == STOP]]
+        sides = ("lower" if side > 0.0 else "upper" for side in numbers[:, SIDE])
+        return tuple(f"{t.force_names[force]} {side}" for force, side in zip(forces, sides, strict=True))
+
+    def hold(self, labels: Iterable[str]) -> None:
+        """Let the named stops hold, and no others."""
+        held = set(labels)
+        self.model.stops.what[:, HOLDS] = [label in held for label in self.stops]
 
     def loop(self, k: int) -> tuple[str, ...]:
         """The joints of the loop that closing row k closes, its own first; none for k = -1."""
@@ -56,10 +76,24 @@ class Engine:
             return ()
         t, nodes = self.selection.tables, self.model.tree.nodes
         row, a, b = self.model.tree.loops[k].tolist()
-        carriers = [t.row_joint[row]]
+        carriers = [t.row_joint[row] if row >= 0 else self.model.stops.what[-1 - row, STOP_JOINT]]
         while a != b:  # the deeper one goes up
             if nodes[a, PLACE] < nodes[b, PLACE]:
                 a, b = b, a
             carriers.append(nodes[a, CARRIER])
             a = nodes[a, PARENT]
         return tuple(t.joint_names[j] for j in carriers if j >= 0)
+
+
+def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints]:
+    """The stops that act, none of them holding, and their closing rows, numbered -1, -2 ... with their bodies."""
+    t = selection.tables
+    acting = selection.elements[t.element_kind[selection.elements] == STOP]
+    joints = t.element_joint[acting]
+    what = np.zeros((len(acting), STOP_WIDTH), dtype=np.int64)
+    what[:, STOP_JOINT] = joints
+    numbers = np.zeros((len(acting), STOP_NUMBERS))
+    numbers[:, BOUND : SETTLE + 1] = t.element_numbers[acting, : SETTLE + 1]
+    loops = np.empty((len(acting), 3), dtype=np.int64)
+    loops[:, 0], loops[:, 1:] = -1 - np.arange(len(acting)), packed.carriers[joints][:, [BODY1, BODY2]]
+    return Stops(what, numbers), loops

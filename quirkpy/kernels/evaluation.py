@@ -13,6 +13,7 @@ from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.loads import applied_loads
 from quirkpy.kernels.recursion import backward, centres, forward, hang_bodies, in_body_axes, start_bodies
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, constraint_rows
+from quirkpy.kernels.stops import BOUNCE, HOLDS, Stops, stop_row
 from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_ROW, Tree
 from quirkpy.kernels.vectors import dot, get3
 from quirkpy.parts.checks import Floats, Ints
@@ -24,7 +25,8 @@ PIVOT_USED, OF_GAP, OF_SLIP, CONTROL_WIDTH = range(4)
 
 class Model(NamedTuple):
     """All that an evaluation reads: the tree, the tables, which elements act, the bodies, the number of the island of
-    each (those that hang together without the ground; -1: on the ground) (nb,), the hook, and the control."""
+    each (those that hang together without the ground; -1: on the ground) (nb,), the stops, whose rows come last, the
+    hook, and the control."""
 
     tree: Tree
     sites: Sites
@@ -35,6 +37,7 @@ class Model(NamedTuple):
     acting: Ints
     bodies: Floats
     islands: Ints
+    stops: Stops
     hook: Ints
     control: Floats
 
@@ -101,12 +104,17 @@ def closing_rows(model: Model, scratch: Scratch) -> None:
     constraint_rows(which, model.rows, model.joints, model.sites, scratch.frames, scratch.rows)
     if model.hook[PARTS] != 0:
         ask(model.hook, ROWS)
+    first = scratch.rows.shape[0] - model.stops.what.shape[0]
+    for k in range(model.stops.what.shape[0]):
+        if model.stops.what[k, HOLDS] != 0:
+            stop_row(first + k, k, model.stops, model.joints, model.sites, scratch.frames, scratch.rows)
 
 
 @inner
 def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float) -> None:
     """What each closing row is to be supplied with."""
     frames, rows, loops = scratch.frames, scratch.rows, model.tree.loops
+    first = rows.shape[0] - model.stops.what.shape[0]
     for k in range(rows.shape[0]):
         left = keep * rows[k, GAMMA] - of_gap * rows[k, PHI]
         if of_slip != 0.0:
@@ -116,5 +124,6 @@ def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_s
             rate += dot(get3(rows, k, JACOBIAN + 3), get3(frames, a, SPIN))
             rate += dot(get3(rows, k, JACOBIAN + 6), get3(frames, b, VELOCITY))
             rate += dot(get3(rows, k, JACOBIAN + 9), get3(frames, b, SPIN))
-            left -= of_slip * rate
+            bounce = model.stops.numbers[k - first, BOUNCE] if k >= first else 0.0
+            left -= of_slip * (1.0 + bounce) * rate
         rows[k, LEFT] = left

@@ -11,8 +11,22 @@ from quirkpy.kernels.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.methods import Table
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.steps import EVALUATIONS, STEP, WITHIN, Run, T, interpolate, make_polynomial, nearness
-from quirkpy.kernels.watch import DIRECTION, GAP, KIND, MEETING, NOW, ROOT, TRIAL, VALUE, Watch, watched
-from quirkpy.parts.checks import Floats
+from quirkpy.kernels.stops import HOLDS
+from quirkpy.kernels.watch import (
+    DIRECTION,
+    GAP,
+    KIND,
+    MEETING,
+    NOW,
+    ONE,
+    ROOT,
+    STOP,
+    TRIAL,
+    VALUE,
+    Watch,
+    watched,
+    watched_stops,
+)
 
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
@@ -26,6 +40,8 @@ NEARBY, SHARE = 2.0, 0.02
 #: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  Whether it falls or
 #: rises is judged over this share of a step.
 NEARNESS, SINGULAR, GLANCE = -1, 1e-4, 1e-3
+#: A visit that does not go deeper than this is rounding.
+GRAZE = 1e-12
 #: Golden sections of a search for the least value within a step, and the golden ratio less one.
 SECTIONS, GOLDEN = 60, 0.6180339887498949
 
@@ -47,6 +63,7 @@ def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, tab
     if k == NEARNESS:
         return nearness(run, scratch)
     watched(run.states[WITHIN], run.out, model, scratch, watch)
+    watched_stops(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, watch, run.out)
     return watch.values[k, TRIAL]
 
 
@@ -55,12 +72,12 @@ def root_between(
     a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table,
     watch: Watch,
 ) -> float:  # fmt: skip
-    """Where function k, of opposite signs at a and b, crosses zero: Chandrupatla's method, to rounding.
+    """Where function k, of opposite signs at a and b, has just crossed zero: Chandrupatla's method, to rounding.
 
     T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic interpolation where it is
     safe, halving elsewhere.
     """
-    t, c, fc = 0.5, a, fa
+    t, c, fc, beyond = 0.5, a, fa, fb > 0.0
     for _ in range(100):
         x = a + t * (b - a)
         fx = value_within(x, k, run, model, scratch, table, watch)
@@ -69,10 +86,9 @@ def root_between(
         else:
             c, fc, b, fb = b, fb, a, fa
         a, fa = x, fx
-        near = a if abs(fa) < abs(fb) else b
-        half = 0.5e-15 + 2e-16 * abs(near)
+        half = 0.5e-15 + 2e-16 * abs(a)
         if fa == 0.0 or abs(b - a) <= 2.0 * half:
-            return near
+            return a if fa == 0.0 or (fa > 0.0) == beyond else b
         least = half / abs(b - a)
         xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
         t = 0.5
@@ -105,17 +121,20 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 
 
 @inner
-def may_visit(k: int, run: Run, watch: Watch) -> float:
-    """The fraction of the step at which a pair of sensors that is apart at both ends may have met within; -1: nowhere.
+def may_visit(k: int, run: Run, model: Model, watch: Watch) -> float:
+    """The fraction of the step at which a pair of sensors that is apart at both ends may have met within, or a joint
+    have been at its stop; -1: nowhere.
 
-    Judged by the cubic through the squared distance and its rate at both ends.
+    Judged by the cubic through the squared distance, or the clearance, and its rate at both ends.
     """
-    values, h = watch.values, run.clock[STEP]
-    if watch.what[k, KIND] != MEETING or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
+    values, h, kind = watch.values, run.clock[STEP], watch.what[k, KIND]
+    if (kind != MEETING and kind != STOP) or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
+        return -1.0
+    if kind == STOP and model.stops.what[watch.what[k, ONE], HOLDS] != 0:
         return -1.0
     g0, g1 = values[k, GAP], values[k, GAP + 2]
     x, g = least_of_cubic(g0, h * values[k, GAP + 1], g1, h * values[k, GAP + 3])
-    close = NEARBY * watch.numbers[k, 0]
+    close = NEARBY * watch.numbers[k, 0] if kind == MEETING else 0.0
     if x < 0.0:
         x, g = (0.5, min(g0, g1))
     return x if g < close * close + SHARE * (max(g0, g1) - g) else -1.0
@@ -173,7 +192,7 @@ def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch)
         values[k, ROOT] = NEVER
         fa, b, fb = values[k, VALUE], 1.0, values[k, NOW]
         across = crosses(fa, fb, watch.what[k, DIRECTION])
-        visit = -1.0 if across else may_visit(k, run, watch)
+        visit = -1.0 if across else may_visit(k, run, model, watch)
         if not across and visit < 0.0:
             continue
         if not made:
@@ -181,14 +200,14 @@ def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch)
             made = True
         if not across:
             low, high = max(0.0, visit - 0.5), min(1.0, visit + 0.5)
-            b, fb = least_between(low, high, 0.0, k, run, model, scratch, table, watch)
-            if fb > 0.0:
+            b, fb = least_between(low, high, -GRAZE, k, run, model, scratch, table, watch)
+            if fb > -GRAZE:
                 continue
         a = 0.0
         if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
             a = min(0.5 * b, TOGETHER / run.clock[STEP])
             fa = value_within(a, k, run, model, scratch, table, watch)
-        if fa * fb > 0.0:
+        if fa * fb > 0.0 or fa == 0.0:
             values[k, ROOT] = a
         elif fb == 0.0:
             values[k, ROOT] = b

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from quirkpy.kernels.arrays import AXES, MOTION_AXIS, MOTION_KIND, PLACE_AXES, PLACE_POINT, POSITION, SPIN, VELOCITY, Vec
+from quirkpy.kernels.arrays import (
+    AXES,
+    MOTION_AXIS,
+    MOTION_KIND,
+    PLACE_AXES,
+    PLACE_POINT,
+    POSITION,
+    SPIN,
+    VELOCITY,
+    Vec,
+)
 from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.elimination import BIAS, LOAD, POINT
 from quirkpy.kernels.tree import (

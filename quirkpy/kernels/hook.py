@@ -38,10 +38,13 @@ def _call(typing_context: Any, address: Any, what: Any) -> Any:
     return types.int64(types.int64, types.int64), generate
 
 
+in_machine_code: Any = _call
+
+
 @overload(call)
 def _call_compiled(address: Any, what: Any) -> Any:
     def compiled(address: Any, what: Any) -> Any:
-        return _call(address, what)
+        return in_machine_code(address, what)
 
     return compiled
 

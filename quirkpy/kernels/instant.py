@@ -45,7 +45,7 @@ class Loads(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Instant:
     """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body axes; near:
-    the angle [rad] next to which each joint's is taken (nj,)."""
+    the angle [rad] next to which each joint's is taken (nj,); held: labels of the stops that hold."""
 
     selection: Selection
     t: float
@@ -54,6 +54,7 @@ class Instant:
     v: Floats
     omega: Floats
     near: Floats
+    held: tuple[str, ...] = ()
 
     @cached_property
     def state(self) -> Floats:

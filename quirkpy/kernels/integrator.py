@@ -13,13 +13,14 @@ import numpy as np
 from quirkpy.kernels.arrays import COORDINATE_KIND, STATE_WIDTH
 from quirkpy.kernels.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, WHICH
 from quirkpy.kernels.compiled import inlined, inner, kernel
-from quirkpy.kernels.evaluation import Model, Scratch
+from quirkpy.kernels.evaluation import Model, Scratch, solve
 from quirkpy.kernels.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate, singular_pose
 from quirkpy.kernels.hook import FAILED
 from quirkpy.kernels.kinematics import fill_frames, joint_coordinate
-from quirkpy.kernels.ledger import energy_of, hold_momentum, restore_energy
+from quirkpy.kernels.ledger import energy_of, hold_momentum, motion_energy, restore_energy
+from quirkpy.kernels.loads import OUT
 from quirkpy.kernels.methods import Table
-from quirkpy.kernels.projection import project
+from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, project
 from quirkpy.kernels.steps import (
     ACROSS,
     BEGIN,
@@ -34,6 +35,7 @@ from quirkpy.kernels.steps import (
     NOTED,
     PASSING,
     PROJECTING,
+    RANK,
     RAW,
     REJECTIONS,
     ROOM,
@@ -56,30 +58,64 @@ from quirkpy.kernels.steps import (
     take_stages,
     unit_quaternions,
 )
-from quirkpy.kernels.watch import DIRECTION, KIND, MEETING, NOW, ROOT, TERMINAL, VALUE, Watch, go_on, keep, watched
-from quirkpy.parts.checks import Floats
+from quirkpy.kernels.stops import (
+    BEYOND,
+    BOUNCE,
+    HOLDS,
+    RELEASE,
+    RESTITUTION,
+    SETTLE,
+    SIDE,
+    TOUCHING,
+    clearance,
+    solved,
+    stop_row,
+)
+from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
+from quirkpy.kernels.watch import (
+    DIRECTION,
+    GAP,
+    KIND,
+    MEETING,
+    NOW,
+    ONE,
+    ROOT,
+    STOP,
+    TERMINAL,
+    VALUE,
+    Watch,
+    go_on,
+    keep,
+    watched,
+    watched_stops,
+)
+from quirkpy.parts.checks import Bools, Floats
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
 GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED = range(6)
+#: What `begin` says of a start that is one, and of one whose velocities contradict a loop.
+FIT, CONTRADICTED = -1, -2
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
 RIM = 1e-6
 #: Redundant rows that ask for something else than the others, by this share of the largest demand, contradict them.
 CONTRADICTORY = 1e-4
-# Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`).
-NOTE_TIME, NOTE_WHICH, NOTE_WIDTH = range(3)
+# Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`);
+# whether a stop was released.
+NOTE_TIME, NOTE_WHICH, NOTE_RELEASED, NOTE_WIDTH = range(4)
 
 
 class Rows(NamedTuple):
-    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of velocity); and
-    notes of events."""
+    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of velocity), which
+    stops hold; and notes of events."""
 
     t: Floats
     states: Floats
     angles: Floats
     drift: Floats
+    held: Bools
     notes: Floats
 
 
@@ -92,15 +128,40 @@ def remember_angles(model: Model, scratch: Scratch) -> None:
             joints.near[j], _ = joint_coordinate(j, joints, model.sites, scratch.frames)
 
 
+@inlined
+def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
+    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or the number of a stop
+    that a joint begins beyond."""
+    stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
+            s = watch.what[k, ONE]
+            free, rate = values[k, GAP], values[k, GAP + 1]
+            if free < -BEYOND:
+                return s
+            if free <= TOUCHING:
+                values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
+                if abs(rate) <= stops.numbers[s, SETTLE]:
+                    stops.what[s, HOLDS] = 1
+                    touching = True
+    if touching:
+        copy(run.lines, BEGIN, END)
+        settle_end(t, run, model, scratch, watch)
+        let_go_of_unpressed(t, False, run, model, scratch, watch, rows)
+        copy(run.lines, END_SLOPE, 0)
+        go_on(watch)
+    return FIT
+
+
 @kernel
-def begin(run: Run, model: Model, scratch: Scratch, watch: Watch) -> bool:
+def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
     """The state in BEGIN onto the constraints, its slope, the energy, the first step, and the watched values.
 
-    A start that is on them already is not touched by a bit: a run goes on where it stopped.  Returns whether its
-    velocities are those of a motion that the joints allow: in a singular pose rows that are no longer independent may
-    contradict the others.
+    A start that is on them already is not touched by a bit: a run goes on where it stopped.  Returns FIT, or why it
+    is no start: CONTRADICTED where the velocities are of no motion that the joints allow (in a singular pose rows that
+    are no longer independent may contradict the others), or the number of a stop that a joint begins beyond.
     """
-    clock, moved, near = run.clock, run.moved, model.joints.near
+    clock, moved = run.clock, run.moved
     moved[:] = 0.0
     if clock[PROJECTING] > 0.0:
         copy(run.lines, BEGIN, WITHIN)
@@ -116,19 +177,24 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch) -> bool:
     if clock[H] == 0.0:
         clock[H] = first_step(run)
     watched(run.states[BEGIN], run.out, model, scratch, watch)
+    watched_stops(clock[T], run.states[BEGIN], model, scratch, watch, run.out)
     keep(watch, VALUE)
     remember_angles(model, scratch)
     for k in range(watch.values.shape[0]):  # a pair on the rim of its range is in it, until it has parted
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
-    return possible
+    if not possible:
+        return CONTRADICTED
+    return touch_stops(run, model, scratch, watch, rows)
 
 
 @inner
-def note(t: float, what: int, run: Run, rows: Rows) -> None:
-    """Note an event: a watched function, or -1 - the closing row that is weakest in a singular pose."""
+def note(t: float, what: int, released: bool, run: Run, rows: Rows) -> None:
+    """Note an event: a watched function (a stop may have let go), or -1 - the closing row that is weakest in a singular
+    pose."""
     at = run.counts[NOTED]
     rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHICH] = t, what
+    rows.notes[at, NOTE_RELEASED] = 1.0 if released else 0.0
     run.counts[NOTED] += 1
 
 
@@ -174,6 +240,7 @@ def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch)
         slope(t, END, END_SLOPE, run, model, scratch)
     run.clock[NEAR] = nearness(run, scratch)
     watched(run.states[END], run.out, model, scratch, watch)
+    watched_stops(t, run.states[END], model, scratch, watch, run.out)
     keep(watch, NOW)
 
 
@@ -203,9 +270,93 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
         with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[k, ROOT] < NEVER
         if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
-            note(t, k, run, rows)
+            values[k, ROOT] = first
+            if watch.what[k, KIND] != STOP:  # those are noted when it is clear what they do
+                note(t, k, False, run, rows)
             over = over or watch.what[k, TERMINAL] != 0
     return over
+
+
+@inlined
+def resolve_stops(
+    t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:  # fmt: skip
+    """What stops do that have been reached, or no longer pressed on, at the END of the step."""
+    stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
+    fill_frames(y, scratch.frames)
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
+            s = watch.what[k, ONE]
+            if stops.what[s, HOLDS] != 0:
+                slack = True
+                continue
+            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            bounce = stops.numbers[s, RESTITUTION]
+            stops.numbers[s, BOUNCE] = bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
+            stops.what[s, HOLDS] = 1
+            struck = True
+            note(t, k, False, run, rows)
+    if struck:
+        before = motion_energy(model, scratch)
+        let_go_of_pulled(t, run, model, scratch, watch, rows)
+        solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        change_velocities(y, model, scratch)
+        fill_frames(y, scratch.frames)
+        y[y.shape[0] - 1, OUT] += before - motion_energy(model, scratch)
+        for s in range(stops.what.shape[0]):
+            if stops.numbers[s, BOUNCE] > 0.0:
+                stops.what[s, HOLDS], stops.numbers[s, BOUNCE] = 0, 0.0
+    if struck or slack:
+        run.clock[RANK] = 0.0
+        settle_end(t, run, model, scratch, watch)
+        let_go_of_unpressed(t, True, run, model, scratch, watch, rows)
+
+
+@inlined
+def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
+    """Of the stops that hold during an impact, release those that would have to pull: without them they part."""
+    stops, loops = model.stops, model.tree.loops
+    first = loops.shape[0] - stops.what.shape[0]
+    scratch.wrench[:] = 0.0
+    for k in range(watch.values.shape[0]):
+        s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
+        if s >= 0 and stops.what[s, HOLDS] != 0 and stops.numbers[s, BOUNCE] == 0.0:
+            row = first + s
+            stops.what[s, HOLDS] = 0
+            solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+            stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+            change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
+            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if rate + stops.numbers[s, SIDE] * change <= stops.numbers[s, SETTLE]:
+                stops.what[s, HOLDS] = 1
+            else:
+                note(t, k, True, run, rows)
+
+
+@inlined
+def let_go_of_unpressed(
+    t: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:  # fmt: skip
+    """Release the stops on which nothing presses, the least pressed first, until all that hold are pressed on; a free
+    one at its bound counts as just left."""
+    stops, values = model.stops, watch.values
+    for _ in range(values.shape[0]):
+        least, which = RELEASE, -1
+        for k in range(values.shape[0]):
+            holds = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] != 0
+            if holds and values[k, NOW] <= least:
+                least, which = values[k, NOW], k
+        if which < 0:
+            break
+        stops.what[watch.what[which, ONE], HOLDS] = 0
+        if noting:
+            note(t, which, True, run, rows)
+        run.clock[RANK] = 0.0
+        settle_end(t, run, model, scratch, watch)
+    for k in range(values.shape[0]):
+        free = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0
+        if free and values[k, NOW] <= TOUCHING:
+            values[k, NOW] = max(values[k, NOW], JUST_CROSSED)
 
 
 @inner
@@ -219,6 +370,8 @@ def store(t: float, run: Run, model: Model, rows: Rows) -> None:
     for j in range(rows.angles.shape[1]):
         rows.angles[row, j] = model.joints.near[j]
     rows.drift[row, 0], rows.drift[row, 1] = run.moved[0], run.moved[1]
+    for k in range(rows.held.shape[1]):
+        rows.held[row, k] = model.stops.what[k, HOLDS] != 0
     copy(lines, END, BEGIN)
     copy(lines, END_SLOPE, 0)
     run.clock[T] = t
@@ -227,22 +380,21 @@ def store(t: float, run: Run, model: Model, rows: Rows) -> None:
 
 
 @kernel
-def accept(
-    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
-) -> bool:
+def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
     whether the run is over."""
     over = False
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
         x = singular_pose(run, model, scratch, table, watch)
         if x < NEVER:
-            note(run.clock[T] + x * run.clock[STEP], -1 - int(scratch.report[WHICH]), run, rows)
+            note(run.clock[T] + x * run.clock[STEP], -1 - int(scratch.report[WHICH]), False, run, rows)
     settle_end(t, run, model, scratch, watch)
     if watch.values.shape[0] > 0:
         first = locate(run, model, scratch, table, watch)
         if first < NEVER:
             t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
             over = note_events(t, first, run, rows, watch)
+            resolve_stops(t, first, run, model, scratch, watch, rows)
         fill_frames(run.states[END], scratch.frames)
     if model.hook[FAILED] == 0:
         go_on(watch)
@@ -257,7 +409,7 @@ def advance(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
     clock, counts = run.clock, run.counts
     events = watch.values.shape[0]
     counts[ROOM], counts[NOTED] = 0, 0
-    while counts[ROOM] < room and counts[NOTED] + events < rows.notes.shape[0]:
+    while counts[ROOM] < room and counts[NOTED] + 2 * events < rows.notes.shape[0]:  # a stop may let go at once
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED

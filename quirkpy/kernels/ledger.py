@@ -83,9 +83,16 @@ def kinetic(i: int, v: Vec, w: Vec, model: Model, frames: Floats) -> float:
 @kernel
 def energy_of(model: Model, scratch: Scratch) -> float:
     """Kinetic and potential energy at the state that the scratch was evaluated at."""
-    out = 0.0
+    out = motion_energy(model, scratch)
     for k in range(scratch.potential.shape[0]):
         out += scratch.potential[k]
+    return out
+
+
+@inner
+def motion_energy(model: Model, scratch: Scratch) -> float:
+    """Kinetic energy at the kinematics in the scratch."""
+    out = 0.0
     for i in range(model.bodies.shape[0]):
         out += kinetic(i, get3(scratch.frames, i, VELOCITY), get3(scratch.frames, i, SPIN), model, scratch.frames)
     return out

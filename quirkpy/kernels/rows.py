@@ -27,7 +27,6 @@ from quirkpy.kernels.vectors import cross, dot, get3, norm, put3, scale, sub
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import DISTANCE, DOT, LINE
 
-
 # Columns of a row at one instant: residual, its explicit time derivative, what the accelerations must supply, what is
 # left to be supplied while loops are closed, the size of what is left of the row; and J over (v1, w1, v2, w2) (12).
 PHI, RATE, GAMMA, LEFT, SIZE, JACOBIAN, ROW_WIDTH = 0, 1, 2, 3, 4, 5, 17
@@ -78,14 +77,12 @@ def point_row(i: int, row: int, table: RowTable, joints: Joints, sites: Sites, f
 
 
 @kernel
-def constraint_rows(
-    which: Ints, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats
-) -> None:
+def constraint_rows(which: Ints, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
     """Fill in phi, J and gamma of the given rows; those of other kinds become zero."""
     for i in range(which.shape[0]):
         for k in range(ROW_WIDTH):
             rows[i, k] = 0.0
-        kind = table.what[which[i], ROW_KIND]
+        kind = table.what[which[i], ROW_KIND] if which[i] >= 0 else -1
         if kind == DOT:
             dot_row(i, which[i], table, joints, sites, frames, rows)
         elif kind == LINE or kind == DISTANCE:

@@ -32,9 +32,26 @@ from quirkpy.parts.checks import Floats, Ints
 
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;
 # whether the energy is held, and its value at the start; whether states are projected; the length of the present step;
-# how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far; whether
-# the last step was refused; how near to a singular pose the present one comes.
-T, H, T_END, RTOL, ATOL, H_MAX, FIXED, CONSERVING, ENERGY, PROJECTING, STEP, NEAR, RANK, REFUSED, PASSING, CLOCK_WIDTH = range(16)
+# how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far;
+# whether the last step was refused; how near to a singular pose the present one comes.
+(
+    T,
+    H,
+    T_END,
+    RTOL,
+    ATOL,
+    H_MAX,
+    FIXED,
+    CONSERVING,
+    ENERGY,
+    PROJECTING,
+    STEP,
+    NEAR,
+    RANK,
+    REFUSED,
+    PASSING,
+    CLOCK_WIDTH,
+) = range(16)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked.
 EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, COUNTS_WIDTH = range(6)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
@@ -54,8 +71,9 @@ ACROSS = 1e-6
 
 
 class Run(NamedTuple):
-    """clock, counts; the lines (LINES, (nb + 1) STATE_WIDTH), and the same memory as states (LINES, nb + 1, STATE_WIDTH);
-    accelerations (nb, 6); displacement and change of velocity of the last projection (2,); room for those (2,)."""
+    """clock, counts; the lines (LINES, (nb + 1) STATE_WIDTH), and the same memory as states (LINES, nb + 1,
+    STATE_WIDTH); accelerations (nb, 6); displacement and change of velocity of the last projection (2,); room for
+    those (2,)."""
 
     clock: Floats
     counts: Ints

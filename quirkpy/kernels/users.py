@@ -63,6 +63,7 @@ class OwnRows(NamedTuple):
 def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     """Joints with a user's own equations among the given rows of the tables, and where theirs stand."""
     t = selection.tables
+    rows = rows[rows >= 0]  # negative: rows of stops, which come last
     own = t.row_kind[rows] == CALLBACK_ROW
     return [(int(j), np.flatnonzero(own & (t.row_joint[rows] == j))) for j in np.unique(t.row_joint[rows[own]])]
 

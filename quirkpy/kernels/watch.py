@@ -6,22 +6,27 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.arrays import MASS, MOMENTS, OMEGA, V
-from quirkpy.kernels.compiled import inner
-from quirkpy.kernels.evaluation import Model, Scratch
+from quirkpy.kernels.compiled import inlined, inner
+from quirkpy.kernels.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.hook import EVENTS, ask
 from quirkpy.kernels.kinematics import site_axis, site_motion
 from quirkpy.kernels.matrices import sym6, sym_times
+from quirkpy.kernels.rows import GAMMA
+from quirkpy.kernels.stops import HOLDS, RELEASE, SIDE, clearance, solved, stop_row
+from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.kernels.vectors import dot, get3, norm, sub
 from quirkpy.parts.checks import Floats, Ints
 
 #: What is watched.  REST: a = speed [m/s], b = acceleration [m/s2].  ENERGY: a = energy [J].  MEETING: sites one and
-#: two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the event is asked.
-REST, ENERGY, MEETING, PYTHON = range(4)
+#: two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the event is asked.  STOP: one =
+#: number of the stop; the clearance where it does not hold, else how hard it is pressed on, as an acceleration.
+REST, ENERGY, MEETING, PYTHON, STOP = range(5)
 
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
 # Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state asked about; where in
-# the step it crosses zero; for meetings the square of the distance and its rate, at the same three states.
+# the step it crosses zero; for meetings the square of the distance and its rate, for stops the clearance and its rate,
+# at the same three states.
 VALUE, NOW, TRIAL, ROOT, GAP, VALUES_WIDTH = 0, 1, 2, 3, 4, 10
 
 
@@ -93,6 +98,10 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
             watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
         elif kind == MEETING:
             watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
+        elif kind == STOP:
+            free, rate = clearance(watch.what[k, ONE], model.stops, model.joints, model.sites, scratch.frames)
+            watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
+            watch.values[k, TRIAL] = free
         else:
             asking = True
     if asking:
@@ -100,6 +109,24 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
             for j in range(y.shape[1]):
                 watch.asked[i, j] = y[i, j]
         ask(model.hook, EVENTS)
+
+
+@inlined
+def watched_stops(t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats) -> None:
+    """For stops that hold, with how much acceleration the coordinate would go on through them; `out` is room."""
+    loops, stops = model.tree.loops, model.stops
+    first = loops.shape[0] - stops.what.shape[0]
+    for k in range(watch.values.shape[0]):
+        if watch.what[k, KIND] == STOP:
+            s = watch.what[k, ONE]
+            if stops.what[s, HOLDS] != 0:
+                stops.what[s, HOLDS] = 0
+                evaluate(t, y, model, scratch, out)
+                stops.what[s, HOLDS] = 1
+                row, a, b = first + s, loops[first + s, LOOP_BODY1], loops[first + s, LOOP_BODY2]
+                stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+                away = solved(row, a, b, scratch.rows, scratch.work) - scratch.rows[row, GAMMA]
+                watch.values[k, TRIAL] = RELEASE - stops.numbers[s, SIDE] * away
 
 
 @inner

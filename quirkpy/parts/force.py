@@ -15,7 +15,7 @@ from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.schedule import Schedule
 
-ElementKind: TypeAlias = Literal["uniform", "pair", "coordinate", "push", "callback"]
+ElementKind: TypeAlias = Literal["uniform", "pair", "coordinate", "push", "callback", "stop"]
 #: The order of the kinds is their number in the tables.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 
@@ -28,6 +28,7 @@ class Element(NamedTuple):
     coordinate  stiffness, rest value, damping, on the coordinate of a joint: [N m/rad] and [rad], or [N/m] and [m]
     push        force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace force, torque
     callback    none: the force's own Python is called
+    stop        bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, of a joint
     """
 
     kind: ElementKind

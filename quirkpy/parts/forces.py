@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from quirkpy.parts.body import GROUND, Body, Site, point_sites
-from quirkpy.parts.checks import Vector, flag, instance, not_negative, number, optional, text, vector, word
+from quirkpy.parts.checks import Vector, flag, instance, not_negative, number, optional, positive, text, vector, word
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.motion import MotionView, Wrench
@@ -126,6 +126,41 @@ class HingeSpring(Force):
 
     def elements(self) -> tuple[Element, ...]:
         return (Element("coordinate", joint=self.joint, numbers=(self.stiffness, self.rest_angle, self.damping)),)
+
+
+class JointStop(Force):
+    """Bounds on the angle [rad] or travel [m] of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
+
+    A run that reaches a bound gets the impulse after which the rate is -restitution times what it was (0: it stays, 1:
+    nothing is lost); slower than `settle` [rad/s or m/s] nothing bounces.  A joint at rest on its bound is held there
+    for as long as it is pressed on.  What impacts take counts as dissipated.  It acts while its joint is active.
+    """
+
+    joint: BaseJoint = checked(instance(BaseJoint))
+    lower: float | None = checked(optional(number), default=None, kw_only=True)
+    upper: float | None = checked(optional(number), default=None, kw_only=True)
+    restitution: float = checked(not_negative, default=0.0, kw_only=True)
+    settle: float = checked(positive, default=1e-4, kw_only=True)
+
+    def validate(self) -> None:
+        if self.joint.coordinate is None:
+            raise self.refuse(
+                f"joint {self.joint.name!r} ({type(self.joint).__name__}) has no coordinate; a stop needs a joint with "
+                "one angle or travel, such as a Revolute or a Prismatic."
+            )
+        if self.lower is None and self.upper is None:
+            raise self.refuse("it has no bound; give lower, upper or both.")
+        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
+            raise self.refuse(f"lower is {self.lower:g} and upper {self.upper:g}; lower must be the smaller one.")
+        if self.restitution > 1.0:
+            raise self.refuse(f"restitution is {self.restitution:g}, but must lie between 0 and 1.")
+
+    def elements(self) -> tuple[Element, ...]:
+        bounds = [(bound, side) for bound, side in ((self.lower, 1.0), (self.upper, -1.0)) if bound is not None]
+        return tuple(
+            Element("stop", joint=self.joint, numbers=(bound, side, self.restitution, self.settle))
+            for bound, side in bounds
+        )
 
 
 class Load(Force):

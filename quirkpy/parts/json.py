@@ -29,7 +29,8 @@ PART_TYPES: dict[str, type[Part]] = {
     for cls in (
         body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder,
         joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance,
-        forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.PotentialWell, forces.Load,
+        forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.JointStop, forces.PotentialWell,
+        forces.Load,
         schedule.Schedule, sensor.Sensor, event.AtRest, event.EnergyBelow, event.SensorsMeet, event.When,
         primitives.CoincidentPoints, primitives.PointOnLine, primitives.PointOnPlane,
         primitives.ParallelAxes, primitives.PerpendicularAxes, primitives.SameOrientation, primitives.FixedDistance,

@@ -29,7 +29,7 @@ Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
 LINE, DOT, DISTANCE = range(len(ROW_KINDS))
 #: The kind of a row whose equation is a user's Python (`GeneralJoint`).
 CALLBACK_ROW = len(ROW_KINDS)
-UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK = range(len(ELEMENT_KINDS))
+UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(len(ELEMENT_KINDS))
 #: joint_coordinate: what the joint's one coordinate along z is.
 NO_COORDINATE, ANGLE, TRAVEL = 0, 1, 2
 TURN, SLIDE = 0, 1
@@ -75,7 +75,7 @@ class Tables(Record):
     row_value: Floats  # what the expression must equal (nr,)
 
     force_element: Ints  # elements of force f: force_element[f] .. force_element[f + 1] (n_forces + 1,)
-    element_kind: Ints  # UNIFORM, PAIR, COORDINATE, PUSH or CALLBACK (ne,)
+    element_kind: Ints  # UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK or STOP (ne,)
     element_force: Ints  # the force that it belongs to (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)

@@ -20,8 +20,9 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
-from quirkpy.simulate import Drift, Driver, EnergyControl, Settings, check_settings
+from quirkpy.simulate import Drift, EnergyControl, Settings, StiffMethod, check_settings
 from quirkpy.state import State, check_meeting
+from quirkpy.stiff import driver_for
 from quirkpy.tables import Selection, Tables, compile
 from quirkpy.trajectory import Trajectory
 
@@ -135,25 +136,27 @@ class Multibody:
     # --- motion -------------------------------------------------------------------------------------------------
     def simulate(
         self, duration: float, *, rtol: float = 1e-8, atol: float = 1e-10, stop: Sequence[Event] = (),
-        drift: Drift = "project", energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
-        keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
+        drift: Drift = "project", energy: EnergyControl = "free", method: Method | StiffMethod = "dop853",
+        step: float | None = None, keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
+        gains: tuple[float, float] = (10.0, 10.0),
     ) -> Trajectory:  # fmt: skip
         """Move for `duration` [s] from the initial state.
 
         rtol, atol: relative and absolute tolerance of a step; the error at the end is larger, on long or unstable
         motion a thousandfold: choose them from the end error that you want.  stop: events; terminal ones end the run.
-        drift: "project" puts poses and velocities back onto the joints after each step, "none" does not.  energy:
-        "conserve" scales the motion within each island after each step so that energy + dissipated - work stays what it
-        was; momenta are left alone.  method: "dop853", or "rk45" for loose tolerances.  step: a fixed step [s] instead
-        of error control.  keep: "all" steps, every k-th, or "ends".  max_steps bounds the effort.  progress: called
-        with the time reached, now and then; None: on a terminal, a run of more than two seconds shows how far it has
-        come; False: nothing is shown.
+        drift: "project" puts poses and velocities back onto the joints after each step; "baumgarte" adds to what joints
+        ask of the accelerations -2 alpha rate - beta^2 gap, gains = (alpha, beta) [1/s]; "none" does nothing.
+        energy: "conserve" scales the motion within each island after each step so that energy + dissipated - work stays
+        what it was; momenta are left alone.  method: "dop853", or "rk45" for loose tolerances; "radau", "bdf" or
+        "lsoda" for stiff systems.  step: a fixed step [s] instead of error control.  keep: "all" steps, every k-th, or
+        "ends".  max_steps bounds the effort.  progress: called with the time reached, now and then; None: on a
+        terminal, a run of more than two seconds shows how far it has come; False: nothing is shown.
         """
         from quirkpy.views.progress import told
 
-        settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps)
+        settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps, gains)
         span, begun = check_settings(duration, settings), self.initial.t
-        driver = Driver(self.engine, self.initial, span, stop, settings)
+        driver = driver_for(settings)(self.engine, self.initial, span, stop, settings)
         try:
             with told(progress, begun, begun + span) as tell:
                 course = driver.run(tell)

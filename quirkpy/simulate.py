@@ -17,11 +17,12 @@ from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import PythonParts
-from quirkpy.kernels.closure import PIVOT, RUNNING_PIVOT, WHICH
+from quirkpy.kernels.closure import COUNTED, PIVOT, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.engine import Engine
-from quirkpy.kernels.evaluation import PIVOT_USED
+from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
 from quirkpy.kernels.integrator import Rows
-from quirkpy.kernels.methods import TABLES, Method
+from quirkpy.kernels.methods import GIVEN, TABLES, Method
+from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
 from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
 from quirkpy.parts.checks import Floats, number, optional, positive
@@ -30,15 +31,22 @@ from quirkpy.parts.part import PartError
 from quirkpy.state import State
 from quirkpy.tables import Selection
 
-Drift: TypeAlias = Literal["project", "none"]
+Drift: TypeAlias = Literal["project", "baumgarte", "none"]
+StiffMethod: TypeAlias = Literal["radau", "bdf", "lsoda"]
+METHODS = (*get_args(Method), *get_args(StiffMethod))
 EnergyControl: TypeAlias = Literal["free", "conserve"]
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second; and events.
 MOST_ROWS = 256
 EFFORT_PER_CALL = 40_000
 NOTES = 16
+#: A solver that keeps a history forgets it where projection has moved the state by more than so many tolerances.
+START_OVER = 10.0
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
+UNDETERMINED = "undetermined branch"
+#: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
+AT_REST, BESIDE = 1e-12, 1e-3
 
 
 class StopReached(NamedTuple):
@@ -47,6 +55,13 @@ class StopReached(NamedTuple):
     name: str
     joint: str
     terminal: bool = False
+
+
+def pair(value: Any) -> tuple[float, float]:
+    """Two positive numbers."""
+    if not (isinstance(value, (tuple, list)) and len(value) == 2):
+        raise TypeError(f"is {value!r}, but must be two numbers, alpha and beta [1/s]")
+    return positive(value[0]), positive(value[1])
 
 
 class Watched(NamedTuple):
@@ -74,10 +89,11 @@ class Settings:
     atol: float
     drift: Drift
     energy: EnergyControl
-    method: Method
+    method: Method | StiffMethod
     step: float | None
     keep: Keep | int
     max_steps: int | None
+    gains: tuple[float, float] = (10.0, 10.0)
 
 
 def watched_functions(selection: Selection, events: Sequence[Event]) -> list[Watched]:
@@ -130,17 +146,20 @@ def check_settings(duration: Any, s: Settings) -> float:
         span = positive(duration)
     except (TypeError, ValueError) as error:
         raise PartError(f"simulate: duration {error}; give it in seconds.") from None
-    for name, check in (("rtol", positive), ("atol", positive), ("step", optional(positive))):
+    for name, check in (("rtol", positive), ("atol", positive), ("step", optional(positive)), ("gains", pair)):
         try:
             check(getattr(s, name))
         except (TypeError, ValueError) as error:
             raise PartError(f"simulate: {name} {error}.") from None
-    for name, options in (("drift", Drift), ("energy", EnergyControl), ("method", Method)):
-        if getattr(s, name) not in get_args(options):
-            words = ", ".join(map(repr, get_args(options)))
+    for name, options in (("drift", Drift), ("energy", EnergyControl), ("method", METHODS)):
+        known = options if isinstance(options, tuple) else get_args(options)
+        if getattr(s, name) not in known:
+            words = ", ".join(map(repr, known))
             raise PartError(f"simulate: {name} is {getattr(s, name)!r}, but must be one of {words}.")
     if s.keep not in get_args(Keep) and not (isinstance(s.keep, int) and not isinstance(s.keep, bool) and s.keep > 0):
         raise PartError(f"simulate: keep is {s.keep!r}, but must be 'all', 'ends' or a whole number of steps.")
+    if s.step is not None and s.method in get_args(StiffMethod):
+        raise PartError(f"simulate: method {s.method!r} chooses its own steps; leave step out, or use 'dop853'.")
     if s.max_steps is not None and not (type(s.max_steps) is int and s.max_steps > 0):
         raise PartError(f"simulate: max_steps is {s.max_steps!r}, but must be None or a whole number above zero.")
     return span
@@ -151,7 +170,7 @@ class Driver:
 
     def __init__(self, engine: Engine, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
         self.engine, self.start, self.settings = engine, start, s
-        self.table = TABLES[s.method]
+        self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         n = len(start.r)
         fixed = s.step if s.step is not None else 0.0
         clock = np.zeros(steps.CLOCK_WIDTH)
@@ -183,6 +202,9 @@ class Driver:
         rows = max(1, min(MOST_ROWS, EFFORT_PER_CALL // len(self.y)))
         self.rows = new_rows(rows, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
+        if self.settings.drift == "baumgarte":
+            alpha, beta = self.settings.gains
+            e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
         e.python.events = self._python_values
         try:
             with interruptions(e.python):
@@ -199,7 +221,7 @@ class Driver:
             error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
             raise
         finally:
-            e.model.control[PIVOT_USED] = PIVOT
+            e.model.control[:] = (PIVOT, 0.0, 0.0)
             e.python.events = None
         return self._course(kept, stop)
 
@@ -223,6 +245,24 @@ class Driver:
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
                 "of the branches that meet here, or at rest."
             )
+
+        if len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
+            self._ask_for_branches()
+
+    def _ask_for_branches(self) -> None:
+        """Record that the run begins at rest where branches meet, if it does: beside the pose more rows count."""
+        e, y = self.engine, self.y.copy()
+        counted = e.scratch.report[COUNTED]
+        y[:-1, V:] = np.random.default_rng(0).normal(size=(len(y) - 1, 6))
+        project(y, e.model, e.scratch, np.zeros(2))
+        y[:-1, V:] *= BESIDE / max(AT_REST, abs(y[:-1, V:]).max())
+        move_on(y)
+        project(y, e.model, e.scratch, np.zeros(2))
+        evaluate(self.clock[steps.T], y, e.model, e.scratch, self.run_arrays.out)
+        e.python.raise_pending()
+        if e.scratch.report[COUNTED] > counted:
+            joints = e.loop(int(e.scratch.report[WHICH]))
+            self.events.append(Happening(float(self.clock[steps.T]), UNDETERMINED, joints=joints))
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -260,7 +300,7 @@ class Driver:
             room = len(self.rows.t) if most is None else min(len(self.rows.t), most - int(self.counts[steps.STEPS]))
             if room <= 0:
                 return Stop.STEPS
-            why = integrator.advance(self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows, room)
+            why = self._advance(room)
             e.python.raise_pending()
             self._keep_rows(kept)
             if progress is not None:
@@ -270,6 +310,11 @@ class Driver:
                 return ENDS[why]
             if e.python.halted:
                 return Stop.INTERRUPTED
+
+    def _advance(self, room: int) -> int:
+        """Steps, until there is something to do; returns why."""
+        e = self.engine
+        return int(integrator.advance(self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows, room))
 
     def _resting(self) -> bool:
         """Record the rest in which the run begins; returns whether it ends with it."""

@@ -16,8 +16,9 @@ from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.loads import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
-from quirkpy.simulate import Driver, Settings, state_at
+from quirkpy.simulate import Settings, state_at
 from quirkpy.state import BodyState, State
+from quirkpy.stiff import driver_for
 from quirkpy.tables.tables import ANGLE, NO_COORDINATE
 
 if TYPE_CHECKING:
@@ -99,9 +100,9 @@ class Trajectory:
             return self.final if k == len(self.t) - 1 else self._state(k)
         from_here = self._state(k)
         settings = replace(self.settings, keep="ends", max_steps=None)
-        driver = Driver(self.system.engine, from_here, t - float(self.t[k]), (), settings)
+        driver = driver_for(settings)(self.system.engine, from_here, t - float(self.t[k]), (), settings)
         course = driver.run()
-        return state_at(from_here, t, course.states[-1], course.angles[-1])
+        return state_at(from_here, t, course.states[-1], course.angles[-1], from_here.held)
 
     # --- bodies and joints --------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:

@@ -39,6 +39,7 @@ from quirkpy.kernels.steps import (
     RAW,
     REJECTIONS,
     ROOM,
+    SMALL,
     STEP,
     STEPS,
     T_END,
@@ -220,16 +221,23 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
             error = max(ACROSS * error, error_of(True, run, model, scratch, table))
         if not next_step(error, clipped, run, table):
             return False
-    copy(run.lines, RAW, END)
-    unit_quaternions(run.states[END])
+    put_back(run, model, scratch)
     if clock[PROJECTING] > 0.0:
-        project(run.states[END], model, scratch, run.moved)
         if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > LEAP * math.sqrt(max(nearest, RUNNING_PIVOT)):
             clock[H] = 0.5 * clock[STEP]
             return False
         if run.moved[0] > 0.0:
             hold_momentum(run.states[RAW], run.states[END], model, scratch)
     return True
+
+
+@inner
+def put_back(run: Run, model: Model, scratch: Scratch) -> None:
+    """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
+    copy(run.lines, RAW, END)
+    unit_quaternions(run.states[END])
+    if run.clock[PROJECTING] > 0.0:
+        project(run.states[END], model, scratch, run.moved)
 
 
 @inlined
@@ -434,3 +442,17 @@ def advance(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
         if over:
             return STOPPED
     return GOING
+
+
+@kernel
+def finish(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
+    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether the run is over."""
+    run.clock[PASSING] = 1.0
+    put_back(run, model, scratch)
+    return accept(t, run, model, scratch, table, watch, rows)
+
+
+@kernel
+def slope_within(t: float, run: Run, model: Model, scratch: Scratch) -> None:
+    """The slope of the state in WITHIN, into SMALL."""
+    slope(t, WITHIN, SMALL, run, model, scratch)

@@ -13,7 +13,7 @@ from quirkpy.kernels.arrays import AXES, OMEGA, Q, R, V, Vec
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.evaluation import Model, Scratch, solve
-from quirkpy.kernels.kinematics import fill_frames
+from quirkpy.kernels.kinematics import fill_frames, rotation_matrix
 from quirkpy.kernels.vectors import add3, get3, norm, turn_back
 from quirkpy.parts.checks import Floats
 
@@ -63,6 +63,20 @@ def change_velocities(y: Floats, model: Model, scratch: Scratch) -> float:
         add3(y, i, V, d)
         add3(y, i, OMEGA, turn_back(scratch.frames, i, AXES, spin))
     return largest
+
+
+@kernel
+def move_on(y: Floats) -> None:
+    """Move every body by its velocity, and turn it by its angular velocity (body axes), for one second."""
+    for i in range(y.shape[0] - 1):
+        add3(y, i, R, get3(y, i, V))
+        nine = rotation_matrix(y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
+        w = get3(y, i, OMEGA)
+        turn_quaternion(y, i, (
+            nine[0] * w[0] + nine[1] * w[1] + nine[2] * w[2],
+            nine[3] * w[0] + nine[4] * w[1] + nine[5] * w[2],
+            nine[6] * w[0] + nine[7] * w[1] + nine[8] * w[2],
+        ))  # fmt: skip
 
 
 @inner

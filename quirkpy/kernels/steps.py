@@ -304,6 +304,8 @@ def make_polynomial(run: Run, model: Model, scratch: Scratch, table: Table) -> N
     """The interpolant over the present step, from its slopes; it ends in RAW."""
     lines, weights, h = run.lines, table.weights, run.clock[STEP]
     stages, extra = table.counts[STAGES], table.counts[EXTRA]
+    if extra < 0:  # given
+        return
     if extra == 0:
         for s in range(4):
             combine(lines, weights, DENSE + s, stages + 1, h, -1, POLYNOMIAL + s)
@@ -325,12 +327,12 @@ def make_polynomial(run: Run, model: Model, scratch: Scratch, table: Table) -> N
 @inner
 def interpolate(x: float, run: Run, table: Table) -> None:
     """The state at the fraction x of the step, into WITHIN; the correction from RAW to END is blended in smoothly."""
-    lines, blend = run.lines, x * x * (3.0 - 2.0 * x)
-    terms = 4 if table.counts[EXTRA] == 0 else 7
+    lines, blend, extra = run.lines, x * x * (3.0 - 2.0 * x), table.counts[EXTRA]
+    terms = 4 if extra == 0 else 7
     for i in range(lines.shape[1]):
         out = 0.0
         for s in range(terms - 1, -1, -1):
-            factor = x if terms == 4 or (terms - 1 - s) % 2 == 0 else 1.0 - x
+            factor = x if extra <= 0 or (terms - 1 - s) % 2 == 0 else 1.0 - x
             out = (out + lines[POLYNOMIAL + s, i]) * factor
         lines[WITHIN, i] = out + lines[BEGIN, i] + blend * (lines[END, i] - lines[RAW, i])
     unit_quaternions(run.states[WITHIN])

@@ -1,0 +1,105 @@
+"""Stiff systems: SciPy's implicit integrators in place of the compiled steps; all else of a run stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.integrate import BDF, LSODA, Radau
+
+from quirkpy.kernels import integrator, steps
+from quirkpy.kernels.arrays import STATE_WIDTH
+from quirkpy.kernels.engine import Engine
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.event import Event
+from quirkpy.simulate import START_OVER, Driver, Settings, StiffMethod
+from quirkpy.state import State
+
+SOLVERS: dict[StiffMethod, Any] = {"radau": Radau, "bdf": BDF, "lsoda": LSODA}
+
+#: Relative step of the differences.
+DIFFERENCE = float(np.sqrt(np.finfo(float).eps))
+#: Where in a step its polynomial is asked, and what makes coefficients of x, x^2 ... of the answers.
+NODES = np.arange(1.0, 8.0) / 7.0
+FIT = np.linalg.inv(NODES[:, None] ** np.arange(1.0, 8.0))
+
+
+class StiffDriver(Driver):
+    """A run whose steps SciPy takes; projection, events, ledger and rows are those of every run.
+
+    The integrator starts afresh after an event, and where projection has moved the state by more than `START_OVER`
+    tolerances; so a run that goes on from another's end agrees with the whole to its tolerance, not to the bit.
+    """
+
+    def __init__(self, engine: Engine, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
+        super().__init__(engine, start, duration, events, s)
+        self.solver: Any = None
+
+    def _advance(self, room: int) -> int:
+        """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why."""
+        run, rows, counts = self.run_arrays, self.rows, self.counts
+        counts[steps.ROOM] = counts[steps.NOTED] = 0
+        while counts[steps.ROOM] < room and counts[steps.NOTED] + 2 * len(self.watched) < len(rows.notes):
+            if self.clock[steps.T] >= self.clock[steps.T_END]:
+                return integrator.ARRIVED
+            if self.engine.python.halted:
+                return integrator.GOING
+            if self.solver is None:
+                self.solver = self._new_solver()
+            self.solver.step()
+            if self.solver.status == "failed":
+                return integrator.COLLAPSED
+            if not np.isfinite(self.solver.y).all():
+                return integrator.NOT_FINITE
+            if self._take_over():
+                return integrator.STOPPED
+            scale = self.settings.atol + self.settings.rtol * abs(run.lines[steps.END])
+            if (
+                self.clock[steps.T] != self.solver.t
+                or (abs(run.lines[steps.BEGIN] - self.solver.y) > START_OVER * scale).any()
+            ):
+                self.solver = None
+        return integrator.GOING
+
+    def _new_solver(self) -> Any:
+        clock, s = self.clock, self.settings
+        first = min(float(clock[steps.H]), float(clock[steps.T_END] - clock[steps.T]))
+        return SOLVERS[s.method](  # type: ignore[index]
+            self._slope, float(clock[steps.T]), self.run_arrays.lines[steps.BEGIN].copy(), float(clock[steps.T_END]),
+            rtol=max(s.rtol, 1e-13), atol=s.atol, first_step=first, jac=self._jacobian,
+        )  # fmt: skip
+
+    def _slope(self, t: float, y: Floats) -> Floats:
+        """dy/dt of a state, as the kernels see it."""
+        e, run = self.engine, self.run_arrays
+        run.lines[steps.WITHIN] = y
+        integrator.slope_within(t, run, e.model, e.scratch)
+        e.python.raise_pending()
+        return run.lines[steps.SMALL].copy()
+
+    def _jacobian(self, t: float, y: Floats) -> Floats:
+        """d(dy/dt)/dy by forward differences; nothing depends on the ledger."""
+        out, here = np.zeros((len(y), len(y))), self._slope(t, y)
+        for k in range(len(y) - STATE_WIDTH):
+            moved = y.copy()
+            moved[k] += DIFFERENCE * max(1.0, abs(y[k]))
+            out[:, k] = (self._slope(t, moved) - here) / (moved[k] - y[k])
+        return out
+
+    def _take_over(self) -> bool:
+        """The solver's step as a step of the run; returns whether that ends it."""
+        e, run, solver = self.engine, self.run_arrays, self.solver
+        begun = self.clock[steps.T]
+        self.clock[steps.STEP] = self.clock[steps.H] = solver.t - begun
+        run.lines[steps.RAW] = solver.y
+        inside = solver.dense_output()(begun + NODES * (solver.t - begun)).T
+        run.lines[steps.POLYNOMIAL : steps.POLYNOMIAL + 7] = FIT @ (inside - run.lines[steps.BEGIN])
+        over = integrator.finish(solver.t, run, e.model, e.scratch, self.table, self.watch, self.rows)
+        e.python.raise_pending()
+        return bool(over)
+
+
+def driver_for(settings: Settings) -> type[Driver]:
+    """The kind of driver that the method of a run needs."""
+    return StiffDriver if settings.method in SOLVERS else Driver

@@ -17,10 +17,10 @@ from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import PythonParts
-from quirkpy.kernels.closure import COUNTED, PIVOT, RUNNING_PIVOT, WHICH
-from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
+from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
+from quirkpy.kernels.engine import STANDARD_CONTROL, Engine
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
-from quirkpy.kernels.integrator import Rows
 from quirkpy.kernels.methods import GIVEN, TABLES, Method
 from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
@@ -221,7 +221,7 @@ class Driver:
             error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
             raise
         finally:
-            e.model.control[:] = (PIVOT, 0.0, 0.0)
+            e.model.control[:] = STANDARD_CONTROL
             e.python.events = None
         return self._course(kept, stop)
 
@@ -239,7 +239,7 @@ class Driver:
                 f"simulate: joint {joint!r} begins beyond the {e.stops[answer].rsplit(' ', 1)[1]} bound of its stop "
                 f"{e.stops[answer].rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
             )
-        if answer == integrator.CONTRADICTED:
+        if answer == CONTRADICTED:
             loop = ", ".join(e.loop(int(e.scratch.report[WHICH])))
             raise PartError(
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
@@ -366,7 +366,7 @@ def interruptions(python: PythonParts) -> Iterator[None]:
 
 def new_rows(rows: int, y: Floats, joints: int, stops: int, watched: int) -> Rows:
     """Room for so many steps."""
-    drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, integrator.NOTE_WIDTH))
+    drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
     held = np.zeros((rows, stops), dtype=bool)
     return Rows(np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes)
 

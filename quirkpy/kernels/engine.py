@@ -11,7 +11,7 @@ from quirkpy.kernels.arrays import BODY1, BODY2, Joints, Packed, pack
 from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.elimination import G_WIDTH, WIDTH
-from quirkpy.kernels.evaluation import CONTROL_WIDTH, PIVOT_USED, Model, Scratch, evaluate
+from quirkpy.kernels.evaluation import CONTROL_WIDTH, Model, Scratch, evaluate
 from quirkpy.kernels.hook import HOOK_WIDTH
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
@@ -21,6 +21,9 @@ from quirkpy.kernels.stops import BOUND, HOLDS, SETTLE, SIDE, STOP_JOINT, STOP_N
 from quirkpy.kernels.tree import CARRIER, COUNT, GENERAL_NODE, NODE, PARENT, PLACE, tree_of
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import STOP, Selection
+
+#: No stabilisation; joints that move by themselves do.
+STANDARD_CONTROL = (PIVOT, 0.0, 0.0, 1.0)
 
 
 class Engine:
@@ -39,7 +42,7 @@ class Engine:
             packed.schedules, selection.elements, packed.bodies, islands, stops,
             np.zeros(HOOK_WIDTH, dtype=np.int64), np.zeros(CONTROL_WIDTH),
         )  # fmt: skip
-        self.model.control[PIVOT_USED] = PIVOT
+        self.model.control[:] = STANDARD_CONTROL
         self.scratch = Scratch(
             ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
             np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),

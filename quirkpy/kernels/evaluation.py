@@ -19,8 +19,9 @@ from quirkpy.kernels.vectors import dot, get3
 from quirkpy.parts.checks import Floats, Ints
 
 # Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how much of a gap
-# [1/s2] and of a slip [1/s] becomes acceleration.
-PIVOT_USED, OF_GAP, OF_SLIP, CONTROL_WIDTH = range(4)
+# [1/s2] and of a slip [1/s] becomes acceleration; 1, or 0 where
+# joints that move by themselves are to be taken as standing still.
+PIVOT_USED, OF_GAP, OF_SLIP, EXPLICIT, CONTROL_WIDTH = range(5)
 
 
 class Model(NamedTuple):
@@ -119,7 +120,7 @@ def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_s
         left = keep * rows[k, GAMMA] - of_gap * rows[k, PHI]
         if of_slip != 0.0:
             a, b = loops[k, LOOP_BODY1], loops[k, LOOP_BODY2]
-            rate = rows[k, RATE]
+            rate = model.control[EXPLICIT] * rows[k, RATE]
             rate += dot(get3(rows, k, JACOBIAN), get3(frames, a, VELOCITY))
             rate += dot(get3(rows, k, JACOBIAN + 3), get3(frames, a, SPIN))
             rate += dot(get3(rows, k, JACOBIAN + 6), get3(frames, b, VELOCITY))

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.compiled import inlined, inner
 from quirkpy.kernels.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.methods import Table
@@ -57,6 +58,7 @@ def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, tab
     """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to a singular one."""
     interpolate(x, run, table)
     if k == NEARNESS:
+        scratch.report[TIME] = run.clock[T] + x * run.clock[STEP]
         project(run.states[WITHIN], model, scratch, run.room)
     evaluate(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, run.out)
     run.counts[EVALUATIONS] += 1
@@ -207,7 +209,7 @@ def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch)
         if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
             a = min(0.5 * b, TOGETHER / run.clock[STEP])
             fa = value_within(a, k, run, model, scratch, table, watch)
-        if fa * fb > 0.0 or fa == 0.0:
+        if fa * fb > 0.0 or (fa == 0.0 and watch.what[k, KIND] == STOP):
             values[k, ROOT] = a
         elif fb == 0.0:
             values[k, ROOT] = b

@@ -6,25 +6,30 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from quirkpy.kernels.arrays import COORDINATE_KIND, STATE_WIDTH
-from quirkpy.kernels.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, WHICH
+from quirkpy.kernels.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, TIME, WHICH
 from quirkpy.kernels.compiled import inlined, inner, kernel
-from quirkpy.kernels.evaluation import Model, Scratch, solve
+from quirkpy.kernels.contact import (
+    CONTRADICTED,
+    Rows,
+    note,
+    resolve_stops,
+    settle_end,
+    touch_stops,
+)
+from quirkpy.kernels.evaluation import Model, Scratch
 from quirkpy.kernels.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate, singular_pose
 from quirkpy.kernels.hook import FAILED
 from quirkpy.kernels.kinematics import fill_frames, joint_coordinate
-from quirkpy.kernels.ledger import energy_of, hold_momentum, motion_energy, restore_energy
-from quirkpy.kernels.loads import OUT
+from quirkpy.kernels.ledger import energy_of, hold_momentum
 from quirkpy.kernels.methods import Table
-from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, project
+from quirkpy.kernels.projection import project
 from quirkpy.kernels.steps import (
     ACROSS,
     BEGIN,
-    CONSERVING,
     END,
     END_SLOPE,
     ENERGY,
@@ -35,7 +40,6 @@ from quirkpy.kernels.steps import (
     NOTED,
     PASSING,
     PROJECTING,
-    RANK,
     RAW,
     REJECTIONS,
     ROOM,
@@ -60,26 +64,13 @@ from quirkpy.kernels.steps import (
     unit_quaternions,
 )
 from quirkpy.kernels.stops import (
-    BEYOND,
-    BOUNCE,
     HOLDS,
-    RELEASE,
-    RESTITUTION,
-    SETTLE,
-    SIDE,
-    TOUCHING,
-    clearance,
-    solved,
-    stop_row,
 )
-from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.kernels.watch import (
     DIRECTION,
-    GAP,
     KIND,
     MEETING,
     NOW,
-    ONE,
     ROOT,
     STOP,
     TERMINAL,
@@ -90,34 +81,16 @@ from quirkpy.kernels.watch import (
     watched,
     watched_stops,
 )
-from quirkpy.parts.checks import Bools, Floats
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
 GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED = range(6)
-#: What `begin` says of a start that is one, and of one whose velocities contradict a loop.
-FIT, CONTRADICTED = -1, -2
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
 RIM = 1e-6
 #: Redundant rows that ask for something else than the others, by this share of the largest demand, contradict them.
 CONTRADICTORY = 1e-4
-# Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`);
-# whether a stop was released.
-NOTE_TIME, NOTE_WHICH, NOTE_RELEASED, NOTE_WIDTH = range(4)
-
-
-class Rows(NamedTuple):
-    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of velocity), which
-    stops hold; and notes of events."""
-
-    t: Floats
-    states: Floats
-    angles: Floats
-    drift: Floats
-    held: Bools
-    notes: Floats
 
 
 @inner
@@ -127,31 +100,6 @@ def remember_angles(model: Model, scratch: Scratch) -> None:
     for j in range(joints.near.shape[0]):
         if joints.ends[j, COORDINATE_KIND] == ANGLE:
             joints.near[j], _ = joint_coordinate(j, joints, model.sites, scratch.frames)
-
-
-@inlined
-def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
-    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or the number of a stop
-    that a joint begins beyond."""
-    stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
-    for k in range(values.shape[0]):
-        if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
-            s = watch.what[k, ONE]
-            free, rate = values[k, GAP], values[k, GAP + 1]
-            if free < -BEYOND:
-                return s
-            if free <= TOUCHING:
-                values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
-                if abs(rate) <= stops.numbers[s, SETTLE]:
-                    stops.what[s, HOLDS] = 1
-                    touching = True
-    if touching:
-        copy(run.lines, BEGIN, END)
-        settle_end(t, run, model, scratch, watch)
-        let_go_of_unpressed(t, False, run, model, scratch, watch, rows)
-        copy(run.lines, END_SLOPE, 0)
-        go_on(watch)
-    return FIT
 
 
 @kernel
@@ -166,6 +114,7 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) ->
     moved[:] = 0.0
     if clock[PROJECTING] > 0.0:
         copy(run.lines, BEGIN, WITHIN)
+        scratch.report[TIME] = clock[T]
         project(run.states[WITHIN], model, scratch, moved)
         if max(moved[0], moved[1]) > START_TOLERANCE:
             copy(run.lines, WITHIN, BEGIN)
@@ -187,16 +136,6 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) ->
     if not possible:
         return CONTRADICTED
     return touch_stops(run, model, scratch, watch, rows)
-
-
-@inner
-def note(t: float, what: int, released: bool, run: Run, rows: Rows) -> None:
-    """Note an event: a watched function (a stop may have let go), or -1 - the closing row that is weakest in a singular
-    pose."""
-    at = run.counts[NOTED]
-    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHICH] = t, what
-    rows.notes[at, NOTE_RELEASED] = 1.0 if released else 0.0
-    run.counts[NOTED] += 1
 
 
 @inlined
@@ -237,19 +176,8 @@ def put_back(run: Run, model: Model, scratch: Scratch) -> None:
     copy(run.lines, RAW, END)
     unit_quaternions(run.states[END])
     if run.clock[PROJECTING] > 0.0:
+        scratch.report[TIME] = run.clock[T] + run.clock[STEP]
         project(run.states[END], model, scratch, run.moved)
-
-
-@inlined
-def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
-    """Slope, energy and watched values of the state in END."""
-    slope(t, END, END_SLOPE, run, model, scratch)
-    if run.clock[CONSERVING] > 0.0 and restore_energy(run.states[END], run.clock[ENERGY], model, scratch):
-        slope(t, END, END_SLOPE, run, model, scratch)
-    run.clock[NEAR] = nearness(run, scratch)
-    watched(run.states[END], run.out, model, scratch, watch)
-    watched_stops(t, run.states[END], model, scratch, watch, run.out)
-    keep(watch, NOW)
 
 
 @inlined
@@ -260,6 +188,7 @@ def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, w
         interpolate(first, run, table)
         copy(run.lines, WITHIN, END)
         if clock[PROJECTING] > 0.0:
+            scratch.report[TIME] = t
             project(run.states[END], model, scratch, run.moved)
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
         settle_end(t, run, model, scratch, watch)
@@ -283,88 +212,6 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
                 note(t, k, False, run, rows)
             over = over or watch.what[k, TERMINAL] != 0
     return over
-
-
-@inlined
-def resolve_stops(
-    t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
-) -> None:  # fmt: skip
-    """What stops do that have been reached, or no longer pressed on, at the END of the step."""
-    stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
-    fill_frames(y, scratch.frames)
-    for k in range(values.shape[0]):
-        if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
-            s = watch.what[k, ONE]
-            if stops.what[s, HOLDS] != 0:
-                slack = True
-                continue
-            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
-            bounce = stops.numbers[s, RESTITUTION]
-            stops.numbers[s, BOUNCE] = bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
-            stops.what[s, HOLDS] = 1
-            struck = True
-            note(t, k, False, run, rows)
-    if struck:
-        before = motion_energy(model, scratch)
-        let_go_of_pulled(t, run, model, scratch, watch, rows)
-        solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
-        change_velocities(y, model, scratch)
-        fill_frames(y, scratch.frames)
-        y[y.shape[0] - 1, OUT] += before - motion_energy(model, scratch)
-        for s in range(stops.what.shape[0]):
-            if stops.numbers[s, BOUNCE] > 0.0:
-                stops.what[s, HOLDS], stops.numbers[s, BOUNCE] = 0, 0.0
-    if struck or slack:
-        run.clock[RANK] = 0.0
-        settle_end(t, run, model, scratch, watch)
-        let_go_of_unpressed(t, True, run, model, scratch, watch, rows)
-
-
-@inlined
-def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
-    """Of the stops that hold during an impact, release those that would have to pull: without them they part."""
-    stops, loops = model.stops, model.tree.loops
-    first = loops.shape[0] - stops.what.shape[0]
-    scratch.wrench[:] = 0.0
-    for k in range(watch.values.shape[0]):
-        s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
-        if s >= 0 and stops.what[s, HOLDS] != 0 and stops.numbers[s, BOUNCE] == 0.0:
-            row = first + s
-            stops.what[s, HOLDS] = 0
-            solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
-            stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
-            change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
-            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
-            if rate + stops.numbers[s, SIDE] * change <= stops.numbers[s, SETTLE]:
-                stops.what[s, HOLDS] = 1
-            else:
-                note(t, k, True, run, rows)
-
-
-@inlined
-def let_go_of_unpressed(
-    t: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
-) -> None:  # fmt: skip
-    """Release the stops on which nothing presses, the least pressed first, until all that hold are pressed on; a free
-    one at its bound counts as just left."""
-    stops, values = model.stops, watch.values
-    for _ in range(values.shape[0]):
-        least, which = RELEASE, -1
-        for k in range(values.shape[0]):
-            holds = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] != 0
-            if holds and values[k, NOW] <= least:
-                least, which = values[k, NOW], k
-        if which < 0:
-            break
-        stops.what[watch.what[which, ONE], HOLDS] = 0
-        if noting:
-            note(t, which, True, run, rows)
-        run.clock[RANK] = 0.0
-        settle_end(t, run, model, scratch, watch)
-    for k in range(values.shape[0]):
-        free = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0
-        if free and values[k, NOW] <= TOUCHING:
-            values[k, NOW] = max(values[k, NOW], JUST_CROSSED)
 
 
 @inner
@@ -391,19 +238,20 @@ def store(t: float, run: Run, model: Model, rows: Rows) -> None:
 def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
     whether the run is over."""
-    over = False
+    over, first, x, weak = False, NEVER, NEVER, 0
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
         x = singular_pose(run, model, scratch, table, watch)
-        if x < NEVER:
-            note(run.clock[T] + x * run.clock[STEP], -1 - int(scratch.report[WHICH]), False, run, rows)
+        weak = int(scratch.report[WHICH])
     settle_end(t, run, model, scratch, watch)
     if watch.values.shape[0] > 0:
         first = locate(run, model, scratch, table, watch)
-        if first < NEVER:
-            t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
-            over = note_events(t, first, run, rows, watch)
-            resolve_stops(t, first, run, model, scratch, watch, rows)
-        fill_frames(run.states[END], scratch.frames)
+    if x < min(first, NEVER):  # a later one is met again in the next step
+        note(run.clock[T] + x * run.clock[STEP], -1 - weak, False, run, rows)
+    if first < NEVER:
+        t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
+        over = note_events(t, first, run, rows, watch)
+        resolve_stops(t, first, run, model, scratch, watch, rows)
+    fill_frames(run.states[END], scratch.frames)
     if model.hook[FAILED] == 0:
         go_on(watch)
         remember_angles(model, scratch)

@@ -26,7 +26,10 @@ SETTLED = 1e-8
 
 @kernel
 def project(y: Floats, model: Model, scratch: Scratch, moved: Floats) -> None:
-    """Poses, then velocities, onto the constraints; moved: the largest displacement and change of velocity (2,)."""
+    """Poses, then velocities, onto the constraints; moved: the largest displacement and change of velocity (2,).
+
+    Users' joints are asked about the time in the report, which the caller sets.
+    """
     scratch.wrench[:] = 0.0
     moved[0] = 0.0
     for _ in range(NEWTON_STEPS):

@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.arrays import AXES, OMEGA, SPIN, STATE_WIDTH, VELOCITY, Q, R, V, Vec
-from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WEAKEST
+from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, TIME, WEAKEST
 from quirkpy.kernels.compiled import inlined, inner, kernel
-from quirkpy.kernels.evaluation import Model, Scratch, evaluate, solve
+from quirkpy.kernels.evaluation import EXPLICIT, Model, Scratch, evaluate, solve
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.loads import INTO, OUT
 from quirkpy.kernels.methods import (
@@ -152,6 +152,7 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
     for s in range(1, table.counts[ESTIMATED]):
         combine(run.lines, table.weights, s, s, h, BEGIN, RAW)
         if smooth:
+            scratch.report[TIME] = t + table.weights[s, NODE] * h
             project(run.states[RAW], model, scratch, run.room)
         slope(t + table.weights[s, NODE] * h, RAW, s, run, model, scratch)
         near = nearness(run, scratch)
@@ -217,6 +218,7 @@ def keep_tangent_part(error: Floats, y: Floats, model: Model, scratch: Scratch, 
     """Leave of an error in poses, and of one in velocities, what the constraints allow at y; `small` is room."""
     n, frames = y.shape[0] - 1, scratch.frames
     scratch.wrench[:] = 0.0
+    model.control[EXPLICIT] = 0.0
     for part in range(2):
         fill_frames(y, frames)
         for i in range(n):
@@ -234,6 +236,7 @@ def keep_tangent_part(error: Floats, y: Floats, model: Model, scratch: Scratch, 
                 put3(error, i, Q + 1, scale(0.5, get3(small, i, OMEGA)))
             else:
                 put3(error, i, OMEGA, get3(small, i, OMEGA))
+    model.control[EXPLICIT] = 1.0
 
 
 @inner

@@ -37,6 +37,7 @@ FORCES: tuple[qp.Force, ...] = (
     qp.Spring("rope", EAST, WEST, stiffness=7.0, rest_length=0.2, damping=0.4, tension_only=True),
     qp.Damper("dashpot", EAST, WEST, damping=0.6),
     qp.HingeSpring("torsion", HINGE, stiffness=2.0, rest_angle=0.4, damping=0.3),
+    qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
     qp.Load("push", ARM, force=(1.0, -2.0, 0.5), torque=(0.1, 0.0, 0.2), at=(-0.3, 0.4, 0.6), frame="body"),
     qp.Load("ramp", HUB, force=RAMP),

@@ -95,7 +95,7 @@ def test_internal_forces_balance(force: qp.Force, seed: int) -> None:
     here = at(force, seed, v=rng.normal(size=(2, 3)), omega=rng.normal(size=(2, 3)))
     wrench = here.loads.wrench
     moment = wrench[:, 3:] + np.cross(here.r, wrench[:, :3])
-    assert abs(wrench).max() > 0.0
+    assert abs(wrench).max() > 0.0 or isinstance(force, qp.JointStop)  # that acts in runs alone
     np.testing.assert_allclose(wrench[:, :3].sum(axis=0), 0.0, atol=1e-14)
     np.testing.assert_allclose(moment.sum(axis=0), 0.0, atol=1e-14)
 

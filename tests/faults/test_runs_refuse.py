@@ -29,7 +29,7 @@ def run(duration: Any = 1.0, **options: Any) -> qp.Trajectory:
         case(lambda: run(atol=float("nan")), "simulate", "atol", "finite", id="atol nan"),
         case(lambda: run(step=-0.1), "simulate", "step", "positive", id="step negative"),
         case(lambda: run(method="euler"), "simulate", "method", "'euler'", "'dop853', 'rk45'", id="method"),
-        case(lambda: run(drift="maybe"), "simulate", "drift", "'maybe'", "'project', 'none'", id="drift"),
+        case(lambda: run(drift="maybe"), "simulate", "drift", "'maybe'", "'project', 'baumgarte', 'none'", id="drift"),
         case(lambda: run(keep="some"), "simulate", "keep", "'some'", "'all', 'ends'", id="keep a word"),
         case(lambda: run(keep=0), "simulate", "keep is 0", id="keep none"),
         case(lambda: run(keep=True), "simulate", "keep is True", id="keep true"),

@@ -1,0 +1,191 @@
+"""The end of a step: its slope and watched values, notes of what happened, and what stops do there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quirkpy.kernels.compiled import inlined, inner
+from quirkpy.kernels.evaluation import Model, Scratch, solve
+from quirkpy.kernels.events import JUST_CROSSED
+from quirkpy.kernels.kinematics import fill_frames
+from quirkpy.kernels.ledger import motion_energy, restore_energy
+from quirkpy.kernels.loads import OUT
+from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities
+from quirkpy.kernels.steps import (
+    BEGIN,
+    CONSERVING,
+    END,
+    END_SLOPE,
+    ENERGY,
+    NEAR,
+    NOTED,
+    RANK,
+    Run,
+    T,
+    copy,
+    nearness,
+    slope,
+)
+from quirkpy.kernels.stops import (
+    BEYOND,
+    BOUNCE,
+    HOLDS,
+    RELEASE,
+    RESTITUTION,
+    SETTLE,
+    SIDE,
+    TOUCHING,
+    clearance,
+    solved,
+    stop_row,
+)
+from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
+from quirkpy.kernels.watch import GAP, KIND, NOW, ONE, ROOT, STOP, VALUE, Watch, go_on, keep, watched, watched_stops
+from quirkpy.parts.checks import Bools, Floats
+
+#: What `begin` says of a start that is one, and of one whose velocities contradict a loop.
+FIT, CONTRADICTED = -1, -2
+# Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`);
+# whether a stop was released.
+NOTE_TIME, NOTE_WHICH, NOTE_RELEASED, NOTE_WIDTH = range(4)
+
+
+class Rows(NamedTuple):
+    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of velocity), which
+    stops hold; and notes of events."""
+
+    t: Floats
+    states: Floats
+    angles: Floats
+    drift: Floats
+    held: Bools
+    notes: Floats
+
+
+@inner
+def note(t: float, what: int, released: bool, run: Run, rows: Rows) -> None:
+    """Note an event: a watched function (a stop may have let go), or -1 - the closing row that is weakest in a singular
+    pose."""
+    at = run.counts[NOTED]
+    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHICH] = t, what
+    rows.notes[at, NOTE_RELEASED] = 1.0 if released else 0.0
+    run.counts[NOTED] += 1
+
+
+@inlined
+def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
+    """Slope, energy and watched values of the state in END."""
+    slope(t, END, END_SLOPE, run, model, scratch)
+    if run.clock[CONSERVING] > 0.0 and restore_energy(run.states[END], run.clock[ENERGY], model, scratch):
+        slope(t, END, END_SLOPE, run, model, scratch)
+    run.clock[NEAR] = nearness(run, scratch)
+    watched(run.states[END], run.out, model, scratch, watch)
+    watched_stops(t, run.states[END], model, scratch, watch, run.out)
+    keep(watch, NOW)
+
+
+@inlined
+def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
+    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or the number of a stop
+    that a joint begins beyond."""
+    stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
+            s = watch.what[k, ONE]
+            free, rate = values[k, GAP], values[k, GAP + 1]
+            if free < -BEYOND:
+                return s
+            if free <= TOUCHING:
+                values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
+                if abs(rate) <= stops.numbers[s, SETTLE]:
+                    stops.what[s, HOLDS] = 1
+                    touching = True
+    if touching:
+        copy(run.lines, BEGIN, END)
+        settle_end(t, run, model, scratch, watch)
+        let_go_of_unpressed(t, False, run, model, scratch, watch, rows)
+        copy(run.lines, END_SLOPE, 0)
+        go_on(watch)
+    return FIT
+
+
+@inlined
+def resolve_stops(
+    t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:  # fmt: skip
+    """What stops do that have been reached, or no longer pressed on, at the END of the step."""
+    stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
+    fill_frames(y, scratch.frames)
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
+            s = watch.what[k, ONE]
+            if stops.what[s, HOLDS] != 0:
+                slack = True
+                continue
+            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            bounce = stops.numbers[s, RESTITUTION]
+            stops.numbers[s, BOUNCE] = bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
+            stops.what[s, HOLDS] = 1
+            struck = True
+            note(t, k, False, run, rows)
+    if struck:
+        before = motion_energy(model, scratch)
+        let_go_of_pulled(t, run, model, scratch, watch, rows)
+        solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        change_velocities(y, model, scratch)
+        fill_frames(y, scratch.frames)
+        y[y.shape[0] - 1, OUT] += before - motion_energy(model, scratch)
+        for s in range(stops.what.shape[0]):
+            if stops.numbers[s, BOUNCE] > 0.0:
+                stops.what[s, HOLDS], stops.numbers[s, BOUNCE] = 0, 0.0
+    if struck or slack:
+        run.clock[RANK] = 0.0
+        settle_end(t, run, model, scratch, watch)
+        let_go_of_unpressed(t, True, run, model, scratch, watch, rows)
+
+
+@inlined
+def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
+    """Of the stops that hold during an impact, release those that would have to pull: without them they part."""
+    stops, loops = model.stops, model.tree.loops
+    first = loops.shape[0] - stops.what.shape[0]
+    scratch.wrench[:] = 0.0
+    for k in range(watch.values.shape[0]):
+        s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
+        if s >= 0 and stops.what[s, HOLDS] != 0 and stops.numbers[s, BOUNCE] == 0.0:
+            row = first + s
+            stops.what[s, HOLDS] = 0
+            solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+            stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+            change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
+            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if rate + stops.numbers[s, SIDE] * change <= stops.numbers[s, SETTLE]:
+                stops.what[s, HOLDS] = 1
+            else:
+                note(t, k, True, run, rows)
+
+
+@inlined
+def let_go_of_unpressed(
+    t: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:  # fmt: skip
+    """Release the stops on which nothing presses, the least pressed first, until all that hold are pressed on; a free
+    one at its bound counts as just left."""
+    stops, values = model.stops, watch.values
+    for _ in range(values.shape[0]):
+        least, which = RELEASE, -1
+        for k in range(values.shape[0]):
+            holds = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] != 0
+            if holds and values[k, NOW] <= least:
+                least, which = values[k, NOW], k
+        if which < 0:
+            break
+        stops.what[watch.what[which, ONE], HOLDS] = 0
+        if noting:
+            note(t, which, True, run, rows)
+        run.clock[RANK] = 0.0
+        settle_end(t, run, model, scratch, watch)
+    for k in range(values.shape[0]):
+        free = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0
+        if free and values[k, NOW] <= TOUCHING:
+            values[k, NOW] = max(values[k, NOW], JUST_CROSSED)

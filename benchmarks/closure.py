@@ -8,20 +8,24 @@ accelerations, or to the truth where there is one.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 import quirkpy as qp
 from benchmarks import problems
 from benchmarks.cutoffs import Case, about_its_edge, eliminated, error, moved_off, one_rigid_body, parallelogram
 from benchmarks.tables import table
-from benchmarks.variants import plainly
-from quirkpy.kernels import closure, engine
-from quirkpy.kernels.arrays import state_rows
+from benchmarks.variants import recompiled
+from quirkpy.kernels import closure, evaluation
 from quirkpy.kernels.closure import PIVOT
+from quirkpy.kernels.evaluation import PIVOT_USED
+from quirkpy.kernels.rows import LEFT
 from tests.crosscheck.test_evaluators_agree import drifted
 from tests.random_systems import FAMILIES, free_acceleration, random_system
 
@@ -30,39 +34,69 @@ OFF = (0.0, 1e-9, 1e-7)
 
 def compiled(system: qp.Multibody, state: qp.State, pivot: float = PIVOT) -> np.ndarray:
     """The recursion with another pivot."""
-    system.engine.scratch.report[2] = pivot
+    control = system.engine.model.control
+    control[PIVOT_USED] = pivot
     try:
         return system.acceleration(state)
     finally:
-        system.engine.scratch.report[2] = PIVOT
+        control[PIVOT_USED] = PIVOT
 
 
 def varied(
     system: qp.Multibody, state: qp.State, pivot: float, sweeps: int = closure.SWEEPS, scale: str = "free"
 ) -> np.ndarray:
     """The recursion with other sweeps, or with rows scaled otherwise: "none", or "own", to length one in A."""
-    smallest = plainly(closure.smallest_solution, SWEEPS=sweeps)
+    return evaluated(system, state, pivot, variant(sweeps, scale))
 
-    def scaled(A, c, mu, nu, report):
-        if scale == "own":
-            size = np.linalg.norm(A, axis=1)
-            size[size == 0.0] = 1.0
-            A, c = A / size[:, None], c / size
-        smallest(A, c, mu, nu, report)
 
-    exchanged = {"smallest_solution": scaled}
+@cache
+def variant(sweeps: int, scale: str) -> Any:
+    """`evaluate` compiled with another solution of the closing rows."""
+    exchanged: dict[str, Any] = {"SWEEPS": sweeps}
     if scale != "free":
-        exchanged["free_response"] = lambda *_: 1.0
-    return evaluated(system, state, pivot, **exchanged)
+        exchanged["free_response"] = no_scale
+    if scale == "own":
+        exchanged = {**exchanged, "smallest_solution": of_length_one}
+    return recompiled(evaluation.evaluate, **exchanged)
 
 
-def evaluated(system: qp.Multibody, state: qp.State, pivot: float, **exchanged: Callable[..., object]) -> np.ndarray:
-    """`engine.evaluate` by Python, with some functions exchanged."""
+@njit
+def no_scale(rows, k, a, b, bodies):  # in the place of closure.free_response
+    return 1.0
+
+
+usual_solution = recompiled(closure.smallest_solution)
+
+
+@njit
+def of_length_one(A, rows, mu, report):  # in the place of closure.smallest_solution
+    for k in range(rows.shape[0]):
+        size = math.sqrt((A[k] * A[k]).sum())
+        if size > 0.0:
+            A[k] /= size
+            rows[k, LEFT] /= size
+    usual_solution(A, rows, mu, report)
+
+
+@njit
+def no_correction(A, rows, mu, report):  # in the place of closure.smallest_solution: A stays as it is
+    A[rows.shape[0]] = 0.0
+
+
+@cache
+def keeping_innovations() -> Any:
+    return recompiled(evaluation.evaluate, smallest_solution=no_correction)
+
+
+def evaluated(system: qp.Multibody, state: qp.State, pivot: float, evaluate: Callable[..., object]) -> np.ndarray:
+    """The accelerations that a variant of `evaluate` gives."""
     at, e, out = state.instant(), system.engine, np.empty((len(state.bodies), 6))
-    e.scratch.report[2] = pivot
-    y = state_rows(at.r, at.q, at.v, at.omega)
-    plainly(engine.evaluate, **exchanged)(at.t, y, e.model, e.scratch, e.freedoms, out)
-    e.scratch.report[2] = PIVOT
+    e.model.joints.near[:] = at.near
+    e.model.control[PIVOT_USED] = pivot
+    try:
+        evaluate(at.t, at.state, e.model, e.scratch, out)
+    finally:
+        e.model.control[PIVOT_USED] = PIVOT
     return out
 
 
@@ -147,14 +181,8 @@ def pivots_met(cases: list[Case]) -> str:
 
 def independent_parts(system: qp.Multibody, state: qp.State) -> np.ndarray:
     """Squares of what each closing row adds to those before it, strongest first."""
-    found: list[np.ndarray] = []
-
-    def keep(A, c, mu, nu, report):
-        found.append(A.copy())
-        nu[:] = 0.0
-
-    evaluated(system, state, PIVOT, smallest_solution=keep)
-    A, parts = found[0], []
+    evaluated(system, state, PIVOT, keeping_innovations())
+    A, parts = system.engine.scratch.innovations[:-1].copy(), []
     for _ in range(len(A)):
         size = (A**2).sum(axis=1)
         best = int(size.argmax())

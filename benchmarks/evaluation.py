@@ -11,8 +11,7 @@ import quirkpy as qp
 from benchmarks import peers, problems, trees
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import race
-from quirkpy.kernels.arrays import state_rows
-from quirkpy.kernels.engine import Model, Scratch, evaluate
+from quirkpy.kernels.evaluation import Model, Scratch, evaluate
 
 SIZES = (2, 8, 32, 128, 512)
 LATTICES = (3, 6, 10)
@@ -23,17 +22,17 @@ LOOP = 100
 
 
 @numba.njit
-def _repeat(times: int, t: float, y: np.ndarray, model: Model, scratch: Scratch, n: int, out: np.ndarray) -> None:
+def _repeat(times: int, t: float, y: np.ndarray, model: Model, scratch: Scratch, out: np.ndarray) -> None:
     for _ in range(times):
-        evaluate(t, y, model, scratch, n, out)
+        evaluate(t, y, model, scratch, out)
 
 
 def inside(system: qp.Multibody) -> Callable[[], object]:
     """LOOP accelerations in compiled code, as the integrator asks for them."""
     at, engine = system.initial.instant(), system.engine
     engine.model.joints.near[:] = at.near
-    y, out = state_rows(at.r, at.q, at.v, at.omega), np.empty((len(at.r), 6))
-    return lambda: _repeat(LOOP, at.t, y, engine.model, engine.scratch, engine.freedoms, out)
+    out = np.empty((len(at.r), 6))
+    return lambda: _repeat(LOOP, at.t, at.state, engine.model, engine.scratch, out)
 
 
 def measure(quick: bool) -> Measured:

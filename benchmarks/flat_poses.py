@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import get_args
 
 import numpy as np
@@ -17,6 +19,7 @@ import quirkpy as qp
 from benchmarks.problems import four_bars
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
+from quirkpy import simulate
 from quirkpy.kernels import integrator
 from quirkpy.kernels.closure import RUNNING_PIVOT
 from quirkpy.simulate import Driver, EnergyControl, Settings
@@ -42,6 +45,17 @@ def true_angle(n: int, angle: float, rate: float, t: float) -> float:
 ordinary = recompiled(integrator.advance, WEAK=0.0)
 
 
+@contextmanager
+def running(advance: object, pivot: float) -> Iterator[None]:
+    """Runs made within take their steps by this function, with this pivot."""
+    usual = integrator.advance, simulate.RUNNING_PIVOT
+    integrator.advance, simulate.RUNNING_PIVOT = advance, pivot
+    try:
+        yield
+    finally:
+        integrator.advance, simulate.RUNNING_PIVOT = usual
+
+
 def run(
     n: int, rtol: float, duration: float, *, angle: float = UPRIGHT, rate: float = -1.0, control: str = "along",
     energy: EnergyControl = "free", pivot: float = RUNNING_PIVOT,
@@ -53,10 +67,8 @@ def run(
         max_steps=20_000,
     )  # fmt: skip
     driver = Driver(system.engine, system.initial, duration, (), settings)
-    if control == "whole":
-        driver.python.advance = ordinary
-    driver.engine.scratch.report[2] = pivot
-    told = qp.Trajectory(system, system.initial, settings, driver.run())
+    with running(ordinary if control == "whole" else integrator.advance, pivot):
+        told = qp.Trajectory(system, system.initial, settings, driver.run())
     t, turned = float(told.t[-1]), float(told.course.angles[-1][0])
     off = abs(turned + angle - true_angle(n, angle, rate, t))
     return [told.stop.name, told.counts.steps, told.counts.rejections, off, float(abs(np.diff(told.energy)).max())]

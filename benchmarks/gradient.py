@@ -11,7 +11,7 @@ import numpy as np
 
 import quirkpy as qp
 from benchmarks.tables import table
-from quirkpy.kernels import instant
+from quirkpy.kernels import users
 
 MU0_4PI = 1e-7
 
@@ -107,11 +107,11 @@ CASES = {
 
 def error_at(step: float, systems: tuple[qp.Multibody, qp.Multibody]) -> float:
     """Largest error of the derived wrench, relative to the largest number of the given one."""
-    usual, instant.POSE_STEP = instant.POSE_STEP, step
+    usual, users.POSE_STEP = users.POSE_STEP, step
     try:
         derived, given = (system.initial.instant().loads.wrench for system in systems)
     finally:
-        instant.POSE_STEP = usual
+        users.POSE_STEP = usual
     return float(abs(derived - given).max() / abs(given).max())
 
 
@@ -121,7 +121,7 @@ def main() -> None:
         [f"{step:.0e}", *(error_at(step, some) for some in systems.values())]
         for step in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)
     ]
-    title = f"error of the derived force over its step (POSE_STEP is {instant.POSE_STEP:g})"
+    title = f"error of the derived force over its step (POSE_STEP is {users.POSE_STEP:g})"
     print(table(title, ["step", *systems], rows))
 
 

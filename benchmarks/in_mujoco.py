@@ -98,13 +98,21 @@ def cubes(integrator: str, step: float) -> SimpleNamespace:
     return SimpleNamespace(model=made, data=mujoco.MjData(made))
 
 
-def run_cubes(m: SimpleNamespace, threshold: float) -> float:
-    """The angle where the energy falls below the threshold: ten steps at a time, then single ones, then between two."""
+def run_cubes(m: SimpleNamespace, threshold: float, block: int) -> float:
+    """The angle where the energy falls below the threshold.
+
+    block: steps between two looks at the energy. With one, the run ends at the first step that finds it low; with more,
+    single steps follow near the end, and the angle is interpolated between two.
+    """
     mujoco.mj_resetData(m.model, m.data)
     mujoco.mj_forward(m.model, m.data)
     energy, angle = m.data.energy, m.data.qpos
+    if block == 1:
+        while energy[0] + energy[1] > threshold:
+            mujoco.mj_step(m.model, m.data)
+        return float(angle[0])
     while energy[0] + energy[1] > 3.0 * threshold:
-        mujoco.mj_step(m.model, m.data, 10)
+        mujoco.mj_step(m.model, m.data, block)
     before, now = (math.inf, 0.0), (energy[0] + energy[1], float(angle[0]))
     while now[0] > threshold:
         before = now

@@ -122,7 +122,7 @@ def runs(tree: Tree, duration: float) -> Methods:
 # --- four-bars ------------------------------------------------------------------------------------------------------
 #: Proximal iterations that keep redundant and flat loops exact, and a Baumgarte gain [1/s]: tried out for accuracy.
 MU, ITERATIONS, GAIN = 1e-10, 20, 20.0
-FOUR_BAR_STEPS = (4e-3, 2e-3, 1e-3)
+FOUR_BAR_STEPS = (5e-3, 4e-3, 2e-3, 1e-3)
 FOUR_BARS = "Pinocchio RK4"
 
 

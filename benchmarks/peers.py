@@ -31,7 +31,8 @@ def present() -> dict[str, ModuleType]:
 def versions() -> dict[str, str]:
     """name -> version of what is installed; a peer that is not installed is not listed."""
     out = {}
-    for name, package in {"NumPy": "numpy", "numba": "numba", **{n: p for n, (_, p) in PEERS.items()}}.items():
+    libraries = {"NumPy": "numpy", "SciPy": "scipy", "numba": "numba"}
+    for name, package in {**libraries, **{n: p for n, (_, p) in PEERS.items()}}.items():
         try:
             out[name] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:

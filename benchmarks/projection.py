@@ -12,33 +12,28 @@ from benchmarks import problems
 from benchmarks.cutoffs import moved_off
 from benchmarks.tables import table
 from benchmarks.tolerances import falling_chain
-from benchmarks.variants import plainly
+from benchmarks.variants import recompiled
 from quirkpy.kernels import projection
-from quirkpy.kernels.arrays import STATE_WIDTH, state_rows
-from quirkpy.kernels.closure import RUNNING_PIVOT
+from quirkpy.kernels.arrays import STATE_WIDTH
 from quirkpy.simulate import state_at
 
 OFF = (1e-9, 1e-6, 1e-3)
 
 
+#: One Newton step, and the velocities.
+one_step = recompiled(projection.project, NEWTON_STEPS=1)
+
+
 def projected(system: qp.Multibody, state: qp.State) -> tuple[qp.State, int]:
     """The state on the joints, and the Newton steps that it took."""
+    at, e, moved = state.instant(), system.engine, np.zeros(2)
+    e.model.joints.near[:] = at.near
+    y = np.vstack([at.state, np.zeros(STATE_WIDTH)])
     taken = 0
-
-    def step(*given):
-        nonlocal taken
+    while taken == 0 or (moved[0] >= projection.SETTLED and taken < projection.NEWTON_STEPS):
+        one_step(y, e.model, e.scratch, moved)
         taken += 1
-        return plain_step(*given)
-
-    at, e = state.instant(), system.engine
-    y = np.vstack([state_rows(at.r, at.q, at.v, at.omega), np.zeros(STATE_WIDTH)])
-    e.scratch.report[2] = RUNNING_PIVOT
-    plainly(projection.project, correct_poses=step)(y, e.model, e.scratch, e.freedoms, np.zeros(2))
-    e.scratch.report[2] = e.pivot
     return state_at(state, state.t, y, e.model.joints.near), taken
-
-
-plain_step = plainly(projection.correct_poses)
 
 
 def residuals(system: qp.Multibody, state: qp.State) -> tuple[float, float]:

@@ -39,20 +39,20 @@ print(json.dumps([before, peak(), time.perf_counter() - begin, len(run.t), run.c
 """
 
 
-def process(code: str, **variables: str) -> str:
-    """What a fresh interpreter prints; its errors are ours."""
+def process(code: str, **variables: str) -> tuple[str, str]:
+    """What a fresh interpreter prints, and what it says beside; its errors are ours."""
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return done.stdout
+    return done.stdout, done.stderr
 
 
 def seconds_of(statement: str) -> float:
     """Wall time of a statement in a fresh interpreter."""
     clock = f"import time; begin = time.perf_counter()\n{statement}\nprint(time.perf_counter() - begin)"
-    return float(process(clock))
+    return float(process(clock)[0])
 
 
 def measure(quick: bool) -> Measured:
@@ -61,7 +61,7 @@ def measure(quick: bool) -> Measured:
     pairs = [(seconds_of(LIBRARIES), seconds_of("import quirkpy")) for _ in range(turns)]
     libraries, package = (min(column) for column in zip(*pairs))
     process(FIRST)
-    warm = min(_first()[1] for _ in range(turns))
+    warm = min(_first()[0][1] for _ in range(turns))
     figures = {"import": package / libraries, "first run, warm": warm}
     rows: list[list[object]] = [
         [f"`{LIBRARIES}`", f"{libraries:.2f} s", ""],
@@ -70,21 +70,23 @@ def measure(quick: bool) -> Measured:
     ]
     if not quick:
         with tempfile.TemporaryDirectory() as folder:
-            cold = sum(_first(NUMBA_CACHE_DIR=folder))
-        figures["first run, cold"] = cold
-        rows.append(["first simulation, empty cache", f"{cold:.1f} s", "import included; once for a version"])
+            seconds, said = _first(NUMBA_CACHE_DIR=folder)
+        figures["first run, cold"], figures["lines, cold"] = sum(seconds), float(said.count("compiling its kernels"))
+        note = f"import included; once for a version; says: {said.partition(';')[0].strip() or 'nothing'}"
+        rows.append(["first simulation, empty cache", f"{sum(seconds):.1f} s", note])
     for keep in ("all", "ends"):
         rows.append(_memory(64 if quick else 512, 2.0 if quick else 10.0, keep, figures))
     return Measured([Sheet("Beginning, and memory", ["what", "measured", "note"], rows)], figures)
 
 
-def _first(**variables: str) -> list[float]:
-    """Seconds to import, and from there to the end of the first simulation."""
-    return [float(word) for word in process(FIRST, **variables).split()]
+def _first(**variables: str) -> tuple[list[float], str]:
+    """Seconds to import, and from there to the end of the first simulation; and what was said meanwhile."""
+    printed, said = process(FIRST, **variables)
+    return [float(word) for word in printed.split()], said
 
 
 def _memory(links: int, duration: float, keep: str, figures: dict[str, float]) -> list[object]:
-    text = process(MEMORY.format(links=links, duration=duration, keep=keep))
+    text = process(MEMORY.format(links=links, duration=duration, keep=keep))[0]
     before, peak, seconds, stored, steps, evaluations = json.loads(text)
     figures[f"memory {links}, {keep}"] = peak
     note = f"{before:.0f} MB before; {stored} states kept, {steps} steps, {evaluations} evaluations, {seconds:.1f} s"

@@ -22,11 +22,11 @@ def _cell(value: object) -> str:
         return str(value)
     if value != value:
         return "refused"
-    return f"{value:.2g}" if 1e-2 <= abs(value) < 100.0 or value == 0.0 else _short(value)
+    return f"{value:.2g}" if 1e-2 <= abs(value) < 99.5 or value == 0.0 else _short(value)
 
 
 def _short(value: float) -> str:
-    return f"{value:.0f}" if 100.0 <= abs(value) < 1e6 else f"{value:.0e}"
+    return f"{value:.0f}" if 99.5 <= abs(value) < 1e6 else f"{value:.0e}"
 
 
 class Sheet(NamedTuple):

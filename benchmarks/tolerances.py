@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
 from benchmarks.tables import table
-from quirkpy.course import Buffers
-from quirkpy.kernels import integrator
+from benchmarks.variants import recompiled
+from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.methods import Method
-from quirkpy.simulate import Driver, Settings
+from quirkpy.simulate import Driver, Settings, new_rows
 
 #: Tip of `falling_chain(8)` at 5 s: two methods of order 8 and two programs agree to about 1e-12.
 TIP = np.array((-6.46661930312065, 4.303127178467408, -1.1481616601243552))
@@ -118,26 +119,24 @@ def between_steps(rtol: float) -> str:
     return table("local error [m]", heads, rows)
 
 
-def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings):
+make_polynomial, interpolate = recompiled(steps.make_polynomial), recompiled(steps.interpolate)
+
+
+def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings) -> Iterator[tuple[float, ...]]:
     """Fractions of one step of size h from `begin`, with poses from its interpolant."""
-    one = dataclasses.replace(s, step=h, keep="all", max_steps=None)
-    d = Driver(system.engine, begin, h, (), one)
-    d._begin()
-    e, y, K = system.engine, d.y.copy(), d.K
-    b = Buffers.make(1, y, len(e.model.joints.near))
-    first = K[0].copy()
-    d.python.advance(
-        d.clock, d.counts, d.y, K, d.raw, e.model, e.scratch, e.freedoms, d.table, True, d.watch, d.values, d.out,
-        d.moved, b.t, b.states, b.angles, b.drift,
-    )  # fmt: skip
-    end = d.y.copy()
-    K[0] = first
-    d.clock[integrator.T] = begin.t
-    F = np.zeros((len(d.table.d) + (3 if d.table.order == 7 else 0), *y.shape))
-    d.python.interpolant(d.clock, h, y, K, d.raw, e.model, e.scratch, e.freedoms, d.table, d.out, F)
-    inside = np.empty_like(y)
+    one = dataclasses.replace(s, step=h, keep="ends", max_steps=1)
+    d, e = Driver(system.engine, begin, h, (), one), system.engine
+    arrays = d.run_arrays
+    e.model.joints.near[:] = begin.near
+    integrator.begin(arrays, e.model, e.scratch, d.watch)
+    first = arrays.lines[[0, steps.BEGIN]].copy()
+    rows = new_rows(1, d.y, len(begin.near), 0)
+    integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, 1)
+    arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = first, begin.t  # as it was before the step was stored
+    make_polynomial(arrays, e.model, e.scratch, d.table)
     for x in np.arange(1, 9) / 9.0:
-        integrator.interpolate(x, y, d.raw, end, F, d.table.order, inside)
+        interpolate(x, arrays, d.table)
+        inside = arrays.states[steps.WITHIN]
         yield float(x), inside[:-1, :3].copy(), inside[:-1, 3:7].copy()
 
 

@@ -27,7 +27,21 @@ def test_chain_falls_to_its_reference() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["flat_poses", "projection", "tolerances"])
+@pytest.mark.parametrize("name", ["closure", "flat_poses", "projection", "tolerances"])
 def test_measurement_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     importlib.import_module(f"benchmarks.{name}").main(quick=True)
     assert capsys.readouterr().out
+
+
+def test_kernels_with_something_exchanged_can_be_called() -> None:
+    from benchmarks.variants import recompiled
+    from quirkpy.kernels import closure
+
+    rows, report = np.zeros((1, closure.SIZE + closure.LEFT + 1)), np.zeros(closure.REPORT_WIDTH)
+    found = []
+    for sweeps in (1, 2):
+        A = np.array([[1e-3], [0.0]])  # one row whose square is the pivot: a sweep leaves a third of it
+        rows[0, closure.LEFT] = 1e-3
+        recompiled(closure.smallest_solution, SWEEPS=sweeps)(A, rows, 1e-6, report)
+        found.append(A[1, 0])
+    np.testing.assert_allclose(found, [2.0 / 3.0, 8.0 / 9.0])

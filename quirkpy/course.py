@@ -28,11 +28,13 @@ class Stop(enum.Enum):
 
 
 class Happening(NamedTuple):
-    """A located event: time [s], its name, and for sensors the two that met."""
+    """A located event: time [s], its name; the two sensors that met; the joints of a loop that passed a singular pose,
+    where branches of motion meet: it kept to its own."""
 
     t: float
     name: str
     sensors: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
 
 
 class Counts(NamedTuple):

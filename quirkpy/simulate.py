@@ -17,7 +17,7 @@ from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import PythonParts
-from quirkpy.kernels.closure import PIVOT, RUNNING_PIVOT
+from quirkpy.kernels.closure import PIVOT, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import PIVOT_USED
 from quirkpy.kernels.integrator import Rows
@@ -36,6 +36,8 @@ EnergyControl: TypeAlias = Literal["free", "conserve"]
 MOST_ROWS = 256
 EFFORT_PER_CALL = 40_000
 NOTES = 16
+#: The name of what happens where branches of motion meet.
+SINGULAR_POSE = "singular pose"
 
 
 class Watched(NamedTuple):
@@ -143,7 +145,7 @@ class Driver:
         y[:n, R:Q], y[:n, Q:V], y[:n, V:OMEGA], y[:n, OMEGA:] = start.r, start.q, start.v, start.omega
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
-            clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2)
+            clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
         )
         self.clock, self.y = clock, y
         self.watched = watched_functions(engine.selection, events)
@@ -184,9 +186,15 @@ class Driver:
         """The start on the constraints, as the first row."""
         e = self.engine
         e.model.joints.near[:] = self.start.near
-        integrator.begin(self.run_arrays, e.model, e.scratch, self.watch)
+        possible = integrator.begin(self.run_arrays, e.model, e.scratch, self.watch)
         e.python.raise_pending()
         self._keep_present(kept)
+        if not possible:
+            loop = ", ".join(e.loop(int(e.scratch.report[WHICH])))
+            raise PartError(
+                f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
+                "of the branches that meet here, or at rest."
+            )
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -203,9 +211,14 @@ class Driver:
         filled, noted = int(self.counts[steps.ROOM]), int(self.counts[steps.NOTED])
         kept.add(*(array[:filled] for array in self.rows[:4]))
         for t, which in self.rows.notes[:noted]:
-            w = self.watched[int(which)]
-            self.events.append(Happening(float(t), w.event.name, w.sensors))
+            self.events.append(self._happening(float(t), int(which)))
         self.counts[steps.ROOM] = self.counts[steps.NOTED] = 0
+
+    def _happening(self, t: float, which: int) -> Happening:
+        """What a note of the kernels means."""
+        if which < 0:
+            return Happening(t, SINGULAR_POSE, joints=self.engine.loop(-1 - which))
+        return Happening(t, self.watched[which].event.name, self.watched[which].sensors)
 
     def _loop(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         e, most = self.engine, self.settings.max_steps

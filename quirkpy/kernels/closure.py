@@ -64,8 +64,8 @@ SWEEPS = 3
 
 
 # Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when there
-# is none), and which row that is; the largest contradiction; the time of the evaluation.
-COUNTED, WEAKEST, WHICH, CONTRADICTION, TIME, REPORT_WIDTH = range(6)
+# is none), and which row that is; the largest contradiction, and the largest demand; the time of the evaluation.
+COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, TIME, REPORT_WIDTH = range(7)
 
 
 @inner
@@ -153,22 +153,27 @@ def innovation_rows(tree: Tree, bodies: Floats, rows: Floats, A: Floats, work: F
         for m in range(A.shape[1]):
             A[k, m] = 0.0
         left = rows[k, LEFT]
+        demand = abs(left)  # the sum of what cancels, all positive: a measure of rounding
         loads = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         others = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if a < ground:
             loads = at_point(rows, k, JACOBIAN, a, work)
-            left -= dot(get3(rows, k, JACOBIAN), get3(work, a, CENTRE))
-            left -= dot(get3(rows, k, JACOBIAN + 3), get3(work, a, ACCELERATION + 3))
+            linear = dot(get3(rows, k, JACOBIAN), get3(work, a, CENTRE))
+            angular = dot(get3(rows, k, JACOBIAN + 3), get3(work, a, ACCELERATION + 3))
+            left -= linear + angular
+            demand += abs(linear) + abs(angular)
         if b < ground:
             others = at_point(rows, k, JACOBIAN + 6, b, work)
-            left -= dot(get3(rows, k, JACOBIAN + 6), get3(work, b, CENTRE))
-            left -= dot(get3(rows, k, JACOBIAN + 9), get3(work, b, ACCELERATION + 3))
+            linear = dot(get3(rows, k, JACOBIAN + 6), get3(work, b, CENTRE))
+            angular = dot(get3(rows, k, JACOBIAN + 9), get3(work, b, ACCELERATION + 3))
+            left -= linear + angular
+            demand += abs(linear) + abs(angular)
         carry_up(tree.nodes, a, b, loads[0], loads[1], others[0], others[1], A[k], work, general)
         free = free_response(rows, k, a, b, bodies)
         scaling = 1.0 / math.sqrt(free) if free > 0.0 else 0.0
         for m in range(A.shape[1]):
             A[k, m] *= scaling
-        rows[k, LEFT] = left * scaling
+        rows[k, LEFT], rows[k, SIZE] = left * scaling, demand * scaling
 
 
 @inner
@@ -207,11 +212,13 @@ def smallest_solution(A: Floats, rows: Floats, mu: float, report: Floats) -> Non
     nu = A[m]
     for k in range(n):
         nu[k] = 0.0
-    report[COUNTED], report[WEAKEST], report[WHICH], report[CONTRADICTION] = 0.0, 1.0, -1.0, 0.0
+    report[COUNTED], report[WEAKEST], report[WHICH] = 0.0, 1.0, -1.0
+    report[CONTRADICTION], report[TARGET] = 0.0, 0.0
     for i in range(m):
         s = 0.0
         for k in range(n):
             s += A[i, k] * A[i, k]
+        report[TARGET] = max(report[TARGET], rows[i, SIZE])
         rows[i, SIZE] = s
     for _ in range(min(m, n)):
         best = 0

@@ -14,7 +14,7 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
-from quirkpy.kernels.tree import COUNT, GENERAL_NODE, NODE, tree_of
+from quirkpy.kernels.tree import CARRIER, COUNT, GENERAL_NODE, NODE, PARENT, PLACE, tree_of
 from quirkpy.parts.checks import Floats
 from quirkpy.tables.tables import Selection
 
@@ -49,3 +49,17 @@ class Engine:
         evaluate(at.t, at.state, self.model, self.scratch, out)
         self.python.raise_pending()
         return out
+
+    def loop(self, k: int) -> tuple[str, ...]:
+        """The joints of the loop that closing row k closes, its own first; none for k = -1."""
+        if k < 0:
+            return ()
+        t, nodes = self.selection.tables, self.model.tree.nodes
+        row, a, b = self.model.tree.loops[k].tolist()
+        carriers = [t.row_joint[row]]
+        while a != b:  # the deeper one goes up
+            if nodes[a, PLACE] < nodes[b, PLACE]:
+                a, b = b, a
+            carriers.append(nodes[a, CARRIER])
+            a = nodes[a, PARENT]
+        return tuple(t.joint_names[j] for j in carriers if j >= 0)

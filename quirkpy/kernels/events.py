@@ -9,7 +9,8 @@ import numpy as np
 from quirkpy.kernels.compiled import inlined, inner
 from quirkpy.kernels.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.methods import Table
-from quirkpy.kernels.steps import EVALUATIONS, STEP, WITHIN, Run, T, interpolate, make_polynomial
+from quirkpy.kernels.projection import project
+from quirkpy.kernels.steps import EVALUATIONS, STEP, WITHIN, Run, T, interpolate, make_polynomial, nearness
 from quirkpy.kernels.watch import DIRECTION, GAP, KIND, MEETING, NOW, ROOT, TRIAL, VALUE, Watch, watched
 from quirkpy.parts.checks import Floats
 
@@ -22,6 +23,9 @@ NEVER = 2.0
 #: Where the cubic through distances and rates at both ends of a step comes nearer than this many reaches, or than this
 #: share of its fall, the step is looked into for a short visit.
 NEARBY, SHARE = 2.0, 0.02
+#: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  Whether it falls or
+#: rises is judged over this share of a step.
+NEARNESS, SINGULAR, GLANCE = -1, 1e-4, 1e-3
 #: Golden sections of a search for the least value within a step, and the golden ratio less one.
 SECTIONS, GOLDEN = 60, 0.6180339887498949
 
@@ -34,12 +38,15 @@ def crosses(before: float, after: float, direction: int) -> bool:
 
 @inlined
 def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
-    """Watched function k at the fraction x of the step."""
+    """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to a singular one."""
     interpolate(x, run, table)
-    y = run.states[WITHIN]
-    evaluate(run.clock[T] + x * run.clock[STEP], y, model, scratch, run.out)
+    if k == NEARNESS:
+        project(run.states[WITHIN], model, scratch, run.room)
+    evaluate(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, run.out)
     run.counts[EVALUATIONS] += 1
-    watched(y, run.out, model, scratch, watch)
+    if k == NEARNESS:
+        return nearness(run, scratch)
+    watched(run.states[WITHIN], run.out, model, scratch, watch)
     return watch.values[k, TRIAL]
 
 
@@ -115,10 +122,11 @@ def may_visit(k: int, run: Run, watch: Watch) -> float:
 
 
 @inlined
-def dip(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> tuple[float, float]:
-    """Where function k, positive at both ends of the step, is found below zero near x, and its value there; (NEVER, inf)
-    where it stays above: golden sections."""
-    a, b = max(0.0, x - 0.5), min(1.0, x + 0.5)
+def least_between(
+    a: float, b: float, enough: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+) -> tuple[float, float]:
+    """Where between a and b function k is least, by golden sections, and its value; or the first place found where it
+    is no more than `enough`."""
     left, right, fl, fr = a, b, math.inf, math.inf
     for n in range(SECTIONS):
         if n == 0 or (n > 1 and fl < fr):
@@ -126,16 +134,35 @@ def dip(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table
                 b, right, fr = right, left, fl
             left = b - GOLDEN * (b - a)
             fl = value_within(left, k, run, model, scratch, table, watch)
-            if fl <= 0.0:
-                return left, fl
         else:
             if n > 1:
                 a, left, fl = left, right, fr
             right = a + GOLDEN * (b - a)
             fr = value_within(right, k, run, model, scratch, table, watch)
-            if fr <= 0.0:
-                return right, fr
-    return NEVER, math.inf
+        if min(fl, fr) <= enough:
+            break
+    if fl < fr:
+        return left, fl
+    return right, fr
+
+
+@inlined
+def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where none is.
+
+    Nearness falls at the beginning of the step, rises at its end, and goes below SINGULAR in between.
+    """
+    make_polynomial(run, model, scratch, table)
+    falls = value_within(GLANCE, NEARNESS, run, model, scratch, table, watch)
+    falls -= value_within(0.0, NEARNESS, run, model, scratch, table, watch)
+    if falls > 0.0:
+        return NEVER
+    rises = value_within(1.0, NEARNESS, run, model, scratch, table, watch)
+    rises -= value_within(1.0 - GLANCE, NEARNESS, run, model, scratch, table, watch)
+    if rises < 0.0:
+        return NEVER
+    x, near = least_between(0.0, 1.0, 0.0, NEARNESS, run, model, scratch, table, watch)
+    return x if near < SINGULAR else NEVER
 
 
 @inlined
@@ -153,8 +180,9 @@ def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch)
             make_polynomial(run, model, scratch, table)
             made = True
         if not across:
-            b, fb = dip(visit, k, run, model, scratch, table, watch)
-            if b == NEVER:
+            low, high = max(0.0, visit - 0.5), min(1.0, visit + 0.5)
+            b, fb = least_between(low, high, 0.0, k, run, model, scratch, table, watch)
+            if fb > 0.0:
                 continue
         a = 0.0
         if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.arrays import COORDINATE_KIND, STATE_WIDTH
-from quirkpy.kernels.closure import RUNNING_PIVOT
+from quirkpy.kernels.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, WHICH
 from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.evaluation import Model, Scratch
-from quirkpy.kernels.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate
+from quirkpy.kernels.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate, singular_pose
 from quirkpy.kernels.hook import FAILED
 from quirkpy.kernels.kinematics import fill_frames, joint_coordinate
-from quirkpy.kernels.ledger import energy_of, restore_energy
+from quirkpy.kernels.ledger import energy_of, hold_momentum, restore_energy
 from quirkpy.kernels.methods import Table
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.steps import (
@@ -32,6 +32,7 @@ from quirkpy.kernels.steps import (
     LEAP,
     NEAR,
     NOTED,
+    PASSING,
     PROJECTING,
     RAW,
     REJECTIONS,
@@ -65,7 +66,9 @@ GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED = range(6)
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
 RIM = 1e-6
-# Columns of Rows.notes: time, number of the watched function.
+#: Redundant rows that ask for something else than the others, by this share of the largest demand, contradict them.
+CONTRADICTORY = 1e-4
+# Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`).
 NOTE_TIME, NOTE_WHICH, NOTE_WIDTH = range(3)
 
 
@@ -90,10 +93,12 @@ def remember_angles(model: Model, scratch: Scratch) -> None:
 
 
 @kernel
-def begin(run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
+def begin(run: Run, model: Model, scratch: Scratch, watch: Watch) -> bool:
     """The state in BEGIN onto the constraints, its slope, the energy, the first step, and the watched values.
 
-    A start that is on them already is not touched by a bit: a run goes on where it stopped.
+    A start that is on them already is not touched by a bit: a run goes on where it stopped.  Returns whether its
+    velocities are those of a motion that the joints allow: in a singular pose rows that are no longer independent may
+    contradict the others.
     """
     clock, moved, near = run.clock, run.moved, model.joints.near
     moved[:] = 0.0
@@ -105,6 +110,7 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
         else:
             moved[:] = 0.0
     slope(clock[T], BEGIN, 0, run, model, scratch)
+    possible = scratch.report[CONTRADICTION] <= max(1e-9, CONTRADICTORY * scratch.report[TARGET])
     clock[NEAR] = nearness(run, scratch)
     clock[ENERGY] = energy_of(model, scratch)
     if clock[H] == 0.0:
@@ -115,6 +121,15 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
     for k in range(watch.values.shape[0]):  # a pair on the rim of its range is in it, until it has parted
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
+    return possible
+
+
+@inner
+def note(t: float, what: int, run: Run, rows: Rows) -> None:
+    """Note an event: a watched function, or -1 - the closing row that is weakest in a singular pose."""
+    at = run.counts[NOTED]
+    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHICH] = t, what
+    run.counts[NOTED] += 1
 
 
 @inlined
@@ -132,6 +147,7 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
     if nearest < 0.0:
         clock[H] = 0.5 * clock[STEP]
         return fixed
+    clock[PASSING] = nearest
     if not fixed:
         error = error_of(False, run, model, scratch, table)
         if smooth and error >= 1.0 and math.isfinite(error):
@@ -145,6 +161,8 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
         if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > LEAP * math.sqrt(max(nearest, RUNNING_PIVOT)):
             clock[H] = 0.5 * clock[STEP]
             return False
+        if run.moved[0] > 0.0:
+            hold_momentum(run.states[RAW], run.states[END], model, scratch)
     return True
 
 
@@ -168,6 +186,7 @@ def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, w
         copy(run.lines, WITHIN, END)
         if clock[PROJECTING] > 0.0:
             project(run.states[END], model, scratch, run.moved)
+            hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
         settle_end(t, run, model, scratch, watch)
     return t
 
@@ -184,9 +203,7 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
         with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[k, ROOT] < NEVER
         if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
-            note = run.counts[NOTED]
-            rows.notes[note, NOTE_TIME], rows.notes[note, NOTE_WHICH] = t, k
-            run.counts[NOTED] += 1
+            note(t, k, run, rows)
             over = over or watch.what[k, TERMINAL] != 0
     return over
 
@@ -210,12 +227,37 @@ def store(t: float, run: Run, model: Model, rows: Rows) -> None:
 
 
 @kernel
+def accept(
+    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
+) -> bool:
+    """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
+    whether the run is over."""
+    over = False
+    if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
+        x = singular_pose(run, model, scratch, table, watch)
+        if x < NEVER:
+            note(run.clock[T] + x * run.clock[STEP], -1 - int(scratch.report[WHICH]), run, rows)
+    settle_end(t, run, model, scratch, watch)
+    if watch.values.shape[0] > 0:
+        first = locate(run, model, scratch, table, watch)
+        if first < NEVER:
+            t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
+            over = note_events(t, first, run, rows, watch)
+        fill_frames(run.states[END], scratch.frames)
+    if model.hook[FAILED] == 0:
+        go_on(watch)
+        remember_angles(model, scratch)
+        store(t, run, model, rows)
+    return over
+
+
+@kernel
 def advance(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows, room: int) -> int:
     """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why."""
     clock, counts = run.clock, run.counts
     events = watch.values.shape[0]
     counts[ROOM], counts[NOTED] = 0, 0
-    while counts[ROOM] < room and counts[NOTED] + events <= rows.notes.shape[0]:
+    while counts[ROOM] < room and counts[NOTED] + events < rows.notes.shape[0]:
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED
@@ -234,19 +276,9 @@ def advance(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
         if not good:
             counts[REJECTIONS] += 1
             continue
-        t_new, over = clock[T_END] if h == left else t + h, False
-        settle_end(t_new, run, model, scratch, watch)
-        if events > 0:
-            first = locate(run, model, scratch, table, watch)
-            if first < NEVER:
-                t_new = land(first, run, model, scratch, table, watch) if first < 1.0 else t_new
-                over = note_events(t_new, first, run, rows, watch)
-            fill_frames(run.states[END], scratch.frames)
+        over = accept(clock[T_END] if h == left else t + h, run, model, scratch, table, watch, rows)
         if model.hook[FAILED] != 0:
             return PYTHON_FAILED
-        go_on(watch)
-        remember_angles(model, scratch)
-        store(t_new, run, model, rows)
         if over:
             return STOPPED
     return GOING

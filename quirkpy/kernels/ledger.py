@@ -11,6 +11,7 @@ import math
 from quirkpy.kernels.arrays import AXES, MASS, OMEGA, POSITION, SPIN, VELOCITY, V, Vec
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.evaluation import Model, Scratch
+from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.loads import INTO, OUT
 from quirkpy.kernels.matrices import sym6, sym_inverse, sym_times
 from quirkpy.kernels.recursion import inertia_in_n
@@ -23,8 +24,8 @@ LARGEST_SHARE = 1e-2
 
 
 # Columns of the sums over an island: mass; mass centre, its velocity, angular velocity, angular momentum about the mass
-# centre (3 each); moments of inertia xx xy xz yy yz zz.
-ISLAND_MASS, CENTRE, DRIFT, TURNING, MOMENTUM, INERTIA, ISLAND_WIDTH = 0, 1, 4, 7, 10, 13, 19
+# centre (3 each); moments of inertia xx xy xz yy yz zz; an angular momentum to be held (3).
+ISLAND_MASS, CENTRE, DRIFT, TURNING, MOMENTUM, INERTIA, HELD, ISLAND_WIDTH = 0, 1, 4, 7, 10, 13, 19, 22
 
 
 @inner
@@ -32,7 +33,7 @@ def rigid_motion(model: Model, frames: Floats, sums: Floats) -> None:
     """Mass centre, its velocity, and angular velocity of every island, into its row of `sums`."""
     islands, bodies = model.islands, model.bodies
     n = bodies.shape[0]
-    sums[:] = 0.0
+    sums[:, :HELD] = 0.0
     for i in range(n):
         k, m = islands[i], bodies[i, MASS]
         if k >= 0:
@@ -111,3 +112,25 @@ def restore_energy(y: Floats, start: float, model: Model, scratch: Scratch) -> b
         add3(y, i, V, scale(grow, v))
         add3(y, i, OMEGA, scale(grow, turn_back(frames, i, AXES, w)))
     return True
+
+
+@kernel
+def hold_momentum(before: Floats, after: Floats, model: Model, scratch: Scratch) -> None:
+    """Turn every free island of `after` as a whole so that its angular momentum is that of `before`.
+
+    Moved poses with the old velocities have another one; a rigid turn of the velocities is what every joint allows.
+    """
+    n, frames, sums = model.bodies.shape[0], scratch.frames, scratch.islands
+    fill_frames(before, frames)
+    rigid_motion(model, frames, sums)
+    for k in range(n + 1):
+        put3(sums, k, HELD, get3(sums, k, MOMENTUM))
+    fill_frames(after, frames)
+    rigid_motion(model, frames, sums)
+    for i in range(n):
+        k = model.islands[i]
+        if k >= 0:
+            missing = sub(get3(sums, k, HELD), get3(sums, k, MOMENTUM))
+            w = sym_times(sym_inverse(sym6(sums, k, INERTIA)), missing)
+            add3(after, i, V, cross(w, sub(get3(frames, i, POSITION), get3(sums, k, CENTRE))))
+            add3(after, i, OMEGA, turn_back(frames, i, AXES, w))

@@ -33,8 +33,8 @@ from quirkpy.parts.checks import Floats, Ints
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;
 # whether the energy is held, and its value at the start; whether states are projected; the length of the present step;
 # how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far; whether
-# the last step was refused.
-T, H, T_END, RTOL, ATOL, H_MAX, FIXED, CONSERVING, ENERGY, PROJECTING, STEP, NEAR, RANK, REFUSED, CLOCK_WIDTH = range(15)
+# the last step was refused; how near to a singular pose the present one comes.
+T, H, T_END, RTOL, ATOL, H_MAX, FIXED, CONSERVING, ENERGY, PROJECTING, STEP, NEAR, RANK, REFUSED, PASSING, CLOCK_WIDTH = range(16)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked.
 EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, COUNTS_WIDTH = range(6)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
@@ -55,7 +55,7 @@ ACROSS = 1e-6
 
 class Run(NamedTuple):
     """clock, counts; the lines (LINES, (nb + 1) STATE_WIDTH), and the same memory as states (LINES, nb + 1, STATE_WIDTH);
-    accelerations (nb, 6); displacement and change of velocity of the last projection (2,)."""
+    accelerations (nb, 6); displacement and change of velocity of the last projection (2,); room for those (2,)."""
 
     clock: Floats
     counts: Ints
@@ -63,6 +63,7 @@ class Run(NamedTuple):
     states: Floats
     out: Floats
     moved: Floats
+    room: Floats
 
 
 @inner
@@ -133,10 +134,10 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
     for s in range(1, table.counts[ESTIMATED]):
         combine(run.lines, table.weights, s, s, h, BEGIN, RAW)
         if smooth:
-            project(run.states[RAW], model, scratch, run.moved)
+            project(run.states[RAW], model, scratch, run.room)
         slope(t + table.weights[s, NODE] * h, RAW, s, run, model, scratch)
         near = nearness(run, scratch)
-        if smooth and run.moved[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
+        if smooth and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
             return -1.0
         nearest = min(nearest, near)
     combine(run.lines, table.weights, stages, stages, h, BEGIN, RAW)

@@ -170,7 +170,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tes
 calls = []
 def progress(t):  # all kernels are compiled by then: while they are, an interruption can be lost in a callback of LLVM
     calls.append(t)
-    if len(calls) == 10:
+    if len(calls) == 2:
         print("ready", flush=True)
 run = row(2, 1.0, -1.0).simulate(1e6, rtol=1e-12, keep="ends", progress=progress{stop})
 print(run.stop.name, len(run.t), run.t[-1] > 0.0, flush=True)

@@ -181,7 +181,7 @@ def test_a_joint_that_moves_takes_the_body_along() -> None:
 @LATE
 def test_a_joint_that_moves_starts_anew_with_every_run() -> None:
     system = lifted()
-    one, two = (system.simulate(0.5) for _ in range(2))
+    one, two = (system.simulate(0.5, step=0.05) for _ in range(2))
     np.testing.assert_array_equal(one.course.states, two.course.states)
 
 

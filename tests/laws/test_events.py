@@ -9,6 +9,7 @@ import pytest
 
 import quirkpy as qp
 from tests.motion import TIGHT
+from tests.truths.test_row_of_four_bars import row
 
 G, SPEED = 10.0, 10.0
 
@@ -147,3 +148,16 @@ def test_a_system_at_rest_is_there_at_once(terminal: bool) -> None:
     assert [(e.t, e.name) for e in run.events] == [(0.0, "asleep")]
     assert run.t[-1] == (0.0 if terminal else 5.0)
     assert run.stop is (qp.Stop.EVENT if terminal else qp.Stop.END)
+
+
+# --- singular poses ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("angle", [0.2, pytest.param(0.02, marks=pytest.mark.xfail(
+    strict=True, reason="a singular pose is noted before the step is cut at an event in front of it",
+))])  # fmt: skip
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_singular_pose_is_told_once_and_in_its_place(angle: float, terminal: bool) -> None:
+    """A four-bar on its way to the flat pose passes a mark so many radians before it."""
+    mark = qp.When("mark", lambda s: s["foot0"].angle + 0.5 * math.pi - angle, terminal=terminal)
+    run = row(1, 0.5 * math.pi, -1.0).simulate(1.0, rtol=1e-6, atol=1e-8, stop=[mark])
+    assert [event.name for event in run.events] == (["mark"] if terminal else ["mark", "singular pose"])
+    assert all(event.t <= run.t[-1] for event in run.events)

@@ -88,7 +88,7 @@ def test_a_run_with_events_and_a_force_in_python_has_the_same_bits(make: Callabl
         place = float(system.simulate(0.2).final[body.name].position[0])
         passing = [
             qp.When("half way", lambda s, at=place, name=body.name: s[name].position[0] - at, direction="both"),
-            qp.When("watched", lambda s, name=body.name: s[name].velocity[1], direction="both", terminal=False),
+            qp.When("watched", lambda s, name=body.name: s[name].velocity[0], direction="both", terminal=False),
         ]
         run = system.simulate(0.5, stop=passing)
         runs.append((run, system.at(run.final).simulate(0.3, stop=passing)))

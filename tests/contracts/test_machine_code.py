@@ -13,14 +13,14 @@ import pytest
 from quirkpy.kernels.compiled import Notice, forget_stale_machine_code
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Two small kernels, and a function of somebody else.
+#: Two small kernels (kinematics, the angle of a hinge), and a function of somebody else.
 CALLS = """
-import numba, numpy
-import quirkpy
-from quirkpy.kernels.integrator import finite, unit_quaternions
+import numba
+import quirkpy as qp
 numba.njit(lambda x: x + 1.0)(1.0)
-print(finite(numpy.ones((2, 13))))
-unit_quaternions(numpy.ones((2, 13)))
+body = qp.Body.sphere("body", 0.1, 1.0)
+hinge = qp.Revolute("hinge", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1))
+print(qp.Multibody(body, hinge).initial["hinge"].angle == 0.0)
 """
 
 

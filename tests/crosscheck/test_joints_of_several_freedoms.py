@@ -97,3 +97,24 @@ def test_recursion_equals_dense(seed: int, loops: int) -> None:
 def test_general_joints_do_hang_in_the_trees() -> None:
     engines = [chain(seed, 1).engine for seed in range(6)]
     assert sum((engine.model.tree.nodes[:-1, NODE] == GENERAL_NODE).any() for engine in engines) >= 4
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("loops", [0, 2])
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_start_beside_the_joints_is_put_onto_them(seed: int, loops: int) -> None:
+    """Poses and velocities disturbed by 1e-7; the nearest state on the joints is not much farther away."""
+    system, rng = allowed(chain(seed, loops)), np.random.default_rng(seed)
+    was = system.initial
+    new = {
+        b: {"position": was.r[k] + rng.uniform(-1e-7, 1e-7, 3), "velocity": was.v[k] + rng.uniform(-1e-7, 1e-7, 3),
+            "orientation": qp.rotation(rng.normal(size=3), 1e-7) * was[b].orientation}
+        for k, b in enumerate(system.bodies)
+    }  # fmt: skip
+    off = was.replace(new)
+    run = system.at(off).simulate(0.01)
+    assert abs(system.residual(off).position).max() > 1e-8
+    assert 1e-8 < run.drift[0, 0] < 1e-5
+    for state in run.states:
+        assert abs(system.residual(state).position).max() < 1e-12
+        assert abs(system.residual(state).velocity).max() < 1e-11

@@ -6,8 +6,7 @@ import math
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -79,6 +78,7 @@ def test_an_error_of_the_kind_that_python_raises_stays_what_it_is() -> None:
     assert not isinstance(caught.value, qp.PartError)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("later", [0.0, 0.3])
 def test_an_error_in_an_event_names_it(later: float) -> None:
     def watch(state: qp.State) -> float:
@@ -115,6 +115,7 @@ def test_a_system_runs_again_after_an_error() -> None:
 
 
 # --- what is not a number ---------------------------------------------------------------------------------------------
+@pytest.mark.kernels
 def test_nan_from_a_force_is_refused_by_its_name() -> None:
     with pytest.raises(qp.PartError, match=r"Push 'wind'.*finite") as caught:
         pushed(lambda at: math.nan if at.t > 0.5 else 0.0).simulate(1.0)
@@ -130,6 +131,7 @@ def test_numbers_that_overflow_end_the_run() -> None:
     assert np.isfinite(run.course.states).all()
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("method", ["dop853", "rk45"])
 def test_a_force_that_has_no_end_stops_the_run(method: Any) -> None:
     """x'' = -1 / (2 x^2) from 1 m at rest reaches zero after pi / 2 s; nobody can follow it through."""
@@ -143,7 +145,7 @@ def test_a_force_that_has_no_end_stops_the_run(method: Any) -> None:
 
 
 # --- what a user bounds -----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("most", [1, 7, 256, 257, 300])
+@pytest.mark.parametrize("most", [pytest.param(1, marks=pytest.mark.kernels), 7, 256, 257, 300])
 def test_max_steps_bounds_the_effort(most: int) -> None:
     run = mechanism(*START).simulate(5.0, max_steps=most)
     assert run.stop is qp.Stop.STEPS
@@ -168,7 +170,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tes
 calls = []
 def progress(t):  # all kernels are compiled by then: while they are, an interruption can be lost in a callback of LLVM
     calls.append(t)
-    if len(calls) == 10:
+    if len(calls) == 2:
         print("ready", flush=True)
 run = row(2, 1.0, -1.0).simulate(1e6, rtol=1e-12, keep="ends", progress=progress{stop})
 print(run.stop.name, len(run.t), run.t[-1] > 0.0, flush=True)
@@ -176,16 +178,51 @@ print(run.stop.name, len(run.t), run.t[-1] > 0.0, flush=True)
 
 
 @pytest.mark.parametrize("stop", ["", ", stop=[qp.When('never', lambda state: 1.0)]"])
-def test_ctrl_c_stops_within_a_second_and_keeps_what_is_computed(stop: str) -> None:
+def test_ctrl_c_stops_a_run_of_hours_and_keeps_what_is_computed(stop: str) -> None:
     code = INTERRUPTED.format(stop=stop)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        sent = time.monotonic()
         try:
             assert process.communicate(timeout=20)[0] == "INTERRUPTED 2 True\n"
-            assert time.monotonic() - sent < 1.5  # the interpreter has ended, too
             assert process.returncode == 0
         finally:
             process.kill()
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[Callable[[], None]]:
+    """What Ctrl-C does to a program that has not changed its meaning."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_between_two_calls_of_the_kernels(times: int, ctrl_c: Callable[[], None]) -> None:
+    """The first waits for the kernel at work; the second, from somebody who does not want to wait, ends it there."""
+
+    def progress(t: float) -> None:
+        for _ in range(times):
+            ctrl_c()
+
+    run = mechanism(*START).simulate(10.0, progress=progress, **TIGHT)
+    full = mechanism(*START).simulate(10.0, **TIGHT)
+    assert run.stop is qp.Stop.INTERRUPTED
+    assert 1 < len(run.t) < len(full.t)
+    np.testing.assert_array_equal(run.course.states, full.course.states[: len(run.t)])
+
+
+def test_ctrl_c_while_a_force_is_asked(ctrl_c: Callable[[], None]) -> None:
+    def size(at: Any) -> float:
+        if at.t > 0.5:
+            ctrl_c()
+        return math.cos(10.0 * at.t)
+
+    run = pushed(size).simulate(10.0)
+    same = pushed(storm(99.0)).simulate(10.0)
+    assert run.stop is qp.Stop.INTERRUPTED
+    assert 0.2 < run.t[-1] <= 0.6
+    np.testing.assert_array_equal(run.course.states, same.course.states[: len(run.t)])

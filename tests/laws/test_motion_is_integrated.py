@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tests.motion import TIGHT, apart, compiled_system, floating_chain
 from tests.random_systems import FAMILIES
 from tests.truths.test_double_pendulum import bars
 from tests.truths.test_slider_crank import START, mechanism
+from tests.user_parts import Drag
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,15 @@ def test_fixed_steps_converge_with_their_order(
     method: Method, steps: tuple[int, int], order: int, drift: str, exact: qp.State
 ) -> None:
     errors = [apart(bars().simulate(1.0, method=method, step=1.0 / n, drift=drift).final, exact) for n in steps]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.9)
+
+
+@pytest.mark.parametrize(("method", "steps", "order"), [("dop853", (8, 16), 8), ("rk45", (64, 128), 5)])
+def test_fixed_steps_converge_with_their_order_on_a_loop(method: Method, steps: tuple[int, int], order: int) -> None:
+    """The slider-crank, through the first fifth of a second."""
+    truth = mechanism(*START).simulate(0.2, rtol=1e-13, atol=1e-14).final
+    errors = [apart(mechanism(*START).simulate(0.2, method=method, step=0.2 / n).final, truth) for n in steps]
+    assert errors[1] > 1e-12  # not rounding
     assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.9)
 
 
@@ -64,6 +75,28 @@ def test_both_methods_agree(family: str, seed: int) -> None:
 def test_a_repeated_run_has_the_same_bits(family: str) -> None:
     one, two = (compiled_system(family, 5).simulate(0.3) for _ in range(2))
     assert same_bits(one, two)
+
+
+@pytest.mark.parametrize("make", [floating_chain, lambda: mechanism(*START)], ids=["tree", "loop"])
+def test_a_run_with_events_and_a_force_in_python_has_the_same_bits(make: Callable[[], qp.Multibody]) -> None:
+    """Repeated from a system built anew, and gone on with from where a terminal event has ended it."""
+    runs = []
+    for _ in range(2):
+        plain = make()
+        body = plain[plain.bodies[-1]]
+        system = plain.with_(Drag("air", body, 0.1, 0.05))
+        place = float(system.simulate(0.2).final[body.name].position[0])
+        passing = [
+            qp.When("half way", lambda s, at=place, name=body.name: s[name].position[0] - at, direction="both"),
+            qp.When("watched", lambda s, name=body.name: s[name].velocity[0], direction="both", terminal=False),
+        ]
+        run = system.simulate(0.5, stop=passing)
+        runs.append((run, system.at(run.final).simulate(0.3, stop=passing)))
+    assert runs[0][0].stop is qp.Stop.EVENT
+    assert runs[0][1].states[0] == runs[0][0].final
+    for one, two in zip(*runs):
+        assert same_bits(one, two)
+        assert one.events == two.events
 
 
 def test_a_run_leaves_its_system_as_it_was() -> None:

@@ -59,6 +59,13 @@ def test_free_systems_keep_energy_and_momenta() -> None:
 
 
 @pytest.mark.slow
+def test_a_free_body_keeps_energy_and_momenta_for_a_long_time() -> None:
+    """About the axis of the middle moment: it tips over again and again."""
+    body = qp.Body("body", 2.0, (1.0, 2.0, 3.0), velocity=(0.1, -0.2, 0.3), angular_velocity=(0.1, 2.0, 0.1))
+    check_kept(qp.Multibody(body).simulate(1000.0, keep=100, **TIGHT))
+
+
+@pytest.mark.slow
 def test_free_systems_keep_energy_and_momenta_for_a_long_time() -> None:
     check_kept(floating_chain().simulate(1000.0, keep=100, **TIGHT))
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from tests.motion import TIGHT, compiled_system
+from quirkpy.parts.joint import BaseJoint
+from tests.motion import TIGHT, apart, compiled_system
 from tests.random_systems import FAMILIES, seeds
 from tests.truths.test_row_of_four_bars import row
 from tests.workshop import World
@@ -63,3 +64,36 @@ def test_a_later_start_changes_nothing() -> None:
     now = system.simulate(0.3)
     np.testing.assert_allclose(later.final.r, now.final.r, rtol=0.0, atol=1e-7)
     assert later.t[-1] == 1000.3
+
+
+def arm_with_a_strut(metre: float) -> qp.Multibody:
+    """Two bars on a hinge and a ball, a massless one that closes the loop, a spring; in any unit of length."""
+    m = metre
+    upper = qp.Body.box("upper", (m, 0.1 * m, 0.1 * m), 1.0, position=(0.5 * m, 0, 0))
+    lower = qp.Body.box("lower", (m, 0.1 * m, 0.2 * m), 2.0, position=(1.5 * m, 0, 0))
+    return qp.Multibody(
+        upper, lower, qp.Revolute("hinge", qp.GROUND, upper, at=(0, 0, 0), axis=(0, 1, 0.2)),
+        qp.Spherical("ball", upper, lower, at=(m, 0, 0)),
+        qp.Distance("strut", qp.GROUND, lower, at1=(2.0 * m, 0.5 * m, m), at2=(2.0 * m, 0, 0)),
+        qp.Spring("cord", qp.GROUND, lower, at1=(0, 0, m), stiffness=7.0), qp.Gravity((0, 0, -9.81 * m)),
+    )  # fmt: skip
+
+
+def test_millimetres_give_the_same_motion() -> None:
+    here, there = (arm_with_a_strut(unit).simulate(2.0, **TIGHT).final for unit in (1.0, 1e3))
+    assert abs(here.v).max() > 1.0
+    np.testing.assert_allclose(1e-3 * there.r, here.r, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(1e-3 * there.v, here.v, rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(there.q, here.q, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(there.omega, here.omega, rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_joints_in_another_order_give_the_same_motion(family: str) -> None:
+    """They decide where the tree grows and which rows close loops, and nothing else."""
+    system = compiled_system(family, 8)
+    joints = [part for part in system.parts if isinstance(part, BaseJoint)]
+    rest = [part for part in system.parts if not isinstance(part, BaseJoint)]
+    other = qp.Multibody(*rest, *reversed(joints), start=system.initial)
+    one, two = (s.simulate(0.3, **TIGHT).final for s in (system, other))
+    assert apart(one, two) < 1e-7

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import quirkpy as qp
@@ -114,9 +115,35 @@ def test_a_pair_that_stays_in_range_does_not_meet_again() -> None:
     assert [e.name for e in run.events] == ["met"]
 
 
-@pytest.mark.parametrize("speed", [0.1, 0.09, 0.07, 0.031])
+@pytest.mark.parametrize("speed", [pytest.param(0.1, marks=pytest.mark.kernels), 0.09, 0.07, 0.031])
 def test_a_run_that_goes_on_from_a_meeting_does_not_meet_at_once(speed: float) -> None:
     """The pair stands on the rim of its range, to rounding, and has not parted."""
     run = drifting(speed).simulate(5.0, stop=[qp.SensorsMeet()], step=SHORT)
     on = run.system.at(run.final).simulate(0.5, stop=[qp.SensorsMeet()], step=SHORT)
     assert (run.stop, on.stop) == (qp.Stop.EVENT, qp.Stop.END)
+
+
+def flying_by(gap: float, backwards: bool = False) -> qp.Multibody:
+    """A free ball passes a fixed one at 1 m/s, side by side, from 1 m before to 1 m behind in two seconds."""
+    post = qp.Body.sphere("post", 0.1, 1.0, fixed=True)
+    ball = qp.Body.sphere("ball", 0.1, 1.0, position=(-1, gap, 0), velocity=(1, 0, 0))
+    sensors = [
+        qp.Sensor(f"{body.name} eye", body.site("eye", z=(0, y, 0), x=(0, 0, 1)), reach=REACH, alignment=ALIGNMENT)
+        for body, y in ((post, 1.0), (ball, -1.0))
+    ]
+    return qp.Multibody(post, ball, *(reversed(sensors) if backwards else sensors))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(("gap", "meets"), [(0.5e-3, True), (0.99e-3, True), (1.01e-3, False), (0.1, False)])
+def test_a_visit_of_milliseconds_within_a_step_of_a_second(gap: float, meets: bool, backwards: bool) -> None:
+    """Steps of a motion in a straight line grow tenfold; within reach the ball is for 1.7 or 0.3 ms."""
+    system = flying_by(gap, backwards)
+    run = system.simulate(2.0, stop=[qp.SensorsMeet()])
+    assert np.diff(system.simulate(2.0).t).max() > 0.5
+    if meets:
+        assert run.stop is qp.Stop.EVENT
+        assert run.t[-1] == pytest.approx(1.0 - math.sqrt(REACH**2 - gap**2), abs=1e-10)
+    else:
+        assert run.stop is qp.Stop.END

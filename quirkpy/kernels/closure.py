@@ -241,7 +241,7 @@ def smallest_solution(A: Floats, rows: Floats, mu: float, report: Floats) -> Non
             nu[k] += step * q[k]
         rows[best, SIZE] = -1.0
         for i in range(m):
-            if rows[i, SIZE] > 0.0:
+            if rows[i, SIZE] > 1e-3 * mu:  # what is left of others is rounding
                 share = 0.0
                 for k in range(n):
                     share += A[i, k] * q[k]

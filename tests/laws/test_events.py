@@ -151,9 +151,7 @@ def test_a_system_at_rest_is_there_at_once(terminal: bool) -> None:
 
 
 # --- singular poses ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("angle", [0.2, pytest.param(0.02, marks=pytest.mark.xfail(
-    strict=True, reason="a singular pose is noted before the step is cut at an event in front of it",
-))])  # fmt: skip
+@pytest.mark.parametrize("angle", [0.2, 0.02])
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_singular_pose_is_told_once_and_in_its_place(angle: float, terminal: bool) -> None:
     """A four-bar on its way to the flat pose passes a mark so many radians before it."""

@@ -160,9 +160,6 @@ def test_own_event_costs_nothing_in_the_integrator() -> None:
 
 
 # --- joints that move by themselves -----------------------------------------------------------------------------------
-LATE = pytest.mark.xfail(strict=True, reason="projection asks joints about the time of the last evaluation")
-
-
 def lifted() -> qp.Multibody:
     """A ball whose height is prescribed: z = 0.3 t + 2 t^2; along x it flies at 1 m/s."""
     ball = qp.Body.sphere("ball", 0.1, 1.0, velocity=(1.0, 0.0, 0.3))
@@ -178,14 +175,12 @@ def test_a_joint_that_moves_takes_the_body_along() -> None:
     np.testing.assert_allclose(run["ball"].position[:, 0], run.t, rtol=0.0, atol=1e-12)
 
 
-@LATE
 def test_a_joint_that_moves_starts_anew_with_every_run() -> None:
     system = lifted()
     one, two = (system.simulate(0.5, step=0.05) for _ in range(2))
     np.testing.assert_array_equal(one.course.states, two.course.states)
 
 
-@LATE
 def test_a_joint_that_moves_is_where_it_belongs_at_an_event() -> None:
     """Two events in one step: the state at the first is projected at its own time."""
     stop = [qp.When(f"at {x}", lambda s, x=x: s["ball"].position[0] - x, terminal=False) for x in (0.3, 0.4)]

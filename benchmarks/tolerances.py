@@ -128,9 +128,9 @@ def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings) -
     d, e = Driver(system.engine, begin, h, (), one), system.engine
     arrays = d.run_arrays
     e.model.joints.near[:] = begin.near
-    integrator.begin(arrays, e.model, e.scratch, d.watch)
+    rows = new_rows(1, d.y, len(begin.near), 0, 0)
+    integrator.begin(arrays, e.model, e.scratch, d.watch, rows)
     first = arrays.lines[[0, steps.BEGIN]].copy()
-    rows = new_rows(1, d.y, len(begin.near), 0)
     integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, 1)
     arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = first, begin.t  # as it was before the step was stored
     make_polynomial(arrays, e.model, e.scratch, d.table)

@@ -202,8 +202,14 @@ class Multibody:
         }
         if evaluator not in solvers:
             raise PartError(f"evaluator is {evaluator!r}, but must be one of {', '.join(map(repr, solvers))}.")
+        at = self._instant(state)
+        if at.held and evaluator != "recursive":
+            raise PartError(
+                f"stops hold in this state ({', '.join(at.held)}), and the {evaluator} evaluator does not know them; ask "
+                "for the accelerations or constraint forces of the recursive one."
+            )
         try:
-            return solvers[evaluator](self._instant(state))
+            return solvers[evaluator](at)
         except UndeterminedAcceleration as error:
             names = list(dict.fromkeys(self.bodies[column // 7] for column in error.columns))
             raise PartError(

@@ -117,6 +117,17 @@ def test_a_run_goes_on_from_a_held_stop_bit_for_bit() -> None:
     assert half.final.held == ("floor lower",)
 
 
+def test_what_holds_is_not_forgotten_by_those_who_do_not_know_it() -> None:
+    """The recursive evaluator holds the body; the others refuse the state."""
+    run = drop(0.0).simulate(1.0)
+    assert run.final.held == ("floor lower",)
+    assert abs(run.system.acceleration(run.final)).max() < 1e-12
+    np.testing.assert_allclose(run.system.constraint_forces(run.final)[0], [0, 0, 2.0 * G, 0, 0, 0], atol=1e-9)
+    for ask in (lambda s: run.system.acceleration(s, "dense"), run.system.reactions):
+        with pytest.raises(qp.PartError, match="and the dense evaluator does not know them"):
+            ask(run.final)
+
+
 def test_a_joint_begins_in_contact_at_rest() -> None:
     body = qp.Body.box("body", (0.1, 0.1, 0.1), 2.0)
     slide = qp.Prismatic("slide", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1))

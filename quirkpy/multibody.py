@@ -205,8 +205,8 @@ class Multibody:
         at = self._instant(state)
         if at.held and evaluator != "recursive":
             raise PartError(
-                f"stops hold in this state ({', '.join(at.held)}), and the {evaluator} evaluator does not know them; ask "
-                "for the accelerations or constraint forces of the recursive one."
+                f"stops hold in this state ({', '.join(at.held)}), and the {evaluator} evaluator does not know them; "
+                "ask for the accelerations or constraint forces of the recursive one."
             )
         try:
             return solvers[evaluator](at)

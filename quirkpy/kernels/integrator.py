@@ -130,12 +130,11 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) ->
     watched_stops(clock[T], run.states[BEGIN], model, scratch, watch, run.out)
     keep(watch, VALUE)
     remember_angles(model, scratch)
+    answer = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
     for k in range(watch.values.shape[0]):  # a pair on the rim of its range is in it, until it has parted
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
-    if not possible:
-        return CONTRADICTED
-    return touch_stops(run, model, scratch, watch, rows)
+    return answer
 
 
 @inlined
@@ -152,7 +151,7 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
         smooth = True  # once more, with every stage on the constraints
     if nearest < 0.0:
         clock[H] = 0.5 * clock[STEP]
-        return fixed
+        return False
     clock[PASSING] = nearest
     if not fixed:
         error = error_of(False, run, model, scratch, table)

@@ -156,7 +156,7 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
             project(run.states[RAW], model, scratch, run.room)
         slope(t + table.weights[s, NODE] * h, RAW, s, run, model, scratch)
         near = nearness(run, scratch)
-        if smooth and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
+        if smooth and run.clock[FIXED] == 0.0 and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
             return -1.0
         nearest = min(nearest, near)
     combine(run.lines, table.weights, stages, stages, h, BEGIN, RAW)

@@ -56,3 +56,14 @@ def test_a_flat_start_at_rest_says_that_its_branch_is_undetermined() -> None:
     assert run.events[0].name == "undetermined branch"
     assert len(run.events[0].joints) == 4
     assert not row(1, 0.3, 0.0).simulate(0.1).events
+
+
+def test_fixed_steps_pass_a_flat_pose_and_none_is_left_out() -> None:
+    """Each step moves on, whatever a stage is moved by near the pose."""
+    run = row(1, 0.3, -2.0).simulate(0.4, step=0.01)
+    angle = 0.3 + run["foot0"].angle
+    assert angle[0] > 0.0 > angle[-1]
+    assert np.diff(angle).max() < 0.0
+    np.testing.assert_allclose(
+        run["foot0"].rate ** 2 + 2.0 * 11.772 * np.sin(angle), 4.0 + 2.0 * 11.772 * np.sin(0.3), rtol=1e-4
+    )

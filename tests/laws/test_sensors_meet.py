@@ -147,3 +147,14 @@ def test_a_visit_of_milliseconds_within_a_step_of_a_second(gap: float, meets: bo
         assert run.t[-1] == pytest.approx(1.0 - math.sqrt(REACH**2 - gap**2), abs=1e-10)
     else:
         assert run.stop is qp.Stop.END
+
+
+def test_a_stop_that_holds_from_the_start_leaves_a_pair_on_the_rim_in_range() -> None:
+    """Where stops are settled at the start, what counts as met already stays so."""
+    run = drifting().simulate(5.0, stop=[qp.SensorsMeet()], step=SHORT)
+    shelf = qp.Body.box("shelf", (0.1, 0.1, 0.1), 1.0, position=(0, 9, 0))
+    slide = qp.Prismatic("slide", qp.GROUND, shelf, at=(0, 9, 0), axis=(0, 0, 1))
+    held = [shelf, slide, qp.JointStop("floor", slide, lower=0.0), qp.Load("press", shelf, force=(0, 0, -1))]
+    on = run.system.at(run.final).with_(*held).simulate(0.5, stop=[qp.SensorsMeet()], step=SHORT)
+    assert on.final.held == ("floor lower",)
+    assert on.stop is qp.Stop.END

@@ -4,8 +4,11 @@ Every freedom of the tree has an innovation nu: its acceleration in units in whi
 unit load on a row, carried up both paths to the root, leaves one number at each freedom that it passes; these numbers
 are a row of A, with A A' = J M^-1 J' over the tree.  Gauss's principle is then the smallest nu with A nu = gamma - J a:
 rows are scaled by what they would yield between free bodies, so that units and masses do not matter, and taken
-strongest first.  A row that lies in the span of those before it, or that the tree already satisfies, is redundant and
+strong ones first.  A row that lies in the span of those before it, or that the tree already satisfies, is redundant and
 drops out; one that nearly does is damped smoothly (`PIVOT`).
+
+Freedoms are numbered along the loops (tree.py), so that a row answers in a short span of A and is compared only with
+rows whose spans meet its own: a row of four-bars costs in proportion to its length.
 """
 
 from __future__ import annotations
@@ -61,7 +64,14 @@ PIVOT = 1e-11
 RUNNING_PIVOT = 1e-8
 #: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 / d^2)^SWEEPS.
 SWEEPS = 3
+#: What is left of a row below this share of the pivot is rounding.
+ROUNDING = 1e-3
+#: Rows that have kept this share of the strongest one's size may be taken before it, for the sake of short spans.
+STRONG = 0.25
 
+# Columns of the spans of A, a row per closing row: where it may differ from zero; and, apart from that, a list of the
+# rows that are still to be taken.
+LOW, HIGH, LISTED, SPAN_WIDTH = range(4)
 
 # Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when
 # there is none), and which row that is; the largest contradiction, and the largest demand; the time of the evaluation.
@@ -128,9 +138,11 @@ def pass_freedoms(
 @inner
 def carry_up(
     nodes: Ints, a: int, b: int, fa: Vec, na: Vec, fb: Vec, nb: Vec, row: Floats, work: Floats, general: Floats
-) -> None:
-    """Carry the loads of a row from bodies a and b up to the root; where the paths meet they go on as one."""
+) -> tuple[int, int]:
+    """Carry the loads of a row from bodies a and b up to the root; where the paths meet they go on as one.  Returns the
+    span of the freedoms that they pass."""
     ground = nodes.shape[0] - 1
+    low, high = row.shape[0], 0
     while a < ground or b < ground:
         if nodes[a, PLACE] < nodes[b, PLACE]:  # the deeper one moves, so that the paths can meet
             a, b = b, a
@@ -139,19 +151,25 @@ def carry_up(
         if a == b:
             fa, na = add(fa, fb), add(na, nb)
             b, fb, nb = ground, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        fa, na = pass_freedoms(a, nodes[a, NODE], nodes[a, COUNT], fa, na, row, nodes[a, FIRST], work, general)
+        at, count = nodes[a, FIRST], nodes[a, COUNT]
+        if count > 0:
+            low, high = min(low, at), max(high, at + count)
+            fa, na = pass_freedoms(a, nodes[a, NODE], count, fa, na, row, at, work, general)
         na = add(na, cross(get3(work, a, SHIFT), fa))
         a = nodes[a, PARENT]
+    return min(low, high), high
 
 
 @inner
-def innovation_rows(tree: Tree, bodies: Floats, rows: Floats, A: Floats, work: Floats, general: Floats) -> None:
+def innovation_rows(
+    tree: Tree, bodies: Floats, rows: Floats, A: Floats, spans: Ints, work: Floats, general: Floats
+) -> None:
     """A, and what the accelerations in the scratch array leave of the targets, LEFT - J a, scaled; SIZE: what went into
-    that, without signs."""
+    that, without signs.  Outside its span, that of the last time on entry, a row is zero."""
     ground = bodies.shape[0]
     for k in range(rows.shape[0]):
         a, b = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2]
-        for m in range(A.shape[1]):
+        for m in range(spans[k, LOW], spans[k, HIGH]):
             A[k, m] = 0.0
         left = rows[k, LEFT]
         demand = abs(left)  # the sum of what cancels, all positive: a measure of rounding
@@ -169,11 +187,12 @@ def innovation_rows(tree: Tree, bodies: Floats, rows: Floats, A: Floats, work: F
             angular = dot(get3(rows, k, JACOBIAN + 9), get3(work, b, ACCELERATION + 3))
             left -= linear + angular
             demand += abs(linear) + abs(angular)
-        carry_up(tree.nodes, a, b, loads[0], loads[1], others[0], others[1], A[k], work, general)
+        low, high = carry_up(tree.nodes, a, b, *loads, *others, A[k], work, general)
         free = free_response(rows, k, a, b, bodies)
         scaling = 1.0 / math.sqrt(free) if free > 0.0 else 0.0
-        for m in range(A.shape[1]):
+        for m in range(low, high):
             A[k, m] *= scaling
+        spans[k, LOW], spans[k, HIGH] = low, high
         rows[k, LEFT], rows[k, SIZE] = left * scaling, demand * scaling
 
 
@@ -204,8 +223,68 @@ def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Ve
 
 
 @inner
-def smallest_solution(A: Floats, rows: Floats, mu: float, report: Floats) -> None:
-    """The smallest nu with A nu = rows[:, LEFT], strongest row first, into the last row of A; destroys the others.
+def list_rows(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -> int:
+    """SIZE of each row; the numbers of those above rounding into spans[:, LISTED]; returns how many they are."""
+    listed = 0
+    for i in range(rows.shape[0]):
+        report[TARGET] = max(report[TARGET], rows[i, SIZE])
+        s = 0.0
+        for k in range(spans[i, LOW], spans[i, HIGH]):
+            s += A[i, k] * A[i, k]
+        rows[i, SIZE] = s
+        if s > ROUNDING * mu:
+            spans[listed, LISTED] = i
+            listed += 1
+    return listed
+
+
+@inner
+def next_row(listed: int, spans: Ints, rows: Floats) -> int:
+    """The listed row to take next: of the strong ones the first of those with the shortest span."""
+    strongest = 0.0
+    for p in range(listed):
+        strongest = max(strongest, rows[spans[p, LISTED], SIZE])
+    best, shortest = -1, 0
+    for p in range(listed):
+        i = spans[p, LISTED]
+        length = spans[i, HIGH] - spans[i, LOW]
+        if rows[i, SIZE] >= STRONG * strongest and (best < 0 or length < shortest):
+            best, shortest = i, length
+    return best
+
+
+@inner
+def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, mu: float) -> int:
+    """Take the share of row `best` out of the other listed rows; returns how many stay on the list."""
+    q, low, high, d, left = A[best], spans[best, LOW], spans[best, HIGH], rows[best, SIZE], rows[best, LEFT]
+    kept = 0
+    for p in range(listed):
+        i = spans[p, LISTED]
+        if i == best:
+            continue
+        share = 0.0
+        for k in range(max(low, spans[i, LOW]), min(high, spans[i, HIGH])):
+            share += A[i, k] * q[k]
+        if share != 0.0:
+            share /= d
+            for k in range(low, high):
+                A[i, k] -= share * q[k]
+            spans[i, LOW], spans[i, HIGH] = min(low, spans[i, LOW]), max(high, spans[i, HIGH])
+            s = 0.0
+            for k in range(spans[i, LOW], spans[i, HIGH]):
+                s += A[i, k] * A[i, k]
+            rows[i, SIZE] = s
+            rows[i, LEFT] -= share * left
+        if rows[i, SIZE] > ROUNDING * mu:  # what is left of others is rounding
+            spans[kept, LISTED] = i
+            kept += 1
+    rows[best, SIZE] = -1.0
+    return kept
+
+
+@inner
+def smallest_solution(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -> None:
+    """The smallest nu with A nu = rows[:, LEFT], strong rows first, into the last row of A; destroys the others.
 
     report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they contradict the
     others; report[TARGET]: the largest of the numbers in SIZE.
@@ -216,42 +295,21 @@ def smallest_solution(A: Floats, rows: Floats, mu: float, report: Floats) -> Non
         nu[k] = 0.0
     report[COUNTED], report[WEAKEST], report[WHICH] = 0.0, 1.0, -1.0
     report[CONTRADICTION], report[TARGET] = 0.0, 0.0
-    for i in range(m):
-        s = 0.0
-        for k in range(n):
-            s += A[i, k] * A[i, k]
-        report[TARGET] = max(report[TARGET], rows[i, SIZE])
-        rows[i, SIZE] = s
-    for _ in range(min(m, n)):
-        best = 0
-        for i in range(1, m):
-            if rows[i, SIZE] > rows[best, SIZE]:
-                best = i
-        d = rows[best, SIZE]
-        if d < 1e-3 * mu:
+    listed = list_rows(A, spans, rows, mu, report)
+    for _ in range(n):
+        if listed == 0:
             break
+        best = next_row(listed, spans, rows)
+        d = rows[best, SIZE]
         if d > mu:
             report[COUNTED] += 1.0
             if d < report[WEAKEST]:
                 report[WEAKEST], report[WHICH] = d, best
-        left = mu * mu / (d * (d + mu) + mu * mu)  # what one sweep of the damped solution leaves undone
-        step = rows[best, LEFT] / d * (1.0 - left**SWEEPS)
-        q = A[best]
-        for k in range(n):
-            nu[k] += step * q[k]
-        rows[best, SIZE] = -1.0
-        for i in range(m):
-            if rows[i, SIZE] > 1e-3 * mu:  # what is left of others is rounding
-                share = 0.0
-                for k in range(n):
-                    share += A[i, k] * q[k]
-                share /= d
-                s = 0.0
-                for k in range(n):
-                    A[i, k] -= share * q[k]
-                    s += A[i, k] * A[i, k]
-                rows[i, SIZE] = s
-                rows[i, LEFT] -= share * rows[best, LEFT]
+        undone = mu * mu / (d * (d + mu) + mu * mu)  # what one sweep of the damped solution leaves
+        step = rows[best, LEFT] / d * (1.0 - undone**SWEEPS)
+        for k in range(spans[best, LOW], spans[best, HIGH]):
+            nu[k] += step * A[best, k]
+        listed = take_out(best, listed, A, spans, rows, mu)
     for i in range(m):
         if 0.0 <= rows[i, SIZE] < mu:
             report[CONTRADICTION] = max(report[CONTRADICTION], abs(rows[i, LEFT]))
@@ -295,10 +353,11 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> N
 
 @kernel
 def close_loops(
-    tree: Tree, bodies: Floats, rows: Floats, A: Floats, mu: float, work: Floats, general: Floats, report: Floats
-) -> None:
+    tree: Tree, bodies: Floats, rows: Floats, A: Floats, spans: Ints, mu: float, work: Floats, general: Floats,
+    report: Floats,
+) -> None:  # fmt: skip
     """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = LEFT on the closing rows."""
     innovation_scales(tree.nodes, work)
-    innovation_rows(tree, bodies, rows, A, work, general)
-    smallest_solution(A, rows, mu, report)
+    innovation_rows(tree, bodies, rows, A, spans, work, general)
+    smallest_solution(A, spans, rows, mu, report)
     add_innovations(tree.nodes, A[rows.shape[0]], work, general)

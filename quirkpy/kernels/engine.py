@@ -9,7 +9,7 @@ import numpy as np
 
 from quirkpy.kernels.arrays import BODY1, BODY2, Joints, Packed, pack
 from quirkpy.kernels.callbacks import PythonParts
-from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST
+from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, SPAN_WIDTH, WEAKEST
 from quirkpy.kernels.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.evaluation import CONTROL_WIDTH, Model, Scratch, evaluate
 from quirkpy.kernels.hook import HOOK_WIDTH
@@ -18,7 +18,19 @@ from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
 from quirkpy.kernels.stops import BOUND, HOLDS, SETTLE, SIDE, STOP_JOINT, STOP_NUMBERS, STOP_WIDTH, Stops
-from quirkpy.kernels.tree import CARRIER, COUNT, GENERAL_NODE, NODE, PARENT, PLACE, tree_of
+from quirkpy.kernels.tree import (
+    CARRIER,
+    COUNT,
+    GENERAL_NODE,
+    LOOP_BODY1,
+    LOOP_BODY2,
+    LOOP_ROW,
+    LOOP_WIDTH,
+    NODE,
+    PARENT,
+    PLACE,
+    tree_of,
+)
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import STOP, Selection
 
@@ -46,7 +58,8 @@ class Engine:
         self.scratch = Scratch(
             ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
             np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),
-            np.zeros((m + 1, freedoms)), np.zeros((n + 1, ISLAND_WIDTH)), np.zeros(REPORT_WIDTH),
+            np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64), np.zeros((n + 1, ISLAND_WIDTH)),
+            np.zeros(REPORT_WIDTH),
         )  # fmt: skip
         self.scratch.report[WEAKEST] = 1.0
         self.python = PythonParts(selection, self.model, self.scratch)
@@ -97,6 +110,7 @@ def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints]:
     what[:, STOP_JOINT] = joints
     numbers = np.zeros((len(acting), STOP_NUMBERS))
     numbers[:, BOUND : SETTLE + 1] = t.element_numbers[acting, : SETTLE + 1]
-    loops = np.empty((len(acting), 3), dtype=np.int64)
-    loops[:, 0], loops[:, 1:] = -1 - np.arange(len(acting)), packed.carriers[joints][:, [BODY1, BODY2]]
+    loops = np.empty((len(acting), LOOP_WIDTH), dtype=np.int64)
+    loops[:, LOOP_ROW] = -1 - np.arange(len(acting))
+    loops[:, LOOP_BODY1], loops[:, LOOP_BODY2] = packed.carriers[joints, BODY1], packed.carriers[joints, BODY2]
     return Stops(what, numbers), loops

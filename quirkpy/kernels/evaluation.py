@@ -46,7 +46,8 @@ class Model(NamedTuple):
 class Scratch(NamedTuple):
     """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of each acting element,
     power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with several freedoms, the closing rows
-    (m, ROW_WIDTH), their innovations A and the solution (m + 1, freedoms), sums over islands, and the report."""
+    (m, ROW_WIDTH), their innovations A and the solution (m + 1, freedoms), the spans of A (m, SPAN_WIDTH), sums over
+    islands, and the report."""
 
     frames: Floats
     wrench: Floats
@@ -56,6 +57,7 @@ class Scratch(NamedTuple):
     general: Floats
     rows: Floats
     innovations: Floats
+    spans: Ints
     islands: Floats
     report: Floats
 
@@ -95,7 +97,9 @@ def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: f
     if scratch.rows.shape[0] > 0:
         closing_rows(model, scratch)
         set_targets(model, scratch, keep, of_gap, of_slip)
-        close_loops(tree, model.bodies, scratch.rows, scratch.innovations, pivot, work, general, scratch.report)
+        close_loops(
+            tree, model.bodies, scratch.rows, scratch.innovations, scratch.spans, pivot, work, general, scratch.report
+        )
 
 
 @inner

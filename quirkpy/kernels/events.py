@@ -11,7 +11,19 @@ from quirkpy.kernels.compiled import inlined, inner
 from quirkpy.kernels.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.methods import Table
 from quirkpy.kernels.projection import project
-from quirkpy.kernels.steps import EVALUATIONS, STEP, WITHIN, Run, T, interpolate, make_polynomial, nearness
+from quirkpy.kernels.steps import (
+    EVALUATIONS,
+    FARTHEST,
+    NEAREST,
+    PASSING,
+    STEP,
+    WITHIN,
+    Run,
+    T,
+    interpolate,
+    make_polynomial,
+    nearness,
+)
 from quirkpy.kernels.stops import HOLDS
 from quirkpy.kernels.watch import (
     DIRECTION,
@@ -38,9 +50,10 @@ NEVER = 2.0
 #: Where the cubic through distances and rates at both ends of a step comes nearer than this many reaches, or than this
 #: share of its fall, the step is looked into for a short visit.
 NEARBY, SHARE = 2.0, 0.02
-#: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  Whether it falls or
-#: rises is judged over this share of a step.
-NEARNESS, SINGULAR, GLANCE = -1, 1e-4, 1e-3
+#: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  A step is searched
+#: where it falls to this share of its largest value in the step; whether it falls or rises at an end is judged over the
+#: fourth number of steps; the stages of a step lie no further apart than the fifth.
+NEARNESS, SINGULAR, DEEP, GLANCE, APART = -1, 1e-4, 0.25, 1e-3, 0.3
 #: A visit that does not go deeper than this is rounding.
 GRAZE = 1e-12
 #: Golden sections of a search for the least value within a step, and the golden ratio less one.
@@ -171,18 +184,20 @@ def least_between(
 def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
     """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where none is.
 
-    Nearness falls at the beginning of the step, rises at its end, and goes below SINGULAR in between.
+    Nearness goes below SINGULAR near the stage that came nearest, and has a minimum there: where that stage is an end
+    of the step, nearness falls from there into the step.
     """
+    nearest = run.clock[NEAREST]
+    if run.clock[PASSING] > DEEP * run.clock[FARTHEST]:
+        return NEVER
     make_polynomial(run, model, scratch, table)
-    falls = value_within(GLANCE, NEARNESS, run, model, scratch, table, watch)
-    falls -= value_within(0.0, NEARNESS, run, model, scratch, table, watch)
-    if falls > 0.0:
-        return NEVER
-    rises = value_within(1.0, NEARNESS, run, model, scratch, table, watch)
-    rises -= value_within(1.0 - GLANCE, NEARNESS, run, model, scratch, table, watch)
-    if rises < 0.0:
-        return NEVER
-    x, near = least_between(0.0, 1.0, 0.0, NEARNESS, run, model, scratch, table, watch)
+    if nearest == 0.0 or nearest == 1.0:
+        falls = value_within(abs(nearest - GLANCE), NEARNESS, run, model, scratch, table, watch)
+        falls -= value_within(nearest, NEARNESS, run, model, scratch, table, watch)
+        if falls > 0.0:
+            return NEVER
+    low, high = max(0.0, nearest - APART), min(1.0, nearest + APART)
+    x, near = least_between(low, high, 0.0, NEARNESS, run, model, scratch, table, watch)
     return x if near < SINGULAR else NEVER
 
 

@@ -143,16 +143,14 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
     clock = run.clock
     fixed, projecting = clock[FIXED] > 0.0, clock[PROJECTING] > 0.0 and scratch.rows.shape[0] > 0
     smooth = projecting and clock[NEAR] < WEAK
-    nearest = -1.0
     while True:
-        nearest = take_stages(smooth, run, model, scratch, table)
-        if smooth or not projecting or nearest >= WEAK:
+        counts = take_stages(smooth, run, model, scratch, table)
+        if smooth or not projecting or clock[PASSING] >= WEAK:
             break
         smooth = True  # once more, with every stage on the constraints
-    if nearest < 0.0:
+    if not counts:
         clock[H] = 0.5 * clock[STEP]
         return False
-    clock[PASSING] = nearest
     if not fixed:
         error = error_of(False, run, model, scratch, table)
         if smooth and error >= 1.0 and math.isfinite(error):
@@ -161,7 +159,7 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
             return False
     put_back(run, model, scratch)
     if clock[PROJECTING] > 0.0:
-        if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > LEAP * math.sqrt(max(nearest, RUNNING_PIVOT)):
+        if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT)):
             clock[H] = 0.5 * clock[STEP]
             return False
         if run.moved[0] > 0.0:

@@ -33,7 +33,8 @@ from quirkpy.parts.checks import Floats, Ints
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;
 # whether the energy is held, and its value at the start; whether states are projected; the length of the present step;
 # how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far;
-# whether the last step was refused; how near to a singular pose the present one comes.
+# whether the last step was refused; how near to a singular pose the present step comes, at which fraction of it, and
+# how far from one it gets.
 (
     T,
     H,
@@ -50,8 +51,10 @@ from quirkpy.parts.checks import Floats, Ints
     RANK,
     REFUSED,
     PASSING,
+    NEAREST,
+    FARTHEST,
     CLOCK_WIDTH,
-) = range(16)
+) = range(18)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked.
 EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, COUNTS_WIDTH = range(6)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
@@ -140,15 +143,16 @@ def nearness(run: Run, scratch: Scratch) -> float:
 
 
 @inlined
-def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> float:
-    """The slopes of a step from BEGIN, the first being known, and its end RAW; returns the least `nearness` met.
+def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
+    """The slopes of a step from BEGIN, the first being known, and its end RAW, noting the nearness met; returns whether
+    it may count.
 
     smooth: every stage is projected first.  Stages miss the constraints by their own errors, and near a singular pose
-    accelerations answer to that as 1 / distance squared; on the constraints they are as smooth as anywhere.  Returns
-    -1 where a stage would be moved too far for that.
+    accelerations answer to that as 1 / distance squared; on the constraints they are as smooth as anywhere.  It may
+    not count where a stage would be moved too far for that.
     """
-    t, h, stages = run.clock[T], run.clock[STEP], table.counts[STAGES]
-    nearest = 1.0
+    clock, t, h, stages = run.clock, run.clock[T], run.clock[STEP], table.counts[STAGES]
+    clock[PASSING], clock[NEAREST], clock[FARTHEST] = clock[NEAR], 0.0, clock[NEAR]
     for s in range(1, table.counts[ESTIMATED]):
         combine(run.lines, table.weights, s, s, h, BEGIN, RAW)
         if smooth:
@@ -156,11 +160,13 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
             project(run.states[RAW], model, scratch, run.room)
         slope(t + table.weights[s, NODE] * h, RAW, s, run, model, scratch)
         near = nearness(run, scratch)
-        if smooth and run.clock[FIXED] == 0.0 and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
-            return -1.0
-        nearest = min(nearest, near)
+        if smooth and clock[FIXED] == 0.0 and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
+            return False
+        if near < clock[PASSING]:
+            clock[PASSING], clock[NEAREST] = near, table.weights[s, NODE]
+        clock[FARTHEST] = max(clock[FARTHEST], near)
     combine(run.lines, table.weights, stages, stages, h, BEGIN, RAW)
-    return nearest
+    return True
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

@@ -39,18 +39,18 @@ NEAR = 4  # its site on the parent
 FAR = 5  # its site on the body; -1: a free root
 AXIS_NUMBER = 6  # of a single turn or slide
 PLACE = 7  # position in the order; -1: the ground
-FIRST = 8  # where its freedoms begin among all freedoms of the tree
+FIRST = 8  # where its freedoms begin among all freedoms of the tree, numbered along the loops
 COUNT = 9  # how many they are
 MOTION = 10  # where the joint's begin in Tree.motions
 NODE_WIDTH = 11
 
-# Columns of Tree.loops.
-LOOP_ROW, LOOP_BODY1, LOOP_BODY2 = range(3)
+# Columns of Tree.loops: the row, and its bodies.
+LOOP_ROW, LOOP_BODY1, LOOP_BODY2, LOOP_WIDTH = range(4)
 
 
 class Tree(NamedTuple):
     """nodes (nb + 1, NODE_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); loops: the constraint rows
-    that the tree does not take care of, and their bodies (m, 3)."""
+    that the tree does not take care of, and their bodies (m, LOOP_WIDTH)."""
 
     nodes: Ints
     motions: Ints
@@ -61,7 +61,7 @@ def tree_of(s: Selection) -> tuple[Tree, Ints]:
     """The spanning tree of a selection, and its islands: what the active joints hold together; the number of each
     body's island, -1 where that includes the ground (nb,)."""
     packed, n = pack(s.tables), s.tables.n_bodies
-    nodes, loops = np.zeros((n + 1, NODE_WIDTH), np.int64), np.empty((len(s.rows), 3), np.int64)
+    nodes, loops = np.zeros((n + 1, NODE_WIDTH), np.int64), np.empty((len(s.rows), LOOP_WIDTH), np.int64)
     islands = np.empty(n + 1, np.int64)
     count = plant(nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions)
     return Tree(nodes, packed.motions, loops[:count]), islands[:n]
@@ -93,8 +93,32 @@ def plant(
         if nodes[a, CARRIER] != j and nodes[b, CARRIER] != j:
             loops[count, LOOP_ROW], loops[count, LOOP_BODY1], loops[count, LOOP_BODY2] = row, a, b
             count += 1
+    number_freedoms(nodes, loops, count)
     number_islands(islands, active, carriers)
     return count
+
+
+@inner
+def number_freedoms(nodes: Ints, loops: Ints, count: int) -> None:
+    """FIRST of every body: along the loops, so that the freedoms of each stand side by side, then the others."""
+    nb = nodes.shape[0] - 1
+    freedoms = 0
+    for b in range(nb):
+        nodes[b, FIRST] = -1
+    for k in range(count):
+        a, b = loops[k, LOOP_BODY1], loops[k, LOOP_BODY2]
+        while a != nb or b != nb:  # up to the root, the deeper one first
+            if nodes[a, PLACE] < nodes[b, PLACE]:
+                a, b = b, a
+            if nodes[a, FIRST] < 0:
+                nodes[a, FIRST] = freedoms
+                freedoms += nodes[a, COUNT]
+            a = nodes[a, PARENT]
+    for k in range(nb):
+        b = nodes[k, ORDER]
+        if nodes[b, FIRST] < 0:
+            nodes[b, FIRST] = freedoms
+            freedoms += nodes[b, COUNT]
 
 
 @inner
@@ -166,7 +190,7 @@ def next_root(nb: int, reached: Bools, start: Ints) -> int:
 
 @allocating
 def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints) -> None:
-    """Fill in ORDER, PARENT, NODE, CARRIER, PLACE, FIRST, COUNT.
+    """Fill in ORDER, PARENT, NODE, CARRIER, PLACE, COUNT.
 
     Two queues of bodies whose joints are still to be followed: all locks that can be reached come before the next joint
     that moves.
@@ -174,7 +198,7 @@ def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints
     nb = nodes.shape[0] - 1
     reached = np.zeros(nb + 1, np.bool_)
     locks, moves = np.empty(nb + 1, np.int64), np.empty(nb + 1, np.int64)
-    placed, freedoms = 0, 0
+    placed = 0
     root = nb
     while root >= 0:
         locks[0] = root
@@ -182,8 +206,8 @@ def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints
         reached[root] = True
         if root < nb:
             nodes[root, PARENT], nodes[root, NODE], nodes[root, COUNT] = nb, FREE_NODE, 6
-            nodes[placed, ORDER], nodes[root, PLACE], nodes[root, FIRST] = root, placed, freedoms
-            placed, freedoms = placed + 1, freedoms + 6
+            nodes[placed, ORDER], nodes[root, PLACE] = root, placed
+            placed += 1
         while at_lock < n_locks or at_move < n_moves:
             locking = at_lock < n_locks
             if locking:
@@ -201,11 +225,10 @@ def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints
                 if reached[other] or locking != (kind == FIXED_NODE):
                     continue
                 reached[other] = True
-                count = carriers[j, MOTIONS]
                 nodes[other, PARENT], nodes[other, NODE], nodes[other, CARRIER] = b, kind, j
-                nodes[other, FIRST], nodes[other, COUNT] = freedoms, count
+                nodes[other, COUNT] = carriers[j, MOTIONS]
                 nodes[placed, ORDER], nodes[other, PLACE] = other, placed
-                placed, freedoms = placed + 1, freedoms + count
+                placed += 1
                 locks[n_locks] = other
                 n_locks += 1
         root = next_root(nb, reached, start)

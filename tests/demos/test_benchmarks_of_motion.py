@@ -42,6 +42,7 @@ def test_kernels_with_something_exchanged_can_be_called() -> None:
     for sweeps in (1, 2):
         A = np.array([[1e-3], [0.0]])  # one row whose square is the pivot: a sweep leaves a third of it
         rows[0, closure.LEFT] = 1e-3
-        recompiled(closure.smallest_solution, SWEEPS=sweeps)(A, rows, 1e-6, report)
+        spans = np.array([[0, 1, 0]])
+        recompiled(closure.smallest_solution, SWEEPS=sweeps)(A, spans, rows, 1e-6, report)
         found.append(A[1, 0])
     np.testing.assert_allclose(found, [2.0 / 3.0, 8.0 / 9.0])

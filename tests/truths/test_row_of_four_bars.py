@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.kernels.closure import HIGH, LOW
 from quirkpy.multibody import Evaluator
 
 G = 9.81
@@ -68,3 +69,14 @@ def test_row_of_forty_four_bars_swings_as_a_parallelogram() -> None:
 def test_row_of_four_bars_starts_with_the_energy_of_the_benchmark(windows: int, energy: float) -> None:
     """((N + 1)/3 + N)/2 kinetic and ((N + 1)/2 + N) g potential, uprights vertical at 1 rad/s."""
     assert row(windows, 0.5 * math.pi, -1.0).energy() == pytest.approx(energy, rel=1e-14)
+
+
+def test_closing_rows_of_many_loops_stay_short() -> None:
+    """Four times as many loops take little more than four times as many numbers, not sixteen times."""
+    length = []
+    for windows in (10, 40):
+        system = row(windows, 0.7, -1.0)
+        system.acceleration()
+        spans = system.engine.scratch.spans
+        length.append(int((spans[:, HIGH] - spans[:, LOW]).sum()))
+    assert length[1] < 8 * length[0]

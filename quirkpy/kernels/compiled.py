@@ -22,6 +22,10 @@ kernel: Any = njit(**GIVEN)
 allocating: Any = njit(**SETTINGS)
 #: Of those that only kernels call: without the wrapper through which Python would, they compile faster.
 inner: Any = njit(**GIVEN, **WITHOUT_WRAPPERS)
+#: Of those that LLVM is to write into their callers: a call hands over every array as seven numbers.
+woven: Any = njit(**GIVEN, **WITHOUT_WRAPPERS, forceinline=True)
+#: The same for kernels that Python calls as well.
+woven_kernel: Any = njit(**GIVEN, forceinline=True)
 #: Of long ones with one caller: numba writes them into the caller.  Otherwise all that they call would be translated
 #: for both: every kernel carries its own copy of what it calls.
 inlined: Any = njit(**GIVEN, inline="always")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.arrays import AXES, MOTION_AXIS, MOTION_KIND, PLACE_AXES, Mat, Sym, Vec
-from quirkpy.kernels.compiled import inner
+from quirkpy.kernels.compiled import inner, woven
 from quirkpy.kernels.matrices import mixed_transposed, put6, sym6, sym_inverse, sym_times
 from quirkpy.kernels.tree import COUNT, MOTION, NEAR, PARENT, TURN_NODE, Tree
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
@@ -92,27 +92,31 @@ def hand_over(i: int, p: int, A: Sym, B: Mat, C: Sym, f: Vec, n: Vec, work: Floa
     work[p, LOAD + 5] += n[2] + m[2]
 
 
-@inner
-def eliminate_single(i: int, kind: int, work: Floats) -> tuple[Sym, Mat, Sym, Vec, Vec]:
-    """One turn or slide: I - U U'/D and p + I c + U (u / D); keeps U, 1/D and u = -S' p."""
+@woven
+def eliminate_single(i: int, kind: int, work: Floats) -> None:
+    """One turn or slide: keeps U, 1/D and u = -S' p."""
+    b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
+    z = get3(work, i, AXIS)
+    if kind == TURN_NODE:
+        uf = (dot(b0, z), dot(b1, z), dot(b2, z))
+        un = sym_times(sym6(work, i, ANGULAR), z)
+        work[i, INVERSE], work[i, EFFORT] = 1.0 / dot(z, un), -dot(z, get3(work, i, LOAD + 3))
+    else:
+        uf = sym_times(sym6(work, i, LINEAR), z)
+        un = mixed_transposed(b0, b1, b2, z)
+        work[i, INVERSE], work[i, EFFORT] = 1.0 / dot(z, uf), -dot(z, get3(work, i, LOAD))
+    put3(work, i, GAIN, uf)
+    put3(work, i, GAIN + 3, un)
+
+
+@woven
+def without_single(i: int, work: Floats) -> tuple[Sym, Mat, Sym, Vec, Vec]:
+    """What a body with one turn or slide leaves to its parent: I - U U'/D and p + I c + U (u / D)."""
     A, C = sym6(work, i, LINEAR), sym6(work, i, ANGULAR)
     b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
     f, n = get3(work, i, LOAD), get3(work, i, LOAD + 3)
     cf, cn = get3(work, i, BIAS), get3(work, i, BIAS + 3)
-    z = get3(work, i, AXIS)
-    if kind == TURN_NODE:
-        uf = (dot(b0, z), dot(b1, z), dot(b2, z))
-        un = sym_times(C, z)
-        inverse = 1.0 / dot(z, un)
-        effort = -dot(z, n)
-    else:
-        uf = sym_times(A, z)
-        un = mixed_transposed(b0, b1, b2, z)
-        inverse = 1.0 / dot(z, uf)
-        effort = -dot(z, f)
-    put3(work, i, GAIN, uf)
-    put3(work, i, GAIN + 3, un)
-    work[i, INVERSE], work[i, EFFORT] = inverse, effort
+    uf, un, inverse, effort = get3(work, i, GAIN), get3(work, i, GAIN + 3), work[i, INVERSE], work[i, EFFORT]
     # p + I c, and the part of it that the freedom takes: (u - U . c) / D
     take = (effort - dot(uf, cf) - dot(un, cn)) * inverse
     fa, na = sym_times(A, cf), mixed_transposed(b0, b1, b2, cf)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quirkpy.kernels.arrays import SPIN, VELOCITY, Elements, Joints, RowTable, Schedules, Sites
 from quirkpy.kernels.closure import TIME, close_loops
-from quirkpy.kernels.compiled import inner, kernel
+from quirkpy.kernels.compiled import kernel, woven
 from quirkpy.kernels.gaps import aim
 from quirkpy.kernels.hook import LOADS, PARTS, ROWS, ask
 from quirkpy.kernels.kinematics import fill_frames
@@ -102,7 +102,7 @@ def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: f
         )
 
 
-@inner
+@woven
 def closing_rows(model: Model, scratch: Scratch) -> None:
     """phi, J and gamma of the closing rows."""
     which = model.tree.loops[:, LOOP_ROW]
@@ -115,7 +115,7 @@ def closing_rows(model: Model, scratch: Scratch) -> None:
             stop_row(first + k, k, model.stops, model.joints, model.sites, scratch.frames, scratch.rows)
 
 
-@inner
+@woven
 def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float) -> None:
     """What each closing row is to be supplied with."""
     frames, rows, loops = scratch.frames, scratch.rows, model.tree.loops

@@ -26,7 +26,7 @@ from quirkpy.kernels.arrays import (
     V,
     Vec,
 )
-from quirkpy.kernels.compiled import inner, kernel
+from quirkpy.kernels.compiled import inner, kernel, woven, woven_kernel
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
@@ -36,7 +36,7 @@ TURN_AROUND = 2.0 * math.pi
 rotation_matrix = inner(quat.rotation_matrix)
 
 
-@kernel
+@woven_kernel
 def fill_frames(y: Floats, frames: Floats) -> None:
     """Kinematics of the moving bodies from the state; the last row, the ground, is left as it is."""
     for i in range(frames.shape[0] - 1):
@@ -61,7 +61,7 @@ def ground_frames(n: int) -> Floats:
     return frames
 
 
-@inner
+@woven
 def site_motion(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, Vec, Vec, Vec]:
     """Body row, arm from the mass centre, position, velocity and angular velocity of a site."""
     b = sites.body[site]
@@ -70,26 +70,32 @@ def site_motion(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, Vec,
     return b, arm, add(get3(frames, b, POSITION), arm), add(get3(frames, b, VELOCITY), cross(w, arm)), w
 
 
-@inner
+@woven
 def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
     """Axis k of a site, in N."""
     return turn(frames, sites.body[site], AXES, column(sites.place, site, PLACE_AXES, k))
+
+
+@woven
+def turning_rate(s1: int, s2: int, sites: Sites, frames: Floats) -> float:
+    """How fast the second site turns relative to the first about the first's z axis [rad/s]."""
+    w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
+    return dot(site_axis(s1, 2, sites, frames), sub(w2, w1))
 
 
 @inner
 def joint_coordinate(j: int, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
     """Value and rate of a joint's coordinate along z: angle [rad], whole turns included, or travel [m]."""
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
-    _, _, x1, u1, w1 = site_motion(s1, sites, frames)
-    _, _, x2, u2, w2 = site_motion(s2, sites, frames)
-    z1 = site_axis(s1, 2, sites, frames)
     if joints.ends[j, COORDINATE_KIND] == ANGLE:
         across, up = site_axis(s1, 0, sites, frames), site_axis(s1, 1, sites, frames)
         pointer = site_axis(s2, 0, sites, frames)
         angle = math.atan2(dot(pointer, up), dot(pointer, across))
         angle += TURN_AROUND * np.rint((joints.near[j] - angle) / TURN_AROUND)
-        return angle, dot(z1, sub(w2, w1))
-    d = sub(x2, x1)
+        return angle, turning_rate(s1, s2, sites, frames)
+    _, _, x1, u1, w1 = site_motion(s1, sites, frames)
+    _, _, x2, u2, _ = site_motion(s2, sites, frames)
+    z1, d = site_axis(s1, 2, sites, frames), sub(x2, x1)
     return dot(z1, d), dot(z1, sub(u2, u1)) + dot(cross(w1, z1), d)
 
 

@@ -29,8 +29,8 @@ from quirkpy.kernels.arrays import (
     Sites,
     Vec,
 )
-from quirkpy.kernels.compiled import inner, kernel
-from quirkpy.kernels.kinematics import joint_coordinate, site_axis, site_motion
+from quirkpy.kernels.compiled import inner, woven, woven_kernel
+from quirkpy.kernels.kinematics import joint_coordinate, site_axis, site_motion, turning_rate
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, COORDINATE, PAIR, PUSH, UNIFORM
@@ -56,14 +56,14 @@ def scheduled(s: int, t: float, schedules: Schedules) -> Vec:
     return add(a, scale(f, sub(b, a)))
 
 
-@inner
+@woven
 def apply_force(wrench: Floats, b: int, arm: Vec, f: Vec) -> None:
     """Force f on body b at `arm` from its mass centre."""
     add3(wrench, b, 0, f)
     add3(wrench, b, 3, cross(arm, f))
 
 
-@inner
+@woven
 def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Floats) -> float:
     """The same acceleration for every moving body; returns its potential energy."""
     g = get3(numbers, e, 0)
@@ -75,7 +75,7 @@ def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Flo
     return energy
 
 
-@inner
+@woven
 def pair(
     wrench: Floats, e: int, numbers: Floats, s1: int, s2: int, sites: Sites, frames: Floats, power: Floats
 ) -> float:
@@ -84,6 +84,11 @@ def pair(
     b1, c1, x1, u1, _ = site_motion(s1, sites, frames)
     b2, c2, x2, u2, _ = site_motion(s2, sites, frames)
     d = sub(x2, x1)
+    if rest == 0.0 and damping == 0.0:  # no direction is needed, and no length
+        f = scale(-stiffness, d)
+        apply_force(wrench, b2, c2, f)
+        apply_force(wrench, b1, c1, scale(-1.0, f))
+        return 0.5 * stiffness * dot(d, d)
     length = norm(d)
     stretch = length - rest
     if tension_only and stretch <= 0.0:
@@ -101,17 +106,22 @@ def pair(
     return 0.5 * stiffness * stretch * stretch
 
 
-@inner
+@woven
 def coordinate(
     wrench: Floats, e: int, numbers: Floats, j: int, joints: Joints, sites: Sites, frames: Floats, power: Floats
 ) -> float:
     """A spring and damper on the coordinate of a joint; returns its potential energy."""
-    value, rate = joint_coordinate(j, joints, sites, frames)
-    stiffness, stretch, drag = numbers[e, 0], value - numbers[e, 1], numbers[e, 2] * rate
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
     b1, b2 = sites.body[s1], sites.body[s2]
+    stiffness, turns = numbers[e, 0], joints.ends[j, COORDINATE_KIND] == ANGLE
+    if turns and stiffness == 0.0:  # a damper does not ask for the angle
+        stretch, rate = 0.0, turning_rate(s1, s2, sites, frames)
+    else:
+        value, rate = joint_coordinate(j, joints, sites, frames)
+        stretch = value - numbers[e, 1]
+    drag = numbers[e, 2] * rate
     f = scale(-stiffness * stretch - drag, site_axis(s1, 2, sites, frames))
-    if joints.ends[j, COORDINATE_KIND] == ANGLE:
+    if turns:
         add3(wrench, b2, 3, f)
         add3(wrench, b1, 3, scale(-1.0, f))
     else:  # both forces act at x2: the line of the slide turns with body 1
@@ -122,7 +132,7 @@ def coordinate(
     return 0.5 * stiffness * stretch * stretch
 
 
-@inner
+@woven
 def push(
     wrench: Floats, t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
     power: Floats,
@@ -143,7 +153,7 @@ def push(
     power[INTO] += dot(f, get3(frames, b, VELOCITY)) + dot(torque, get3(frames, b, SPIN))
 
 
-@kernel
+@woven_kernel
 def applied_loads(
     t: float, which: Ints, elements: Elements, joints: Joints, schedules: Schedules, bodies: Floats, sites: Sites,
     frames: Floats, wrench: Floats, potential: Floats, power: Floats,

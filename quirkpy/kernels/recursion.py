@@ -15,7 +15,7 @@ coordinates, so that a change of joints changes a list and nothing else).
 from __future__ import annotations
 
 from quirkpy.kernels.arrays import AXES, MASS, MOMENTS, PLACE_AXES, PLACE_POINT, POSITION, SPIN, VELOCITY, Sym
-from quirkpy.kernels.compiled import inner
+from quirkpy.kernels.compiled import inner, woven
 from quirkpy.kernels.elimination import (
     ACCELERATION,
     ANGULAR,
@@ -40,6 +40,7 @@ from quirkpy.kernels.elimination import (
     hand_over,
     hand_over_point,
     whole_bias,
+    without_single,
 )
 from quirkpy.kernels.kinematics import centripetal
 from quirkpy.kernels.matrices import mat9, put6, sym6, sym_inverse, sym_times
@@ -71,7 +72,7 @@ def inertia_in_n(bodies: Floats, frames: Floats, i: int) -> Sym:
     return dot(x, jx), dot(x, jy), dot(x, jz), dot(y, jy), dot(y, jz), dot(z, jz)
 
 
-@inner
+@woven
 def start_bodies(nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, frames: Floats, work: Floats) -> None:
     """Point, own inertia and own load of every body."""
     for i in range(bodies.shape[0]):
@@ -103,7 +104,7 @@ def start_bodies(nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, fra
         work[i, ANGULAR + 5] = j[5] + square - mc[2] * c[2]
 
 
-@inner
+@woven
 def hang_bodies(nodes: Ints, place: Floats, frames: Floats, work: Floats) -> None:
     """Shift to the parent's point, axis of the joint, and the acceleration c that the velocities alone make."""
     for i in range(nodes.shape[0] - 1):
@@ -124,7 +125,7 @@ def hang_bodies(nodes: Ints, place: Floats, frames: Floats, work: Floats) -> Non
             put3(work, i, AXIS, turn(frames, p, AXES, axis))
 
 
-@inner
+@woven
 def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: Floats) -> None:
     """From the leaves to the roots: eliminate freedoms, hand inertia and load over."""
     nodes = tree.nodes
@@ -137,8 +138,9 @@ def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: F
             if p < ground:
                 hand_over_point(i, p, A, add(f, sym_times(A, get3(work, i, BIAS))), work)
         elif kind == TURN_NODE or kind == SLIDE_NODE:
-            A, B, C, f, n = eliminate_single(i, kind, work)
+            eliminate_single(i, kind, work)
             if p < ground:
+                A, B, C, f, n = without_single(i, work)
                 hand_over(i, p, A, B, C, f, n, work)
         elif kind == FREE_NODE:
             A, f = eliminate_turns(i, work)
@@ -151,7 +153,7 @@ def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: F
                 hand_over(i, p, sym6(work, i, LINEAR), mat9(work, i, MIXED), sym6(work, i, ANGULAR), f, n, work)
 
 
-@inner
+@woven
 def forward(nodes: Ints, work: Floats, general: Floats) -> None:
     """From the roots to the leaves: accelerations at each body's point."""
     ground = nodes.shape[0] - 1
@@ -184,7 +186,7 @@ def forward(nodes: Ints, work: Floats, general: Floats) -> None:
         put3(work, i, ACCELERATION + 3, alpha)
 
 
-@inner
+@woven
 def centres(frames: Floats, work: Floats, keep: float, n: int) -> None:
     """From the acceleration at each body's point to that of its mass centre; the centripetal part is kept or not."""
     for i in range(n):
@@ -193,7 +195,7 @@ def centres(frames: Floats, work: Floats, keep: float, n: int) -> None:
         put3(work, i, CENTRE, sub(get3(work, i, ACCELERATION), turning))
 
 
-@inner
+@woven
 def in_body_axes(frames: Floats, work: Floats, out: Floats) -> None:
     """The answer (nb, 6): acceleration of the mass centre in N, omega-dot in body axes."""
     for i in range(out.shape[0]):

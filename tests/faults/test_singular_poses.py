@@ -11,7 +11,7 @@ import quirkpy as qp
 from tests.truths.test_row_of_four_bars import row
 
 
-@pytest.mark.parametrize("windows", [1, 2])
+@pytest.mark.parametrize("windows", [1, 2, 40])
 @pytest.mark.parametrize("rtol", [1e-6, 1e-10])
 def test_every_passage_is_reported_with_its_loop(windows: int, rtol: float) -> None:
     """The uprights turn downwards through 0, -pi, -2 pi ..."""

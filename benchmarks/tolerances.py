@@ -129,9 +129,9 @@ def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings) -
     arrays = d.run_arrays
     e.model.joints.near[:] = begin.near
     rows = new_rows(1, d.y, len(begin.near), 0, 0)
-    integrator.begin(arrays, e.model, e.scratch, d.watch, rows)
+    integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, True, 1)
     first = arrays.lines[[0, steps.BEGIN]].copy()
-    integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, 1)
+    integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, False, 1)
     arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = first, begin.t  # as it was before the step was stored
     make_polynomial(arrays, e.model, e.scratch, d.table)
     for x in np.arange(1, 9) / 9.0:

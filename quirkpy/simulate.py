@@ -230,9 +230,10 @@ class Driver:
         e = self.engine
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
-        answer = integrator.begin(self.run_arrays, e.model, e.scratch, self.watch, self.rows)
+        integrator.advance(self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows, True, 1)
         e.python.raise_pending()
-        self._keep_present(kept)
+        self._keep_rows(kept)
+        answer = int(self.counts[steps.ANSWER])
         if answer >= 0:
             joint = e.selection.tables.joint_names[e.model.stops.what[answer, STOP_JOINT]]
             raise PartError(
@@ -314,7 +315,8 @@ class Driver:
     def _advance(self, room: int) -> int:
         """Steps, until there is something to do; returns why."""
         e = self.engine
-        return int(integrator.advance(self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows, room))
+        arrays = self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows
+        return int(integrator.advance(*arrays, False, room))
 
     def _resting(self) -> bool:
         """Record the rest in which the run begins; returns whether it ends with it."""

@@ -43,7 +43,7 @@ from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.kernels.watch import GAP, KIND, NOW, ONE, ROOT, STOP, VALUE, Watch, go_on, keep, watched, watched_stops
 from quirkpy.parts.checks import Bools, Floats
 
-#: What `begin` says of a start that is one, and of one whose velocities contradict a loop.
+#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop.
 FIT, CONTRADICTED = -1, -2
 # Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`);
 # whether a stop was released.
@@ -72,7 +72,7 @@ def note(t: float, what: int, released: bool, run: Run, rows: Rows) -> None:
     run.counts[NOTED] += 1
 
 
-@inlined
+@inner
 def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
     """Slope, energy and watched values of the state in END."""
     slope(t, END, END_SLOPE, run, model, scratch)

@@ -66,7 +66,7 @@ def crosses(before: float, after: float, direction: int) -> bool:
     return (direction <= 0 and before > 0.0 >= after) or (direction >= 0 and before < 0.0 <= after)
 
 
-@inlined
+@inner
 def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
     """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to a singular one."""
     interpolate(x, run, table)
@@ -187,17 +187,17 @@ def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch:
     Nearness goes below SINGULAR near the stage that came nearest, and has a minimum there: where that stage is an end
     of the step, nearness falls from there into the step.
     """
-    nearest = run.clock[NEAREST]
+    nearest, k = run.clock[NEAREST], np.int64(NEARNESS)  # not a literal: kernels are compiled anew for each
     if run.clock[PASSING] > DEEP * run.clock[FARTHEST]:
         return NEVER
     make_polynomial(run, model, scratch, table)
     if nearest == 0.0 or nearest == 1.0:
-        falls = value_within(abs(nearest - GLANCE), NEARNESS, run, model, scratch, table, watch)
-        falls -= value_within(nearest, NEARNESS, run, model, scratch, table, watch)
+        falls = value_within(abs(nearest - GLANCE), k, run, model, scratch, table, watch)
+        falls -= value_within(nearest, k, run, model, scratch, table, watch)
         if falls > 0.0:
             return NEVER
     low, high = max(0.0, nearest - APART), min(1.0, nearest + APART)
-    x, near = least_between(low, high, 0.0, NEARNESS, run, model, scratch, table, watch)
+    x, near = least_between(low, high, 0.0, k, run, model, scratch, table, watch)
     return x if near < SINGULAR else NEVER
 
 

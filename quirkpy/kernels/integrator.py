@@ -14,6 +14,7 @@ from quirkpy.kernels.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, TIME, 
 from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.contact import (
     CONTRADICTED,
+    FIT,
     Rows,
     note,
     resolve_stops,
@@ -29,6 +30,7 @@ from quirkpy.kernels.methods import Table
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.steps import (
     ACROSS,
+    ANSWER,
     BEGIN,
     END,
     END_SLOPE,
@@ -84,7 +86,7 @@ from quirkpy.kernels.watch import (
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
-GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED = range(6)
+GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START = range(7)
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
@@ -102,13 +104,13 @@ def remember_angles(model: Model, scratch: Scratch) -> None:
             joints.near[j], _ = joint_coordinate(j, joints, model.sites, scratch.frames)
 
 
-@kernel
-def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
-    """The state in BEGIN onto the constraints, its slope, the energy, the first step, and the watched values.
+@inlined
+def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
+    """The state in BEGIN onto the constraints, its slope, the energy, the first step, and the watched values; a row.
 
-    A start that is on them already is not touched by a bit: a run goes on where it stopped.  Returns FIT, or why it
-    is no start: CONTRADICTED where the velocities are of no motion that the joints allow (in a singular pose rows that
-    are no longer independent may contradict the others), or the number of a stop that a joint begins beyond.
+    A start that is on them already is not touched by a bit: a run goes on where it stopped.  counts[ANSWER]: FIT, or
+    why it is no start: CONTRADICTED where the velocities are of no motion that the joints allow (in a singular pose
+    rows that are no longer independent may contradict the others), or the number of a stop that a joint begins beyond.
     """
     clock, moved = run.clock, run.moved
     moved[:] = 0.0
@@ -130,11 +132,11 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) ->
     watched_stops(clock[T], run.states[BEGIN], model, scratch, watch, run.out)
     keep(watch, VALUE)
     remember_angles(model, scratch)
-    answer = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
+    run.counts[ANSWER] = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
     for k in range(watch.values.shape[0]):  # a pair on the rim of its range is in it, until it has parted
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
-    return answer
+    fill_row(clock[T], BEGIN, run, model, rows)
 
 
 @inlined
@@ -159,7 +161,8 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
             return False
     put_back(run, model, scratch)
     if clock[PROJECTING] > 0.0:
-        if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT)):
+        leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
+        if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
             clock[H] = 0.5 * clock[STEP]
             return False
         if run.moved[0] > 0.0:
@@ -167,7 +170,7 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
     return True
 
 
-@inner
+@inlined
 def put_back(run: Run, model: Model, scratch: Scratch) -> None:
     """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
     copy(run.lines, RAW, END)
@@ -212,26 +215,22 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
 
 
 @inner
-def store(t: float, run: Run, model: Model, rows: Rows) -> None:
-    """The END of the step as a row, and as the beginning of the next."""
-    row, lines = run.counts[ROOM], run.lines
+def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
+    """The state in a line as the next row."""
+    row = run.counts[ROOM]
     rows.t[row] = t
     for i in range(rows.states.shape[1]):
         for k in range(STATE_WIDTH):
-            rows.states[row, i, k] = run.states[END, i, k]
+            rows.states[row, i, k] = run.states[line, i, k]
     for j in range(rows.angles.shape[1]):
         rows.angles[row, j] = model.joints.near[j]
     rows.drift[row, 0], rows.drift[row, 1] = run.moved[0], run.moved[1]
     for k in range(rows.held.shape[1]):
         rows.held[row, k] = model.stops.what[k, HOLDS] != 0
-    copy(lines, END, BEGIN)
-    copy(lines, END_SLOPE, 0)
-    run.clock[T] = t
     run.counts[ROOM] += 1
-    run.counts[STEPS] += 1
 
 
-@kernel
+@inlined
 def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
     whether the run is over."""
@@ -252,16 +251,31 @@ def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, wat
     if model.hook[FAILED] == 0:
         go_on(watch)
         remember_angles(model, scratch)
-        store(t, run, model, rows)
+        fill_row(t, END, run, model, rows)
+        copy(run.lines, END, BEGIN)
+        copy(run.lines, END_SLOPE, 0)
+        run.clock[T] = t
+        run.counts[STEPS] += 1
     return over
 
 
 @kernel
-def advance(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows, room: int) -> int:
-    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why."""
+def advance(
+    run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows, fresh: bool, room: int
+) -> int:
+    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why.
+
+    fresh: the run begins, and the start is the first row.
+    """
     clock, counts = run.clock, run.counts
     events = watch.values.shape[0]
     counts[ROOM], counts[NOTED] = 0, 0
+    if fresh:
+        begin(run, model, scratch, watch, rows)
+        if model.hook[FAILED] != 0:
+            return PYTHON_FAILED
+        if counts[ANSWER] != FIT:
+            return NO_START
     while counts[ROOM] < room and counts[NOTED] + 2 * events < rows.notes.shape[0]:  # a stop may let go at once
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:

@@ -55,8 +55,8 @@ from quirkpy.parts.checks import Floats, Ints
     FARTHEST,
     CLOCK_WIDTH,
 ) = range(18)
-# Columns of the counts: of the run; then rows filled and events noted since Python looked.
-EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, COUNTS_WIDTH = range(6)
+# Columns of the counts: of the run; then rows filled and events noted since Python looked; what became of the start.
+EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, COUNTS_WIDTH = range(7)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
 # slope; a state within; room; the interpolant.
 BEGIN, RAW, END, END_SLOPE, WITHIN, SMALL, POLYNOMIAL = MOST_SLOPES, 17, 18, 19, 20, 21, 22

@@ -19,7 +19,11 @@ from scipy.spatial.transform import Rotation
 
 from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.record import Record
-from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, PUSH, UNIFORM, Selection, Tables
+from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, PUSH, STOP, UNIFORM, Selection, Tables
+
+#: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way by so much [rad or
+#: m], still less than what makes a start refused.
+STOP_SLACK = 1e-7
 
 
 class Motion(NamedTuple):
@@ -193,7 +197,7 @@ class _Composer:
         return dataclasses.replace(
             t, bodies=tuple(t.bodies[k] for k in self.leader), body_mass=self.mass, body_inertia=self._inertia(),
             body_position=r, body_quaternion=q, body_velocity=v, body_omega=omega,
-            **self._sites(), **self._rows(), **self._pushes(),
+            **self._sites(), **self._rows(), **self._numbers(),
         )  # fmt: skip
 
     def _inertia(self) -> Floats:
@@ -213,16 +217,24 @@ class _Composer:
     def _rows(self) -> dict[str, Any]:
         """Those of joints between two clusters."""
         t = self.tables
-        one, two = (self.cluster[t.site_body[sites]] for sites in (t.joint_site1, t.joint_site2))
-        kept: Bools = (one != two)[t.row_joint]
+        kept = ~self._within()[t.row_joint]
         count = np.bincount(t.row_joint[kept], minlength=len(t.joints))
         names = "row_kind", "row_joint", "row_axis1", "row_axis2", "row_value"
         return {name: getattr(t, name)[kept] for name in names} | {"joint_row": np.concatenate([[0], np.cumsum(count)])}
 
-    def _pushes(self) -> dict[str, Any]:
-        """Pushes in body axes, turned into those of the clusters."""
+    def _within(self) -> Bools:
+        """Which joints lie within one cluster."""
+        t = self.tables
+        one, two = (self.cluster[t.site_body[sites]] for sites in (t.joint_site1, t.joint_site2))
+        return np.asarray(one == two)
+
+    def _numbers(self) -> dict[str, Any]:
+        """Pushes in body axes, turned into those of the clusters; bounds that rounding alone would reach, moved on."""
         t = self.tables
         numbers, knots = t.element_numbers.copy(), t.knot_value.copy()
+        stops = np.flatnonzero(t.element_kind == STOP)
+        stops = stops[self._within()[t.element_joint[stops]]]
+        numbers[stops, 0] -= STOP_SLACK * numbers[stops, 1]
         for e in np.flatnonzero((t.element_kind == PUSH) & (numbers[:, 6] != 0.0)):
             turn = self.axes[t.site_body[t.element_site1[e]]]
             numbers[e, :3], numbers[e, 3:6] = turn @ numbers[e, :3], turn @ numbers[e, 3:6]

@@ -76,14 +76,17 @@ class Clusters:
         rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
         if self.merger is None:
             return Entry(self.engine, rows, rows, drift)
-        merger = self.merger.beside(motion(rows))
+        clusters, bodies = self.merger.contract(motion(rows)), motion(rows)
+        together = self.merger.expand(clusters)
+        merger = self.merger.facing(together, bodies)
         if start.merged is not None and expands_to(rows, start.merged, merger):
             return Entry(self.merged_engine, start.merged, rows, drift, merger)
-        if missed(merger, rows) > START_TOLERANCE:
+        if apart(together, bodies) > START_TOLERANCE:
             if not projecting:
                 return Entry(self.engine, rows, rows, drift)
             rows, drift = self._projected(start, rows)
-        return Entry(self.merged_engine, state_rows(*merger.contract(motion(rows))), rows, drift, merger)
+            clusters = merger.contract(motion(rows))
+        return Entry(self.merged_engine, state_rows(*clusters), rows, drift, merger)
 
     def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
         """The start on its joints, and how far it has moved; untouched where that is no more than rounding."""
@@ -111,8 +114,8 @@ def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
     return fits and np.array_equal(expanded(merger, clusters), bodies)
 
 
-def missed(merger: Merger, rows: Floats) -> float:
-    """By how much bodies miss their places in the clusters [m], [rad], [m/s] or [rad/s]."""
-    off = motion(expanded(merger, state_rows(*merger.contract(motion(rows)))) - rows)
-    sizes = [float(np.linalg.norm(part, axis=-1).max()) for part in off]
-    return max(sizes[0], 2.0 * sizes[1], sizes[2], sizes[3])
+def apart(one: Motion, two: Motion) -> float:
+    """The largest difference of two motions [m], [rad], [m/s] or [rad/s]; quaternions of either sign are one turn."""
+    turned = 2.0 * np.minimum(abs(one.q - two.q), abs(one.q + two.q))
+    parts = one.r - two.r, turned, one.v - two.v, one.omega - two.omega
+    return max(float(np.linalg.norm(part, axis=-1).max()) for part in parts)

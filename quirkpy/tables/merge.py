@@ -24,6 +24,8 @@ from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, PUSH, STOP, UNIFORM, S
 #: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way by so much [rad or
 #: m], still less than what makes a start refused.
 STOP_SLACK = 1e-7
+#: The coordinates, cyclically exchanged.
+YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class Motion(NamedTuple):
@@ -61,10 +63,10 @@ class Merger(Record):
         r, q, v, omega = moved(whole, self.place)
         return Motion(r, product(q, self.turn), v, turned(self.turn * (1.0, -1.0, -1.0, -1.0), omega))
 
-    def beside(self, bodies: Motion) -> Merger:
-        """The same with those of the two quaternions of each turn that give the quaternions of a given motion."""
-        near = (self.expand(self.contract(bodies)).q * bodies.q).sum(axis=-1) >= 0.0
-        return dataclasses.replace(self, turn=self.turn * np.where(near, 1.0, -1.0)[:, None])
+    def facing(self, here: Motion, there: Motion) -> Merger:
+        """The same with those quaternions of the turns that give `here` the signs that they have `there`."""
+        near = (here.q * there.q).sum(axis=-1) >= 0.0
+        return self if near.all() else dataclasses.replace(self, turn=self.turn * np.where(near, 1.0, -1.0)[:, None])
 
     @cached_property
     def mass_ratio(self) -> float:
@@ -75,8 +77,7 @@ class Merger(Record):
 # --- turns and shifts, row by row -------------------------------------------------------------------------------------
 def cross(a: Floats, b: Floats) -> Floats:
     """a x b."""
-    (x, y, z), (u, v, w) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
-    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
+    return a[..., YZX] * b[..., ZXY] - a[..., ZXY] * b[..., YZX]
 
 
 def product(p: Floats, q: Floats) -> Floats:

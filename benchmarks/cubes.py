@@ -14,7 +14,7 @@ import quirkpy as qp
 from benchmarks import peers
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import Cost, race
-from quirkpy.kernels.engine import Engine
+from quirkpy.clusters import Clusters
 from quirkpy.kernels.methods import Method
 from quirkpy.simulate import Driver, Settings
 from quirkpy.state import State
@@ -85,7 +85,7 @@ def chosen(rtol: float, method: Method = "dop853") -> Run:
     def run() -> float:
         k, (edge, _) = next(turns)
         selection = tables.select([f"hinge {k}"], [f"damper {k}", f"well {k}"])
-        course = Driver(Engine(selection), start, LONGEST, stop, settings).run()
+        course = Driver(Clusters(selection), start, LONGEST, stop, settings).run()
         x, y, z = course.states[-1, 0, :3]
         return turned(np.array([x, edge[1] * y + edge[2] * z]))
 

@@ -66,7 +66,7 @@ def run(
         rtol=rtol, atol=0.01 * rtol, drift="project", energy=energy, method="dop853", step=None, keep="all",
         max_steps=20_000,
     )  # fmt: skip
-    driver = Driver(system.engine, system.initial, duration, (), settings)
+    driver = Driver(system.clusters, system.initial, duration, (), settings)
     with running(ordinary if control == "whole" else integrator.advance, pivot):
         told = qp.Trajectory(system, system.initial, settings, driver.run())
     t, turned = float(told.t[-1]), float(told.course.angles[-1][0])

@@ -125,7 +125,7 @@ make_polynomial, interpolate = recompiled(steps.make_polynomial), recompiled(ste
 def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings) -> Iterator[tuple[float, ...]]:
     """Fractions of one step of size h from `begin`, with poses from its interpolant."""
     one = dataclasses.replace(s, step=h, keep="ends", max_steps=1)
-    d, e = Driver(system.engine, begin, h, (), one), system.engine
+    d, e = Driver(system.clusters, begin, h, (), one), system.engine
     arrays = d.run_arrays
     e.model.joints.near[:] = begin.near
     rows = new_rows(1, d.y, len(begin.near), 0, 0)

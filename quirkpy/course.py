@@ -51,7 +51,8 @@ NOTHING_HELD: Bools = np.zeros((0, 0), dtype=bool)
 class Course(NamedTuple):
     """What a run leaves: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last row, angles (k, nj),
     drift removed at each step, of poses and of velocities (k, 2), why it ended, events, counts, the next step; which
-    stops hold (k, ns), and their labels."""
+    stops hold (k, ns), and their labels; where locked bodies were one, the clusters' rows at the end (n, STATE_WIDTH).
+    """
 
     t: Floats
     states: Floats
@@ -63,6 +64,7 @@ class Course(NamedTuple):
     step: float
     held: Bools = NOTHING_HELD
     stops: tuple[str, ...] = ()
+    merged: Floats | None = None
 
 
 class Kept:

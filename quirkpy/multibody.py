@@ -8,6 +8,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from quirkpy import analysis, equation
 from quirkpy.analysis import Energy, Mobility, Reaction, Residual
+from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.kernels.engine import Engine
@@ -71,7 +72,12 @@ class Multibody:
     @cached_property
     def engine(self) -> Engine:
         """The compiled evaluator of what acts, with its scratch memory."""
-        return Engine(self.selection)
+        return self.clusters.engine
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """What acts, made ready for runs: bodies that locks hold together move as one."""
+        return Clusters(self.selection)
 
     @cached_property
     def initial(self) -> State:
@@ -156,7 +162,7 @@ class Multibody:
 
         settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps, gains)
         span, begun = check_settings(duration, settings), self.initial.t
-        driver = driver_for(settings)(self.engine, self.initial, span, stop, settings)
+        driver = driver_for(settings)(self.clusters, self.initial, span, stop, settings)
         try:
             with told(progress, begun, begun + span) as tell:
                 course = driver.run(tell)

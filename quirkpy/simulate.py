@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from quirkpy.clusters import Clusters, Entry
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
@@ -96,18 +97,19 @@ class Settings:
     gains: tuple[float, float] = (10.0, 10.0)
 
 
-def watched_functions(selection: Selection, events: Sequence[Event]) -> list[Watched]:
-    """What the events of a run ask for, in their order."""
+def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
+    """What the events of a run ask for, in their order; mass and energy of bodies that stand on the ground count."""
     if not isinstance(events, (list, tuple)):
         raise PartError(f"simulate: stop is {events!r}, but must be a list of events, such as [qp.AtRest()].")
     out = []
     for event in events:
         if isinstance(event, AtRest):
-            out.append(watched_function(event, REST, (event.speed, event.acceleration, 0.0)))
+            share = math.sqrt(entry.mass_ratio)
+            out.append(watched_function(event, REST, (event.speed * share, event.acceleration * share, 0.0)))
         elif isinstance(event, EnergyBelow):
-            out.append(watched_function(event, ENERGY, (event.energy, 0.0, 0.0)))
+            out.append(watched_function(event, ENERGY, (event.energy - entry.standing_energy, 0.0, 0.0)))
         elif isinstance(event, SensorsMeet):
-            out += meetings(selection, event)
+            out += meetings(entry.engine.selection, event)
         elif isinstance(event, When):
             direction = {"falling": -1, "rising": 1, "both": 0}[event.direction]
             out.append(watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction))
@@ -168,10 +170,12 @@ def check_settings(duration: Any, s: Settings) -> float:
 class Driver:
     """One run: its arrays, and the loop around `advance`."""
 
-    def __init__(self, engine: Engine, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
-        self.engine, self.start, self.settings = engine, start, s
+    def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
+        self.start, self.settings = start, s
+        self.entry = clusters.enter(start, s.drift == "project")
+        self.engine = self.entry.engine
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
-        n = len(start.r)
+        n = len(self.entry.rows)
         fixed = s.step if s.step is not None else 0.0
         clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
@@ -180,13 +184,13 @@ class Driver:
         )  # fmt: skip
         lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
         y = lines[steps.BEGIN]
-        y[:n, R:Q], y[:n, Q:V], y[:n, V:OMEGA], y[:n, OMEGA:] = start.r, start.q, start.v, start.omega
+        y[:n] = self.entry.rows
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
             clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
         )
         self.clock, self.y = clock, y
-        self.watched = [*watched_functions(engine.selection, events), *watched_stops(engine)]
+        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.engine)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
@@ -327,7 +331,8 @@ class Driver:
 
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
-        state = state_at(self.start, self.engine.python.t, self.watch.asked, self.engine.model.joints.near)
+        y = self.entry.expand(self.watch.asked)
+        state = state_at(self.start, self.engine.python.t, y, self.engine.model.joints.near)
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
@@ -335,9 +340,13 @@ class Driver:
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
-        t, states, angles, drift, held = kept.arrays()
+        t, rows, angles, drift, held = kept.arrays()
+        states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
+        if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
+            states[0, :-1] = self.entry.start
+        merged = None if self.entry.merger is None else rows[-1, :-1].copy()
         step, stops = float(self.clock[steps.H]), self.engine.stops
-        return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops)
+        return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
 
 
 @contextmanager

@@ -61,6 +61,7 @@ class State(Record):
     selection: Selection | None = dataclasses.field(default=None, repr=False)
     step: float | None = None  # what an integrator would try next [s]; None: to be found out
     held: tuple[str, ...] = ()  # stops that hold their joints
+    merged: Floats | None = None  # rows of the clusters with which a run ended here; None: to be found out
 
     @classmethod
     def written(cls, selection: Selection) -> State:
@@ -82,7 +83,7 @@ class State(Record):
         old = dict(zip(self.joints, self.windings, strict=True))
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
         step = self.step if _acts_alike(self.selection, selection) else None
-        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, self.held)
+        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, self.held, self.merged)
 
     # --- reading ------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -142,14 +143,14 @@ class State(Record):
                 array, checked = _checked(name, key, value)
                 arrays[array][self.bodies.index(name)] = checked
         time = self.t if t is None else _time(t)
-        new = dataclasses.replace(self, t=time, step=None, held=(), **arrays)
+        new = dataclasses.replace(self, t=time, step=None, held=(), merged=None, **arrays)
         new = new._rewound(self)
         check_meeting(new.instant())
         return new
 
-    def going_on(self, step: float) -> State:
-        """The same state, with the step [s] that an integrator would try next."""
-        return dataclasses.replace(self, step=step)
+    def going_on(self, step: float, merged: Floats | None = None) -> State:
+        """The same state, with the step [s] that an integrator would try next, and the rows of locked clusters."""
+        return dataclasses.replace(self, step=step, merged=merged)
 
     def with_angles(self, angles: Floats) -> State:
         """The same state with the whole turns that bring each joint's angle to the given one [rad] (n_joints,)."""

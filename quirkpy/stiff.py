@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.integrate import BDF, LSODA, Radau
 
+from quirkpy.clusters import Clusters
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import STATE_WIDTH
-from quirkpy.kernels.engine import Engine
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event
 from quirkpy.simulate import START_OVER, Driver, Settings, StiffMethod
@@ -32,8 +32,8 @@ class StiffDriver(Driver):
     tolerances; so a run that goes on from another's end agrees with the whole to its tolerance, not to the bit.
     """
 
-    def __init__(self, engine: Engine, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
-        super().__init__(engine, start, duration, events, s)
+    def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
+        super().__init__(clusters, start, duration, events, s)
         self.solver: Any = None
 
     def _advance(self, room: int) -> int:

@@ -89,7 +89,7 @@ class Trajectory:
     @cached_property
     def final(self) -> State:
         """The last state; ``system.at(run.final)`` goes on from it bit for bit."""
-        return self._state(len(self.t) - 1).going_on(self.course.step)
+        return self._state(len(self.t) - 1).going_on(self.course.step, self.course.merged)
 
     def at(self, t: float) -> State:
         """The state at any time of the run, to the accuracy of its steps; at a stored time the stored state exactly."""
@@ -100,7 +100,7 @@ class Trajectory:
             return self.final if k == len(self.t) - 1 else self._state(k)
         from_here = self._state(k)
         settings = replace(self.settings, keep="ends", max_steps=None)
-        driver = driver_for(settings)(self.system.engine, from_here, t - float(self.t[k]), (), settings)
+        driver = driver_for(settings)(self.system.clusters, from_here, t - float(self.t[k]), (), settings)
         course = driver.run()
         return state_at(from_here, t, course.states[-1], course.angles[-1], from_here.held)
 
@@ -171,7 +171,10 @@ class Trajectory:
 
     @property
     def drift(self) -> Floats:
-        """What projection took away at each stored step: largest displacement [m or rad], change of velocity (k, 2)."""
+        """What projection took away at each stored step: largest displacement [m or rad], change of velocity (k, 2).
+
+        Bodies that locks hold together count as one, except at the start.
+        """
         return self.course.drift
 
     def __repr__(self) -> str:

@@ -144,3 +144,10 @@ class SlideSpring(qp.Force):
 
     def elements(self) -> tuple[qp.Element, ...]:
         return (qp.Element("coordinate", joint=self.joint, numbers=(self.stiffness, self.rest, self.damping)),)
+
+
+class Onlooker(qp.Force):
+    """Does nothing; but a run that asks it keeps locked bodies apart, since it might look at any of them."""
+
+    def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
+        return {}

@@ -127,11 +127,11 @@ def _record(cls: type[Any], fields: dict[str, Any]) -> Any:
 
 
 def _read_run(fields: dict[str, Any]) -> Trajectory:
-    """A run with its system, which begins in the same state and, where it went on, with the same step."""
+    """A run with its system, which begins in the same state and, where it went on, as it did."""
     start, course = fields["start"], fields["course"]
     system = Multibody(*fields["parts"], candidates=fields["candidates"], start=start)
     if start.step is not None:  # a state without a system has lost it
-        system = system.at(system.initial.going_on(start.step))
+        system = system.at(system.initial.going_on(start.step, start.merged))
     rows = len(course.t)
     shapes = (rows,), (rows, len(system.bodies) + 1, STATE_WIDTH), (rows, len(system.tables.joints))
     if rows == 0 or (course.t.shape, course.states.shape, course.angles.shape) != shapes:

@@ -310,7 +310,8 @@ class Site(Part):
 
 def perpendicular(z: Triple) -> Triple:
     """The x axis made perpendicular to the unit vector z; y where z lies along x."""
-    return across((1.0, 0.0, 0.0) if abs(z[0]) < 1.0 - 1e-6 else (0.0, 1.0, 0.0), z)
+    x = across((1.0, 0.0, 0.0) if abs(z[0]) < 1.0 - 1e-6 else (0.0, 1.0, 0.0), z)
+    return across(x, z) if abs(z[0]) > 0.9 else x  # where little is left of x, so is of its digits
 
 
 def axes_about(axis: Vector) -> Nine:

@@ -29,8 +29,8 @@ class AtRest(Event):
     """The system has come to rest: it neither moves nor is pushed to.
 
     speed [m/s]: the root of twice the kinetic energy over the total mass; acceleration [m/s2]: the same measure of the
-    accelerations.  Both must fall below their thresholds, so that a turning point is not rest.  A run that begins at
-    rest stops at once.
+    accelerations, in which bodies that locks hold together count as one.  Both must fall below their thresholds, so
+    that a turning point is not rest.  A run that begins at rest stops at once.
     """
 
     name: str = checked(text, default="at rest", kw_only=True)

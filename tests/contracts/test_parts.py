@@ -156,6 +156,7 @@ def test_body_keeps_awkward_turns(axis: Any, angle: float) -> None:
 
 
 @given(vectors, vectors.filter(any))
+@example((0.0, 0.0, 0.0), (2204119827145.0, 0.0, 5257871197.0))
 def test_site_keeps_awkward_floats_and_stays_square(at: Any, z: Any) -> None:
     site = HUB.site("s", at=at, z=z)
     same_in_json_and_pickle(site)

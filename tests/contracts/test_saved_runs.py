@@ -14,6 +14,7 @@ from quirkpy.course import Counts, Course, Happening
 from quirkpy.formats import npz
 from quirkpy.simulate import Settings
 from tests import user_parts
+from tests.assemblies import assembly
 from tests.laws.test_sensors_meet import SHORT, drifting
 from tests.motion import compiled_system, floating_chain
 from tests.random_systems import FAMILIES
@@ -76,6 +77,20 @@ def test_a_run_that_went_on_keeps_the_step_with_which_it_began(tmp_path: Path) -
     assert second.start.step is not None
     copy = reloaded(second, tmp_path)
     assert bits(copy.system.simulate(1.0).course) == bits(second.course)
+
+
+def test_a_run_of_locked_clusters_goes_on_to_the_bit(tmp_path: Path) -> None:
+    """As one long run would: from the rows of the clusters, which those of their members do not give back."""
+    system = assembly(1).locked
+    whole, first = (system.simulate(9.0, max_steps=n) for n in (15, 5))
+    copy = reloaded(first, tmp_path)
+    assert bits(copy.final) == bits(first.final)
+    for one, final in ((copy.system, copy.final), (system, copy.final)):
+        second = one.at(final).simulate(9.0, max_steps=5)
+        np.testing.assert_array_equal(second.course.states[:, :-1], whole.course.states[5:11, :-1])
+    again = reloaded(second, tmp_path)
+    assert again.start.merged is not None
+    assert bits(again.system.simulate(9.0, max_steps=5).course) == bits(second.course)
 
 
 def test_events_and_windings_come_back(tmp_path: Path) -> None:
@@ -154,6 +169,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         step: float
         held: Any = None
         stops: tuple[str, ...] = ()
+        merged: Any = None
         heat: Any = None
 
     Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__

@@ -1,0 +1,121 @@
+"""`Clusters`: the bodies of a selection as a run moves them, those that locks hold together as one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.closure import TIME
+from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.integrator import START_TOLERANCE
+from quirkpy.kernels.projection import project
+from quirkpy.parts.checks import Floats
+from quirkpy.state import State
+from quirkpy.tables import Selection
+from quirkpy.tables.merge import Merger, Motion, merge
+
+
+class Entry(NamedTuple):
+    """A start as a run takes it: the engine of what moves; its rows (n, STATE_WIDTH); the start, all bodies one by one
+    (nb, STATE_WIDTH), and how far projection has moved it, poses and velocities (2,); how clusters lie, if there are
+    any."""
+
+    engine: Engine
+    rows: Floats
+    start: Floats
+    drift: Floats
+    merger: Merger | None = None
+
+    def expand(self, states: Floats) -> Floats:
+        """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays the last row."""
+        if self.merger is None:
+            return states
+        return np.concatenate([expanded(self.merger, states[..., :-1, :]), states[..., -1:, :]], axis=-2)
+
+    @property
+    def mass_ratio(self) -> float:
+        """Mass of all bodies over that of those that the run moves."""
+        return 1.0 if self.merger is None else self.merger.mass_ratio
+
+    @property
+    def standing_energy(self) -> float:
+        """Potential energy [J] of the bodies that the run does not move."""
+        return 0.0 if self.merger is None else self.merger.standing_energy
+
+
+class Clusters:
+    """What moves in runs of a selection; without locks each body is on its own."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Of all bodies one by one."""
+        return Engine(self.selection)
+
+    @cached_property
+    def merger(self) -> Merger | None:
+        """How clusters lie, where there are any."""
+        return merge(self.selection)
+
+    @cached_property
+    def merged_engine(self) -> Engine:
+        """Of the clusters."""
+        return self.engine if self.merger is None else Engine(self.merger.selection)
+
+    def enter(self, start: State, projecting: bool) -> Entry:
+        """How a run begins.
+
+        A start that misses the locks is projected first, as that of a run without clusters is; where the run does not
+        project, its bodies stay apart.  Rows with which an earlier run has ended are taken as they are.
+        """
+        rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
+        if self.merger is None:
+            return Entry(self.engine, rows, rows, drift)
+        clusters, bodies = self.merger.contract(motion(rows)), motion(rows)
+        together = self.merger.expand(clusters)
+        merger = self.merger.facing(together, bodies)
+        if start.merged is not None and expands_to(rows, start.merged, merger):
+            return Entry(self.merged_engine, start.merged, rows, drift, merger)
+        if apart(together, bodies) > START_TOLERANCE:
+            if not projecting:
+                return Entry(self.engine, rows, rows, drift)
+            rows, drift = self._projected(start, rows)
+            clusters = merger.contract(motion(rows))
+        return Entry(self.merged_engine, state_rows(*clusters), rows, drift, merger)
+
+    def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
+        """The start on its joints, and how far it has moved; untouched where that is no more than rounding."""
+        e, y, drift = self.engine, np.concatenate([rows, np.zeros((1, STATE_WIDTH))]), np.zeros(2)
+        e.model.joints.near[:] = start.near
+        e.hold(start.held)
+        e.scratch.report[TIME] = start.t
+        project(y, e.model, e.scratch, drift)
+        return (y[:-1], drift) if drift.max() > START_TOLERANCE else (rows, np.zeros(2))
+
+
+def motion(rows: Floats) -> Motion:
+    """Rows of states (..., n, STATE_WIDTH), taken apart."""
+    return Motion(rows[..., R:Q], rows[..., Q:V], rows[..., V:OMEGA], rows[..., OMEGA:STATE_WIDTH])
+
+
+def expanded(merger: Merger, rows: Floats) -> Floats:
+    """Rows of all bodies from rows of clusters."""
+    return np.concatenate(merger.expand(motion(rows)), axis=-1)
+
+
+def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
+    """Whether rows of clusters are those of all bodies, to the bit."""
+    fits = clusters.shape == (len(merger.leader), STATE_WIDTH)
+    return fits and np.array_equal(expanded(merger, clusters), bodies)
+
+
+def apart(one: Motion, two: Motion) -> float:
+    """The largest difference of two motions [m], [rad], [m/s] or [rad/s]; quaternions of either sign are one turn."""
+    turned = 2.0 * np.minimum(abs(one.q - two.q), abs(one.q + two.q))
+    parts = one.r - two.r, turned, one.v - two.v, one.omega - two.omega
+    return max(float(np.linalg.norm(part, axis=-1).max()) for part in parts)

@@ -1,0 +1,252 @@
+"""Locked clusters: bodies that locks hold together become one body, and are found again in its motion.
+
+A lock is a joint without freedoms: its two sites are one frame, so the sites alone say how the bodies of a cluster lie.
+Joints, forces and sensors keep their numbers; what lies within one cluster has no constraint rows left.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.transform import Rotation
+
+from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.tables.record import Record
+from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, PUSH, STOP, UNIFORM, Selection, Tables
+
+#: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way by so much [rad or
+#: m], still less than what makes a start refused.
+STOP_SLACK = 1e-7
+#: The coordinates, cyclically exchanged.
+YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+
+class Motion(NamedTuple):
+    """r (..., n, 3), q (..., n, 4), v (..., n, 3) of mass centres in N, omega (..., n, 3) in body axes.
+
+    All that is done to it is sums and products, number by number: a row has the same bits alone and among others.
+    """
+
+    r: Floats
+    q: Floats
+    v: Floats
+    omega: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Merger(Record):
+    """The merged tables with what acts on them, and how each body lies in its cluster (n_clusters: on the ground)."""
+
+    selection: Selection  # the same joints and forces, between clusters
+    cluster: Ints  # the cluster to which each body belongs (nb,)
+    leader: Ints  # the body that gives each cluster its axes (n_clusters,)
+    place: Floats  # mass centre of each body from that of its cluster, in cluster axes; on the ground in N [m] (nb, 3)
+    turn: Floats  # body axes to cluster axes, on the ground to N: w x y z (nb, 4)
+    standing_mass: float  # of all bodies on the ground [kg]
+    standing_energy: float  # their potential energy in uniform fields [J]
+
+    def contract(self, bodies: Motion) -> Motion:
+        """The motion of the clusters, as their leaders have it."""
+        return as_leaders_move(bodies, self.leader, self.place)
+
+    def expand(self, clusters: Motion) -> Motion:
+        """The motion of every body (..., nb, 3 or 4)."""
+        still = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        whole = Motion(*(_of_members(array, row, self.cluster) for array, row in zip(clusters, still, strict=True)))
+        r, q, v, omega = moved(whole, self.place)
+        return Motion(r, product(q, self.turn), v, turned(self.turn * (1.0, -1.0, -1.0, -1.0), omega))
+
+    def facing(self, here: Motion, there: Motion) -> Merger:
+        """The same with those quaternions of the turns that give `here` the signs that they have `there`."""
+        near = (here.q * there.q).sum(axis=-1) >= 0.0
+        return self if near.all() else dataclasses.replace(self, turn=self.turn * np.where(near, 1.0, -1.0)[:, None])
+
+    @cached_property
+    def mass_ratio(self) -> float:
+        """Mass of all bodies over that of those that can move."""
+        return 1.0 + self.standing_mass / float(self.selection.tables.body_mass.sum())
+
+
+# --- turns and shifts, row by row -------------------------------------------------------------------------------------
+def cross(a: Floats, b: Floats) -> Floats:
+    """a x b."""
+    return a[..., YZX] * b[..., ZXY] - a[..., ZXY] * b[..., YZX]
+
+
+def product(p: Floats, q: Floats) -> Floats:
+    """Hamilton's product of quaternions w x y z."""
+    a, u, b, v = p[..., :1], p[..., 1:], q[..., :1], q[..., 1:]
+    scalar = a * b - (u[..., :1] * v[..., :1] + u[..., 1:2] * v[..., 1:2] + u[..., 2:] * v[..., 2:])
+    return np.concatenate([scalar, a * v + b * u + cross(u, v)], axis=-1)
+
+
+def turned(q: Floats, a: Floats) -> Floats:
+    """Vectors turned by unit quaternions w x y z."""
+    u = np.broadcast_to(q[..., 1:], a.shape)
+    across = cross(u, a)
+    return a + 2.0 * (q[..., :1] * across + cross(u, across))
+
+
+def moved(m: Motion, place: Floats) -> Motion:
+    """The motion of the points that lie at `place` [m], in body axes, from the mass centres."""
+    arm = np.broadcast_to(place, m.r.shape)
+    return Motion(m.r + turned(m.q, arm), m.q, m.v + turned(m.q, cross(m.omega, arm)), m.omega)
+
+
+def as_leaders_move(bodies: Motion, leader: Ints, place: Floats) -> Motion:
+    """The motion of the clusters whose leaders lie at `place` [m] in them."""
+    return moved(Motion(*(array[leader] for array in bodies)), -place[leader])
+
+
+def _of_members(array: Floats, ground: Iterable[float], cluster: Ints) -> Floats:
+    """To each body the row of its cluster, or of the ground."""
+    last = np.broadcast_to(np.array(ground), (*array.shape[:-2], 1, array.shape[-1]))
+    return np.asarray(np.concatenate([array, last], axis=-2)[..., cluster, :])
+
+
+# --- who belongs together ---------------------------------------------------------------------------------------------
+def merge(s: Selection) -> Merger | None:
+    """What acts between the clusters of a selection; None where no bodies can be one.
+
+    A user's Python sees bodies by name, so where it is asked they stay apart; and so they do where nothing would move.
+    """
+    t = s.tables
+    locks = s.joints[t.joint_in_tree[s.joints] & (np.diff(t.joint_freedom)[s.joints] == 0)]
+    if not len(locks) or _asks_python(s):
+        return None
+    root = roots(t, locks)
+    leader = np.flatnonzero(root[:-1] == np.arange(t.n_bodies))
+    if len(leader) in (0, t.n_bodies):
+        return None
+    points, axes = lie(t, locks, root)
+    return _Composer(s, np.searchsorted(leader, root), leader, points, axes).merger()
+
+
+def _asks_python(s: Selection) -> bool:
+    """Whether a user's own force or joint acts."""
+    forces, joints = s.tables.element_kind[s.elements], s.tables.row_kind[s.rows]
+    return bool((forces == CALLBACK).any() or (joints == CALLBACK_ROW).any())
+
+
+def roots(t: Tables, locks: Ints) -> Ints:
+    """The first body of each body's cluster; the ground, number nb, where that belongs to it (nb + 1,)."""
+    n = t.n_bodies + 1
+    one, two = t.site_body[t.joint_site1[locks]], t.site_body[t.joint_site2[locks]]
+    graph = coo_array((np.ones(len(locks)), (one, two)), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    first = np.unique(label, return_index=True)[1]
+    first[label[-1]] = n - 1
+    return np.asarray(first[label], dtype=np.int64)
+
+
+def lie(t: Tables, locks: Ints, root: Ints) -> tuple[Floats, Floats]:
+    """Mass centre [m] and axes of every body in the frame of its root, lock by lock away from it (nb + 1, 3 and 3 x 3).
+
+    Of several locks that reach a body at once the first in the tables is followed.
+    """
+    points, axes = np.zeros((len(root), 3)), np.tile(np.eye(3), (len(root), 1, 1))
+    sites = t.joint_site1[locks], t.joint_site2[locks]
+    near, far = np.concatenate(sites), np.concatenate(sites[::-1])
+    here, there, frame = t.site_body[near], t.site_body[far], t.site_axes.reshape(-1, 3, 3)
+    placed = root == np.arange(len(root))
+    while not placed[there].all():
+        ready = np.flatnonzero(placed[here] & ~placed[there])
+        body, first = np.unique(there[ready], return_index=True)
+        k = ready[first]
+        a, b = near[k], far[k]
+        turn = axes[here[k]] @ frame[a] @ frame[b].transpose(0, 2, 1)
+        arms = axes[here[k]] @ t.site_point[a, :, None] - turn @ t.site_point[b, :, None]
+        points[body], axes[body], placed[body] = points[here[k]] + arms[:, :, 0], turn, True
+    return points, axes
+
+
+# --- merged tables ----------------------------------------------------------------------------------------------------
+class _Composer:
+    """Writes the tables anew, in which clusters are bodies."""
+
+    def __init__(self, s: Selection, cluster: Ints, leader: Ints, points: Floats, axes: Floats) -> None:
+        t, n = s.tables, len(leader)
+        self.selection, self.tables, self.cluster, self.leader, self.axes = s, t, cluster, leader, axes
+        self.mass = _sums(t.body_mass, cluster, n)
+        centre = _sums(t.body_mass[:, None] * points[:-1], cluster, n) / self.mass[:, None]
+        self.place = points - np.concatenate([centre, np.zeros((1, 3))])[cluster]
+
+    def merger(self) -> Merger:
+        s, t = self.selection, self.tables
+        turn = np.tile((1.0, 0.0, 0.0, 0.0), (t.n_bodies, 1))
+        follows = np.setdiff1d(np.arange(t.n_bodies), self.leader)
+        turn[follows] = np.roll(Rotation.from_matrix(self.axes[follows]).as_quat(), 1, axis=1)
+        standing = np.flatnonzero(self.cluster[:-1] == len(self.leader))
+        mass, uniform = t.body_mass[standing], s.elements[t.element_kind[s.elements] == UNIFORM]
+        field = t.element_numbers[uniform, :3].sum(axis=0)
+        return Merger(
+            Selection(self._tables(), s.joints, s.forces), self.cluster[:-1], self.leader, self.place[:-1], turn,
+            float(mass.sum()), -float(mass @ (self.place[standing] @ field)),
+        )  # fmt: skip
+
+    def _tables(self) -> Tables:
+        t = self.tables
+        written = Motion(t.body_position, t.body_quaternion, t.body_velocity, t.body_omega)
+        r, q, v, omega = as_leaders_move(written, self.leader, self.place)
+        return dataclasses.replace(
+            t, bodies=tuple(t.bodies[k] for k in self.leader), body_mass=self.mass, body_inertia=self._inertia(),
+            body_position=r, body_quaternion=q, body_velocity=v, body_omega=omega,
+            **self._sites(), **self._rows(), **self._numbers(),
+        )  # fmt: skip
+
+    def _inertia(self) -> Floats:
+        """About the mass centres of the clusters, in cluster axes."""
+        axes, d = self.axes[:-1], self.place[:-1]
+        own = axes @ self.tables.body_inertia @ axes.transpose(0, 2, 1)
+        square = (d * d).sum(axis=1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :]
+        return _sums(own + self.tables.body_mass[:, None, None] * square, self.cluster, len(self.leader))
+
+    def _sites(self) -> dict[str, Any]:
+        t = self.tables
+        body = t.site_body
+        points = self.place[body] + (self.axes[body] @ t.site_point[:, :, None])[:, :, 0]
+        axes = self.axes[body] @ t.site_axes.reshape(-1, 3, 3)
+        return {"site_body": self.cluster[body], "site_point": points, "site_axes": axes.reshape(-1, 9)}
+
+    def _rows(self) -> dict[str, Any]:
+        """Those of joints between two clusters."""
+        t = self.tables
+        kept = ~self._within()[t.row_joint]
+        count = np.bincount(t.row_joint[kept], minlength=len(t.joints))
+        names = "row_kind", "row_joint", "row_axis1", "row_axis2", "row_value"
+        return {name: getattr(t, name)[kept] for name in names} | {"joint_row": np.concatenate([[0], np.cumsum(count)])}
+
+    def _within(self) -> Bools:
+        """Which joints lie within one cluster."""
+        t = self.tables
+        one, two = (self.cluster[t.site_body[sites]] for sites in (t.joint_site1, t.joint_site2))
+        return np.asarray(one == two)
+
+    def _numbers(self) -> dict[str, Any]:
+        """Pushes in body axes, turned into those of the clusters; bounds that rounding alone would reach, moved on."""
+        t = self.tables
+        numbers, knots = t.element_numbers.copy(), t.knot_value.copy()
+        stops = np.flatnonzero(t.element_kind == STOP)
+        stops = stops[self._within()[t.element_joint[stops]]]
+        numbers[stops, 0] -= STOP_SLACK * numbers[stops, 1]
+        for e in np.flatnonzero((t.element_kind == PUSH) & (numbers[:, 6] != 0.0)):
+            turn = self.axes[t.site_body[t.element_site1[e]]]
+            numbers[e, :3], numbers[e, 3:6] = turn @ numbers[e, :3], turn @ numbers[e, 3:6]
+            for s in t.element_schedule[e][t.element_schedule[e] >= 0]:
+                mine = slice(t.schedule_knot[s], t.schedule_knot[s + 1])
+                knots[mine] = knots[mine] @ turn.T
+        return {"element_numbers": numbers, "knot_value": knots}
+
+
+def _sums(values: Floats, cluster: Ints, n: int) -> Floats:
+    """Over the bodies of each of n clusters."""
+    out = np.zeros((n + 1, *values.shape[1:]))
+    np.add.at(out, cluster[: len(values)], values)
+    return out[:n]

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quirkpy import equation
 from quirkpy.kernels.instant import Instant
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Bools, Floats
+from quirkpy.parts.couplings import Coupling
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.primitives import Gap
 from quirkpy.state import gaps
+from quirkpy.tables.tables import RELATION_ROW
 
 #: A row takes part in a redundancy when its share of the dependent combinations exceeds this.
 SHARE = 1e-6
+
+
+ReactionAxes: TypeAlias = Literal["inertial", "joint"]
 
 
 class Energy(float):
@@ -88,26 +93,43 @@ def mobility(at: Instant) -> Mobility:
 
 
 class Reaction(NamedTuple):
-    """What a joint does to its second body: force [N] at its site and torque [N m], both in N.  unique: whether it is
-    determined; where joints are redundant it is the least-norm one of many."""
+    """What a joint does to its second body: force [N] at its site and torque [N m], both in N or in the axes of its
+    first site.  unique: whether it is determined; where joints are redundant it is the least-norm one of many."""
 
     force: Floats
     torque: Floats
     unique: bool
 
 
-def reactions(at: Instant, multipliers: Floats) -> dict[str, Reaction]:
+def reactions(at: Instant, multipliers: Floats, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
     """Joint loads, from the multipliers of all rows."""
-    tables, selection, rows = at.selection.tables, at.selection, at.rows
+    tables, selection = at.selection.tables, at.selection
     joint = tables.row_joint[selection.rows]
     shares = _shares(equation.decompose(at))
     out = {}
     for j in selection.joints:
         mine = joint == j
-        wrench = multipliers[mine] @ rows.jacobian[mine, 6:]
-        arm = at.view[tables.joints[j].sites[1]].position - _wrench_origin(at, j)
-        torque = wrench[3:] - np.cross(arm, wrench[:3])
-        out[tables.joint_names[j]] = Reaction(wrench[:3], torque, bool((shares[mine] <= SHARE).all()))
+        wrench = multipliers[mine] @ _on_second(at, mine)
+        near, far = tables.joints[j].sites
+        arm = at.view[far].position - _wrench_origin(at, j)
+        force, torque = wrench[:3], wrench[3:] - np.cross(arm, wrench[:3])
+        if axes == "joint":
+            turn = at.view[near].axes
+            force, torque = force @ turn, torque @ turn
+        out[tables.joint_names[j]] = Reaction(force, torque, bool((shares[mine] <= SHARE).all()))
+    return out
+
+
+def _on_second(at: Instant, mine: Bools) -> Floats:
+    """J of some rows of a joint over its second body; a coupling of two joints counts for the one it names first."""
+    tables, selection, rows = at.selection.tables, at.selection, at.rows
+    out = rows.jacobian[mine, 6:].copy()
+    which = selection.rows[mine]
+    for k in np.flatnonzero(tables.row_kind[which] == RELATION_ROW):
+        joint = tables.joints[tables.row_joint[which[k]]]
+        other = tables.coordinate_joint[tables.row_axis1[which[k]]]
+        if isinstance(joint, Coupling) and joint.first.name != tables.joint_names[other]:
+            out[k] = rows.second[np.flatnonzero(mine)[k], 6:]
     return out
 
 

@@ -159,6 +159,8 @@ def constraint_matrix(at: Instant) -> Floats:
     each = np.arange(len(rows.phi))
     wide[each, rows.body1] += rows.jacobian[:, :6]
     wide[each, rows.body2] += rows.jacobian[:, 6:]
+    wide[each, rows.body3] += rows.second[:, :6]
+    wide[each, rows.body4] += rows.second[:, 6:]
     wide = wide[:, :n]
     turns = at.frames.axes[:n]
     wide[:, :, 3:] = np.einsum("mni,nij->mnj", wide[:, :, 3:], turns)

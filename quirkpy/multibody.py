@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias, get_args
 
 from quirkpy import analysis, equation
-from quirkpy.analysis import Energy, Mobility, Reaction, Residual
+from quirkpy.analysis import Energy, Mobility, Reaction, ReactionAxes, Residual
 from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
@@ -185,10 +185,15 @@ class Multibody:
         """Degrees of freedom, rank, redundant joints, nearness of a singular pose."""
         return analysis.mobility(self._instant(state))
 
-    def reactions(self, state: State | None = None) -> dict[str, Reaction]:
-        """Force and torque of each active joint on its second body; flagged where they are not unique."""
+    def reactions(self, state: State | None = None, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
+        """Force and torque of each active joint on its second body; flagged where they are not unique.
+
+        axes: "inertial": in N; "joint": in the axes of the joint's first site, z along the axis of a hinge.
+        """
+        if axes not in get_args(ReactionAxes):
+            raise PartError(f"reactions: axes is {axes!r}, but must be 'inertial' or 'joint'.")
         at = self._instant(state)
-        return analysis.reactions(at, self._solve(state, "dense").multipliers)
+        return analysis.reactions(at, self._solve(state, "dense").multipliers, axes)
 
     def explain(self, state: State | None = None) -> str:
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,12 +14,12 @@ from quirkpy import quat
 from quirkpy.kernels.instant import Instant
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import Floats, Ints, number, numbers, shown, vector
-from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
+from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, Coordinate, GeneralJoint, Joint, Relation
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
 from quirkpy.parts.triples import Nine, Triple, add, array, product, product_back, sub, turn, turn_back
 from quirkpy.tables.record import Record
-from quirkpy.tables.tables import ANGLE, NO_COORDINATE, Selection, Tables
+from quirkpy.tables.tables import ANGLE, Selection, Tables
 
 #: Ends of an active joint further apart than this [m or rad] do not meet.
 MEETING_TOLERANCE = 1e-6
@@ -35,11 +35,28 @@ class BodyState(NamedTuple):
 
 
 class JointState(NamedTuple):
-    """Coordinate of a joint and its rate: angle [rad], whole turns included, or travel [m]; None where it has none."""
+    """Coordinates of a joint and their rates: angle [rad], whole turns included, and travel or length [m]; None where
+    it has none, an array where it has several of a kind.  rate: of its only coordinate, or an array of all of them, in
+    the order of `joint.coordinates`."""
 
-    angle: float | None
-    travel: float | None
-    rate: float | None
+    angle: float | Floats | None
+    travel: float | Floats | None
+    rate: float | Floats | None
+
+    @classmethod
+    def of(cls, names: Sequence[Coordinate], both: Floats) -> JointState:
+        """From values and rates of the coordinates of a joint (n, 2), or of arrays of them (n, 2, k)."""
+        turning = np.array([c.kind == "angle" for c in names], dtype=bool)
+        return cls(*(_alone(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1])))
+
+
+def _alone(values: Floats) -> Any:
+    """None of no coordinates, the value of a single one, else all: the last axis is that of the coordinates."""
+    if len(values) > 1:
+        return np.moveaxis(values, 0, -1)
+    if len(values) == 0:
+        return None
+    return float(values[0]) if values.ndim == 1 else values[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +73,8 @@ class State(Record):
     q: Floats  # w x y z, body to N (n, 4)
     v: Floats  # in N [m/s] (n, 3)
     omega: Floats  # body axes [rad/s] (n, 3)
-    joints: tuple[str, ...]
-    windings: Ints  # whole turns of each joint's angle (n_joints,)
+    joints: tuple[str, ...]  # one for each coordinate: the joint's name, and its own where that has several
+    windings: Ints  # whole turns of each coordinate that is an angle (n_coordinates,)
     selection: Selection | None = dataclasses.field(default=None, repr=False)
     step: float | None = None  # what an integrator would try next [s]; None: to be found out
     held: tuple[str, ...] = ()  # stops that hold their joints
@@ -68,8 +85,8 @@ class State(Record):
         """The poses and velocities with which the bodies were written, at t = 0."""
         t = selection.tables
         arrays = t.body_position, t.body_quaternion, t.body_velocity, t.body_omega
-        zero = np.zeros(len(t.joints), dtype=np.int64)
-        return cls(0.0, t.body_names, *arrays, t.joint_names, zero, selection)
+        zero = np.zeros(len(t.coordinate_names), dtype=np.int64)
+        return cls(0.0, t.body_names, *arrays, t.coordinate_names, zero, selection)
 
     def on(self, selection: Selection) -> State:
         """The same instant for another selection or system: bodies by name, new ones where they were written."""
@@ -101,22 +118,24 @@ class State(Record):
         raise KeyError(f"no body or joint is called {name!r}; there are: {known}")
 
     def _joint(self, k: int) -> JointState:
-        value, rate = (float(x) for x in self.instant().coordinates(np.array([k]))[0])
-        kind = self._tables("reading a joint").joint_coordinate[k]
-        if kind == NO_COORDINATE:
-            return JointState(None, None, None)
-        return JointState(value, None, rate) if kind == ANGLE else JointState(None, value, rate)
+        t = self._tables("reading a joint")
+        which = np.arange(t.joint_coordinate[k], t.joint_coordinate[k + 1])
+        return JointState.of(t.joints[k].coordinates, self.instant().coordinates(which))
 
     def instant(self, selection: Selection | None = None) -> Instant:
         """This state with what acts on it, ready for the kernels."""
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError("this state belongs to no system; system.at(state).initial gives one that does.")
-        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, self.near, self.held)
+        near = self.near
+        if self.joints != chosen.tables.coordinate_names:  # the state of another system with the same bodies
+            known = dict(zip(self.joints, near, strict=True))
+            near = np.array([known.get(name, 0.0) for name in chosen.tables.coordinate_names])
+        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, near, self.held)
 
     @property
     def near(self) -> Floats:
-        """The angle [rad] next to which each joint's is taken (n_joints,)."""
+        """The angle [rad] next to which that of each coordinate is taken (n_coordinates,)."""
         return np.asarray(2.0 * math.pi * self.windings)
 
     def _tables(self, purpose: str) -> Tables:
@@ -153,9 +172,8 @@ class State(Record):
         return dataclasses.replace(self, step=step, merged=merged)
 
     def with_angles(self, angles: Floats) -> State:
-        """The same state with the whole turns that bring each joint's angle to the given one [rad] (n_joints,)."""
-        kinds = self._tables("with_angles").joint_coordinate
-        turning = np.flatnonzero(kinds == ANGLE)
+        """The same state with the whole turns that bring each angle to the given one [rad] (n_coordinates,)."""
+        turning = np.flatnonzero(self._tables("with_angles").coordinate_kind == ANGLE)
         here = self.instant().coordinates(turning)[:, 0]
         windings = np.array(self.windings)
         windings[turning] += np.rint((angles[turning] - here) / (2.0 * math.pi)).astype(np.int64)
@@ -163,7 +181,7 @@ class State(Record):
 
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""
-        turning = np.flatnonzero(self._tables("replace").joint_coordinate == ANGLE)
+        turning = np.flatnonzero(self._tables("replace").coordinate_kind == ANGLE)
         angles = np.zeros(len(self.joints))
         angles[turning] = old.instant().coordinates(turning)[:, 0]
         return self.with_angles(angles)
@@ -223,10 +241,26 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
         except (TypeError, ValueError) as error:
             raise joint.refuse(f"phi(at) at t = {at.t} {error}.") from error
         return [Gap(abs(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
-    assert isinstance(joint, Joint)
+    related = [relation_gap(at, relation) for relation in joint.relations()]
+    if not isinstance(joint, Joint):
+        return related
     (x1, e1), (x2, e2) = (_placed(at, site) for site in joint.sites)
     d, turned = np.array(turn_back(e1, sub(x2, x1))), array(product_back(e1, e2))
-    return [primitive.gap(d, turned) for primitive in joint.primitives()]
+    return [primitive.gap(d, turned) for primitive in joint.primitives()] + related
+
+
+def relation_gap(at: Instant, relation: Relation) -> Gap:
+    """How far coordinates are from a relation; with just one angle it holds up to whole turns of that."""
+    index = at.selection.tables.coordinate_index
+    pairs = [pair for pair in (relation.first, relation.second) if pair is not None]
+    kinds = [joint.named_coordinate(name, joint).kind for joint, name in pairs]
+    values = at.coordinates(np.array([index[joint.name, name] for joint, name in pairs]))[:, 0]
+    factors = [1.0, relation.factor][: len(values)]
+    off = float(values @ factors) - relation.value - relation.driven(at.t)[0]
+    turns = [abs(factor) for factor, kind in zip(factors, kinds, strict=True) if kind == "angle"]
+    if len(turns) == 1 and turns[0] > 0.0:
+        off = math.remainder(off, 2.0 * math.pi * turns[0])
+    return Gap(abs(off), COORDINATE_UNITS[kinds[0]])
 
 
 def _placed(at: Instant, site: Site) -> tuple[Triple, Nine]:

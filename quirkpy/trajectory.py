@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quirkpy import analysis, quat
+from quirkpy.analysis import ReactionAxes
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.loads import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
-from quirkpy.state import BodyState, State
+from quirkpy.state import BodyState, JointState, State
 from quirkpy.stiff import driver_for
-from quirkpy.tables.tables import ANGLE, NO_COORDINATE
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
@@ -27,19 +27,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class JointCourse:
-    """A joint through a run: its angle [rad] or travel [m] and rate at each stored time (k,); None where it has none.
-    reaction: force [N] and torque [N m] on its second body, at its site, in N (k, 6)."""
+    """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time (k,); None where it
+    has none, (k, n) where it has several (see `JointState`).
+    reaction: force [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of its
+    first site."""
 
-    angle: Floats | None
-    travel: Floats | None
-    rate: Floats | None
+    angle: Any
+    travel: Any
+    rate: Any
     run: Trajectory
     name: str
 
     @cached_property
     def reaction(self) -> Floats:
         """Computed when asked for, at every stored time."""
-        loads = [self.run.system.reactions(state)[self.name] for state in self.run.states]
+        return self._reactions("inertial")
+
+    @cached_property
+    def load(self) -> Floats:
+        """The same in the axes of the joint."""
+        return self._reactions("joint")
+
+    def _reactions(self, axes: ReactionAxes) -> Floats:
+        loads = [self.run.system.reactions(state, axes=axes)[self.name] for state in self.run.states]
         return np.array([np.concatenate([load.force, load.torque]) for load in loads])
 
 
@@ -116,12 +126,9 @@ class Trajectory:
             known = ", ".join((*self.start.bodies, *tables.joint_names))
             raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")
         j = tables.joint_index[name]
-        kind = tables.joint_coordinate[j]
-        if kind == NO_COORDINATE:
-            return JointCourse(None, None, None, self, name)
-        both = np.array([state.instant().coordinates(np.array([j]))[0] for state in self.states])
-        angle, travel = (both[:, 0], None) if kind == ANGLE else (None, both[:, 0])
-        return JointCourse(angle, travel, both[:, 1], self, name)
+        which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
+        both = np.array([state.instant().coordinates(which) for state in self.states])
+        return JointCourse(*JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name)
 
     # --- ledger -------------------------------------------------------------------------------------------------
     @cached_property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 import quirkpy as qp
-from tests.jets import Frame, Jet, dot, root, wave
+from tests.jets import Frame, Jet, arctan2, dot, root, wave
 from tests.user_parts import Wave
 
 X, Y, Z = range(3)
@@ -35,15 +36,39 @@ class Ends:
         """Between an axis of site 1 and an axis of site 2."""
         return dot(self.e[j], self.f[k])
 
+    def coordinate(self, named: qp.Coordinate) -> Jet:
+        """How far the joint has gone, up to whole turns."""
+        k = NUMBER[named.axis]
+        b, c = OTHERS[k]
+        match named.kind, named.site:
+            case "travel", _:
+                return self.along(k)
+            case "length", _:
+                return root(dot(self.d, self.d))
+            case _, 1:
+                return arctan2(self.cosine(c, b), self.cosine(b, b))
+        return arctan2(self.cosine(c, b), self.cosine(c, c))
+
+
+def related(relation: qp.Relation, frames: Mapping[str, Frame], t: float) -> Jet:
+    """What a relation of coordinates wants to be zero; with just one angle up to whole turns of that."""
+    out, turns = Jet(*(-np.array(relation.driven(t)))) - relation.value, []
+    pairs = [(relation.first, 1.0)] + ([(relation.second, relation.factor)] if relation.second else [])
+    for (joint, name), factor in pairs:
+        named = next(c for c in joint.coordinates if c.name == name)
+        out = out + Ends(joint, frames).coordinate(named) * factor
+        turns += [2.0 * math.pi * abs(factor)] * (named.kind == "angle")
+    return Jet(math.remainder(out.f, turns[0]), out.d, out.dd) if len(turns) == 1 else out
+
 
 def demands(primitive: qp.Primitive, ends: Ends) -> list[Jet]:
     """What a primitive wants to be zero."""
     match primitive:
         case qp.CoincidentPoints():
             return [ends.along(k) for k in (X, Y, Z)]
-        case qp.PointOnLine(axis=axis):
+        case qp.OriginOnLine(axis=axis):
             return [ends.along(k) for k in OTHERS[NUMBER[axis]]]
-        case qp.PointOnPlane(normal=normal, offset=offset):
+        case qp.OriginOnPlane(normal=normal, offset=offset):
             return [ends.along(NUMBER[normal]) - offset]
         case qp.ParallelAxes(axis=axis):
             return [ends.cosine(NUMBER[axis], k) for k in OTHERS[NUMBER[axis]]]
@@ -53,6 +78,8 @@ def demands(primitive: qp.Primitive, ends: Ends) -> list[Jet]:
             return [ends.cosine(j, k) for j, k in ((X, Y), (Y, Z), (Z, X))]
         case qp.FixedDistance(length=length):
             return [root(dot(ends.d, ends.d)) - length]
+        case qp.DistanceAtMost():
+            return []
     raise NotImplementedError(f"no second statement of {primitive!r}")
 
 
@@ -67,4 +94,6 @@ def all_demands(joint: Any, frames: Mapping[str, Frame], t: float) -> list[Jet]:
     ends = Ends(joint, frames)
     if isinstance(joint, Wave):
         return [surface(joint, ends, t)]
-    return [row for primitive in joint.primitives() for row in demands(primitive, ends)]
+    rows = [related(relation, frames, t) for relation in joint.relations()]
+    primitives = joint.primitives() if isinstance(joint, qp.Joint) else ()
+    return [row for primitive in primitives for row in demands(primitive, ends)] + rows

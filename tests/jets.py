@@ -65,6 +65,13 @@ def root(a: Jet) -> Jet:
     return Jet(s, d, (a.dd - 2.0 * d * d) / (2.0 * s))
 
 
+def arctan2(y: Jet, x: Jet) -> Jet:
+    """The angle of (x, y) in the plane: r^2 angle' = x y' - y x', differentiated once more."""
+    square, turn = x.f**2 + y.f**2, x.f * y.d - y.f * x.d
+    swell, bend = 2.0 * (x.f * x.d + y.f * y.d), x.f * y.dd - y.f * x.dd
+    return Jet(np.arctan2(y.f, x.f), turn / square, bend / square - swell * turn / square**2)
+
+
 def wave(pace: float, t: float) -> Jet:
     """sin(pace t) + cos(pace t)."""
     s, c = np.sin(pace * t), np.cos(pace * t)

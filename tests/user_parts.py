@@ -27,21 +27,21 @@ class Cylindrical(qp.Joint):
     """A sleeve on a rod: it slides along z and turns about z."""
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return qp.PointOnLine("z"), qp.ParallelAxes("z")
+        return qp.OriginOnLine("z"), qp.ParallelAxes("z")
 
 
 class Slot(qp.Joint):
     """A ball in a groove along z of site 1."""
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return (qp.PointOnLine("z"),)
+        return (qp.OriginOnLine("z"),)
 
 
 class Table(qp.Joint):
     """A ball that rolls without friction on the plane across z of site 1."""
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return (qp.PointOnPlane("z"),)
+        return (qp.OriginOnPlane("z"),)
 
 
 class Wave(qp.GeneralJoint):

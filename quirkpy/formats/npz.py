@@ -133,7 +133,7 @@ def _read_run(fields: dict[str, Any]) -> Trajectory:
     if start.step is not None:  # a state without a system has lost it
         system = system.at(system.initial.going_on(start.step, start.merged))
     rows = len(course.t)
-    shapes = (rows,), (rows, len(system.bodies) + 1, STATE_WIDTH), (rows, len(system.tables.joints))
+    shapes = (rows,), (rows, len(system.bodies) + 1, STATE_WIDTH), (rows, len(system.tables.coordinate_names))
     if rows == 0 or (course.t.shape, course.states.shape, course.angles.shape) != shapes:
         raise ValueError("its arrays are not those of its system")
     return Trajectory(system, system.initial, fields["settings"], course)

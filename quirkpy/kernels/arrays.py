@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from quirkpy.parts.checks import Bools, Floats, Ints
-from quirkpy.tables.tables import Tables
+from quirkpy.tables.tables import ANGLE, RELATION_ROW, Tables
 
 #: Three numbers in registers.
 Vec: TypeAlias = tuple[float, float, float]
@@ -32,16 +32,22 @@ POSITION, VELOCITY, AXES, SPIN, FRAME_WIDTH = 0, 3, 6, 15, 18
 PLACE_POINT, PLACE_AXES, PLACE_WIDTH = 0, 3, 12
 
 # Columns of Joints.ends.
-SITE1, SITE2, COORDINATE_KIND = range(3)
+SITE1, SITE2 = range(2)
 
-# Columns of RowTable.what.
-ROW_KIND, ROW_JOINT, ROW_AXIS1, ROW_AXIS2 = range(4)
+# Columns of Joints.coordinates: kind, axis, 1 where that belongs to site 2, and the sites of the joint.
+COORDINATE_KIND, COORDINATE_AXIS, OF_SECOND, COORDINATE_SITE1, COORDINATE_SITE2 = range(5)
+
+# Columns of RowTable.what; the third and fourth body are those of a second coordinate, -1 where there is none or where
+# it is of the same joint.
+ROW_KIND, ROW_JOINT, ROW_AXIS1, ROW_AXIS2, ROW_SCHEDULE, ROW_BODY1, ROW_BODY2, ROW_BODY3, ROW_BODY4 = range(9)
+# Columns of RowTable.numbers; the period of a relation with just one angle is what a whole turn of it makes, else 0.
+ROW_VALUE, ROW_FACTOR, ROW_PERIOD = range(3)
 
 # Columns of Elements.what.
-KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_JOINT, SCHEDULE1, SCHEDULE2 = range(6)
+KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_COORDINATE, SCHEDULE1, SCHEDULE2 = range(6)
 
 # Columns of Schedules.spans, and of its knots.
-FIRST_KNOT, LAST_KNOT, LINEAR = range(3)
+FIRST_KNOT, LAST_KNOT, INTERPOLATION = range(3)
 KNOT_TIME, KNOT_VALUE = 0, 1
 
 # Columns of Packed.motions, and of Packed.carriers: bodies, sites, where its freedoms begin and how many they are,
@@ -63,9 +69,11 @@ class Sites(NamedTuple):
 
 
 class Joints(NamedTuple):
-    """Tables.joint_*; near: the angle [rad] next to which each joint's is taken, so that it is continuous past pi."""
+    """Tables.joint_* and coordinate_*; near: the angle [rad] next to which that of each coordinate is taken, so that it
+    is continuous past pi."""
 
     ends: Ints
+    coordinates: Ints
     near: Floats
 
 
@@ -73,7 +81,7 @@ class RowTable(NamedTuple):
     """Tables.row_*."""
 
     what: Ints
-    value: Floats
+    numbers: Floats
 
 
 class Elements(NamedTuple):
@@ -96,11 +104,13 @@ def state_rows(r: Floats, q: Floats, v: Floats, omega: Floats) -> Floats:
 
 
 class Packed(NamedTuple):
-    """Tables as the kernels take them.  ends: of every joint (nj, 3); bodies: masses and moments (nb, BODY_WIDTH);
-    motions: kind and axis of every joint's freedoms (nf, 2); carriers: what a tree is made of (nj, CARRIER_WIDTH)."""
+    """Tables as the kernels take them.  ends: of every joint (nj, 2); coordinates (nc, 5); bodies: masses and moments
+    (nb, BODY_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); carriers: what a tree is made of
+    (nj, CARRIER_WIDTH)."""
 
     sites: Sites
     ends: Ints
+    coordinates: Ints
     rows: RowTable
     elements: Elements
     schedules: Schedules
@@ -123,22 +133,52 @@ def pack(t: Tables) -> Packed:
 def _pack(t: Tables) -> Packed:
     moments = t.body_inertia.reshape(-1, 9)[:, UPPER]
     body = t.site_body[t.joint_site1], t.site_body[t.joint_site2]
+    sites = t.joint_site1[t.coordinate_joint], t.joint_site2[t.coordinate_joint]
+    coordinates = _columns(t.coordinate_kind, t.coordinate_axis, t.coordinate_site, *sites)
     return Packed(
         Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1)),
-        _columns(t.joint_site1, t.joint_site2, t.joint_coordinate),
-        RowTable(_columns(t.row_kind, t.row_joint, t.row_axis1, t.row_axis2), t.row_value.copy()),
+        _columns(t.joint_site1, t.joint_site2),
+        coordinates,
+        RowTable(
+            _columns(t.row_kind, t.row_joint, t.row_axis1, t.row_axis2, t.row_schedule, *_row_bodies(t)),
+            np.stack([t.row_value, t.row_factor, _periods(t)], axis=1),
+        ),
         Elements(
-            _columns(t.element_kind, t.element_site1, t.element_site2, t.element_joint, *t.element_schedule.T),
+            _columns(t.element_kind, t.element_site1, t.element_site2, t.element_coordinate, *t.element_schedule.T),
             t.element_numbers.copy(),
         ),
         Schedules(
-            _columns(t.schedule_knot[:-1], t.schedule_knot[1:] - 1, t.schedule_linear),
+            _columns(t.schedule_knot[:-1], t.schedule_knot[1:] - 1, t.schedule_kind),
             np.concatenate([t.knot_time[:, None], t.knot_value], axis=1),
         ),
         np.concatenate([t.body_mass[:, None], moments], axis=1),
         _columns(t.freedom_kind, t.freedom_axis),
         _columns(*body, t.joint_site1, t.joint_site2, t.joint_freedom[:-1], np.diff(t.joint_freedom), t.joint_in_tree),
     )
+
+
+def _row_bodies(t: Tables) -> Ints:
+    """Bodies on which each row acts, and those of its second coordinate (4, nr)."""
+    relates, ends = t.row_kind == RELATION_ROW, (t.joint_site1, t.joint_site2)
+    one, two = t.row_joint.copy(), np.full(len(t.row_joint), -1)
+    one[relates] = t.coordinate_joint[t.row_axis1[relates]]
+    pairs = np.flatnonzero(relates & (t.row_axis2 >= 0))
+    two[pairs] = t.coordinate_joint[t.row_axis2[pairs]]
+    other = (two >= 0) & (two != one)
+    return np.array(
+        [t.site_body[sites[one]] for sites in ends]
+        + [np.where(other, t.site_body[sites[np.where(other, two, 0)]], -1) for sites in ends]
+    ).reshape(4, -1)
+
+
+def _periods(t: Tables) -> Floats:
+    """What a whole turn makes of each relation that has just one angle (nr,)."""
+    out = np.zeros(len(t.row_kind))
+    for row in np.flatnonzero(t.row_kind == RELATION_ROW):
+        pairs = ((t.row_axis1[row], 1.0), (t.row_axis2[row], t.row_factor[row]))
+        turns = [factor for c, factor in pairs if c >= 0 and t.coordinate_kind[c] == ANGLE]
+        out[row] = 2.0 * np.pi * abs(turns[0]) if len(turns) == 1 else 0.0
+    return out
 
 
 def _columns(*columns: Ints | Bools) -> Ints:

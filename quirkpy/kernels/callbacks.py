@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from quirkpy.kernels.arrays import ROW_PERIOD
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.evaluation import Model, Scratch
 from quirkpy.kernels.hook import ADDRESS, EVENTS, FAILED, LOADS, PARTS, ROWS, SIGNATURE
-from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE
+from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
 from quirkpy.kernels.tree import LOOP_ROW
-from quirkpy.kernels.users import Frames, Users, general_joints
+from quirkpy.kernels.users import Frames, Users, driven_joints, general_joints, off_by
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.tables.tables import CALLBACK, Selection
 
@@ -26,7 +27,9 @@ class PythonParts:
 
     def __init__(self, selection: Selection, model: Model, scratch: Scratch) -> None:
         self.selection, self.hook, self.scratch = selection, model.hook, scratch
-        self.joints = general_joints(selection, model.tree.loops[:, LOOP_ROW])
+        rows = model.tree.loops[:, LOOP_ROW]
+        self.joints, self.driven = general_joints(selection, rows), driven_joints(selection, rows)
+        self.periods = model.rows.numbers[rows[rows >= 0], ROW_PERIOD]
         self.forces = np.flatnonzero(selection.tables.element_kind[selection.elements] == CALLBACK)
         self.events: Callable[[], None] | None = None
         self.error: BaseException | None = None
@@ -34,7 +37,7 @@ class PythonParts:
         self.halted = False
         self._pointer = SIGNATURE(self._answer)  # lives as long as its address is in use
         self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
-        self.hook[PARTS] = bool(self.joints) or len(self.forces) > 0
+        self.hook[PARTS] = bool(self.joints or self.driven) or len(self.forces) > 0
 
     def _answer(self, what: int) -> int:
         """Do what is asked for; an error, or an interruption, is kept: no exception passes through machine code."""
@@ -77,4 +80,9 @@ class PythonParts:
             assert isinstance(joint, GeneralJoint)
             made = users.rows_of(joint)
             rows[where, PHI], rows[where, RATE], rows[where, GAMMA] = made.phi, made.rate, made.gamma
-            rows[where, JACOBIAN:] = made.jacobian
+            rows[where, JACOBIAN:SECOND] = made.jacobian
+        for j, where in self.driven:
+            x, rate, bend = users.motion_of(self.selection.tables.joints[j])
+            rows[where, PHI] = off_by(rows[where, PHI] - x, self.periods[where])
+            rows[where, RATE] -= rate
+            rows[where, GAMMA] += bend

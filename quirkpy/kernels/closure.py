@@ -38,7 +38,7 @@ from quirkpy.kernels.elimination import (
     general_motion,
 )
 from quirkpy.kernels.matrices import cholesky3, lower, lower_transposed, mixed_transposed, sym6
-from quirkpy.kernels.rows import JACOBIAN, LEFT, SIZE
+from quirkpy.kernels.rows import JACOBIAN, LEFT, SECOND, SIZE
 from quirkpy.kernels.tree import (
     BALL_NODE,
     COUNT,
@@ -47,6 +47,8 @@ from quirkpy.kernels.tree import (
     GENERAL_NODE,
     LOOP_BODY1,
     LOOP_BODY2,
+    LOOP_BODY3,
+    LOOP_BODY4,
     NODE,
     ORDER,
     PARENT,
@@ -161,34 +163,46 @@ def carry_up(
 
 
 @inner
+def load_and_motion(
+    rows: Floats, k: int, first: int, i: int, work: Floats
+) -> tuple[tuple[Vec, Vec], float, float]:  # fmt: skip
+    """For body i and the six columns of row k from `first` on: the load at the body's point, J a, and its size without
+    signs; nothing for the ground."""
+    if i == work.shape[0] - 1:
+        return ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)), 0.0, 0.0
+    linear = dot(get3(rows, k, first), get3(work, i, CENTRE))
+    angular = dot(get3(rows, k, first + 3), get3(work, i, ACCELERATION + 3))
+    return at_point(rows, k, first, i, work), linear + angular, abs(linear) + abs(angular)
+
+
+@inner
 def innovation_rows(
     tree: Tree, bodies: Floats, rows: Floats, A: Floats, spans: Ints, work: Floats, general: Floats
 ) -> None:
     """A, and what the accelerations in the scratch array leave of the targets, LEFT - J a, scaled; SIZE: what went into
     that, without signs.  Outside its span, that of the last time on entry, a row is zero."""
-    ground = bodies.shape[0]
     for k in range(rows.shape[0]):
         a, b = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2]
         for m in range(spans[k, LOW], spans[k, HIGH]):
             A[k, m] = 0.0
         left = rows[k, LEFT]
         demand = abs(left)  # the sum of what cancels, all positive: a measure of rounding
-        loads = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        others = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        if a < ground:
-            loads = at_point(rows, k, JACOBIAN, a, work)
-            linear = dot(get3(rows, k, JACOBIAN), get3(work, a, CENTRE))
-            angular = dot(get3(rows, k, JACOBIAN + 3), get3(work, a, ACCELERATION + 3))
-            left -= linear + angular
-            demand += abs(linear) + abs(angular)
-        if b < ground:
-            others = at_point(rows, k, JACOBIAN + 6, b, work)
-            linear = dot(get3(rows, k, JACOBIAN + 6), get3(work, b, CENTRE))
-            angular = dot(get3(rows, k, JACOBIAN + 9), get3(work, b, ACCELERATION + 3))
-            left -= linear + angular
-            demand += abs(linear) + abs(angular)
+        loads, part, size = load_and_motion(rows, k, JACOBIAN, a, work)
+        others, other_part, other_size = load_and_motion(rows, k, JACOBIAN + 6, b, work)
+        left -= part + other_part
+        demand += size + other_size
         low, high = carry_up(tree.nodes, a, b, *loads, *others, A[k], work, general)
-        free = free_response(rows, k, a, b, bodies)
+        free = free_response(rows, k, JACOBIAN, a, b, bodies)
+        if tree.loops[k, LOOP_BODY3] >= 0:
+            a, b = tree.loops[k, LOOP_BODY3], tree.loops[k, LOOP_BODY4]
+            loads, part, size = load_and_motion(rows, k, SECOND, a, work)
+            others, other_part, other_size = load_and_motion(rows, k, SECOND + 6, b, work)
+            left -= part + other_part
+            demand += size + other_size
+            more, most = carry_up(tree.nodes, a, b, *loads, *others, A[k], work, general)
+            if most > more:
+                low, high = (min(low, more), max(high, most)) if high > low else (more, most)
+            free += free_response(rows, k, SECOND, a, b, bodies)
         scaling = 1.0 / math.sqrt(free) if free > 0.0 else 0.0
         for m in range(low, high):
             A[k, m] *= scaling
@@ -203,14 +217,14 @@ def trace_of(bodies: Floats, i: int) -> float:
 
 
 @inner
-def free_response(rows: Floats, k: int, a: int, b: int, bodies: Floats) -> float:
+def free_response(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -> float:
     """About how much row k would yield to a unit load if its two bodies were free."""
     out = 0.0
     if a < bodies.shape[0]:
-        f, n = get3(rows, k, JACOBIAN), get3(rows, k, JACOBIAN + 3)
+        f, n = get3(rows, k, first), get3(rows, k, first + 3)
         out += dot(f, f) / bodies[a, MASS] + 3.0 * dot(n, n) / trace_of(bodies, a)
     if b < bodies.shape[0]:
-        f, n = get3(rows, k, JACOBIAN + 6), get3(rows, k, JACOBIAN + 9)
+        f, n = get3(rows, k, first + 6), get3(rows, k, first + 9)
         out += dot(f, f) / bodies[b, MASS] + 3.0 * dot(n, n) / trace_of(bodies, b)
     return out
 

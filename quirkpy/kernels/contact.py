@@ -78,7 +78,7 @@ def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch)
     slope(t, END, END_SLOPE, run, model, scratch)
     if run.clock[CONSERVING] > 0.0 and restore_energy(run.states[END], run.clock[ENERGY], model, scratch):
         slope(t, END, END_SLOPE, run, model, scratch)
-    run.clock[NEAR] = nearness(run, scratch)
+    run.clock[NEAR] = nearness(True, run, scratch)
     watched(run.states[END], run.out, model, scratch, watch)
     watched_stops(t, run.states[END], model, scratch, watch, run.out)
     keep(watch, NOW)

@@ -17,13 +17,24 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
-from quirkpy.kernels.stops import BOUND, HOLDS, SETTLE, SIDE, STOP_JOINT, STOP_NUMBERS, STOP_WIDTH, Stops
+from quirkpy.kernels.stops import (
+    BOUND,
+    HOLDS,
+    SETTLE,
+    SIDE,
+    STOP_COORDINATE,
+    STOP_JOINT,
+    STOP_NUMBERS,
+    STOP_WIDTH,
+    Stops,
+)
 from quirkpy.kernels.tree import (
     CARRIER,
     COUNT,
     GENERAL_NODE,
     LOOP_BODY1,
     LOOP_BODY2,
+    LOOP_BODY3,
     LOOP_ROW,
     LOOP_WIDTH,
     NODE,
@@ -50,8 +61,8 @@ class Engine:
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection = selection
         self.model = Model(
-            tree, packed.sites, Joints(packed.ends, np.zeros(len(packed.ends))), packed.rows, packed.elements,
-            packed.schedules, selection.elements, packed.bodies, islands, stops,
+            tree, packed.sites, Joints(packed.ends, packed.coordinates, np.zeros(len(packed.coordinates))), packed.rows,
+            packed.elements, packed.schedules, selection.elements, packed.bodies, islands, stops,
             np.zeros(HOOK_WIDTH, dtype=np.int64), np.zeros(CONTROL_WIDTH),
         )  # fmt: skip
         self.model.control[:] = STANDARD_CONTROL
@@ -75,11 +86,13 @@ class Engine:
 
     @cached_property
     def stops(self) -> tuple[str, ...]:
-        """A label for each bound that acts: the name of the stop, and which side."""
+        """A label for each bound that acts: the name of the stop or of the joint that it belongs to, and which side."""
         t, numbers = self.selection.tables, self.model.stops.numbers
-        forces = t.element_force[self.selection.elements[t.element_kind[self.selection.elements] == STOP]]
+        acting = self.selection.elements[t.element_kind[self.selection.elements] == STOP]
+        pairs = zip(t.element_force[acting], t.element_joint[acting], strict=True)
+        names = (t.joint_names[joint] if force < 0 else t.force_names[force] for force, joint in pairs)
         sides = ("lower" if side > 0.0 else "upper" for side in numbers[:, SIDE])
-        return tuple(f"{t.force_names[force]} {side}" for force, side in zip(forces, sides, strict=True))
+        return tuple(f"{name} {side}" for name, side in zip(names, sides, strict=True))
 
     def hold(self, labels: Iterable[str]) -> None:
         """Let the named stops hold, and no others."""
@@ -91,7 +104,7 @@ class Engine:
         if k < 0:
             return ()
         t, nodes = self.selection.tables, self.model.tree.nodes
-        row, a, b = self.model.tree.loops[k].tolist()
+        row, a, b = self.model.tree.loops[k, :LOOP_BODY3].tolist()
         carriers = [t.row_joint[row] if row >= 0 else self.model.stops.what[-1 - row, STOP_JOINT]]
         while a != b:  # the deeper one goes up
             if nodes[a, PLACE] < nodes[b, PLACE]:
@@ -107,10 +120,10 @@ def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints]:
     acting = selection.elements[t.element_kind[selection.elements] == STOP]
     joints = t.element_joint[acting]
     what = np.zeros((len(acting), STOP_WIDTH), dtype=np.int64)
-    what[:, STOP_JOINT] = joints
+    what[:, STOP_JOINT], what[:, STOP_COORDINATE] = joints, t.element_coordinate[acting]
     numbers = np.zeros((len(acting), STOP_NUMBERS))
     numbers[:, BOUND : SETTLE + 1] = t.element_numbers[acting, : SETTLE + 1]
-    loops = np.empty((len(acting), LOOP_WIDTH), dtype=np.int64)
+    loops = np.full((len(acting), LOOP_WIDTH), -1, dtype=np.int64)
     loops[:, LOOP_ROW] = -1 - np.arange(len(acting))
     loops[:, LOOP_BODY1], loops[:, LOOP_BODY2] = packed.carriers[joints, BODY1], packed.carriers[joints, BODY2]
     return Stops(what, numbers), loops

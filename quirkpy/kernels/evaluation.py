@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from quirkpy.kernels.arrays import SPIN, VELOCITY, Elements, Joints, RowTable, Schedules, Sites
+from quirkpy.kernels.arrays import MASS, SPIN, VELOCITY, Elements, Joints, RowTable, Schedules, Sites
 from quirkpy.kernels.closure import TIME, close_loops
-from quirkpy.kernels.compiled import kernel, woven
+from quirkpy.kernels.compiled import inner, kernel, woven
+from quirkpy.kernels.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.gaps import aim
 from quirkpy.kernels.hook import LOADS, PARTS, ROWS, ask
 from quirkpy.kernels.kinematics import fill_frames
-from quirkpy.kernels.loads import applied_loads
-from quirkpy.kernels.recursion import backward, centres, forward, hang_bodies, in_body_axes, start_bodies
-from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, constraint_rows
+from quirkpy.kernels.loads import INTO, applied_loads
+from quirkpy.kernels.matrices import sym_times
+from quirkpy.kernels.recursion import (
+    backward,
+    centres,
+    forward,
+    hang_bodies,
+    in_body_axes,
+    inertia_in_n,
+    start_bodies,
+)
+from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, constraint_rows
 from quirkpy.kernels.stops import BOUNCE, HOLDS, Stops, stop_row
-from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_ROW, Tree
-from quirkpy.kernels.vectors import dot, get3
+from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
+from quirkpy.kernels.vectors import dot, get3, scale, sub
 from quirkpy.parts.checks import Floats, Ints
 
 # Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how much of a gap
@@ -75,6 +85,22 @@ def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -
         ask(model.hook, LOADS)
     solve(model, scratch, 1.0, model.control[OF_GAP], model.control[OF_SLIP], model.control[PIVOT_USED])
     in_body_axes(scratch.frames, scratch.work, out)
+    for k in range(scratch.rows.shape[0]):
+        if scratch.rows[k, RATE] != 0.0:
+            scratch.power[INTO] += power_of_joints(model.bodies, scratch)
+            break
+
+
+@inner
+def power_of_joints(bodies: Floats, scratch: Scratch) -> float:
+    """What joints that move by themselves put in [W]: all that loads do not explain of the accelerations."""
+    frames, work, wrench, out = scratch.frames, scratch.work, scratch.wrench, 0.0
+    for i in range(bodies.shape[0]):
+        w, inertia = get3(frames, i, SPIN), inertia_in_n(bodies, frames, i)
+        force = sub(scale(bodies[i, MASS], get3(work, i, CENTRE)), get3(wrench, i, 0))
+        torque = sub(sym_times(inertia, get3(work, i, ACCELERATION + 3)), get3(wrench, i, 3))
+        out += dot(force, get3(frames, i, VELOCITY)) + dot(torque, w)
+    return out
 
 
 @kernel
@@ -106,13 +132,23 @@ def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: f
 def closing_rows(model: Model, scratch: Scratch) -> None:
     """phi, J and gamma of the closing rows."""
     which = model.tree.loops[:, LOOP_ROW]
-    constraint_rows(which, model.rows, model.joints, model.sites, scratch.frames, scratch.rows)
+    t = scratch.report[TIME]
+    constraint_rows(which, t, model.rows, model.joints, model.schedules, model.sites, scratch.frames, scratch.rows)
     if model.hook[PARTS] != 0:
         ask(model.hook, ROWS)
     first = scratch.rows.shape[0] - model.stops.what.shape[0]
     for k in range(model.stops.what.shape[0]):
         if model.stops.what[k, HOLDS] != 0:
             stop_row(first + k, k, model.stops, model.joints, model.sites, scratch.frames, scratch.rows)
+
+
+@inner
+def row_rate(k: int, first: int, a: int, b: int, rows: Floats, frames: Floats) -> float:
+    """J u of row k for two bodies, whose columns begin at `first`."""
+    rate = dot(get3(rows, k, first), get3(frames, a, VELOCITY))
+    rate += dot(get3(rows, k, first + 3), get3(frames, a, SPIN))
+    rate += dot(get3(rows, k, first + 6), get3(frames, b, VELOCITY))
+    return rate + dot(get3(rows, k, first + 9), get3(frames, b, SPIN))
 
 
 @woven
@@ -125,10 +161,9 @@ def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_s
         if of_slip != 0.0:
             a, b = loops[k, LOOP_BODY1], loops[k, LOOP_BODY2]
             rate = model.control[EXPLICIT] * rows[k, RATE]
-            rate += dot(get3(rows, k, JACOBIAN), get3(frames, a, VELOCITY))
-            rate += dot(get3(rows, k, JACOBIAN + 3), get3(frames, a, SPIN))
-            rate += dot(get3(rows, k, JACOBIAN + 6), get3(frames, b, VELOCITY))
-            rate += dot(get3(rows, k, JACOBIAN + 9), get3(frames, b, SPIN))
+            rate += row_rate(k, JACOBIAN, a, b, rows, frames)
+            if loops[k, LOOP_BODY3] >= 0:
+                rate += row_rate(k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, frames)
             bounce = model.stops.numbers[k - first, BOUNCE] if k >= first else 0.0
             left -= of_slip * (1.0 + bounce) * rate
         rows[k, LEFT] = left

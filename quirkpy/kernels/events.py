@@ -76,7 +76,7 @@ def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, tab
     evaluate(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, run.out)
     run.counts[EVALUATIONS] += 1
     if k == NEARNESS:
-        return nearness(run, scratch)
+        return nearness(True, run, scratch)
     watched(run.states[WITHIN], run.out, model, scratch, watch)
     watched_stops(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, watch, run.out)
     return watch.values[k, TRIAL]

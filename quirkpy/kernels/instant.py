@@ -9,9 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels import kinematics, loads
-from quirkpy.kernels.arrays import Joints, pack, state_rows
-from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, ROW_WIDTH, constraint_rows
-from quirkpy.kernels.users import Frames, Users, general_joints
+from quirkpy.kernels.arrays import (
+    ROW_BODY1,
+    ROW_BODY4,
+    ROW_PERIOD,
+    Joints,
+    pack,
+    state_rows,
+)
+from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, ROW_WIDTH, SECOND, constraint_rows
+from quirkpy.kernels.users import Frames, Users, driven_joints, general_joints, off_by
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.motion import MotionView
@@ -21,8 +28,9 @@ from quirkpy.tables.tables import CALLBACK, Selection
 class Rows(NamedTuple):
     """Constraint rows over u = (v1, w1, v2, w2) of the two bodies of each row, all in N.
 
-    phi: residual [m] or [1] (m,); rate: its explicit time derivative (m,); jacobian (m, 12); gamma: what the
+    phi: residual [m], [rad] or [1] (m,); rate: its explicit time derivative (m,); jacobian (m, 12); gamma: what the
     accelerations must supply, jacobian du/dt = gamma (m,); body1, body2: rows of the bodies, nb for the ground (m,).
+    second, body3, body4: the same for rows that act on two joints; zero for others, and their bodies the ground.
     """
 
     phi: Floats
@@ -31,6 +39,9 @@ class Rows(NamedTuple):
     gamma: Floats
     body1: Ints
     body2: Ints
+    second: Floats
+    body3: Ints
+    body4: Ints
 
 
 class Loads(NamedTuple):
@@ -45,7 +56,7 @@ class Loads(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Instant:
     """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body axes; near:
-    the angle [rad] next to which each joint's is taken (nj,); held: labels of the stops that hold."""
+    the angle [rad] next to which that of each coordinate is taken (nc,); held: labels of the stops that hold."""
 
     selection: Selection
     t: float
@@ -71,7 +82,8 @@ class Instant:
     @cached_property
     def joints(self) -> Joints:
         """Joint columns for the kernels."""
-        return Joints(pack(self.selection.tables).ends, self.near)
+        packed = pack(self.selection.tables)
+        return Joints(packed.ends, packed.coordinates, self.near)
 
     @cached_property
     def users(self) -> Users:
@@ -87,17 +99,27 @@ class Instant:
     def rows(self) -> Rows:
         """Rows of the active joints, in table order."""
         s, t = self.selection, self.selection.tables
-        made = np.empty((len(s.rows), ROW_WIDTH))
+        made = np.zeros((len(s.rows), ROW_WIDTH))
         packed = pack(t)
-        constraint_rows(s.rows, packed.rows, self.joints, packed.sites, self.frames.rows, made)
-        joint = t.row_joint[s.rows]
-        bodies = (t.site_body[sites[joint]] for sites in (t.joint_site1, t.joint_site2))
-        out = Rows(made[:, PHI], made[:, RATE], made[:, JACOBIAN:], made[:, GAMMA], *bodies)
+        constraint_rows(
+            s.rows, self.t, packed.rows, self.joints, packed.schedules, packed.sites, self.frames.rows, made
+        )
+        bodies = packed.rows.what[s.rows, ROW_BODY1 : ROW_BODY4 + 1].T
+        one, two, three, four = np.where(bodies < 0, t.n_bodies, bodies)
+        out = Rows(
+            made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one, two, made[:, SECOND:], three,
+            four,
+        )  # fmt: skip
         for j, where in general_joints(s, s.rows):
             own = t.joints[j]
             assert isinstance(own, GeneralJoint)
             for array, values in zip(out, self.users.rows_of(own), strict=False):
                 array[where] = values
+        for j, where in driven_joints(s, s.rows):
+            x, rate, bend = self.users.motion_of(t.joints[j])
+            out.phi[where] = off_by(out.phi[where] - x, packed.rows.numbers[s.rows[where], ROW_PERIOD])
+            out.rate[where] -= rate
+            out.gamma[where] += bend
         return out
 
     @cached_property
@@ -116,9 +138,9 @@ class Instant:
             self.users.add_load(wrench, power, force)
         return Loads(wrench[:-1], potential, power)
 
-    def coordinates(self, joints: Ints) -> Floats:
-        """Value and rate of the coordinate of each of the given joints (n, 2); NaN where it has none."""
-        out = np.full((len(joints), 2), np.nan)
+    def coordinates(self, which: Ints) -> Floats:
+        """Value and rate of each of the given coordinates (n, 2)."""
+        out = np.empty((len(which), 2))
         sites = pack(self.selection.tables).sites
-        kinematics.joint_coordinates(joints, self.joints, sites, self.frames.rows, out)
+        kinematics.joint_coordinates(which, self.joints, sites, self.frames.rows, out)
         return out

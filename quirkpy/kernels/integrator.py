@@ -24,7 +24,7 @@ from quirkpy.kernels.contact import (
 from quirkpy.kernels.evaluation import Model, Scratch
 from quirkpy.kernels.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate, singular_pose
 from quirkpy.kernels.hook import FAILED
-from quirkpy.kernels.kinematics import fill_frames, joint_coordinate
+from quirkpy.kernels.kinematics import fill_frames, joint_angle
 from quirkpy.kernels.ledger import energy_of, hold_momentum
 from quirkpy.kernels.methods import Table
 from quirkpy.kernels.projection import project
@@ -99,9 +99,9 @@ CONTRADICTORY = 1e-4
 def remember_angles(model: Model, scratch: Scratch) -> None:
     """The angles of the state whose kinematics are in the scratch, so that the next are taken next to them."""
     joints = model.joints
-    for j in range(joints.near.shape[0]):
-        if joints.ends[j, COORDINATE_KIND] == ANGLE:
-            joints.near[j], _ = joint_coordinate(j, joints, model.sites, scratch.frames)
+    for c in range(joints.near.shape[0]):
+        if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
+            joints.near[c] = joint_angle(c, joints, model.sites, scratch.frames)
 
 
 @inlined
@@ -124,7 +124,7 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) ->
             moved[:] = 0.0
     slope(clock[T], BEGIN, 0, run, model, scratch)
     possible = scratch.report[CONTRADICTION] <= max(1e-9, CONTRADICTORY * scratch.report[TARGET])
-    clock[NEAR] = nearness(run, scratch)
+    clock[NEAR] = nearness(True, run, scratch)
     clock[ENERGY] = energy_of(model, scratch)
     if clock[H] == 0.0:
         clock[H] = first_step(run)

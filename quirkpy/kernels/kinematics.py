@@ -9,14 +9,16 @@ import numpy as np
 from quirkpy import quat
 from quirkpy.kernels.arrays import (
     AXES,
+    COORDINATE_AXIS,
     COORDINATE_KIND,
+    COORDINATE_SITE1,
+    COORDINATE_SITE2,
     FRAME_WIDTH,
+    OF_SECOND,
     OMEGA,
     PLACE_AXES,
     PLACE_POINT,
     POSITION,
-    SITE1,
-    SITE2,
     SPIN,
     VELOCITY,
     Joints,
@@ -27,7 +29,7 @@ from quirkpy.kernels.arrays import (
     Vec,
 )
 from quirkpy.kernels.compiled import inner, kernel, woven, woven_kernel
-from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
+from quirkpy.kernels.vectors import add, column, cross, dot, get3, norm, put3, scale, sub, turn
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
@@ -77,35 +79,65 @@ def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
 
 
 @woven
-def turning_rate(s1: int, s2: int, sites: Sites, frames: Floats) -> float:
-    """How fast the second site turns relative to the first about the first's z axis [rad/s]."""
+def coordinate_axis(c: int, joints: Joints, sites: Sites, frames: Floats) -> Vec:
+    """The axis of a coordinate, in N."""
+    row = joints.coordinates[c]
+    site = row[COORDINATE_SITE2] if row[OF_SECOND] != 0 else row[COORDINATE_SITE1]
+    return site_axis(site, row[COORDINATE_AXIS], sites, frames)
+
+
+@woven
+def turning_rate(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
+    """How fast the second site turns relative to the first about the axis of an angle [rad/s]."""
+    s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
     w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
-    return dot(site_axis(s1, 2, sites, frames), sub(w2, w1))
+    return dot(coordinate_axis(c, joints, sites, frames), sub(w2, w1))
 
 
 @inner
-def joint_coordinate(j: int, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
-    """Value and rate of a joint's coordinate along z: angle [rad], whole turns included, or travel [m]."""
-    s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
-    if joints.ends[j, COORDINATE_KIND] == ANGLE:
-        across, up = site_axis(s1, 0, sites, frames), site_axis(s1, 1, sites, frames)
-        pointer = site_axis(s2, 0, sites, frames)
-        angle = math.atan2(dot(pointer, up), dot(pointer, across))
-        angle += TURN_AROUND * np.rint((joints.near[j] - angle) / TURN_AROUND)
-        return angle, turning_rate(s1, s2, sites, frames)
+def joint_angle(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
+    """An angle about an axis of either site, whole turns included: of the pointer, an axis of the other site, from
+    where it is at zero."""
+    s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
+    k = joints.coordinates[c, COORDINATE_AXIS]
+    b, d = (k + 1) % 3, (k + 2) % 3
+    if joints.coordinates[c, OF_SECOND] == 0:
+        pointer = site_axis(s2, b, sites, frames)
+        across, up = site_axis(s1, b, sites, frames), site_axis(s1, d, sites, frames)
+    else:  # seen from site 2, an axis of site 1 turns the other way: from d to b
+        pointer = site_axis(s1, d, sites, frames)
+        across, up = site_axis(s2, d, sites, frames), site_axis(s2, b, sites, frames)
+    angle = math.atan2(dot(pointer, up), dot(pointer, across))
+    return angle + TURN_AROUND * np.rint((joints.near[c] - angle) / TURN_AROUND)
+
+
+@inner
+def joint_coordinate(c: int, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
+    """Value and rate of a coordinate: angle [rad], whole turns included, travel [m] or length [m]."""
+    if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
+        return joint_angle(c, joints, sites, frames), turning_rate(c, joints, sites, frames)
+    s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
     _, _, x1, u1, w1 = site_motion(s1, sites, frames)
     _, _, x2, u2, _ = site_motion(s2, sites, frames)
-    z1, d = site_axis(s1, 2, sites, frames), sub(x2, x1)
-    return dot(z1, d), dot(z1, sub(u2, u1)) + dot(cross(w1, z1), d)
+    d, u = sub(x2, x1), sub(u2, u1)
+    if joints.coordinates[c, COORDINATE_KIND] == TRAVEL:
+        z1 = coordinate_axis(c, joints, sites, frames)
+        return dot(z1, d), dot(z1, u) + dot(cross(w1, z1), d)
+    length = norm(d)
+    return length, dot(along(d, length), u)
+
+
+@inner
+def along(d: Vec, length: float) -> Vec:
+    """The direction of d; nowhere where it has no length."""
+    return scale(1.0 / length, d) if length > 0.0 else d
 
 
 @kernel
 def joint_coordinates(which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats) -> None:
-    """Value and rate of the coordinate of each of the given joints (n, 2); a row of a joint without one is left."""
+    """Value and rate of each of the given coordinates (n, 2)."""
     for k in range(which.shape[0]):
-        kind = joints.ends[which[k], COORDINATE_KIND]
-        if kind == ANGLE or kind == TRAVEL:
-            out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)
+        out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)
 
 
 @inner

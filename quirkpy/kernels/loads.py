@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from quirkpy.kernels.arrays import (
     AXES,
     COORDINATE_KIND,
-    ELEMENT_JOINT,
+    COORDINATE_SITE1,
+    COORDINATE_SITE2,
+    ELEMENT_COORDINATE,
     ELEMENT_SITE1,
     ELEMENT_SITE2,
-    FIRST_KNOT,
     KIND,
-    KNOT_TIME,
-    KNOT_VALUE,
-    LAST_KNOT,
-    LINEAR,
     MASS,
     PLACE_POINT,
     POSITION,
     SCHEDULE1,
     SCHEDULE2,
-    SITE1,
-    SITE2,
     SPIN,
     VELOCITY,
     Elements,
@@ -29,31 +26,15 @@ from quirkpy.kernels.arrays import (
     Sites,
     Vec,
 )
-from quirkpy.kernels.compiled import inner, woven, woven_kernel
-from quirkpy.kernels.kinematics import joint_coordinate, site_axis, site_motion, turning_rate
+from quirkpy.kernels.compiled import woven, woven_kernel
+from quirkpy.kernels.kinematics import along, coordinate_axis, joint_coordinate, site_motion, turning_rate
+from quirkpy.kernels.schedules import scheduled
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
 from quirkpy.parts.checks import Floats, Ints
-from quirkpy.tables.tables import ANGLE, COORDINATE, PAIR, PUSH, UNIFORM
+from quirkpy.tables.tables import ANGLE, COORDINATE, PAIR, PUSH, TRAVEL, UNIFORM
 
 #: Columns of the power of forces that no potential accounts for: what loads put in, what dampers take out.
 INTO, OUT = 0, 1
-
-
-@inner
-def scheduled(s: int, t: float, schedules: Schedules) -> Vec:
-    """Value of schedule s at time t."""
-    first, last = schedules.spans[s, FIRST_KNOT], schedules.spans[s, LAST_KNOT]
-    knots = schedules.knots
-    k = last
-    while k >= first and knots[k, KNOT_TIME] > t:
-        k -= 1
-    if k < first:
-        return get3(knots, first, KNOT_VALUE)
-    if k >= last or schedules.spans[s, LINEAR] == 0:
-        return get3(knots, k, KNOT_VALUE)
-    f = (t - knots[k, KNOT_TIME]) / (knots[k + 1, KNOT_TIME] - knots[k, KNOT_TIME])
-    a, b = get3(knots, k, KNOT_VALUE), get3(knots, k + 1, KNOT_VALUE)
-    return add(a, scale(f, sub(b, a)))
 
 
 @woven
@@ -108,26 +89,36 @@ def pair(
 
 @woven
 def coordinate(
-    wrench: Floats, e: int, numbers: Floats, j: int, joints: Joints, sites: Sites, frames: Floats, power: Floats
+    wrench: Floats, e: int, numbers: Floats, c: int, joints: Joints, sites: Sites, frames: Floats, power: Floats
 ) -> float:
-    """A spring and damper on the coordinate of a joint; returns its potential energy."""
-    s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
+    """A spring, damper and friction on a coordinate of a joint; returns its potential energy."""
+    s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
     b1, b2 = sites.body[s1], sites.body[s2]
-    stiffness, turns = numbers[e, 0], joints.ends[j, COORDINATE_KIND] == ANGLE
-    if turns and stiffness == 0.0:  # a damper does not ask for the angle
-        stretch, rate = 0.0, turning_rate(s1, s2, sites, frames)
+    kind, stiffness, friction = joints.coordinates[c, COORDINATE_KIND], numbers[e, 0], numbers[e, 3]
+    if kind == ANGLE and stiffness == 0.0:  # a damper does not ask for the angle
+        stretch, rate = 0.0, turning_rate(c, joints, sites, frames)
     else:
-        value, rate = joint_coordinate(j, joints, sites, frames)
+        value, rate = joint_coordinate(c, joints, sites, frames)
         stretch = value - numbers[e, 1]
     drag = numbers[e, 2] * rate
-    f = scale(-stiffness * stretch - drag, site_axis(s1, 2, sites, frames))
-    if turns:
+    if friction != 0.0:
+        drag += friction * math.tanh(rate / numbers[e, 4])
+    push = -stiffness * stretch - drag
+    if kind == ANGLE:
+        f = scale(push, coordinate_axis(c, joints, sites, frames))
         add3(wrench, b2, 3, f)
         add3(wrench, b1, 3, scale(-1.0, f))
-    else:  # both forces act at x2: the line of the slide turns with body 1
+    else:
+        _, c1, x1, _, _ = site_motion(s1, sites, frames)
         _, c2, x2, _, _ = site_motion(s2, sites, frames)
+        if kind == TRAVEL:  # both forces act at x2: the line of the slide turns with body 1
+            f = scale(push, coordinate_axis(c, joints, sites, frames))
+            c1 = sub(x2, get3(frames, b1, POSITION))
+        else:
+            d = sub(x2, x1)
+            f = scale(push, along(d, norm(d)))
         apply_force(wrench, b2, c2, f)
-        apply_force(wrench, b1, sub(x2, get3(frames, b1, POSITION)), scale(-1.0, f))
+        apply_force(wrench, b1, c1, scale(-1.0, f))
     power[OUT] += drag * rate
     return 0.5 * stiffness * stretch * stretch
 
@@ -171,7 +162,7 @@ def applied_loads(
         elif kind == PAIR:
             energy = pair(wrench, e, numbers, s1, s2, sites, frames, power)
         elif kind == COORDINATE:
-            energy = coordinate(wrench, e, numbers, what[e, ELEMENT_JOINT], joints, sites, frames, power)
+            energy = coordinate(wrench, e, numbers, what[e, ELEMENT_COORDINATE], joints, sites, frames, power)
         elif kind == PUSH:
             push(wrench, t, e, elements, schedules, sites, frames, power)
         potential[k] = energy

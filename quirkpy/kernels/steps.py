@@ -134,12 +134,16 @@ def combine(lines: Floats, weights: Floats, row: int, n: int, h: float, base: in
 
 
 @inlined
-def nearness(run: Run, scratch: Scratch) -> float:
+def nearness(met: bool, run: Run, scratch: Scratch) -> float:
     """How far the pose just evaluated is from a singular one: the weakest row's independent part, squared; 0 where a
-    row that was independent before does not count at all."""
+    row that was independent before does not count at all.
+
+    met: it is on the constraints.  Elsewhere a redundant row may look independent, and it is not remembered as such.
+    """
     rank = scratch.report[COUNTED]
-    run.clock[RANK] = max(run.clock[RANK], rank)
-    return scratch.report[WEAKEST] if rank == run.clock[RANK] else 0.0
+    if met:
+        run.clock[RANK] = max(run.clock[RANK], rank)
+    return scratch.report[WEAKEST] if rank >= run.clock[RANK] else 0.0
 
 
 @inlined
@@ -159,7 +163,7 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
             scratch.report[TIME] = t + table.weights[s, NODE] * h
             project(run.states[RAW], model, scratch, run.room)
         slope(t + table.weights[s, NODE] * h, RAW, s, run, model, scratch)
-        near = nearness(run, scratch)
+        near = nearness(smooth, run, scratch)
         if smooth and clock[FIXED] == 0.0 and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
             return False
         if near < clock[PASSING]:

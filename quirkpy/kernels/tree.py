@@ -20,12 +20,16 @@ from quirkpy.kernels.arrays import (
     MOTION_AXIS,
     MOTION_KIND,
     MOTIONS,
+    ROW_BODY1,
+    ROW_BODY2,
+    ROW_BODY3,
+    ROW_BODY4,
     ROW_JOINT,
     pack,
 )
 from quirkpy.kernels.compiled import allocating, inner
 from quirkpy.parts.checks import Bools, Ints
-from quirkpy.tables.tables import SLIDE, TURN, Selection
+from quirkpy.tables.tables import ONWARDS, SLIDE, TURN, Selection
 
 #: What hangs a body on its parent.
 FIXED_NODE, TURN_NODE, SLIDE_NODE, BALL_NODE, FREE_NODE, GENERAL_NODE = range(6)
@@ -44,8 +48,8 @@ COUNT = 9  # how many they are
 MOTION = 10  # where the joint's begin in Tree.motions
 NODE_WIDTH = 11
 
-# Columns of Tree.loops: the row, and its bodies.
-LOOP_ROW, LOOP_BODY1, LOOP_BODY2, LOOP_WIDTH = range(4)
+# Columns of Tree.loops: the row, and its bodies; the other two are those of a second joint, -1: none.
+LOOP_ROW, LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_WIDTH = range(6)
 
 
 class Tree(NamedTuple):
@@ -89,13 +93,28 @@ def plant(
     count = 0
     for row in rows:
         j = what[row, ROW_JOINT]
-        a, b = carriers[j, BODY1], carriers[j, BODY2]
+        a, b = what[row, ROW_BODY1], what[row, ROW_BODY2]
         if nodes[a, CARRIER] != j and nodes[b, CARRIER] != j:
             loops[count, LOOP_ROW], loops[count, LOOP_BODY1], loops[count, LOOP_BODY2] = row, a, b
+            loops[count, LOOP_BODY3], loops[count, LOOP_BODY4] = what[row, ROW_BODY3], what[row, ROW_BODY4]
             count += 1
     number_freedoms(nodes, loops, count)
     number_islands(islands, active, carriers)
     return count
+
+
+@inner
+def number_paths(a: int, b: int, freedoms: int, nodes: Ints) -> int:
+    """FIRST of the bodies on the paths from a and b to the root, the deeper one first; returns the next number."""
+    nb = nodes.shape[0] - 1
+    while a != nb or b != nb:
+        if nodes[a, PLACE] < nodes[b, PLACE]:
+            a, b = b, a
+        if nodes[a, FIRST] < 0:
+            nodes[a, FIRST] = freedoms
+            freedoms += nodes[a, COUNT]
+        a = nodes[a, PARENT]
+    return freedoms
 
 
 @inner
@@ -106,14 +125,9 @@ def number_freedoms(nodes: Ints, loops: Ints, count: int) -> None:
     for b in range(nb):
         nodes[b, FIRST] = -1
     for k in range(count):
-        a, b = loops[k, LOOP_BODY1], loops[k, LOOP_BODY2]
-        while a != nb or b != nb:  # up to the root, the deeper one first
-            if nodes[a, PLACE] < nodes[b, PLACE]:
-                a, b = b, a
-            if nodes[a, FIRST] < 0:
-                nodes[a, FIRST] = freedoms
-                freedoms += nodes[a, COUNT]
-            a = nodes[a, PARENT]
+        freedoms = number_paths(loops[k, LOOP_BODY1], loops[k, LOOP_BODY2], freedoms, nodes)
+        if loops[k, LOOP_BODY3] >= 0:
+            freedoms = number_paths(loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], freedoms, nodes)
     for k in range(nb):
         b = nodes[k, ORDER]
         if nodes[b, FIRST] < 0:
@@ -224,6 +238,8 @@ def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints
                 kind = node_kind(j, carriers, motions)
                 if reached[other] or locking != (kind == FIXED_NODE):
                     continue
+                if carriers[j, IN_TREE] == ONWARDS and carriers[j, BODY2] != other:
+                    continue  # its row closes a loop instead
                 reached[other] = True
                 nodes[other, PARENT], nodes[other, NODE], nodes[other, CARRIER] = b, kind, j
                 nodes[other, COUNT] = carriers[j, MOTIONS]

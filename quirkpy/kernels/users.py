@@ -14,9 +14,10 @@ from quirkpy.kernels.loads import INTO
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints, number, numbers, vector
 from quirkpy.parts.force import Force
-from quirkpy.parts.joint import GeneralJoint
+from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
-from quirkpy.tables.tables import CALLBACK_ROW, Selection
+from quirkpy.parts.part import PartError
+from quirkpy.tables.tables import CALLBACK_ROW, RELATION_ROW, Selection
 
 #: Step of the pose differences that turn a user's potential into a force: [m] for positions (times the body's own
 #: scale when that is larger than 1 m), [rad] for rotations.
@@ -68,6 +69,21 @@ def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     return [(int(j), np.flatnonzero(own & (t.row_joint[rows] == j))) for j in np.unique(t.row_joint[rows[own]])]
 
 
+def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
+    """Joints among the given rows that a user's function of time moves, and where their rows stand."""
+    t = selection.tables
+    rows = rows[rows >= 0]  # negative: rows of stops, which come last
+    by_time = np.flatnonzero((t.row_kind[rows] == RELATION_ROW) & (t.row_schedule[rows] < 0))
+    joints = [int(j) for j in np.unique(t.row_joint[rows[by_time]]) if t.joints[j].relations()[0].motion is not None]
+    return [(j, by_time[t.row_joint[rows[by_time]] == j]) for j in joints]
+
+
+def off_by(phi: Floats, period: Floats) -> Floats:
+    """Residuals less the whole turns in them; a period of zero: there are none."""
+    turn = np.where(period > 0.0, period, np.inf)
+    return np.asarray(phi - np.where(period > 0.0, period, 0.0) * np.rint(phi / turn))
+
+
 @dataclass(frozen=True, eq=False)
 class Users:
     """Users' parts of a selection at the time t [s] and the given kinematics."""
@@ -95,6 +111,16 @@ class Users:
             return numbers(value, shape)
         except (TypeError, ValueError) as error:
             raise joint.refuse(f"{method}(at) at t = {self.t} {error}.") from error
+
+    def motion_of(self, joint: BaseJoint) -> tuple[float, float, float]:
+        """Value, rate and acceleration of what moves a joint by itself."""
+        try:
+            return joint.relations()[0].driven(self.t)
+        except PartError:
+            raise
+        except Exception as error:
+            error.add_note(f"in the motion of {type(joint).__name__} {joint.name!r}")
+            raise
 
     # --- forces -------------------------------------------------------------------------------------------------
     def add_load(self, wrench: Floats, power: Floats, force: Force) -> None:

@@ -25,10 +25,12 @@ class Element(NamedTuple):
 
     uniform     acceleration (3) [m/s2] of every moving body
     pair        stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two sites
-    coordinate  stiffness, rest value, damping, on the coordinate of a joint: [N m/rad] and [rad], or [N/m] and [m]
+    coordinate  stiffness, rest value, damping, friction, its rate, on a coordinate of a joint: [N m/rad], [rad],
+                [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s]
     push        force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace force, torque
     callback    none: the force's own Python is called
-    stop        bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, of a joint
+    stop        bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, on such a
+                coordinate
     """
 
     kind: ElementKind
@@ -37,6 +39,7 @@ class Element(NamedTuple):
     joint: BaseJoint | None = None
     numbers: tuple[float, ...] = ()
     schedules: tuple[Schedule | None, Schedule | None] = (None, None)
+    coordinate: str | None = None  # of the joint; None: its only one
 
 
 class Force(Part):

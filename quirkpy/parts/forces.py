@@ -12,7 +12,7 @@ import numpy as np
 from quirkpy.parts.body import GROUND, Body, Site, point_sites
 from quirkpy.parts.checks import Vector, flag, instance, not_negative, number, optional, positive, text, vector, word
 from quirkpy.parts.force import Element, Force
-from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.joint import BaseJoint, Coordinate
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
@@ -105,49 +105,114 @@ class PotentialWell(Force):
         return (Element("pair", *ends, numbers=(self.stiffness, 0.0, 0.0, 0.0)),)
 
 
-class HingeSpring(Force):
+class _OnCoordinate(Force, ABC):
+    """A force on one coordinate of a joint, and its reaction; it acts while its joint is active.
+
+    coordinate: the name of the coordinate, where the joint has several: "angle", "travel", "travel_x" and so on.
+    """
+
+    joint: BaseJoint = checked(instance(BaseJoint))
+    coordinate: str | None = checked(optional(text), default=None, kw_only=True)
+
+    def validate(self) -> None:
+        self._chosen()
+
+    def _chosen(self) -> Coordinate:
+        """The coordinate on which it acts."""
+        return self.joint.named_coordinate(self.coordinate, self)
+
+    def elements(self) -> tuple[Element, ...]:
+        name = self._chosen().name
+        return (Element("coordinate", joint=self.joint, coordinate=name, numbers=self.coordinate_numbers()),)
+
+    def coordinate_numbers(self) -> tuple[float, ...]:
+        """Stiffness, rest value, damping, friction, its rate: see `Element`."""
+        return ()
+
+
+class HingeSpring(_OnCoordinate):
     """Torque -k (angle - rest_angle) - c d(angle)/dt of the second body about the hinge, and its reaction.
 
     stiffness k [N m/rad], rest_angle [rad], damping c [N m s/rad].  U = k (angle - rest_angle)^2 / 2 with the
     continuous angle.  It acts while its joint is active.
     """
 
-    joint: BaseJoint = checked(instance(BaseJoint))
     stiffness: float = checked(not_negative, kw_only=True)
     rest_angle: float = checked(number, default=0.0, kw_only=True)
     damping: float = checked(not_negative, default=0.0, kw_only=True)
 
+    def _chosen(self) -> Coordinate:
+        return self.joint.named_coordinate(self.coordinate, self, "angle")
+
+    def coordinate_numbers(self) -> tuple[float, ...]:
+        return self.stiffness, self.rest_angle, self.damping
+
+
+class JointSpring(_OnCoordinate):
+    """Load -k (x - rest) - c dx/dt along any coordinate x of a joint, and its reaction.  U = k (x - rest)^2 / 2.
+
+    An angle: stiffness k [N m/rad], rest [rad], damping c [N m s/rad]; a travel or a length: [N/m], [m], [N s/m].
+    """
+
+    stiffness: float = checked(not_negative, kw_only=True)
+    rest: float = checked(number, default=0.0, kw_only=True)
+    damping: float = checked(not_negative, default=0.0, kw_only=True)
+
+    def coordinate_numbers(self) -> tuple[float, ...]:
+        return self.stiffness, self.rest, self.damping
+
+
+class JointDamper(_OnCoordinate):
+    """Load -c dx/dt along any coordinate x of a joint, and its reaction.  No potential.
+
+    damping c: [N m s/rad] for an angle, [N s/m] for a travel or a length.
+    """
+
+    damping: float = checked(not_negative, kw_only=True)
+
+    def coordinate_numbers(self) -> tuple[float, ...]:
+        return 0.0, 0.0, self.damping
+
+
+class JointFriction(_OnCoordinate):
+    """Dry friction of a preloaded joint: load -mu N tanh(rate / slip) along a travel, mu N radius tanh on an angle.
+
+    coefficient mu [1], preload N [N]: the normal load is prescribed, for the reactions of redundant joints are not
+    unique.  radius [m]: the lever of the friction of an angle; not for travels.  slip [rad/s] or [m/s]: the rate above
+    which it is nearly full; below, it is smooth and creeps.  No potential.
+    """
+
+    coefficient: float = checked(not_negative, kw_only=True)
+    preload: float = checked(not_negative, kw_only=True)
+    radius: float | None = checked(optional(positive), default=None, kw_only=True)
+    slip: float = checked(positive, default=1e-3, kw_only=True)
+
     def validate(self) -> None:
-        if self.joint.coordinate != "angle":
-            raise self.refuse(
-                f"joint {self.joint.name!r} ({type(self.joint).__name__}) has no angle; a hinge spring needs a joint "
-                "that turns about one axis, such as a Revolute."
-            )
+        turns = self._chosen().kind == "angle"
+        if turns and self.radius is None:
+            raise self.refuse("it acts on an angle; give radius= [m], the lever of the friction.")
+        if not turns and self.radius is not None:
+            raise self.refuse(f"radius is {self.radius:g}, but it acts on no angle; leave radius out.")
 
-    def elements(self) -> tuple[Element, ...]:
-        return (Element("coordinate", joint=self.joint, numbers=(self.stiffness, self.rest_angle, self.damping)),)
+    def coordinate_numbers(self) -> tuple[float, ...]:
+        return 0.0, 0.0, 0.0, self.coefficient * self.preload * (self.radius or 1.0), self.slip
 
 
-class JointStop(Force):
-    """Bounds on the angle [rad] or travel [m] of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
+class JointStop(_OnCoordinate):
+    """Bounds on a coordinate [rad] or [m] of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
 
     A run that reaches a bound gets the impulse after which the rate is -restitution times what it was (0: it stays, 1:
     nothing is lost); slower than `settle` [rad/s or m/s] nothing bounces.  A joint at rest on its bound is held there
     for as long as it is pressed on.  What impacts take counts as dissipated.  It acts while its joint is active.
     """
 
-    joint: BaseJoint = checked(instance(BaseJoint))
     lower: float | None = checked(optional(number), default=None, kw_only=True)
     upper: float | None = checked(optional(number), default=None, kw_only=True)
     restitution: float = checked(not_negative, default=0.0, kw_only=True)
     settle: float = checked(positive, default=1e-4, kw_only=True)
 
     def validate(self) -> None:
-        if self.joint.coordinate is None:
-            raise self.refuse(
-                f"joint {self.joint.name!r} ({type(self.joint).__name__}) has no coordinate; a stop needs a joint with "
-                "one angle or travel, such as a Revolute or a Prismatic."
-            )
+        self._chosen()
         if self.lower is None and self.upper is None:
             raise self.refuse("it has no bound; give lower, upper or both.")
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
@@ -156,9 +221,10 @@ class JointStop(Force):
             raise self.refuse(f"restitution is {self.restitution:g}, but must lie between 0 and 1.")
 
     def elements(self) -> tuple[Element, ...]:
+        name = self._chosen().name
         bounds = [(bound, side) for bound, side in ((self.lower, 1.0), (self.upper, -1.0)) if bound is not None]
         return tuple(
-            Element("stop", joint=self.joint, numbers=(bound, side, self.restitution, self.settle))
+            Element("stop", joint=self.joint, coordinate=name, numbers=(bound, side, self.restitution, self.settle))
             for bound, side in bounds
         )
 
@@ -179,6 +245,8 @@ class Load(Force):
 
     def validate(self) -> None:
         for name, value in (("force", self.force), ("torque", self.torque)):
+            if isinstance(value, Schedule) and value.scalar:
+                raise self.refuse(f"the schedule of its {name} holds plain numbers; give three at each time.")
             if callable(value):
                 self._call(name, value, 0.0)
 

@@ -8,8 +8,9 @@ with which it hangs in a tree.  Freedoms are optional: a joint without them alwa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from quirkpy.parts.checks import Axis, Floats, Vector, direction, instance, opti
 from quirkpy.parts.motion import MotionView
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.primitives import Primitive
+from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.triples import NO_TURN, Nine
+
+if TYPE_CHECKING:
+    from quirkpy.parts.force import Element
 
 
 class Freedom(NamedTuple):
@@ -28,8 +33,110 @@ class Freedom(NamedTuple):
     axis: Axis
 
 
+CoordinateKind: TypeAlias = Literal["angle", "travel", "length"]
+#: The unit of each kind of coordinate.
+COORDINATE_UNITS: dict[CoordinateKind, Literal["rad", "m"]] = {"angle": "rad", "travel": "m", "length": "m"}
+
+
+class Coordinate(NamedTuple):
+    """One number that says how far a joint has gone.
+
+    angle [rad]: of site 2 from site 1 about `axis`, which belongs to site 1 or 2, right-handed, whole turns included;
+    zero where the next axis in cyclic order is the same in both.  travel [m]: of site 2 along `axis` of site 1.
+    length [m]: the distance of the two origins; its axis means nothing.
+    """
+
+    name: str
+    kind: CoordinateKind
+    axis: Axis = "z"
+    site: Literal[1, 2] = 1
+
+
+def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
+    """One for each freedom, in their order; several turns have no angles.  Two of a kind are named after their axes."""
+    turns = [f for f in freedoms if f.kind == "turn"]
+    counted = [f for f in freedoms if f.kind == "slide" or len(turns) == 1]
+    made: list[Coordinate] = []
+    for freedom in counted:
+        kind: CoordinateKind = "angle" if freedom.kind == "turn" else "travel"
+        alone = sum(other.kind == freedom.kind for other in counted) == 1
+        made.append(Coordinate(kind if alone else f"{kind}_{freedom.axis}", kind, freedom.axis))
+    return tuple(made)
+
+
+class Relation(NamedTuple):
+    """What some joints demand of coordinates: first + factor second = value + motion(t).
+
+    first, second: a joint and the name of one of its coordinates.  motion: a `Schedule` of numbers, or a function of t
+    that gives value, rate and acceleration; None: nothing moves by itself.
+    """
+
+    first: tuple[BaseJoint, str]
+    second: tuple[BaseJoint, str] | None = None
+    factor: float = 0.0
+    value: float = 0.0
+    motion: Schedule | Callable[[float], tuple[float, float, float]] | None = None
+
+    def driven(self, t: float) -> tuple[float, float, float]:
+        """Value, rate and acceleration of the motion at time t [s]."""
+        if self.motion is None:
+            return 0.0, 0.0, 0.0
+        return self.motion.motion(t) if isinstance(self.motion, Schedule) else self.motion(t)
+
+
 class BaseJoint(Part, ABC):
-    """What every joint has: a name and two ends.
+    """What every joint has: a name, two sites, and perhaps coordinates."""
+
+    #: What it allows: the motion subspace; None: it always acts through its rows.
+    freedoms: ClassVar[tuple[Freedom, ...] | None] = None
+
+    name: str = checked(text)
+
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[Body, Body]:
+        """The two bodies, first and second."""
+
+    @property
+    @abstractmethod
+    def sites(self) -> tuple[Site, Site]:
+        """The two sites."""
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The numbers that say how far it has gone."""
+        return coordinates_of(self.freedoms or ())
+
+    @property
+    def coordinate(self) -> CoordinateKind | None:
+        """What its coordinate is, where it has just one."""
+        return self.coordinates[0].kind if len(self.coordinates) == 1 else None
+
+    def relations(self) -> tuple[Relation, ...]:
+        """What it demands of coordinates, its own or those of other joints; one row each."""
+        return ()
+
+    def elements(self) -> tuple[Element, ...]:
+        """Stops that belong to it."""
+        return ()
+
+    def named_coordinate(self, name: str | None, asker: Part, kind: CoordinateKind | None = None) -> Coordinate:
+        """The coordinate that is called so, of this kind; None: the only one.  `asker` refuses what there is not."""
+        fitting = [c for c in self.coordinates if kind in (None, c.kind) and name in (None, c.name)]
+        if len(fitting) == 1:
+            return fitting[0]
+        noun = kind or "coordinate"
+        title, names = f"joint {self.name!r} ({type(self).__name__})", [c.name for c in self.coordinates]
+        if not names or kind not in (None, *(c.kind for c in self.coordinates)):
+            raise asker.refuse(f"{title} has no {noun}; give a joint that has one, such as a Revolute or a Prismatic.")
+        known = ", ".join(map(repr, names))
+        if name is None:
+            raise asker.refuse(f"{title} has several coordinates; say which one: coordinate= one of {known}.")
+        raise asker.refuse(f"coordinate is {name!r}, but {title} has {known}; name one of these.")
+
+
+class PlacedJoint(BaseJoint):
+    """A joint with two ends of its own.
 
     An end is a `Site`, or a `Body` in the shorthand: then `at` (point) and `axis` (direction), both in N at the poses
     with which the bodies were written, place the frame; z of the site = axis, and joint zero is that pose.  Where one
@@ -40,10 +147,6 @@ class BaseJoint(Part, ABC):
     takes_axis: ClassVar[bool] = True
     needs_point: ClassVar[bool] = True
 
-    #: What it allows: the motion subspace; None: it always acts through its rows.
-    freedoms: ClassVar[tuple[Freedom, ...] | None] = None
-
-    name: str = checked(text)
     first: Site | Body = checked(instance(Site, Body))
     second: Site | Body = checked(instance(Site, Body))
     at: Vector | None = checked(optional(vector), default=None, kw_only=True)
@@ -66,13 +169,6 @@ class BaseJoint(Part, ABC):
             raise self.refuse("say where it is: at=(x, y, z) in N, or give two sites instead of two bodies.")
         if shorthand and self.axis is None and self.takes_axis:
             raise self.refuse("say along which axis: axis=(x, y, z) in N, or give two sites instead of two bodies.")
-
-    @property
-    def coordinate(self) -> Literal["angle", "travel"] | None:
-        """The one coordinate along z that this joint has: an angle [rad], a travel [m], or none."""
-        if self.freedoms is None or len(self.freedoms) != 1 or self.freedoms[0].axis != "z":
-            return None
-        return "angle" if self.freedoms[0].kind == "turn" else "travel"
 
     @property
     def bodies(self) -> tuple[Body, Body]:
@@ -100,16 +196,16 @@ class BaseJoint(Part, ABC):
         return end if isinstance(end, Site) else end.site_placed(self.name, point, axes)
 
 
-class Joint(BaseJoint):
+class Joint(PlacedJoint):
     """Base of a joint made of primitives: yours needs one method::
 
         class Slider(qp.Joint):  # a pin in a slot along z of site 1
             def primitives(self):
-                return (qp.PointOnLine("z"),)
+                return (qp.OriginOnLine("z"),)
 
     Its rows, their derivatives and its gap follow.  `freedoms`, when given, must span exactly what the primitives leave
-    free (the contract tests check that): then the joint may also hang in the tree, and a single turn about z has an
-    angle that is continuous past half a turn.
+    free (the contract tests check that): then the joint may also hang in the tree; its slides have travels, and a
+    single turn has an angle that is continuous past half a turn.
     """
 
     @abstractmethod
@@ -128,7 +224,7 @@ class Joint(BaseJoint):
             raise self.refuse(f"primitives() must return a tuple of primitives, not {shown(made)}.")
 
 
-class GeneralJoint(BaseJoint):
+class GeneralJoint(PlacedJoint):
     """Base of a joint whose equations no primitive covers: phi(x, t) = 0 with derivatives that you write.
 
     For each row i: phi_i = 0 on the constraint, d phi / dt = G u + phi_t, and along any motion

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import math
+from abc import ABC
 from functools import cached_property
 
 from quirkpy.parts.body import Site, point_sites
-from quirkpy.parts.checks import Vector, optional, positive, vector
-from quirkpy.parts.joint import Freedom, Joint
+from quirkpy.parts.checks import Vector, not_negative, number, optional, positive, vector
+from quirkpy.parts.force import Element
+from quirkpy.parts.joint import Coordinate, Freedom, Joint, PlacedJoint, Relation
 from quirkpy.parts.part import checked
 from quirkpy.parts.primitives import (
     CoincidentPoints,
+    DistanceAtMost,
     FixedDistance,
+    OriginOnLine,
+    OriginOnPlane,
     ParallelAxes,
-    PointOnLine,
+    PerpendicularAxes,
     Primitive,
     SameOrientation,
 )
 
 # Primitives never change: all joints that need one share it.
-ONE_POINT, ONE_LINE = CoincidentPoints(), PointOnLine("z")
-ONE_AXIS, NO_TURNS = ParallelAxes("z"), SameOrientation()
+ONE_POINT, ONE_LINE, ONE_PLANE = CoincidentPoints(), OriginOnLine("z"), OriginOnPlane("z")
+ONE_AXIS, NO_TURNS, ONE_CROSS = ParallelAxes("z"), SameOrientation(), PerpendicularAxes("x", "y")
+#: Three turns: what a common point allows.
+EVERY_TURN = Freedom("turn", "x"), Freedom("turn", "y"), Freedom("turn", "z")
 
 
 class Spherical(Joint):
     """A ball joint: one common point, three turns."""
 
     takes_axis = False
-    freedoms = (Freedom("turn", "x"), Freedom("turn", "y"), Freedom("turn", "z"))
+    freedoms = EVERY_TURN
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (ONE_POINT,)
@@ -62,11 +69,101 @@ class Fixed(Joint):
         return ONE_POINT, NO_TURNS
 
 
-class Distance(Joint):
-    """A massless bar of constant length [m] between two points: sites, or at1 and at2 in N at the written poses.
+class Cylindrical(Joint):
+    """A sleeve on a rod: angle [rad] about and travel [m] along z, from site 1 to site 2."""
 
-    at1 and at2 are the mass centres and length is the distance at the written poses, unless given.
+    freedoms = (Freedom("turn", "z"), Freedom("slide", "z"))
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return ONE_LINE, ONE_AXIS
+
+
+class Planar(Joint):
+    """A plate on a table across z: travel_x and travel_y [m] along axes of site 1, angle [rad] about z."""
+
+    freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), Freedom("turn", "z"))
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return ONE_PLANE, ONE_AXIS
+
+
+class PointOnLine(Joint):
+    """A ball in a groove: the origin of site 2 stays on the z axis of site 1; travel [m] along it, any turn."""
+
+    freedoms = (Freedom("slide", "z"), *EVERY_TURN)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (ONE_LINE,)
+
+
+class PointOnPlane(Joint):
+    """A ball on a table: the origin of site 2 stays in the x-y plane of site 1; travel_x and travel_y [m], any turn."""
+
+    freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), *EVERY_TURN)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (ONE_PLANE,)
+
+
+class Universal(Joint):
+    """Hooke's joint: one common point, and a cross whose arms are x of site 1 and y of site 2, always perpendicular.
+
+    angle_x [rad] turns the cross about x of site 1, angle_y [rad] site 2 about its own y.  For shafts along the two z
+    axes, beta between them, tan b = cos(beta) tan a, where a and b are their turns since x of site 1 was perpendicular
+    to both (Hooke's law).  In the shorthand `axis` is that z.
     """
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return ONE_POINT, ONE_CROSS
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        return Coordinate("angle_x", "angle", "x", 1), Coordinate("angle_y", "angle", "y", 2)
+
+
+class Parallel(Joint):
+    """The z axes of both sites stay parallel, and point the same way; angle [rad] about z, any displacement."""
+
+    needs_point = False
+    freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), Freedom("slide", "z"), Freedom("turn", "z"))
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (ONE_AXIS,)
+
+
+class Perpendicular(Joint):
+    """x of site 1 stays perpendicular to y of site 2; any displacement, and all turns that keep the right angle."""
+
+    needs_point = False
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (ONE_CROSS,)
+
+
+class Screw(Joint):
+    """A nut on a bolt: travel [m] along z = pitch [m/rad] angle about z.  One turn goes 2 pi pitch; pitch > 0:
+    right-handed."""
+
+    pitch: float = checked(number, kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        if self.pitch == 0.0:
+            raise self.refuse("pitch is 0, but a screw moves on as it turns; use a Revolute, which does not.")
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return ONE_LINE, ONE_AXIS
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        return Coordinate("angle", "angle"), Coordinate("travel", "travel")
+
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation((self, "travel"), (self, "angle"), -self.pitch),)
+
+
+class _BetweenEnds(PlacedJoint, ABC):
+    """A joint between two points: sites, or bodies at at1 and at2 in N at the written poses (default: mass centres)."""
 
     takes_axis = False
     at: None = checked(optional(vector), default=None, init=False, kw_only=True)
@@ -90,5 +187,45 @@ class Distance(Joint):
         one, two = (site.placed()[0] for site in self.sites)
         return math.dist(one, two)
 
+    def _length(self) -> float:
+        """The length [m], given or as written."""
+        return self._written_length() if self.length is None else self.length
+
+
+class Rope(_BetweenEnds, Joint):
+    """A massless rope between two points: it is slack while they are nearer than its length [m], and holds them then.
+
+    Sites, or at1 and at2 in N at the written poses; at1 and at2 are the mass centres and length is the distance at the
+    written poses, unless given.  Coordinate: length [m], the distance of the ends.  A run that pulls it taut gets the
+    impulse after which the ends approach at `restitution` times the speed at which they parted (0: it stays taut);
+    slower than `settle` [m/s] nothing bounces.  What impacts take counts as dissipated.
+    """
+
+    restitution: float = checked(not_negative, default=0.0, kw_only=True)
+    settle: float = checked(positive, default=1e-4, kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        if self.restitution > 1.0:
+            raise self.refuse(f"restitution is {self.restitution:g}, but must lie between 0 and 1.")
+
     def primitives(self) -> tuple[Primitive, ...]:
-        return (FixedDistance(self._written_length() if self.length is None else self.length),)
+        return (DistanceAtMost(self._length()),)
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        return (Coordinate("length", "length"),)
+
+    def elements(self) -> tuple[Element, ...]:
+        numbers = (self._length(), -1.0, self.restitution, self.settle)
+        return (Element("stop", joint=self, coordinate="length", numbers=numbers),)
+
+
+class Distance(_BetweenEnds, Joint):
+    """A massless bar of constant length [m] between two points: sites, or at1 and at2 in N at the written poses.
+
+    at1 and at2 are the mass centres and length is the distance at the written poses, unless given.
+    """
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return (FixedDistance(self._length()),)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy import quat
-from quirkpy.parts import body, event, forces, joints, primitives, schedule, sensor, shapes
+from quirkpy.parts import body, couplings, event, forces, joints, primitives, schedule, sensor, shapes
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import Part, PartError, is_default
 
@@ -28,12 +28,15 @@ PART_TYPES: dict[str, type[Part]] = {
     cls.__name__: cls
     for cls in (
         body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder,
-        joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance,
-        forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.JointStop, forces.PotentialWell,
-        forces.Load,
+        joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance, joints.Cylindrical,
+        joints.Planar, joints.Universal, joints.PointOnLine, joints.PointOnPlane, joints.Parallel,
+        joints.Perpendicular, joints.Screw, joints.Rope, couplings.Gear, couplings.Prescribed,
+        forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.JointSpring, forces.JointDamper,
+        forces.JointFriction, forces.JointStop, forces.PotentialWell, forces.Load,
         schedule.Schedule, sensor.Sensor, event.AtRest, event.EnergyBelow, event.SensorsMeet, event.When,
-        primitives.CoincidentPoints, primitives.PointOnLine, primitives.PointOnPlane,
+        primitives.CoincidentPoints, primitives.OriginOnLine, primitives.OriginOnPlane,
         primitives.ParallelAxes, primitives.PerpendicularAxes, primitives.SameOrientation, primitives.FixedDistance,
+        primitives.DistanceAtMost,
     )
 }  # fmt: skip
 

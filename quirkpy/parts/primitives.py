@@ -68,7 +68,7 @@ class CoincidentPoints(Primitive):
         return Gap(math.hypot(*d), "m")
 
 
-class PointOnLine(Primitive):
+class OriginOnLine(Primitive):
     """The origin of site 2 lies on the line through the origin of site 1 along one of its axes (2 rows)."""
 
     axis: Axis = checked(word(Axis), default="z")
@@ -82,7 +82,7 @@ class PointOnLine(Primitive):
         return Gap(math.hypot(d[first], d[second]), "m")
 
 
-class PointOnPlane(Primitive):
+class OriginOnPlane(Primitive):
     """The origin of site 2 lies `offset` [m] above the plane through site 1 across one of its axes (1 row)."""
 
     normal: Axis = checked(word(Axis), default="z")
@@ -146,6 +146,18 @@ class FixedDistance(Primitive):
 
     def gap(self, d: Floats, turn: Floats) -> Gap:
         return Gap(abs(math.hypot(*d) - self.length), "m")
+
+
+class DistanceAtMost(Primitive):
+    """The origins of the two sites are at most `length` [m] apart: no row, for a stop holds it."""
+
+    length: float = checked(positive)
+
+    def rows(self) -> tuple[Row, ...]:
+        return ()
+
+    def gap(self, d: Floats, turn: Floats) -> Gap:
+        return Gap(max(0.0, math.hypot(*d) - self.length), "m")
 
 
 def _others(axis: Axis) -> tuple[int, int]:

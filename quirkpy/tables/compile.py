@@ -12,17 +12,21 @@ import numpy as np
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.checks import Floats, Ints, Vector, shown
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
-from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint
+from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import INTERPOLATIONS, Schedule
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.triples import Nine
 from quirkpy.tables.tables import (
     ANGLE,
+    BOTH_WAYS,
     CALLBACK_ROW,
     ELEMENT_WIDTH,
-    NO_COORDINATE,
+    LENGTH,
+    NOT_IN_TREE,
+    ONWARDS,
+    RELATION_ROW,
     SLIDE,
     TRAVEL,
     TURN,
@@ -31,12 +35,13 @@ from quirkpy.tables.tables import (
 )
 
 AXIS_NUMBER = {"x": 0, "y": 1, "z": 2}
-COORDINATE_NUMBER = {None: NO_COORDINATE, "angle": ANGLE, "travel": TRAVEL}
+COORDINATE_NUMBER = {"angle": ANGLE, "travel": TRAVEL, "length": LENGTH}
 #: The fields of a body that a selection may change; a pose is state, not a parameter.
 BODY_PARAMETERS = ("mass", "inertia")
 #: The arrays that parameters write anew.
 REWRITTEN = (
-    "body_mass", "body_inertia", "site_point", "site_axes", "row_value", "element_numbers", "knot_time", "knot_value",
+    "body_mass", "body_inertia", "site_point", "site_axes", "row_value", "row_factor", "element_numbers",
+    "knot_time", "knot_value",
 )  # fmt: skip
 
 
@@ -53,26 +58,44 @@ def compile(parts: Iterable[Part]) -> Tables:
     ).build()
 
 
-class RowLines(NamedTuple):
-    """The constraint rows of one joint, as columns of the row table."""
+class RowLine(NamedTuple):
+    """A line of the row table; of a relation axis1 and axis2 are its coordinates, by joint and name."""
 
-    kind: list[int]
-    axis1: list[int]
-    axis2: list[int]
-    value: list[float]
+    kind: int
+    axis1: Any
+    axis2: Any
+    value: float
+    factor: float = 0.0
+    schedule: Schedule | None = None
 
 
-def joint_lines(joint: BaseJoint) -> RowLines:
-    """The scalar rows of a joint."""
+def joint_lines(joint: BaseJoint) -> list[RowLine]:
+    """The scalar rows of a joint: its own equations, and then its relations."""
+    lines: list[RowLine] = []
     if isinstance(joint, Joint):
         rows = [row for primitive in joint.primitives() for row in primitive.rows()]
-        return RowLines(
-            [ROW_KINDS.index(r.kind) for r in rows], [r.axis1 for r in rows], [r.axis2 for r in rows],
-            [r.value for r in rows],
-        )  # fmt: skip
-    assert isinstance(joint, GeneralJoint)
-    m = len(joint.units)
-    return RowLines([CALLBACK_ROW] * m, [0] * m, [0] * m, [0.0] * m)
+        lines += [RowLine(ROW_KINDS.index(r.kind), r.axis1, r.axis2, r.value) for r in rows]
+    elif isinstance(joint, GeneralJoint):
+        lines += [RowLine(CALLBACK_ROW, 0, 0, 0.0)] * len(joint.units)
+    return lines + [relation_line(relation) for relation in joint.relations()]
+
+
+def relation_line(r: Relation) -> RowLine:
+    """A relation as one line of the row table."""
+    one, two = (None if pair is None else (pair[0].name, pair[1]) for pair in (r.first, r.second))
+    schedule = r.motion if isinstance(r.motion, Schedule) else None
+    return RowLine(RELATION_ROW, one, two, r.value, r.factor, schedule)
+
+
+def in_tree(freedoms: tuple[Freedom, ...] | None) -> int:
+    """Which body a joint can hang on which: freedoms follow the axes of site 1, and turns take those of site 2 away."""
+    if freedoms is None:
+        return NOT_IN_TREE
+    turns = {f.axis for f in freedoms if f.kind == "turn"}
+    slides = {f.axis for f in freedoms if f.kind == "slide"}
+    across = {"x", "y", "z"} - turns if len(turns) == 1 else set[str]()
+    even = not turns or len(slides) in (0, 3) or (len(turns) == 1 and slides in (turns, across))
+    return BOTH_WAYS if even else ONWARDS
 
 
 def site_line(site: Site) -> tuple[Vector, Nine]:
@@ -89,6 +112,9 @@ class _Builder:
     ) -> None:  # fmt: skip
         self.bodies, self.fixed, self.joints, self.forces, self.sensors = bodies, fixed, joints, forces, sensors
         self.body_row = {b.name: k for k, b in enumerate(bodies)}
+        self.joint_row = {joint.name: k for k, joint in enumerate(joints)}
+        pairs = [(joint.name, c.name) for joint in joints for c in joint.coordinates]
+        self.coordinate_row: dict[Any, int] = {None: -1} | {pair: k for k, pair in enumerate(pairs)}
         self.site_body: list[int] = []
         self.site_place: list[tuple[Vector, Nine]] = []
         self.schedules: list[Schedule] = []
@@ -128,37 +154,66 @@ class _Builder:
         }
 
     def _joints(self) -> dict[str, Any]:
-        lines = [joint_lines(joint) for joint in self.joints]
         freedoms: list[tuple[Freedom, ...]] = [joint.freedoms or () for joint in self.joints]
         flat = [freedom for some in freedoms for freedom in some]
-        coordinates = [joint.coordinate for joint in self.joints]
         return {
             "joint_site1": ints([self.add_site(joint.sites[0]) for joint in self.joints]),
             "joint_site2": ints([self.add_site(joint.sites[1]) for joint in self.joints]),
-            "joint_row": offsets([len(line.kind) for line in lines]),
-            "joint_coordinate": ints([COORDINATE_NUMBER[c] for c in coordinates]),
             "joint_freedom": offsets([len(some) for some in freedoms]),
-            "joint_in_tree": np.array([joint.freedoms is not None for joint in self.joints], dtype=bool),
+            "joint_in_tree": ints([in_tree(joint.freedoms) for joint in self.joints]),
+            "joint_needs": ints([self._needs(joint) for joint in self.joints]).reshape(-1, 2),
             "freedom_kind": ints([TURN if f.kind == "turn" else SLIDE for f in flat]),
             "freedom_axis": ints([AXIS_NUMBER[f.axis] for f in flat]),
-            "row_kind": ints([k for line in lines for k in line.kind]),
-            "row_joint": ints([j for j, line in enumerate(lines) for _ in line.kind]),
-            "row_axis1": ints([a for line in lines for a in line.axis1]),
-            "row_axis2": ints([a for line in lines for a in line.axis2]),
-            "row_value": floats([v for line in lines for v in line.value]),
+            **self._coordinates(),
+            **self._rows(),
+        }
+
+    def _needs(self, joint: BaseJoint) -> list[int]:
+        """The other joints on whose coordinates it acts."""
+        pairs = [pair for r in joint.relations() for pair in (r.first, r.second) if pair is not None]
+        others = [self.joint_row[name] for name in dict.fromkeys(p[0].name for p in pairs) if name != joint.name]
+        return [*others, -1, -1][:2]
+
+    def _coordinates(self) -> dict[str, Any]:
+        made = [joint.coordinates for joint in self.joints]
+        flat = [coordinate for some in made for coordinate in some]
+        return {
+            "joint_coordinate": offsets([len(some) for some in made]),
+            "coordinate_joint": ints([j for j, some in enumerate(made) for _ in some]),
+            "coordinate_kind": ints([COORDINATE_NUMBER[c.kind] for c in flat]),
+            "coordinate_axis": ints([AXIS_NUMBER[c.axis] for c in flat]),
+            "coordinate_site": ints([c.site - 1 for c in flat]),
+        }
+
+    def _rows(self) -> dict[str, Any]:
+        made = [joint_lines(joint) for joint in self.joints]
+        lines, number = [line for some in made for line in some], self.coordinate_row
+        return {
+            "joint_row": offsets([len(some) for some in made]),
+            "row_kind": ints([line.kind for line in lines]),
+            "row_joint": ints([j for j, some in enumerate(made) for _ in some]),
+            "row_axis1": ints([number.get(line.axis1, line.axis1) for line in lines]),
+            "row_axis2": ints([number.get(line.axis2, line.axis2) for line in lines]),
+            "row_schedule": ints([self.add_schedule(line.schedule) for line in lines]),
+            "row_value": floats([line.value for line in lines]),
+            "row_factor": floats([line.factor for line in lines]),
         }
 
     def _elements(self) -> dict[str, Any]:
-        joint_row = {joint.name: k for k, joint in enumerate(self.joints)}
+        """Of the forces first, then those of the joints."""
         made = [force.elements() for force in self.forces]
-        elements = [element for some in made for element in some]
+        own = [joint.elements() for joint in self.joints]
+        elements = [element for some in (*made, *own) for element in some]
+        first = sum(map(len, made))
         return {
             "force_element": offsets([len(some) for some in made]),
+            "joint_element": first + offsets([len(some) for some in own]),
             "element_kind": ints([ELEMENT_KINDS.index(e.kind) for e in elements]),
-            "element_force": ints([f for f, some in enumerate(made) for _ in some]),
+            "element_force": ints([f for f, some in enumerate(made) for _ in some] + [-1] * (len(elements) - first)),
             "element_site1": ints([self.add_site(e.site1) for e in elements]),
             "element_site2": ints([self.add_site(e.site2) for e in elements]),
-            "element_joint": ints([-1 if e.joint is None else joint_row[e.joint.name] for e in elements]),
+            "element_joint": ints([-1 if e.joint is None else self.joint_row[e.joint.name] for e in elements]),
+            "element_coordinate": ints([self.coordinate_row[acted_on(e)] for e in elements]),
             "element_numbers": floats([padded(e) for e in elements], ELEMENT_WIDTH),
             "element_schedule": ints([[self.add_schedule(s) for s in e.schedules] for e in elements]).reshape(-1, 2),
         }
@@ -184,9 +239,9 @@ class _Builder:
     def _schedules(self) -> dict[str, Any]:
         return {
             "schedule_knot": offsets([len(s.times) for s in self.schedules]),
-            "schedule_linear": np.array([s.interpolation == "linear" for s in self.schedules], dtype=bool),
+            "schedule_kind": ints([INTERPOLATIONS.index(s.interpolation) for s in self.schedules]),
             "knot_time": floats([t for s in self.schedules for t in s.times]),
-            "knot_value": floats([v for s in self.schedules for v in s.values], 3),
+            "knot_value": floats([v for s in self.schedules for v in knot_values(s)], 3),
         }
 
 
@@ -248,10 +303,21 @@ def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoin
     _same_ends(tables.joints[k], [b.name for b in tables.joints[k].bodies], [b.name for b in new.bodies])
     for row, site in zip((tables.joint_site1[k], tables.joint_site2[k]), new.sites, strict=True):
         _rewrite_site(arrays, row, site)
-    lines, mine = joint_lines(new), slice(tables.joint_row[k], tables.joint_row[k + 1])
-    _same_ends(tables.joints[k], joint_lines(tables.joints[k])[:3], lines[:3])
-    arrays["row_value"][mine] = lines.value
+    before, lines = joint_lines(tables.joints[k]), joint_lines(new)
+    _same_ends(tables.joints[k], *([(x[:3], _knots([x.schedule])) for x in some] for some in (before, lines)))
+    for row, line in zip(range(tables.joint_row[k], tables.joint_row[k + 1]), lines, strict=True):
+        arrays["row_value"][row], arrays["row_factor"][row] = line.value, line.factor
+        _rewrite_schedule(tables, arrays, tables.row_schedule[row], line.schedule)
+    rows = range(tables.joint_element[k], tables.joint_element[k + 1])
+    for row, element in zip(rows, new.elements(), strict=True):
+        arrays["element_numbers"][row] = padded(element)
     return new
+
+
+def _rewrite_schedule(tables: Tables, arrays: dict[str, Any], s: int, schedule: Schedule | None) -> None:
+    if schedule is not None:
+        knots = slice(tables.schedule_knot[s], tables.schedule_knot[s + 1])
+        arrays["knot_time"][knots], arrays["knot_value"][knots] = schedule.times, knot_values(schedule)
 
 
 def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -> Force:
@@ -264,17 +330,19 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
         _rewrite_site(arrays, tables.element_site2[row], element.site2)
         arrays["element_numbers"][row] = padded(element)
         for schedule, s in zip(element.schedules, tables.element_schedule[row], strict=True):
-            if schedule is not None:
-                knots = slice(tables.schedule_knot[s], tables.schedule_knot[s + 1])
-                arrays["knot_time"][knots], arrays["knot_value"][knots] = schedule.times, schedule.values
+            _rewrite_schedule(tables, arrays, s, schedule)
     return new
 
 
 def _ends(element: Element) -> tuple[Any, ...]:
     """What a parameter may not change about an element: its kind, its bodies, its joint, its number of knots."""
     sites = tuple(None if s is None else s.body.name for s in (element.site1, element.site2))
-    knots = tuple(None if s is None else (len(s.times), s.interpolation) for s in element.schedules)
-    return element.kind, sites, element.joint and element.joint.name, knots
+    return element.kind, sites, acted_on(element), _knots(element.schedules)
+
+
+def _knots(schedules: Iterable[Schedule | None]) -> list[Any]:
+    """What a parameter may not change about schedules."""
+    return [None if s is None else (len(s.times), s.interpolation, s.scalar) for s in schedules]
 
 
 def _same_ends(part: Part, before: Any, after: Any) -> None:
@@ -283,6 +351,19 @@ def _same_ends(part: Part, before: Any, after: Any) -> None:
             "a parameter changes numbers, not what the part acts on (bodies, joint, primitives, number of knots); "
             "write a part of its own for that."
         )
+
+
+def acted_on(element: Element) -> tuple[str, str] | None:
+    """The coordinate on which an element acts, by joint and name."""
+    if element.joint is None:
+        return None
+    return element.joint.name, element.joint.named_coordinate(element.coordinate, element.joint).name
+
+
+def knot_values(schedule: Schedule) -> Floats:
+    """Three numbers for each knot."""
+    values = np.asarray(schedule.values, dtype=float)
+    return np.pad(values[:, None], ((0, 0), (0, 2))) if schedule.scalar else values
 
 
 def padded(element: Element) -> list[float]:

@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.record import Record
-from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, PUSH, STOP, UNIFORM, Selection, Tables
+from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, PUSH, RELATION_ROW, STOP, UNIFORM, Selection, Tables
 
 #: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way by so much [rad or
 #: m], still less than what makes a start refused.
@@ -118,7 +118,7 @@ def merge(s: Selection) -> Merger | None:
     A user's Python sees bodies by name, so where it is asked they stay apart; and so they do where nothing would move.
     """
     t = s.tables
-    locks = s.joints[t.joint_in_tree[s.joints] & (np.diff(t.joint_freedom)[s.joints] == 0)]
+    locks = s.joints[(t.joint_in_tree[s.joints] > 0) & (np.diff(t.joint_freedom)[s.joints] == 0)]
     if not len(locks) or _asks_python(s):
         return None
     root = roots(t, locks)
@@ -216,11 +216,15 @@ class _Composer:
         return {"site_body": self.cluster[body], "site_point": points, "site_axes": axes.reshape(-1, 9)}
 
     def _rows(self) -> dict[str, Any]:
-        """Those of joints between two clusters."""
-        t = self.tables
-        kept = ~self._within()[t.row_joint]
+        """Those of joints between two clusters, and those that relate a coordinate of such a joint to others."""
+        t, within = self.tables, self._within()
+        idle = within[t.row_joint]
+        relations = np.flatnonzero(t.row_kind == RELATION_ROW)
+        still = np.append(within[t.coordinate_joint], True)  # the last: no coordinate, number -1
+        idle[relations] = still[t.row_axis1[relations]] & still[t.row_axis2[relations]]
+        kept = ~idle
         count = np.bincount(t.row_joint[kept], minlength=len(t.joints))
-        names = "row_kind", "row_joint", "row_axis1", "row_axis2", "row_value"
+        names = "row_kind", "row_joint", "row_axis1", "row_axis2", "row_schedule", "row_value", "row_factor"
         return {name: getattr(t, name)[kept] for name in names} | {"joint_row": np.concatenate([[0], np.cumsum(count)])}
 
     def _within(self) -> Bools:

@@ -20,6 +20,7 @@ from quirkpy.parts.force import ELEMENT_KINDS, Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
+from quirkpy.parts.schedule import INTERPOLATIONS
 from quirkpy.parts.sensor import Sensor
 from quirkpy.tables.record import Record
 
@@ -29,10 +30,16 @@ Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
 LINE, DOT, DISTANCE = range(len(ROW_KINDS))
 #: The kind of a row whose equation is a user's Python (`GeneralJoint`).
 CALLBACK_ROW = len(ROW_KINDS)
+#: Of one that relates coordinates: the first + factor x the second = value + a function of time.
+RELATION_ROW = CALLBACK_ROW + 1
 UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(len(ELEMENT_KINDS))
-#: joint_coordinate: what the joint's one coordinate along z is.
-NO_COORDINATE, ANGLE, TRAVEL = 0, 1, 2
+#: coordinate_kind.
+ANGLE, TRAVEL, LENGTH = range(3)
+#: joint_in_tree: not at all; its second body on its first; either on the other.
+NOT_IN_TREE, ONWARDS, BOTH_WAYS = range(3)
 TURN, SLIDE = 0, 1
+#: schedule_kind.
+HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
 #: Width of element_numbers: the widest element, a push.
 ELEMENT_WIDTH = 7
 
@@ -62,31 +69,41 @@ class Tables(Record):
     joint_site1: Ints  # (nj,)
     joint_site2: Ints  # (nj,)
     joint_row: Ints  # rows of joint j: joint_row[j] .. joint_row[j + 1] (nj + 1,)
-    joint_coordinate: Ints  # NO_COORDINATE, ANGLE or TRAVEL (nj,)
+    joint_coordinate: Ints  # coordinates of joint j: joint_coordinate[j] .. joint_coordinate[j + 1] (nj + 1,)
+    joint_needs: Ints  # joints without which it does not act; -1: none (nj, 2)
     joint_freedom: Ints  # freedoms of joint j: joint_freedom[j] .. joint_freedom[j + 1] (nj + 1,)
-    joint_in_tree: NDArray[np.bool_]  # whether it has a motion subspace (nj,)
+    joint_in_tree: Ints  # NOT_IN_TREE, ONWARDS or BOTH_WAYS (nj,)
     freedom_kind: Ints  # TURN or SLIDE (nf,)
     freedom_axis: Ints  # axis of site 1: 0 1 2 (nf,)
 
-    row_kind: Ints  # LINE, DOT, DISTANCE or CALLBACK_ROW (nr,)
+    coordinate_joint: Ints  # (nc,)
+    coordinate_kind: Ints  # ANGLE, TRAVEL or LENGTH (nc,)
+    coordinate_axis: Ints  # 0 1 2 (nc,)
+    coordinate_site: Ints  # 0: the axis belongs to site 1, 1: to site 2 (nc,)
+
+    row_kind: Ints  # LINE, DOT, DISTANCE, CALLBACK_ROW or RELATION_ROW (nr,)
     row_joint: Ints  # the joint that it belongs to (nr,)
-    row_axis1: Ints  # axis of site 1 (nr,)
-    row_axis2: Ints  # axis of site 2 (nr,)
+    row_axis1: Ints  # axis of site 1; of a relation: its first coordinate (nr,)
+    row_axis2: Ints  # axis of site 2; of a relation: its second coordinate, -1: none (nr,)
+    row_schedule: Ints  # of a relation: the schedule of numbers to which it is equal; -1: none (nr,)
     row_value: Floats  # what the expression must equal (nr,)
+    row_factor: Floats  # of a relation: of its second coordinate (nr,)
 
     force_element: Ints  # elements of force f: force_element[f] .. force_element[f + 1] (n_forces + 1,)
+    joint_element: Ints  # those of joint j: joint_element[j] .. joint_element[j + 1] (nj + 1,)
     element_kind: Ints  # UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK or STOP (ne,)
-    element_force: Ints  # the force that it belongs to (ne,)
+    element_force: Ints  # the force that it belongs to; -1: to a joint (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)
     element_joint: Ints  # -1: none (ne,)
+    element_coordinate: Ints  # -1: none (ne,)
     element_numbers: Floats  # see parts/force.py, Element (ne, ELEMENT_WIDTH)
     element_schedule: Ints  # of force and torque of a push; -1: constant (ne, 2)
 
     schedule_knot: Ints  # knots of schedule s: schedule_knot[s] .. schedule_knot[s + 1] (n_schedules + 1,)
-    schedule_linear: NDArray[np.bool_]  # joined by lines, or held (n_schedules,)
+    schedule_kind: Ints  # HOLD, LINEAR or SMOOTH (n_schedules,)
     knot_time: Floats  # [s] (nk,)
-    knot_value: Floats  # (nk, 3)
+    knot_value: Floats  # a plain number comes first (nk, 3)
 
     sensor_site: Ints  # (n_sensors,)
     sensor_accepts: NDArray[np.bool_]  # both notice each other (n_sensors, n_sensors)
@@ -103,6 +120,18 @@ class Tables(Record):
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints, in table order."""
         return tuple(part.name for part in self.joints)
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the coordinates: that of the joint, and its own as well where the joint has several."""
+        named = ((joint, c) for joint in self.joints for c in joint.coordinates)
+        return tuple(j.name if len(j.coordinates) == 1 else f"{j.name}: {c.name}" for j, c in named)
+
+    @cached_property
+    def coordinate_index(self) -> dict[tuple[str, str], int]:
+        """Name of a joint and of one of its coordinates -> row."""
+        pairs = [(joint.name, c.name) for joint in self.joints for c in joint.coordinates]
+        return {pair: k for k, pair in enumerate(pairs)}
 
     @cached_property
     def force_names(self) -> tuple[str, ...]:
@@ -138,9 +167,13 @@ class Tables(Record):
     ) -> Selection:
         """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild."""
         tables = self if not parameters else self.with_parameters(parameters)
-        return Selection(
-            tables, _chosen("joint", tables.joint_index, joints), _chosen("force", tables.force_index, forces)
-        )
+        chosen = _chosen("joint", tables.joint_index, joints)
+        acts = np.zeros(len(tables.joints) + 1, dtype=bool)
+        acts[chosen] = acts[-1] = True  # the last: what needs no joint, number -1
+        while not acts[tables.joint_needs[chosen]].all():
+            chosen = chosen[acts[tables.joint_needs[chosen]].all(axis=1)]
+            acts[:-1] = np.isin(np.arange(len(tables.joints)), chosen)
+        return Selection(tables, chosen, _chosen("force", tables.force_index, forces))
 
     def with_parameters(self, parameters: Parameters) -> Tables:
         """The same tables with the rows of some parts written anew: {part name: {field: value}}."""
@@ -164,9 +197,11 @@ class Selection(Record):
 
     @cached_property
     def elements(self) -> Ints:
-        """Elements of the active forces; one that acts on a joint needs that joint active."""
+        """Elements of the active forces and joints; one that acts on a joint needs that joint active."""
         tables = self.tables
-        chosen = _ranges(tables.force_element, self.forces)
+        chosen = np.concatenate(
+            [_ranges(tables.force_element, self.forces), _ranges(tables.joint_element, self.joints)]
+        )
         acts = np.zeros(len(tables.joints) + 1, dtype=bool)
         acts[self.joints] = acts[-1] = True  # the last: that of the elements without a joint, number -1
         return chosen[acts[tables.element_joint[chosen]]]

@@ -23,12 +23,31 @@ RAMP = qp.Schedule((0.0, 1.0, 2.5), ((0.0, 0.0, 0.0), (1.0, -2.0, 0.5), (0.3, 0.
 
 HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.1, 0.1, 0.2), axis=(1.0, 1.0, 0.3))
 
+SLEEVE = qp.Cylindrical("sleeve", HUB, ARM, at=(0.1, 0.1, 0.0), axis=(1.0, 0.0, 0.3))
+CROSS = qp.Universal("cross", HUB, ARM, at=(0.1, 0.1, 0.4), axis=(1.0, 0.4, 0.3))
+
 JOINTS: tuple[qp.Joint, ...] = (
     qp.Spherical("ball", HUB, ARM, at=(0.1, 0.2, 0.3)),
     HINGE,
     qp.Fixed("lock", HUB, ARM),
     qp.Prismatic("slide", HUB, ARM, at=(0.1, 0.2, 0.0), axis=(0.0, 1.0, 2.0)),
     qp.Distance("bar", HUB, ARM, at1=(0.1, 0.0, 0.2), at2=(-0.3, 0.4, 0.5)),
+    SLEEVE,
+    qp.Planar("plate", HUB, ARM, at=(0.1, 0.2, 0.0), axis=(0.3, 1.0, -1.0)),
+    CROSS,
+    qp.PointOnLine("groove", HUB, ARM, at=(0.1, 0.2, 0.0), axis=(0.0, -1.0, 2.0)),
+    qp.PointOnPlane("table", HUB, ARM, at=(0.3, 0.1, 0.0), axis=(1.0, 1.0, 2.0)),
+    qp.Parallel("parallel", HUB, ARM, axis=(1.0, 0.2, 2.0)),
+    qp.Perpendicular("square", HUB, ARM, axis=(1.0, 0.2, -2.0)),
+    qp.Screw("bolt", HUB, ARM, at=(0.1, 0.1, 0.2), axis=(1.0, 0.5, 0.3), pitch=0.05),
+)
+
+#: Joints without rows of their own kind, which the contracts of rows pass by: ropes, and what acts on other joints.
+ROPE = qp.Rope("tether", HUB, ARM, at1=(0.1, 0.0, 0.2), length=2.0, restitution=0.2)
+COUPLINGS: tuple[qp.Part, ...] = (
+    ROPE,
+    qp.Gear("gear", SLEEVE, HINGE, ratio=-0.5, first_coordinate="angle", offset=0.1),
+    qp.Prescribed("drive", HINGE, qp.Schedule((0.0, 2.0, 5.0), (0.0, 1.5, -0.3), "smooth")),
 )
 
 FORCES: tuple[qp.Force, ...] = (
@@ -37,6 +56,10 @@ FORCES: tuple[qp.Force, ...] = (
     qp.Spring("rope", EAST, WEST, stiffness=7.0, rest_length=0.2, damping=0.4, tension_only=True),
     qp.Damper("dashpot", EAST, WEST, damping=0.6),
     qp.HingeSpring("torsion", HINGE, stiffness=2.0, rest_angle=0.4, damping=0.3),
+    qp.JointSpring("coil", SLEEVE, coordinate="travel", stiffness=3.0, rest=0.1, damping=0.2),
+    qp.JointSpring("bend", CROSS, coordinate="angle_y", stiffness=2.0, rest=-0.1, damping=0.3),
+    qp.JointDamper("oil", SLEEVE, coordinate="angle", damping=0.4),
+    qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
     qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
     qp.Load("push", ARM, force=(1.0, -2.0, 0.5), torque=(0.1, 0.0, 0.2), at=(-0.3, 0.4, 0.6), frame="body"),
@@ -49,15 +72,16 @@ SENSORS: tuple[qp.Sensor, ...] = (
 
 PRIMITIVES: tuple[qp.Primitive, ...] = (
     qp.CoincidentPoints(),
-    qp.PointOnLine("z"),
-    qp.PointOnLine("x"),
-    qp.PointOnPlane("y", offset=0.3),
+    qp.OriginOnLine("z"),
+    qp.OriginOnLine("x"),
+    qp.OriginOnPlane("y", offset=0.3),
     qp.ParallelAxes("z"),
     qp.ParallelAxes("y"),
     qp.PerpendicularAxes("x", "y"),
     qp.PerpendicularAxes("z", "z"),
     qp.SameOrientation(),
     qp.FixedDistance(0.7),
+    qp.DistanceAtMost(3.0),
 )
 
 OTHERS: tuple[qp.Part, ...] = (
@@ -69,7 +93,7 @@ EVENTS: tuple[qp.Event, ...] = (
     qp.SensorsMeet(name="face to face", terminal=False),
 )  # fmt: skip
 
-PARTS: tuple[qp.Part, ...] = (*JOINTS, *FORCES, *SENSORS, *PRIMITIVES, *EVENTS, *OTHERS)
+PARTS: tuple[qp.Part, ...] = (*JOINTS, *COUPLINGS, *FORCES, *SENSORS, *PRIMITIVES, *EVENTS, *OTHERS)
 
 #: Parts that hold a Python function and so cannot be written to JSON.
 UNWRITTEN: tuple[qp.Part, ...] = (qp.When("level", abs),)

@@ -12,12 +12,12 @@ from quirkpy.parts.checks import Floats, positive
 
 
 class Slot(qp.Joint):
-    """A pin that slides and turns along z of site 1: PointOnLine and ParallelAxes, with the freedoms they leave."""
+    """A pin that slides and turns along z of site 1: OriginOnLine and ParallelAxes, with the freedoms they leave."""
 
     freedoms = (qp.Freedom("turn", "z"), qp.Freedom("slide", "z"))
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return qp.PointOnLine("z"), qp.ParallelAxes("z")
+        return qp.OriginOnLine("z"), qp.ParallelAxes("z")
 
 
 class SlotByHand(qp.GeneralJoint):

@@ -50,8 +50,8 @@ def at_poses(selection: Selection, poses: dict[str, Pose], **rates: Floats) -> I
     r = np.array([poses[name][0] for name in names]).reshape(-1, 3)
     q = np.array([quaternion_of(poses[name][1]) for name in names]).reshape(-1, 4)
     zero = np.zeros_like(r)
-    windings = np.zeros(len(selection.tables.joints), dtype=np.int64)
-    return Instant(selection, 0.0, r, q, rates.get("v", zero), rates.get("omega", zero), windings)
+    near = np.zeros(len(selection.tables.coordinate_names))
+    return Instant(selection, 0.0, r, q, rates.get("v", zero), rates.get("omega", zero), near)
 
 
 def between(joint: BaseJoint, one: Pose, two: Pose, **rates: Floats) -> Instant:
@@ -65,11 +65,11 @@ def site_frame(site: qp.Site, pose: Pose) -> Pose:
     return centre + axes @ np.asarray(site.at), axes @ site.axes
 
 
-def allowed(joint: qp.Joint, one: Pose, amounts: Floats) -> Pose:
+def allowed(joint: qp.Joint, one: Pose, amounts: Floats, freedoms: Any = None) -> Pose:
     """Pose of body 2 when the sites coincide but for the freedoms, each gone through by its amount."""
     origin, axes = site_frame(joint.sites[0], one)
     placed = axes
-    for freedom, amount in zip(joint.freedoms or (), amounts):
+    for freedom, amount in zip(freedoms or joint.freedoms or (), amounts):
         axis = axes[:, AXES.index(freedom.axis)]
         if freedom.kind == "slide":
             origin = origin + amount * axis

@@ -12,30 +12,42 @@ from quirkpy.kernels.instant import Instant, Loads
 from quirkpy.parts.checks import Floats
 from quirkpy.tables import Tables, compile
 from tests.contracts.catalogue import ARM, FORCES, HINGE, HUB, label
-from tests.contracts.stage import Pose, allowed, at_poses, moved, random_pose, turn, written
+from tests.contracts.stage import Pose, allowed, at_poses, moved, random_pose, site_frame, turn, written
 
 SEEDS = range(5)
 every_force = pytest.mark.parametrize("force", FORCES, ids=label)
 many = pytest.mark.parametrize("seed", SEEDS)
 
 #: Forces without a potential, and forces whose wrenches on the two bodies do not balance.
-WITHOUT_POTENTIAL = (qp.Damper, qp.Load)
+WITHOUT_POTENTIAL = (qp.Damper, qp.Load, qp.JointDamper, qp.JointFriction)
 FROM_OUTSIDE = (qp.Gravity, qp.PotentialWell, qp.Load)
 
 
+def joint_of(force: qp.Force) -> qp.Joint:
+    """The joint on which it acts, or the hinge."""
+    return getattr(force, "joint", HINGE)
+
+
 def tables_of(force: qp.Force) -> Tables:
-    return compile((HUB, ARM, HINGE, force))
+    return compile((HUB, ARM, joint_of(force), force))
 
 
 def at(force: qp.Force, seed: int, **rates: Floats) -> Instant:
     """A random pose with the hinge closed (its spring acts on an angle), body 1 anywhere."""
     rng = np.random.default_rng(seed)
     one = random_pose(rng)
-    return at_poses(tables_of(force).select(), poses_of(one, rng), **rates)
+    return at_poses(tables_of(force).select(), poses_of(joint_of(force), one, rng), **rates)
 
 
-def poses_of(one: Pose, rng: np.random.Generator) -> dict[str, Pose]:
-    return {"hub": one, "arm": allowed(HINGE, one, rng.uniform(-2.0, 2.0, 1))}
+def poses_of(joint: qp.Joint, one: Pose, rng: np.random.Generator) -> dict[str, Pose]:
+    if joint.freedoms is None:  # the cross of a universal joint
+        assert isinstance(joint, qp.Universal)
+        origin, axes = site_frame(joint.sites[0], one)
+        placed = turn(axes[:, 0], rng.uniform(-1.0, 1.0)) @ axes
+        placed = turn(placed[:, 1], rng.uniform(-1.0, 1.0)) @ placed
+        body = placed @ joint.sites[1].axes.T
+        return {"hub": one, "arm": (origin - body @ np.asarray(joint.sites[1].at), body)}
+    return {"hub": one, "arm": allowed(joint, one, rng.uniform(-2.0, 2.0, len(joint.freedoms)))}
 
 
 def displaced(at: Instant, b: int, k: int, step: float) -> Instant:
@@ -75,17 +87,19 @@ def test_load_is_minus_the_gradient_of_the_potential(force: qp.Force, seed: int)
     for b, k in np.ndindex(2, 6):
         low, high = (displaced(here, b, k, s).loads.potential.sum() for s in (-h, h))
         gradient[b, k] = (high - low) / (2.0 * h)
-    if isinstance(force, qp.HingeSpring):  # its torque acts along z of site 1, as the hinge leaves it to do
-        gradient = along_hinge(here, gradient)
+    if isinstance(force, (qp.HingeSpring, qp.JointSpring)):  # they act as the joint leaves them to do
+        np.testing.assert_allclose(
+            as_allowed(here, here.loads.wrench), -as_allowed(here, gradient), rtol=1e-6, atol=1e-7
+        )
+        return
     np.testing.assert_allclose(here.loads.wrench, -gradient, rtol=1e-6, atol=1e-7)
 
 
-def along_hinge(here: Instant, gradient: Floats) -> Floats:
-    """The part of a gradient over turns that works when the hinge turns."""
-    axis = here.view[HINGE.sites[0]].axes[:, 2]
-    out = np.zeros_like(gradient)
-    out[:, 3:] = np.outer(gradient[:, 3:] @ axis, axis)
-    return out
+def as_allowed(here: Instant, wrench: Floats) -> Floats:
+    """The part of loads over displacements and turns (2, 6) that works when the joint moves."""
+    J = here.rows.jacobian
+    flat = wrench.reshape(-1)
+    return flat - np.linalg.pinv(J) @ (J @ flat)
 
 
 @many
@@ -100,8 +114,12 @@ def test_internal_forces_balance(force: qp.Force, seed: int) -> None:
     np.testing.assert_allclose(moment.sum(axis=0), 0.0, atol=1e-14)
 
 
+def takes_energy(force: qp.Force) -> bool:
+    return isinstance(force, qp.JointFriction) or getattr(force, "damping", 0.0) > 0.0
+
+
 @many
-@pytest.mark.parametrize("force", [f for f in FORCES if getattr(f, "damping", 0.0)], ids=label)
+@pytest.mark.parametrize("force", [f for f in FORCES if takes_energy(f)], ids=label)
 def test_dampers_take_energy(force: qp.Force, seed: int) -> None:
     """Their power beside that of the spring is never positive, and the same when all velocities are reversed."""
     rng = np.random.default_rng(seed)
@@ -182,7 +200,7 @@ def test_load_is_the_same_in_numbers_and_in_functions(frame: Any, at: Any) -> No
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("interpolation", ["hold", "linear"])
+@pytest.mark.parametrize("interpolation", ["hold", "linear", "smooth"])
 def test_kernel_and_part_agree_on_a_schedule(interpolation: Any) -> None:
     schedule = qp.Schedule((0.5, 1.0, 2.5), ((1.0, 0.0, 2.0), (0.0, -2.0, 0.0), (3.0, 3.0, 3.0)), interpolation)
     for t in (-1.0, 0.5, 0.6, np.nextafter(1.0, 0.0), 1.0, 1.7, 2.5, 9.0):

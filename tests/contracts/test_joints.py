@@ -11,12 +11,14 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from quirkpy.kernels.instant import Instant
 from quirkpy.parts.checks import AXES, Floats
-from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.joint import BaseJoint, Freedom
 from quirkpy.state import MEETING_TOLERANCE, gaps
 from tests.contracts.catalogue import ARM, HUB, JOINTS, label
 from tests.contracts.stage import Pose, allowed, between, moved, random_pose, site_frame, turn, written
 
 SEEDS = range(6)
+#: Joints that no displacement opens.
+FAR_APART = (qp.Parallel, qp.Perpendicular)
 KINEMATIC = [joint for joint in JOINTS if joint.freedoms is not None]
 LOOSE = [joint for joint in JOINTS if joint.freedoms is None]
 WITH_COORDINATE = [joint for joint in JOINTS if joint.coordinate is not None]
@@ -24,6 +26,8 @@ WITH_COORDINATE = [joint for joint in JOINTS if joint.coordinate is not None]
 every_joint = pytest.mark.parametrize("joint", JOINTS, ids=label)
 kinematic_joint = pytest.mark.parametrize("joint", KINEMATIC, ids=label)
 coordinate_joint = pytest.mark.parametrize("joint", WITH_COORDINATE, ids=label)
+several_coordinates = pytest.mark.parametrize("joint", [j for j in KINEMATIC if len(j.coordinates) > 1], ids=label)
+every_coordinate_joint = pytest.mark.parametrize("joint", [j for j in JOINTS if j.coordinates], ids=label)
 many = pytest.mark.parametrize("seed", SEEDS)
 
 
@@ -31,6 +35,10 @@ def satisfied(joint: qp.Joint, seed: int) -> tuple[Pose, Pose]:
     """Random poses at which the ends meet."""
     rng = np.random.default_rng(seed)
     one = random_pose(rng)
+    if isinstance(joint, qp.Screw):
+        turn = Freedom("turn", "z"), Freedom("slide", "z")
+        angle = rng.uniform(-1.5, 1.5)
+        return one, allowed(joint, one, np.array([angle, joint.pitch * angle]), turn)
     if joint.freedoms is not None:
         return one, allowed(joint, one, rng.uniform(-1.5, 1.5, len(joint.freedoms)))
     return one, settled(joint, one, random_pose(rng))
@@ -38,7 +46,7 @@ def satisfied(joint: qp.Joint, seed: int) -> tuple[Pose, Pose]:
 
 def settled(joint: BaseJoint, one: Pose, two: Pose) -> Pose:
     """Newton's method on the rows, for joints without freedoms: body 2 moves until they are satisfied."""
-    for _ in range(30):
+    for _ in range(60):
         rows = between(joint, one, two).rows
         step = -np.linalg.lstsq(rows.jacobian[:, 6:], rows.phi, rcond=None)[0]
         two = by_twist(two, two[0], step, 1.0)
@@ -78,7 +86,7 @@ def subspace(joint: qp.Joint, one: Pose, two: Pose) -> Floats:
 # --- rows -----------------------------------------------------------------------------------------------------------
 @every_joint
 def test_rows_are_those_of_the_primitives(joint: qp.Joint) -> None:
-    count = sum(len(primitive.rows()) for primitive in joint.primitives())
+    count = sum(len(primitive.rows()) for primitive in joint.primitives()) + len(joint.relations())
     assert len(between(joint, written(HUB), written(ARM)).rows.phi) == count
     assert joint.freedoms is None or count == 6 - len(joint.freedoms)
 
@@ -187,6 +195,8 @@ def test_gap_sees_the_wrong_branch(joint: qp.Joint, seed: int, k: int) -> None:
     one, two = satisfied(joint, seed)
     if any(isinstance(primitive, qp.PerpendicularAxes) for primitive in joint.primitives()):
         pytest.skip("half a turn leaves axes perpendicular")
+    if isinstance(joint, qp.Screw) and k > 0:
+        pytest.skip("half a turn of a screw that moves its x axis is half a turn of its angle")
     origin, axes = site_frame(joint.sites[1], two)
     about = np.concatenate([np.cross(axes[:, k], two[0] - origin), axes[:, k]])
     resists = abs(between(joint, one, two).rows.jacobian[:, 6:] @ about).max() > 1e-6
@@ -195,7 +205,7 @@ def test_gap_sees_the_wrong_branch(joint: qp.Joint, seed: int, k: int) -> None:
     assert worst(flipped) == pytest.approx(math.pi if resists else 0.0, abs=1e-7)
 
 
-@every_joint
+@pytest.mark.parametrize("joint", [j for j in JOINTS if not isinstance(j, FAR_APART)], ids=label)
 def test_system_refuses_ends_that_do_not_meet(joint: qp.Joint) -> None:
     system = qp.Multibody(HUB, ARM, candidates=[joint])
     away = system.initial.replace({"arm": dict(position=np.asarray(ARM.position) + (0.3, 0.2, -0.4))})
@@ -261,7 +271,54 @@ def test_coordinate_stays_continuous_on_a_long_way(joint: qp.Joint) -> None:
         assert getattr(state[joint.name], joint.coordinate or "") == pytest.approx(amount, abs=1e-12)
 
 
-@pytest.mark.parametrize("joint", [j for j in JOINTS if j.coordinate is None], ids=label)
+@pytest.mark.parametrize("joint", [j for j in JOINTS if not j.coordinates], ids=label)
 def test_joint_without_a_coordinate_says_so(joint: qp.Joint) -> None:
     assert qp.Multibody(HUB, ARM, joint).initial[joint.name] == (None, None, None)
-    assert np.isnan(between(joint, written(HUB), written(ARM)).coordinates(np.array([0]))).all()
+
+
+def all_coordinates(joint: qp.Joint, one: Pose, two: Pose, **rates: Floats) -> Floats:
+    """Values and rates (n, 2)."""
+    return between(joint, one, two, **rates).coordinates(np.arange(len(joint.coordinates)))
+
+
+@many
+@several_coordinates
+def test_coordinates_are_the_freedoms_gone_through(joint: qp.Joint, seed: int) -> None:
+    """In the order of the freedoms; several turns have no angles, and here they go through none."""
+    rng = np.random.default_rng(seed)
+    one, freedoms = random_pose(rng), joint.freedoms or ()
+    turns = [f for f in freedoms if f.kind == "turn"]
+    counted = np.array([f.kind == "slide" or len(turns) == 1 for f in freedoms])
+    amounts = rng.uniform(-2.0, 2.0, len(freedoms)) * counted
+    values = all_coordinates(joint, one, allowed(joint, one, amounts))[:, 0]
+    np.testing.assert_allclose(values, amounts[counted], rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.kernels
+@many
+@every_coordinate_joint
+def test_rates_are_the_derivatives_of_all_coordinates(joint: qp.Joint, seed: int) -> None:
+    """Both bodies move as the rows allow."""
+    one, two = satisfied(joint, seed)
+    J = between(joint, one, two).rows.jacobian
+    u = np.random.default_rng(seed).normal(size=12)
+    u -= np.linalg.pinv(J) @ (J @ u)
+    twists, h = u.reshape(2, 6), 1e-4
+    ends = []
+    for s in (-2.0 * h, -h, h, 2.0 * h):
+        poses = [by_twist(pose, pose[0], twist, s) for pose, twist in zip((one, two), twists)]
+        ends.append(all_coordinates(joint, *poses)[:, 0])
+    slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * h)
+    omega = np.array([pose[1].T @ twist[3:] for pose, twist in zip((one, two), twists)])
+    rates = all_coordinates(joint, one, two, v=twists[:, :3], omega=omega)[:, 1]
+    np.testing.assert_allclose(rates, slope, rtol=0.0, atol=1e-9)
+
+
+@every_coordinate_joint
+def test_coordinates_are_read_by_kind(joint: qp.Joint) -> None:
+    state, kinds = qp.Multibody(HUB, ARM, joint).initial, [c.kind for c in joint.coordinates]
+    read = state[joint.name]
+    assert np.size(read.rate) == len(kinds)
+    for value, count in ((read.angle, kinds.count("angle")), (read.travel, len(kinds) - kinds.count("angle"))):
+        assert (value is None) == (count == 0)
+        assert count == 0 or np.size(value) == count

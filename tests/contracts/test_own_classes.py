@@ -40,7 +40,7 @@ class LineOnly(qp.Joint):
     """What `SlotByHand` says, in primitives."""
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return (qp.PointOnLine("z"),)
+        return (qp.OriginOnLine("z"),)
 
 
 def system_with(part: qp.Part) -> qp.Multibody:

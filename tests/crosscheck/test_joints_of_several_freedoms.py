@@ -21,7 +21,7 @@ class Sleeve(qp.Joint):
     freedoms = (Freedom("turn", "z"), Freedom("slide", "z"))
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return qp.PointOnLine("z"), qp.ParallelAxes("z")
+        return qp.OriginOnLine("z"), qp.ParallelAxes("z")
 
 
 class Table(qp.Joint):
@@ -30,7 +30,7 @@ class Table(qp.Joint):
     freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), Freedom("turn", "z"))
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return qp.PointOnPlane("z"), qp.ParallelAxes("z")
+        return qp.OriginOnPlane("z"), qp.ParallelAxes("z")
 
 
 class Skate(qp.Joint):
@@ -45,7 +45,7 @@ class Skate(qp.Joint):
     )
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return (qp.PointOnPlane("z"),)
+        return (qp.OriginOnPlane("z"),)
 
 
 KINDS = (Sleeve, Table, Skate, qp.Revolute, qp.Prismatic)

@@ -17,6 +17,8 @@ BAR = qp.Body.box("bar", (0.1, 0.1, 0.3), mass=1.0)
 LID = qp.Body.box("lid", (0.1, 0.1, 0.1), mass=1.0, position=(0.0, 0.0, 0.2))
 TIP = BAR.site("tip", at=(0.0, 0.0, 0.15))
 HINGE = qp.Revolute("hinge", BAR, LID, at=(0.05, 0.0, 0.15), axis=(0, 1, 0))
+SLIDE = qp.Prismatic("slide", BAR, LID, at=(0.0, 0.0, 0.15), axis=(0, 0, 1))
+ROD = qp.Cylindrical("rod", BAR, LID, at=(0.0, 0.0, 0.15), axis=(0, 0, 1))
 
 
 def body(**changes: Any) -> qp.Body:
@@ -151,10 +153,10 @@ JOINTS = [
         lambda: qp.Distance("pin", TIP, LID, at1=(0, 0, 0)), "'pin'", "at1 goes with a body", "'tip'",
         id="bar with a point beside a site",
     ),
-    case(lambda: qp.PointOnLine("w"), "PointOnLine", "axis is 'w'", "'x', 'y', 'z'", id="primitive axis"),
+    case(lambda: qp.OriginOnLine("w"), "OriginOnLine", "axis is 'w'", "'x', 'y', 'z'", id="primitive axis"),
     case(lambda: qp.ParallelAxes(np.eye(3)), "ParallelAxes", "axis is array(", id="primitive axis an array"),
     case(lambda: qp.FixedDistance(0), "FixedDistance", "length is 0.0", id="primitive length"),
-    case(lambda: qp.PointOnPlane("x", INF), "PointOnPlane", "offset is inf", id="primitive offset"),
+    case(lambda: qp.OriginOnPlane("x", INF), "OriginOnPlane", "offset is inf", id="primitive offset"),
 ]  # fmt: skip
 
 FORCES = [
@@ -183,7 +185,57 @@ FORCES = [
     case(lambda: qp.Schedule((0, INF), np.eye(3)[:2]), "Schedule", "finite", id="schedule inf"),
     case(lambda: qp.Schedule("ab", np.eye(3)), "Schedule", "times is 'ab'", id="schedule text"),
     case(lambda: qp.Schedule((0, 1), np.eye(3)), "Schedule", "2 times", "3 values", id="schedule counts"),
-    case(lambda: qp.Schedule((0, 1), (1, 2)), "Schedule", "values has shape (2,)", "vectors", id="schedule scalars"),
+    case(lambda: qp.Schedule((0, 1), np.eye(2)), "Schedule", "values has shape (2, 2)", "vectors", id="schedule pairs"),
+    case(
+        lambda: qp.Load("p", BAR, force=qp.Schedule((0, 1), (1, 2))), "'p'", "its force holds plain numbers",
+        "give three", id="load of scalars",
+    ),
+    case(
+        lambda: qp.JointSpring("s", ROD, stiffness=1), "'s'", "'rod' (Cylindrical) has several coordinates",
+        "'angle', 'travel'", id="which coordinate",
+    ),
+    case(
+        lambda: qp.JointDamper("s", ROD, damping=1, coordinate="way"), "'s'", "coordinate is 'way'",
+        "'angle', 'travel'", id="no such coordinate",
+    ),
+    case(
+        lambda: qp.HingeSpring("s", SLIDE, stiffness=1), "'s'", "'slide' (Prismatic) has no angle", "Revolute",
+        id="hinge spring on a slide",
+    ),
+    case(
+        lambda: qp.JointFriction("f", ROD, coordinate="angle", coefficient=0.1, preload=1), "'f'", "acts on an angle",
+        "radius=", id="friction without a radius",
+    ),
+    case(
+        lambda: qp.JointFriction("f", SLIDE, coefficient=0.1, preload=1, radius=0.1), "'f'", "radius is 0.1",
+        "leave radius out", id="friction of a slide with a radius",
+    ),
+    case(lambda: qp.JointFriction("f", SLIDE, coefficient=0.1, preload=-1), "'f'", "preload is -1", id="preload"),
+    case(lambda: qp.JointStop("s", ROD, coordinate="angle"), "'s'", "no bound", "lower, upper", id="stop unbound"),
+    case(
+        lambda: qp.Screw("s", BAR, LID, at=(0, 0, 0), axis=(0, 0, 1), pitch=0), "'s'", "pitch is 0", "Revolute",
+        id="screw without a pitch",
+    ),
+    case(lambda: qp.Screw("s", BAR, LID, at=(0, 0, 0), axis=(0, 0, 1), pitch=INF), "'s'", "pitch is inf", id="pitch"),
+    case(lambda: qp.Universal("u", BAR, LID, at=(0, 0, 0)), "'u'", "axis=(x, y, z)", id="universal without axis"),
+    case(lambda: qp.Rope("r", BAR, BAR), "'r'", "both ends are on body 'bar'", id="rope on one body"),
+    case(lambda: qp.Rope("r", BAR, LID, length=-1), "'r'", "length is -1", id="rope length"),
+    case(lambda: qp.Rope("r", BAR, LID, length=9, restitution=2), "'r'", "restitution is 2", id="rope restitution"),
+    case(lambda: qp.Gear("g", BAR, SLIDE, ratio=1), "'g'", "first is", "must be a Joint", id="gear of a body"),
+    case(
+        lambda: qp.Gear("g", SLIDE, qp.Fixed("lock", BAR, LID), ratio=1), "'g'", "'lock' (Fixed) has no coordinate",
+        id="gear of a lock",
+    ),
+    case(lambda: qp.Gear("g", SLIDE, SLIDE, ratio=1), "'g'", "both its coordinates are 'travel'", id="gear of one"),
+    case(lambda: qp.Prescribed("d", SLIDE, 3.0), "'d'", "motion is 3.0", "Schedule", id="drive by a number"),
+    case(
+        lambda: qp.Prescribed("d", SLIDE, qp.Schedule((0, 1), (1, 2), "linear")), "'d'", "'smooth'", "function",
+        id="drive with kinks",
+    ),
+    case(
+        lambda: qp.Prescribed("d", SLIDE, lambda t: t), "'d'", "motion at t = 0.0 has shape ()",
+        "value, rate and acceleration", id="drive without derivatives",
+    ),
     case(lambda: qp.Schedule((0,), 5.0), "Schedule", "values has shape ()", id="schedule one value"),
     case(lambda: qp.Schedule((0,), ((0, 0, NAN),)), "Schedule", "values", "finite", id="schedule nan"),
     case(lambda: qp.Schedule((0,), ((0, 0, 0),), "cubic"), "Schedule", "'cubic'", "'hold', 'linear'", id="cubic"),

@@ -157,4 +157,4 @@ class Groove(qp.Joint):
     along: str = "z"
 
     def primitives(self) -> tuple[qp.Primitive, ...]:
-        return (qp.PointOnLine(self.along),)
+        return (qp.OriginOnLine(self.along),)

@@ -6,7 +6,8 @@ The constraints are stated a second time in Taylor arithmetic (tests/constraints
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,16 @@ from quirkpy.parts.checks import Floats
 from quirkpy.parts.checks import instance as instance_of
 from tests.constraints import all_demands
 from tests.inputs import OPEN, numbers
-from tests.jets import Jet, dot, frames, quaternion_product, turning
+from tests.jets import Jet, dot, frames, quaternion_product
+from tests.jets import turning as turned
 from tests.random_systems import FAMILIES, instant, random_system, seeds
 from tests.user_parts import Wave
 from tests.workshop import Workshop, World
 
 PRIMITIVES = (
     qp.CoincidentPoints(),
-    *(qp.PointOnLine(axis) for axis in "xyz"),
-    *(qp.PointOnPlane(axis, 0.3) for axis in "xyz"),
+    *(qp.OriginOnLine(axis) for axis in "xyz"),
+    *(qp.OriginOnPlane(axis, 0.3) for axis in "xyz"),
     *(qp.ParallelAxes(axis) for axis in "xyz"),
     *(qp.PerpendicularAxes(one, two) for one in "xyz" for two in "xyz"),
     qp.SameOrientation(),
@@ -47,7 +49,7 @@ class Bare(qp.Joint):
 
 def quaternion_accelerations(state: qp.State, acceleration: Floats) -> Floats:
     """x'' over (r, q), body by body."""
-    turns = [turning(q, w, a).dd for q, w, a in zip(state.q, state.omega, acceleration[:, 3:])]
+    turns = [turned(q, w, a).dd for q, w, a in zip(state.q, state.omega, acceleration[:, 3:])]
     return np.hstack([acceleration[:, :3], np.array(turns).reshape(-1, 4)]).reshape(-1)
 
 
@@ -120,6 +122,62 @@ def test_rows_of_a_moving_surface_are_derivatives_of_its_meaning(place: str) -> 
     bodies = pair(7, place)
     ends = sites(bodies, [(0.3, -0.2, 0.5), (-0.4, 0.1, 0.2)], [(1, 2, 3), (-2, 1, 0.5)])
     anywhere(9, bodies, Wave("wave", *ends, bend=0.8, swing=0.3, pace=5.0))
+
+
+def turning(t: float) -> tuple[float, float, float]:
+    """0.3 sin 2 t with its derivatives."""
+    return 0.3 * math.sin(2.0 * t), 0.6 * math.cos(2.0 * t), -1.2 * math.sin(2.0 * t)
+
+
+SLEW = qp.Schedule((-1.0, 2.0), (0.2, 1.7), "smooth")
+#: What acts on the coordinates of joints: two cylinders and a cross, between four bodies.
+RELATIONS: dict[str, Callable[[qp.Joint, qp.Joint, qp.Joint], Any]] = {
+    "gear of four bodies": lambda a, b, c: qp.Gear(
+        "g", a, b, ratio=-0.7, first_coordinate="angle", second_coordinate="angle", offset=0.2
+    ),
+    "rack": lambda a, b, c: qp.Gear("g", b, a, ratio=0.3, first_coordinate="angle", second_coordinate="travel"),
+    "cross and rod": lambda a, b, c: qp.Gear(
+        "g", c, a, ratio=2.0, first_coordinate="angle_y", second_coordinate="travel"
+    ),
+    "both angles of a cross": lambda a, b, c: qp.Gear(
+        "g", c, c, ratio=0.5, first_coordinate="angle_x", second_coordinate="angle_y"
+    ),
+    "slew": lambda a, b, c: qp.Prescribed("g", a, SLEW, first_coordinate="angle"),
+    "drive of a travel": lambda a, b, c: qp.Prescribed("g", b, turning, first_coordinate="travel"),
+    "drive of a cross": lambda a, b, c: qp.Prescribed("g", c, turning, first_coordinate="angle_y"),
+}  # fmt: skip
+
+
+def relation_system(seed: int, kind: str) -> tuple[list[qp.Body], list[Any]]:
+    """Four bodies, the last one fixed, at random poses, with joints whose ends are apart and what acts on them."""
+    shop = Workshop([seed], World(), driven=True, conservative=False)
+    bodies = [shop.body(), shop.body(), shop.body(), shop.body(fixed=True)]
+
+    def ends(k: int, m: int) -> list[qp.Site]:
+        return sites((bodies[k], bodies[m]), [(0.3, -0.2, 0.5), (-0.4, 0.1, 0.2)], [(1, 2, 3), (-2, 1, 0.5)])
+
+    joints = qp.Cylindrical("a", *ends(0, 1)), qp.Cylindrical("b", *ends(2, 3)), qp.Universal("c", *ends(1, 2))
+    return bodies, [*joints, RELATIONS[kind](*joints)]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", RELATIONS)
+def test_rows_of_relations_are_derivatives_of_their_meaning(kind: str, seed: int) -> None:
+    bodies, joints = relation_system(seed, kind)
+    rng, n = np.random.default_rng(seed), 3
+    system = qp.Multibody(*bodies, candidates=joints)
+    v, omega = rng.uniform(-1, 1, (n, 3)), rng.uniform(-3, 3, (n, 3))
+    state = dataclasses.replace(system.initial, t=0.4, v=v, omega=omega)
+    check(system, state, system.tables.select([joint.name for joint in joints]), rng.uniform(-5, 5, (n, 6)))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("place", ["free", "ground", "fixed"])
+def test_rows_of_a_screw_are_derivatives_of_its_meaning(place: str) -> None:
+    bodies = pair(7, place)
+    ends = sites(bodies, [(0.3, -0.2, 0.5), (-0.4, 0.1, 0.2)], [(1, 2, 3), (-2, 1, 0.5)])
+    anywhere(9, bodies, qp.Screw("bolt", *ends, pitch=-0.2))
 
 
 @seeds(8, 3)

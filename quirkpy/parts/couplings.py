@@ -1,0 +1,102 @@
+"""Joints that hold no bodies by themselves, but ask something of the coordinates of other joints."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable
+from typing import Any
+
+from quirkpy.parts.body import Body, Site
+from quirkpy.parts.checks import instance, number, numbers, optional, shown, text
+from quirkpy.parts.joint import BaseJoint, Relation
+from quirkpy.parts.part import checked
+from quirkpy.parts.schedule import Schedule
+
+
+def _motion(value: Any) -> Any:
+    """A schedule, or a function of time."""
+    if isinstance(value, Schedule) or callable(value):
+        return value
+    raise TypeError(f"is {shown(value)}, but must be a Schedule or a function of t")
+
+
+class Coupling(BaseJoint, ABC):
+    """Base of what acts on coordinates of other joints; it acts while these do.
+
+    first: a joint; first_coordinate: the name of its coordinate, where it has several.
+    """
+
+    first: BaseJoint = checked(instance(BaseJoint))
+    first_coordinate: str | None = checked(optional(text), default=None, kw_only=True)
+
+    @property
+    def bodies(self) -> tuple[Body, Body]:
+        """Those of the first joint."""
+        return self.first.bodies
+
+    @property
+    def sites(self) -> tuple[Site, Site]:
+        """Those of the first joint."""
+        return self.first.sites
+
+    def _one(self) -> tuple[BaseJoint, str]:
+        """The first joint and its coordinate."""
+        return self.first, self.first.named_coordinate(self.first_coordinate, self).name
+
+
+class Gear(Coupling):
+    """Two wheels in mesh, or any linear coupling: coordinate of `second` = ratio x coordinate of `first` + offset.
+
+    ratio in the units of the two coordinates: for wheels of z1 and z2 teeth that mesh outside, on one carrier and with
+    axes that point the same way, -z1 / z2; for a pinion and its rack the radius [m].  offset [rad] or [m].  Angles
+    count whole turns.  second_coordinate: as first_coordinate.
+    """
+
+    second: BaseJoint = checked(instance(BaseJoint))
+    ratio: float = checked(number, kw_only=True)
+    offset: float = checked(number, default=0.0, kw_only=True)
+    second_coordinate: str | None = checked(optional(text), default=None, kw_only=True)
+
+    def validate(self) -> None:
+        if self._one() == self._two():
+            raise self.refuse(f"both its coordinates are {self._one()[1]!r} of {self.first.name!r}; name two of them.")
+
+    def _two(self) -> tuple[BaseJoint, str]:
+        return self.second, self.second.named_coordinate(self.second_coordinate, self).name
+
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation(self._two(), self._one(), -self.ratio, self.offset),)
+
+
+class Prescribed(Coupling):
+    """A drive that moves a coordinate of a joint as a function of time, whatever load that takes.
+
+    motion: a "smooth" `Schedule` of numbers [rad] or [m]; or a function of t [s] that gives the value and its first two
+    derivatives, ``lambda t: (0.5 * t, 0.5, 0.0)``, which is called from Python and cannot be written to JSON.
+    The reaction is what the drive does to the second body of the joint; its work counts as put in.
+    """
+
+    motion: Schedule | Callable[[float], tuple[float, float, float]] = checked(_motion)
+
+    def validate(self) -> None:
+        self._one()
+        if isinstance(self.motion, Schedule):
+            if not self.motion.scalar or self.motion.interpolation != "smooth":
+                raise self.refuse(
+                    "its schedule must hold plain numbers and be 'smooth', for accelerations follow from it; write "
+                    "Schedule(times, values, 'smooth'), or give a function."
+                )
+        else:
+            self._driven(0.0)
+
+    def _driven(self, t: float) -> tuple[float, float, float]:
+        """What the function says at time t, checked."""
+        value = self.motion(t) if callable(self.motion) else self.motion.motion(t)
+        try:
+            made: tuple[float, float, float] = numbers(value, (3,))
+        except (TypeError, ValueError) as error:
+            raise self.refuse(f"motion at t = {t} {error}; it gives value, rate and acceleration.") from None
+        return made
+
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation(self._one(), motion=self.motion if isinstance(self.motion, Schedule) else self._driven),)

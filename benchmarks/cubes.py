@@ -85,7 +85,7 @@ def chosen(rtol: float, method: Method = "dop853") -> Run:
     def run() -> float:
         k, (edge, _) = next(turns)
         selection = tables.select([f"hinge {k}"], [f"damper {k}", f"well {k}"])
-        course = Driver(Clusters(selection), start, LONGEST, stop, settings).run()
+        course = Driver(Clusters.of(selection), start, LONGEST, stop, settings).run()
         x, y, z = course.states[-1, 0, :3]
         return turned(np.array([x, edge[1] * y + edge[2] * z]))
 

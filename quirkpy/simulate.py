@@ -22,6 +22,7 @@ from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
 from quirkpy.kernels.engine import STANDARD_CONTROL, Engine
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
+from quirkpy.kernels.hook import PARTS
 from quirkpy.kernels.methods import GIVEN, TABLES, Method
 from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
@@ -37,9 +38,10 @@ StiffMethod: TypeAlias = Literal["radau", "bdf", "lsoda"]
 METHODS = (*get_args(Method), *get_args(StiffMethod))
 EnergyControl: TypeAlias = Literal["free", "conserve"]
 
-#: Rows that one compiled call may fill: at most, and so that a call lasts well below a second; and events.
+#: Rows that one compiled call may fill: at most, and so that a call lasts well below a second, where a closing row
+#: counts as so many bodies; and events.
 MOST_ROWS = 256
-EFFORT_PER_CALL = 40_000
+EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
 #: A solver that keeps a history forgets it where projection has moved the state by more than so many tolerances.
 START_OVER = 10.0
@@ -203,17 +205,16 @@ class Driver:
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         e, kept = self.engine, Kept(self.settings.keep)
-        rows = max(1, min(MOST_ROWS, EFFORT_PER_CALL // len(self.y)))
+        effort = len(self.y) + CLOSING_ROW * len(e.scratch.rows)
+        rows = max(1, min(MOST_ROWS, EFFORT_PER_CALL // effort))
         self.rows = new_rows(rows, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
         if self.settings.drift == "baumgarte":
             alpha, beta = self.settings.gains
             e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
-        e.python.events = self._python_values
+        e.python.events, e.busy = self._python_values, True
         try:
-            with interruptions(e.python):
-                self._begin(kept)
-                stop = self._loop(kept, progress)
+            stop = self._drive(kept, progress)
         except KeyboardInterrupt:
             self._keep_rest(kept)
             stop = Stop.INTERRUPTED
@@ -226,18 +227,45 @@ class Driver:
             raise
         finally:
             e.model.control[:] = STANDARD_CONTROL
-            e.python.events = None
+            e.python.events, e.busy = None, False
         return self._course(kept, stop)
 
-    def _begin(self, kept: Kept) -> None:
-        """The start on the constraints, as the first row."""
+    def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
+        """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it returns, unless
+        Python is called back, where it might be lost."""
+        e, why = self.engine, integrator.GOING
+        asking = e.model.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
+        if not asking:
+            why = self._begin(kept)
+            if why in ENDS and progress is None:
+                return ENDS[why]
+        with interruptions(e.python):
+            if asking:
+                why = self._begin(kept)
+            return self._loop(why, kept, progress)
+
+    def _begin(self, kept: Kept) -> int:
+        """The start on the constraints, as the first row, and the first steps; returns why they have ended.
+
+        No steps where the start is to be looked at first: at a rest, or in a loop where branches may meet.
+        """
         e = self.engine
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
-        integrator.advance(self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows, True, 1)
+        looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
+        why = self._first_steps(1 if looking else 1 + self._room(len(self.rows.t) - 1))
         e.python.raise_pending()
         self._keep_rows(kept)
-        answer = int(self.counts[steps.ANSWER])
+        self._check_start()
+        if looking and self._resting():
+            return integrator.STOPPED
+        if len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
+            self._ask_for_branches()
+        return why
+
+    def _check_start(self) -> None:
+        """Refuse a start that is none."""
+        e, answer = self.engine, int(self.counts[steps.ANSWER])
         if answer >= 0:
             joint = e.selection.tables.joint_names[e.model.stops.what[answer, STOP_JOINT]]
             raise PartError(
@@ -250,9 +278,6 @@ class Driver:
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
                 "of the branches that meet here, or at rest."
             )
-
-        if len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
-            self._ask_for_branches()
 
     def _ask_for_branches(self) -> None:
         """Record that the run begins at rest where branches meet, if it does: beside the pose more rows count."""
@@ -297,17 +322,10 @@ class Driver:
             return Happening(t, f"{event.name} {'released' if released else 'reached'}", joints=(event.joint,))
         return Happening(t, event.name, self.watched[which].sensors)
 
-    def _loop(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
-        e, most = self.engine, self.settings.max_steps
-        if self._resting():
-            return Stop.EVENT
+    def _loop(self, why: int, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
+        """Call after call, until the run is over; why: the last has ended."""
+        e = self.engine
         while True:
-            room = len(self.rows.t) if most is None else min(len(self.rows.t), most - int(self.counts[steps.STEPS]))
-            if room <= 0:
-                return Stop.STEPS
-            why = self._advance(room)
-            e.python.raise_pending()
-            self._keep_rows(kept)
             if progress is not None:
                 e.python.t = float(self.clock[steps.T])
                 progress(float(self.clock[steps.T]))
@@ -315,6 +333,23 @@ class Driver:
                 return ENDS[why]
             if e.python.halted:
                 return Stop.INTERRUPTED
+            room = self._room(len(self.rows.t))
+            if room <= 0:
+                return Stop.STEPS
+            why = self._advance(room)
+            e.python.raise_pending()
+            self._keep_rows(kept)
+
+    def _room(self, rows: int) -> int:
+        """How many steps may be taken where there are so many rows."""
+        most = self.settings.max_steps
+        return rows if most is None else min(rows, most - int(self.counts[steps.STEPS]))
+
+    def _first_steps(self, room: int) -> int:
+        """The start as the first row, and steps as `_advance`; returns why they have ended."""
+        e = self.engine
+        arrays = self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows
+        return int(integrator.advance(*arrays, True, room))
 
     def _advance(self, room: int) -> int:
         """Steps, until there is something to do; returns why."""

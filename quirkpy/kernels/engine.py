@@ -62,6 +62,7 @@ class Engine:
             np.zeros(REPORT_WIDTH),
         )  # fmt: skip
         self.scratch.report[WEAKEST] = 1.0
+        self.busy = False  # with a run
         self.python = PythonParts(selection, self.model, self.scratch)
 
     def accelerations(self, at: Instant) -> Floats:

@@ -33,6 +33,8 @@ UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(len(ELEMENT_KINDS))
 #: joint_coordinate: what the joint's one coordinate along z is.
 NO_COORDINATE, ANGLE, TRAVEL = 0, 1, 2
 TURN, SLIDE = 0, 1
+#: How many selections of a universe are kept for the next one who asks.
+SELECTIONS_KEPT = 16
 #: Width of element_numbers: the widest element, a push.
 ELEMENT_WIDTH = 7
 
@@ -136,11 +138,25 @@ class Tables(Record):
         forces: Iterable[str] | None = None,
         parameters: Parameters | None = None,
     ) -> Selection:
-        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild."""
-        tables = self if not parameters else self.with_parameters(parameters)
-        return Selection(
-            tables, _chosen("joint", tables.joint_index, joints), _chosen("force", tables.force_index, forces)
+        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild.
+
+        The selections asked for last are kept, with what runs have derived from them.
+        """
+        if parameters:
+            return self.with_parameters(parameters).select(joints, forces)
+        wanted = _names("joint", joints), _names("force", forces)
+        made = self._selections.pop(wanted, None) or Selection(
+            self, _chosen("joint", self.joint_index, wanted[0]), _chosen("force", self.force_index, wanted[1])
         )
+        self._selections[wanted] = made  # the last asked for comes last
+        if len(self._selections) > SELECTIONS_KEPT:
+            del self._selections[next(iter(self._selections))]
+        return made
+
+    @cached_property
+    def _selections(self) -> dict[Any, Selection]:
+        """Names of joints and forces -> a selection, those asked for last."""
+        return {}
 
     def with_parameters(self, parameters: Parameters) -> Tables:
         """The same tables with the rows of some parts written anew: {part name: {field: value}}."""
@@ -176,14 +192,23 @@ class Selection(Record):
         """Names of the active joints."""
         return tuple(self.tables.joint_names[k] for k in self.joints)
 
+    @cached_property
+    def derived(self) -> dict[str, Any]:
+        """What others derive from a selection and wish to find again with it; not a part of it."""
+        return {}
 
-def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
-    """Names -> sorted row numbers."""
-    if names is None:
-        return np.arange(len(index))
+
+def _names(noun: str, names: Iterable[str] | None) -> frozenset[str] | None:
+    """Names as a set; None stands for all."""
     if isinstance(names, str):
         raise PartError(f"select: {noun}s must be a list of names, not the text {names!r}; write [{names!r}].")
-    wanted = set(names)
+    return None if names is None else frozenset(names)
+
+
+def _chosen(noun: str, index: Mapping[str, int], wanted: frozenset[str] | None) -> Ints:
+    """Names -> sorted row numbers."""
+    if wanted is None:
+        return np.arange(len(index))
     if not wanted <= index.keys():
         unknown, known = sorted(wanted - index.keys()), ", ".join(index) or "none"
         raise PartError(f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}.")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from quirkpy.kernels.arrays import AXES, OMEGA, SPIN, STATE_WIDTH, VELOCITY, Q, R, V, Vec
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, TIME, WEAKEST
 from quirkpy.kernels.compiled import inlined, inner, kernel
-from quirkpy.kernels.evaluation import EXPLICIT, Model, Scratch, evaluate, solve
+from quirkpy.kernels.evaluation import EXPLICIT, Model, Scratch, evaluate, evaluate_here, solve
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.loads import INTO, OUT
 from quirkpy.kernels.methods import (
@@ -158,7 +158,9 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
         if smooth:
             scratch.report[TIME] = t + table.weights[s, NODE] * h
             project(run.states[RAW], model, scratch, run.room)
-        slope(t + table.weights[s, NODE] * h, RAW, s, run, model, scratch)
+        evaluate_here(t + table.weights[s, NODE] * h, run.states[RAW], model, scratch, run.out)
+        run.counts[EVALUATIONS] += 1
+        rates(run.states[RAW], run.out, scratch.power, run.states[s])
         near = nearness(run, scratch)
         if smooth and clock[FIXED] == 0.0 and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
             return False

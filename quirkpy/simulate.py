@@ -138,8 +138,8 @@ class Driver:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         e, kept = self.engine, Kept(self.settings.keep)
         effort = len(self.y) + CLOSING_ROW * len(e.scratch.rows)
-        rows = max(1, min(MOST_ROWS, EFFORT_PER_CALL // effort))
-        self.rows = new_rows(rows, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
+        steps_at_once = max(1, min(MOST_ROWS, EFFORT_PER_CALL // effort))
+        self.rows = new_rows(1 + steps_at_once, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
         if self.settings.drift == "baumgarte":
             alpha, beta = self.settings.gains
@@ -187,7 +187,7 @@ class Driver:
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
-        why = self._first_steps(1 if looking else 1 + self._room(len(self.rows.t) - 1))
+        why = self._first_steps(1 if looking else 1 + self._room())
         e.python.raise_pending()
         self._keep_rows(kept)
         self._check_start()
@@ -260,23 +260,23 @@ class Driver:
         """Call after call, until the run is over; why: the last has ended."""
         e = self.engine
         while True:
-            if progress is not None:
+            if progress is not None and self.counts[steps.STEPS] > 0:
                 e.python.t = float(self.clock[steps.T])
                 progress(float(self.clock[steps.T]))
             if why in ENDS:
                 return ENDS[why]
             if e.python.halted:
                 return Stop.INTERRUPTED
-            room = self._room(len(self.rows.t))
+            room = self._room()
             if room <= 0:
                 return Stop.STEPS
             why = self._advance(room)
             e.python.raise_pending()
             self._keep_rows(kept)
 
-    def _room(self, rows: int) -> int:
-        """How many steps may be taken where there are so many rows."""
-        most = self.settings.max_steps
+    def _room(self) -> int:
+        """How many steps a call may take."""
+        most, rows = self.settings.max_steps, len(self.rows.t) - 1
         return rows if most is None else min(rows, most - int(self.counts[steps.STEPS]))
 
     def _first_steps(self, room: int) -> int:
@@ -310,10 +310,12 @@ class Driver:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
         t, rows, angles, drift, held = kept.arrays()
-        states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
-        if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
-            states[0, :-1] = self.entry.start
-        merged = None if self.entry.merger is None else rows[-1, :-1].copy()
+        states, merged = rows, None
+        if self.entry.merger is not None:
+            states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
+            merged = rows[-1, :-1].copy()
+            if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
+                states[0, :-1] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.engine.stops
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
 
@@ -369,7 +371,7 @@ def state_at(
     r, q, v, omega = (y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
-    windings = whole.astype(np.int64)
+    sure = abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN  # the pose may have plus for minus half a turn
+    windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
     state = State(t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged)
-    # half a turn may be read from the pose as plus or as minus half a turn
-    return state if abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN else state.with_angles(angles)
+    return state if sure else state.with_angles(angles)

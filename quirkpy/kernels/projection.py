@@ -31,16 +31,16 @@ def project(y: Floats, model: Model, scratch: Scratch, moved: Floats) -> None:
     Users' joints are asked about the time in the report, which the caller sets.
     """
     scratch.wrench[:] = 0.0
-    moved[0] = 0.0
-    for _ in range(NEWTON_STEPS):
+    moved[0], gap, newton = 0.0, 1.0, 0
+    while True:
         fill_frames(y, scratch.frames)
-        solve_here(model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT)
-        step = displace(y, model, scratch)
-        moved[0] = max(moved[0], step)
-        if step < SETTLED:
+        solve_here(model, scratch, 0.0, gap, 1.0 - gap, CORRECTION_PIVOT)
+        if gap == 0.0:
             break
-    fill_frames(y, scratch.frames)
-    solve_here(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        step = displace(y, model, scratch)
+        moved[0], newton = max(moved[0], step), newton + 1
+        if step < SETTLED or newton == NEWTON_STEPS:
+            gap = 0.0  # poses are done; velocities are next, and last
     moved[1] = change_velocities(y, model, scratch)
 
 

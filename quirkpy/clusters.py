@@ -51,21 +51,36 @@ class Clusters:
 
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
+        self._engines: dict[bool, Engine] = {}
 
-    @cached_property
+    @classmethod
+    def of(cls, selection: Selection) -> Clusters:
+        """Those of a selection, made once: the next run finds its engine warm."""
+        made: Clusters = selection.derived.setdefault("clusters", None) or cls(selection)
+        selection.derived["clusters"] = made
+        return made
+
+    @property
     def engine(self) -> Engine:
         """Of all bodies one by one."""
-        return Engine(self.selection)
+        return self._idle(False, self.selection)
+
+    def _idle(self, merged: bool, selection: Selection) -> Engine:
+        """An engine that no run is at work with: a run within a run, from an event say, has one of its own."""
+        engine = self._engines.get(merged)
+        if engine is None or engine.busy:
+            engine = self._engines[merged] = Engine(selection)
+        return engine
 
     @cached_property
     def merger(self) -> Merger | None:
         """How clusters lie, where there are any."""
         return merge(self.selection)
 
-    @cached_property
+    @property
     def merged_engine(self) -> Engine:
         """Of the clusters."""
-        return self.engine if self.merger is None else Engine(self.merger.selection)
+        return self.engine if self.merger is None else self._idle(True, self.merger.selection)
 
     def enter(self, start: State, projecting: bool) -> Entry:
         """How a run begins.

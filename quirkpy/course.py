@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.parts.checks import Bools, Floats
 
 Keep: TypeAlias = Literal["all", "ends"]
 
@@ -73,22 +73,34 @@ class Kept:
     def __init__(self, keep: Keep | int) -> None:
         self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
         self.chunks: list[tuple[Any, ...]] = []
-        self.last: tuple[Any, ...] | None = None
+        self.last: tuple[Any, ...] = ()
         self.seen = 0
 
     def add(self, *arrays: Any) -> None:
         """Rows, as columns of times, states, angles, drift, stops held."""
-        n = len(arrays[0])
+        n, every = len(arrays[0]), self.every
         if not n:
             return
-        index: Ints = np.arange(self.seen, self.seen + n)
-        chosen = index == 0 if self.every == 0 else index % self.every == 0
-        if chosen.any():
-            self.chunks.append(tuple(array[chosen].copy() for array in arrays))
-        self.last = None if chosen[-1] else tuple(array[-1:].copy() for array in arrays)
+        chosen = slice(-self.seen % every, n, every) if every else slice(0, 0 if self.seen else 1)
+        picked = arrays if every == 1 else [array[chosen] for array in arrays]
+        if len(picked[0]):
+            self.chunks.append(tuple([array.copy() for array in picked]))
         self.seen += n
+        ended = (self.seen - 1) % every == 0 if every else self.seen == 1
+        self.last = () if ended else tuple([array[-1:].copy() for array in arrays])
 
     def arrays(self) -> tuple[Any, ...]:
-        """All that was kept, and the end: column by column."""
-        chunks = self.chunks + ([self.last] if self.last is not None else [])
-        return tuple(np.concatenate(columns) for columns in zip(*chunks, strict=True))
+        """All that was kept, and the end: column by column.  Each chunk is let go of as soon as it is copied."""
+        chunks = [*self.chunks, self.last] if self.last else self.chunks
+        if len(chunks) == 1:
+            return chunks[0]
+        out = tuple(
+            [np.empty((sum(len(chunk[0]) for chunk in chunks), *array.shape[1:]), array.dtype) for array in chunks[0]]
+        )
+        self.chunks, at = [], 0
+        while chunks:
+            chunk = chunks.pop(0)
+            for column, array in zip(out, chunk, strict=True):
+                column[at : at + len(array)] = array
+            at += len(chunk[0])
+        return out

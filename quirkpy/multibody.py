@@ -77,7 +77,7 @@ class Multibody:
     @cached_property
     def clusters(self) -> Clusters:
         """What acts, made ready for runs: bodies that locks hold together move as one."""
-        return Clusters(self.selection)
+        return Clusters.of(self.selection)
 
     @cached_property
     def initial(self) -> State:

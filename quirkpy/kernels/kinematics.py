@@ -34,6 +34,8 @@ from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
 TURN_AROUND = 2.0 * math.pi
+#: Angles as near to half way between two as this [turns] are half way.
+TIE = 1e-9
 
 rotation_matrix = inner(quat.rotation_matrix)
 
@@ -78,6 +80,16 @@ def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
     return turn(frames, sites.body[site], AXES, column(sites.place, site, PLACE_AXES, k))
 
 
+@inner
+def next_to(near: float, angle: float) -> float:
+    """The angle, from -pi to pi, with the whole turns that bring it next to another.
+
+    Half a turn from two: then with the turns that the other has, when it is a number of whole turns.
+    """
+    turns = (near - angle) / TURN_AROUND
+    return angle + TURN_AROUND * (math.floor(turns + 0.5 + TIE) if angle > 0.0 else math.ceil(turns - 0.5 - TIE))
+
+
 @woven
 def coordinate_axis(c: int, joints: Joints, sites: Sites, frames: Floats) -> Vec:
     """The axis of a coordinate, in N."""
@@ -108,7 +120,7 @@ def joint_angle(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
         pointer = site_axis(s1, d, sites, frames)
         across, up = site_axis(s2, d, sites, frames), site_axis(s2, b, sites, frames)
     angle = math.atan2(dot(pointer, up), dot(pointer, across))
-    return angle + TURN_AROUND * np.rint((joints.near[c] - angle) / TURN_AROUND)
+    return next_to(joints.near[c], angle)
 
 
 @inner

@@ -40,6 +40,8 @@ NOT_IN_TREE, ONWARDS, BOTH_WAYS = range(3)
 TURN, SLIDE = 0, 1
 #: schedule_kind.
 HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
+#: How many selections of a universe are kept for the next one who asks.
+SELECTIONS_KEPT = 16
 #: Width of element_numbers: the widest element, a push.
 ELEMENT_WIDTH = 7
 
@@ -165,15 +167,36 @@ class Tables(Record):
         forces: Iterable[str] | None = None,
         parameters: Parameters | None = None,
     ) -> Selection:
-        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild."""
-        tables = self if not parameters else self.with_parameters(parameters)
-        chosen = _chosen("joint", tables.joint_index, joints)
-        acts = np.zeros(len(tables.joints) + 1, dtype=bool)
+        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild.
+
+        The selections asked for last are kept, with what runs have derived from them.
+        """
+        if parameters:
+            return self.with_parameters(parameters).select(joints, forces)
+        wanted = _names("joint", joints), _names("force", forces)
+        made = self._selections.pop(wanted, None) or Selection(
+            self,
+            self._acting(_chosen("joint", self.joint_index, wanted[0])),
+            _chosen("force", self.force_index, wanted[1]),
+        )
+        self._selections[wanted] = made  # the last asked for comes last
+        if len(self._selections) > SELECTIONS_KEPT:
+            del self._selections[next(iter(self._selections))]
+        return made
+
+    @cached_property
+    def _selections(self) -> dict[Any, Selection]:
+        """Names of joints and forces -> a selection, those asked for last."""
+        return {}
+
+    def _acting(self, chosen: Ints) -> Ints:
+        """Of the chosen joints those that act: all that need another one have it."""
+        acts = np.zeros(len(self.joints) + 1, dtype=bool)
         acts[chosen] = acts[-1] = True  # the last: what needs no joint, number -1
-        while not acts[tables.joint_needs[chosen]].all():
-            chosen = chosen[acts[tables.joint_needs[chosen]].all(axis=1)]
-            acts[:-1] = np.isin(np.arange(len(tables.joints)), chosen)
-        return Selection(tables, chosen, _chosen("force", tables.force_index, forces))
+        while not acts[self.joint_needs[chosen]].all():
+            chosen = chosen[acts[self.joint_needs[chosen]].all(axis=1)]
+            acts[:-1] = np.isin(np.arange(len(self.joints)), chosen)
+        return chosen
 
     def with_parameters(self, parameters: Parameters) -> Tables:
         """The same tables with the rows of some parts written anew: {part name: {field: value}}."""
@@ -211,14 +234,23 @@ class Selection(Record):
         """Names of the active joints."""
         return tuple(self.tables.joint_names[k] for k in self.joints)
 
+    @cached_property
+    def derived(self) -> dict[str, Any]:
+        """What others derive from a selection and wish to find again with it; not a part of it."""
+        return {}
 
-def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
-    """Names -> sorted row numbers."""
-    if names is None:
-        return np.arange(len(index))
+
+def _names(noun: str, names: Iterable[str] | None) -> frozenset[str] | None:
+    """Names as a set; None stands for all."""
     if isinstance(names, str):
         raise PartError(f"select: {noun}s must be a list of names, not the text {names!r}; write [{names!r}].")
-    wanted = set(names)
+    return None if names is None else frozenset(names)
+
+
+def _chosen(noun: str, index: Mapping[str, int], wanted: frozenset[str] | None) -> Ints:
+    """Names -> sorted row numbers."""
+    if wanted is None:
+        return np.arange(len(index))
     if not wanted <= index.keys():
         unknown, known = sorted(wanted - index.keys()), ", ".join(index) or "none"
         raise PartError(f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}.")

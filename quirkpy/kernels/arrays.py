@@ -34,8 +34,10 @@ PLACE_POINT, PLACE_AXES, PLACE_WIDTH = 0, 3, 12
 # Columns of Joints.ends.
 SITE1, SITE2 = range(2)
 
-# Columns of Joints.coordinates: kind, axis, 1 where that belongs to site 2, and the sites of the joint.
-COORDINATE_KIND, COORDINATE_AXIS, OF_SECOND, COORDINATE_SITE1, COORDINATE_SITE2 = range(5)
+# Columns of Joints.coordinates: kind, axis, the site to which that belongs, and the sites of the joint; of an angle the
+# pointer, an axis of the other site, and the axes between which it turns (see `joint_angle`).
+COORDINATE_KIND, COORDINATE_AXIS, AXIS_SITE, COORDINATE_SITE1, COORDINATE_SITE2 = range(5)
+POINTER_SITE, POINTER, ACROSS, UP = range(5, 9)
 
 # Columns of RowTable.what; the third and fourth body are those of a second coordinate, -1 where there is none or where
 # it is of the same joint.
@@ -104,7 +106,7 @@ def state_rows(r: Floats, q: Floats, v: Floats, omega: Floats) -> Floats:
 
 
 class Packed(NamedTuple):
-    """Tables as the kernels take them.  ends: of every joint (nj, 2); coordinates (nc, 5); bodies: masses and moments
+    """Tables as the kernels take them.  ends: of every joint (nj, 2); coordinates (nc, 9); bodies: masses and moments
     (nb, BODY_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); carriers: what a tree is made of
     (nj, CARRIER_WIDTH)."""
 
@@ -134,7 +136,13 @@ def _pack(t: Tables) -> Packed:
     moments = t.body_inertia.reshape(-1, 9)[:, UPPER]
     body = t.site_body[t.joint_site1], t.site_body[t.joint_site2]
     sites = t.joint_site1[t.coordinate_joint], t.joint_site2[t.coordinate_joint]
-    coordinates = _columns(t.coordinate_kind, t.coordinate_axis, t.coordinate_site, *sites)
+    second = t.coordinate_site == 1
+    turning = [(t.coordinate_axis + k) % 3 for k in (1, 2)]
+    across, up = np.where(second, turning[::-1], turning)  # seen from site 2, an axis of site 1 turns the other way
+    coordinates = _columns(
+        t.coordinate_kind, t.coordinate_axis, np.where(second, *sites[::-1]), *sites, np.where(second, *sites), across,
+        across, up,
+    )  # fmt: skip
     return Packed(
         Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1)),
         _columns(t.joint_site1, t.joint_site2),

@@ -8,18 +8,22 @@ import numpy as np
 
 from quirkpy import quat
 from quirkpy.kernels.arrays import (
+    ACROSS,
     AXES,
+    AXIS_SITE,
     COORDINATE_AXIS,
     COORDINATE_KIND,
     COORDINATE_SITE1,
     COORDINATE_SITE2,
     FRAME_WIDTH,
-    OF_SECOND,
     OMEGA,
     PLACE_AXES,
     PLACE_POINT,
+    POINTER,
+    POINTER_SITE,
     POSITION,
     SPIN,
+    UP,
     VELOCITY,
     Joints,
     Q,
@@ -93,9 +97,7 @@ def next_to(near: float, angle: float) -> float:
 @woven
 def coordinate_axis(c: int, joints: Joints, sites: Sites, frames: Floats) -> Vec:
     """The axis of a coordinate, in N."""
-    row = joints.coordinates[c]
-    site = row[COORDINATE_SITE2] if row[OF_SECOND] != 0 else row[COORDINATE_SITE1]
-    return site_axis(site, row[COORDINATE_AXIS], sites, frames)
+    return site_axis(joints.coordinates[c, AXIS_SITE], joints.coordinates[c, COORDINATE_AXIS], sites, frames)
 
 
 @woven
@@ -106,19 +108,14 @@ def turning_rate(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
     return dot(coordinate_axis(c, joints, sites, frames), sub(w2, w1))
 
 
-@inner
+@woven
 def joint_angle(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
     """An angle about an axis of either site, whole turns included: of the pointer, an axis of the other site, from
     where it is at zero."""
-    s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
-    k = joints.coordinates[c, COORDINATE_AXIS]
-    b, d = (k + 1) % 3, (k + 2) % 3
-    if joints.coordinates[c, OF_SECOND] == 0:
-        pointer = site_axis(s2, b, sites, frames)
-        across, up = site_axis(s1, b, sites, frames), site_axis(s1, d, sites, frames)
-    else:  # seen from site 2, an axis of site 1 turns the other way: from d to b
-        pointer = site_axis(s1, d, sites, frames)
-        across, up = site_axis(s2, d, sites, frames), site_axis(s2, b, sites, frames)
+    row = joints.coordinates
+    pointer = site_axis(row[c, POINTER_SITE], row[c, POINTER], sites, frames)
+    across = site_axis(row[c, AXIS_SITE], row[c, ACROSS], sites, frames)
+    up = site_axis(row[c, AXIS_SITE], row[c, UP], sites, frames)
     angle = math.atan2(dot(pointer, up), dot(pointer, across))
     return next_to(joints.near[c], angle)
 

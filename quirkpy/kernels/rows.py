@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from quirkpy.kernels.arrays import (
-    COORDINATE_AXIS,
     COORDINATE_KIND,
     COORDINATE_SITE1,
     COORDINATE_SITE2,
-    OF_SECOND,
+    POINTER,
+    POINTER_SITE,
     POSITION,
     ROW_AXIS1,
     ROW_AXIS2,
@@ -125,15 +125,12 @@ def angle_row(
     """The same for an angle.  Its rate is (w2 - w1) . g with g = (n - s p) / (1 - s^2), s = n . p: the axis n belongs
     to one site, the pointer p to the other, and where the joint is closed they are perpendicular."""
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
-    k = joints.coordinates[c, COORDINATE_AXIS]
     w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
     w = sub(w2, w1)
-    if joints.coordinates[c, OF_SECOND] == 0:
-        n, p = site_axis(s1, k, sites, frames), site_axis(s2, (k + 1) % 3, sites, frames)
-        n_rate, p_rate = cross(w1, n), cross(w2, p)
-    else:
-        n, p = site_axis(s2, k, sites, frames), site_axis(s1, (k + 2) % 3, sites, frames)
-        n_rate, p_rate = cross(w2, n), cross(w1, p)
+    pointing = joints.coordinates[c, POINTER_SITE]
+    n = coordinate_axis(c, joints, sites, frames)
+    p = site_axis(pointing, joints.coordinates[c, POINTER], sites, frames)
+    n_rate, p_rate = (cross(w1, n), cross(w2, p)) if pointing == s2 else (cross(w2, n), cross(w1, p))
     s, s_rate = dot(n, p), dot(n_rate, p) + dot(n, p_rate)
     h = 1.0 / (1.0 - s * s)
     g = scale(h, sub(n, scale(s, p)))

@@ -38,7 +38,7 @@ SITE1, SITE2, COORDINATE_KIND = range(3)
 ROW_KIND, ROW_JOINT, ROW_AXIS1, ROW_AXIS2 = range(4)
 
 # Columns of Elements.what.
-KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_JOINT, SCHEDULE1, SCHEDULE2 = range(6)
+KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_SITE3, ELEMENT_JOINT, SCHEDULE1, SCHEDULE2 = range(7)
 
 # Columns of Schedules.spans, and of its knots.
 FIRST_KNOT, LAST_KNOT, LINEAR = range(3)
@@ -128,7 +128,14 @@ def _pack(t: Tables) -> Packed:
         _columns(t.joint_site1, t.joint_site2, t.joint_coordinate),
         RowTable(_columns(t.row_kind, t.row_joint, t.row_axis1, t.row_axis2), t.row_value.copy()),
         Elements(
-            _columns(t.element_kind, t.element_site1, t.element_site2, t.element_joint, *t.element_schedule.T),
+            _columns(
+                t.element_kind,
+                t.element_site1,
+                t.element_site2,
+                t.element_site3,
+                t.element_joint,
+                *t.element_schedule.T,
+            ),
             t.element_numbers.copy(),
         ),
         Schedules(

@@ -8,12 +8,7 @@ from quirkpy.kernels.arrays import (
     ELEMENT_JOINT,
     ELEMENT_SITE1,
     ELEMENT_SITE2,
-    FIRST_KNOT,
     KIND,
-    KNOT_TIME,
-    KNOT_VALUE,
-    LAST_KNOT,
-    LINEAR,
     MASS,
     PLACE_POINT,
     POSITION,
@@ -27,40 +22,14 @@ from quirkpy.kernels.arrays import (
     Joints,
     Schedules,
     Sites,
-    Vec,
 )
-from quirkpy.kernels.compiled import inner, woven, woven_kernel
+from quirkpy.kernels.compiled import woven, woven_kernel
+from quirkpy.kernels.fields import field_loads
 from quirkpy.kernels.kinematics import joint_coordinate, site_axis, site_motion, turning_rate
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
+from quirkpy.kernels.wrenches import INTO, OUT, apply_force, scheduled
 from quirkpy.parts.checks import Floats, Ints
-from quirkpy.tables.tables import ANGLE, COORDINATE, PAIR, PUSH, UNIFORM
-
-#: Columns of the power of forces that no potential accounts for: what loads put in, what dampers take out.
-INTO, OUT = 0, 1
-
-
-@inner
-def scheduled(s: int, t: float, schedules: Schedules) -> Vec:
-    """Value of schedule s at time t."""
-    first, last = schedules.spans[s, FIRST_KNOT], schedules.spans[s, LAST_KNOT]
-    knots = schedules.knots
-    k = last
-    while k >= first and knots[k, KNOT_TIME] > t:
-        k -= 1
-    if k < first:
-        return get3(knots, first, KNOT_VALUE)
-    if k >= last or schedules.spans[s, LINEAR] == 0:
-        return get3(knots, k, KNOT_VALUE)
-    f = (t - knots[k, KNOT_TIME]) / (knots[k + 1, KNOT_TIME] - knots[k, KNOT_TIME])
-    a, b = get3(knots, k, KNOT_VALUE), get3(knots, k + 1, KNOT_VALUE)
-    return add(a, scale(f, sub(b, a)))
-
-
-@woven
-def apply_force(wrench: Floats, b: int, arm: Vec, f: Vec) -> None:
-    """Force f on body b at `arm` from its mass centre."""
-    add3(wrench, b, 0, f)
-    add3(wrench, b, 3, cross(arm, f))
+from quirkpy.tables.tables import ANGLE, CALLBACK, COORDINATE, PAIR, PUSH, STOP, UNIFORM
 
 
 @woven
@@ -174,4 +143,6 @@ def applied_loads(
             energy = coordinate(wrench, e, numbers, what[e, ELEMENT_JOINT], joints, sites, frames, power)
         elif kind == PUSH:
             push(wrench, t, e, elements, schedules, sites, frames, power)
+        elif kind != CALLBACK and kind != STOP:
+            energy = field_loads(t, e, elements, schedules, bodies, sites, frames, wrench, power)
         potential[k] = energy

@@ -16,7 +16,20 @@ from typing import Any
 import numpy as np
 
 from quirkpy import quat
-from quirkpy.parts import body, event, forces, joints, primitives, schedule, sensor, shapes
+from quirkpy.parts import (
+    actuators,
+    body,
+    bushing,
+    event,
+    fields,
+    forces,
+    joints,
+    magnets,
+    primitives,
+    schedule,
+    sensor,
+    shapes,
+)
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import Part, PartError, is_default
 
@@ -30,7 +43,10 @@ PART_TYPES: dict[str, type[Part]] = {
         body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder,
         joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance,
         forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.JointStop, forces.PotentialWell,
-        forces.Load,
+        forces.Load, actuators.Thruster, actuators.ReactionWheel, bushing.Bushing,
+        fields.Orbit, fields.PointGravity, fields.GravityGradient, fields.HillFrame, fields.Charge, fields.Coulomb,
+        fields.Potential, magnets.Magnet, magnets.Electromagnet, magnets.Dipoles, magnets.PlanetField,
+        magnets.Superconductor, magnets.FluxPinning,
         schedule.Schedule, sensor.Sensor, event.AtRest, event.EnergyBelow, event.SensorsMeet, event.When,
         primitives.CoincidentPoints, primitives.PointOnLine, primitives.PointOnPlane,
         primitives.ParallelAxes, primitives.PerpendicularAxes, primitives.SameOrientation, primitives.FixedDistance,

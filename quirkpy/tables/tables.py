@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.fields import check_frame
 from quirkpy.parts.force import ELEMENT_KINDS, Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
@@ -29,14 +30,15 @@ Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
 LINE, DOT, DISTANCE = range(len(ROW_KINDS))
 #: The kind of a row whose equation is a user's Python (`GeneralJoint`).
 CALLBACK_ROW = len(ROW_KINDS)
-UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(len(ELEMENT_KINDS))
+UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(6)
+DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL = range(6, len(ELEMENT_KINDS))
 #: joint_coordinate: what the joint's one coordinate along z is.
 NO_COORDINATE, ANGLE, TRAVEL = 0, 1, 2
 TURN, SLIDE = 0, 1
 #: How many selections of a universe are kept for the next one who asks.
 SELECTIONS_KEPT = 16
-#: Width of element_numbers: the widest element, a push.
-ELEMENT_WIDTH = 7
+#: Width of element_numbers: the widest element, a bushing.
+ELEMENT_WIDTH = 42
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +79,14 @@ class Tables(Record):
     row_value: Floats  # what the expression must equal (nr,)
 
     force_element: Ints  # elements of force f: force_element[f] .. force_element[f + 1] (n_forces + 1,)
-    element_kind: Ints  # UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK or STOP (ne,)
+    element_kind: Ints  # UNIFORM ... WHEEL (ne,)
     element_force: Ints  # the force that it belongs to (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)
+    element_site3: Ints  # -1: none (ne,)
     element_joint: Ints  # -1: none (ne,)
     element_numbers: Floats  # see parts/force.py, Element (ne, ELEMENT_WIDTH)
-    element_schedule: Ints  # of force and torque of a push; -1: constant (ne, 2)
+    element_schedule: Ints  # of the two vectors that time may change; -1: constant (ne, 2)
 
     schedule_knot: Ints  # knots of schedule s: schedule_knot[s] .. schedule_knot[s + 1] (n_schedules + 1,)
     schedule_linear: NDArray[np.bool_]  # joined by lines, or held (n_schedules,)
@@ -145,9 +148,11 @@ class Tables(Record):
         if parameters:
             return self.with_parameters(parameters).select(joints, forces)
         wanted = _names("joint", joints), _names("force", forces)
-        made = self._selections.pop(wanted, None) or Selection(
-            self, _chosen("joint", self.joint_index, wanted[0]), _chosen("force", self.force_index, wanted[1])
-        )
+        made = self._selections.pop(wanted, None)
+        if made is None:
+            joint_rows = _chosen("joint", self.joint_index, wanted[0])
+            made = Selection(self, joint_rows, _chosen("force", self.force_index, wanted[1]))
+            check_frame([self.forces[k] for k in made.forces])
         self._selections[wanted] = made  # the last asked for comes last
         if len(self._selections) > SELECTIONS_KEPT:
             del self._selections[next(iter(self._selections))]

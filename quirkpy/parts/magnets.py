@@ -195,7 +195,7 @@ class FluxPinning(Force):
                 warnings.warn(
                     f"{self._title()}: magnet {magnet.name!r} (radius {magnet.size:.3g} m) was frozen {height:.3g} m "
                     f"above {cold.name!r}; images of points hold from {NEAREST:g} radii on.",
-                    stacklevel=5,
+                    stacklevel=4,
                 )
 
     def _check_names(self, word: str, names: Any) -> None:

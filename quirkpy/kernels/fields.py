@@ -24,6 +24,7 @@ from quirkpy.kernels.magnets import dipoles, image, planet_dipole
 from quirkpy.kernels.matrices import mat9, mixed_transposed, sym6, sym_times
 from quirkpy.kernels.orbit import MOVING, MU, origin
 from quirkpy.kernels.recursion import inertia_in_n
+from quirkpy.kernels.schedules import scheduled, scheduled_rate
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub
 from quirkpy.kernels.wrenches import (
     INTO,
@@ -31,8 +32,6 @@ from quirkpy.kernels.wrenches import (
     apply_force,
     from_site,
     power_of,
-    scheduled,
-    scheduled_rate,
     to_site,
 )
 from quirkpy.parts.checks import Floats

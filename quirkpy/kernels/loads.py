@@ -26,8 +26,9 @@ from quirkpy.kernels.arrays import (
 from quirkpy.kernels.compiled import woven, woven_kernel
 from quirkpy.kernels.fields import field_loads
 from quirkpy.kernels.kinematics import joint_coordinate, site_axis, site_motion, turning_rate
+from quirkpy.kernels.schedules import scheduled
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
-from quirkpy.kernels.wrenches import INTO, OUT, apply_force, scheduled
+from quirkpy.kernels.wrenches import INTO, OUT, apply_force
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, CALLBACK, COORDINATE, PAIR, PUSH, STOP, UNIFORM
 

@@ -18,8 +18,9 @@ from quirkpy.kernels.arrays import (
 from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.kinematics import site_motion
 from quirkpy.kernels.orbit import MOVING, origin
+from quirkpy.kernels.schedules import scheduled
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, scale, sub
-from quirkpy.kernels.wrenches import INTO, apply_force, from_site, power_of, scheduled, to_site
+from quirkpy.kernels.wrenches import INTO, apply_force, from_site, power_of, to_site
 from quirkpy.parts.checks import Floats
 
 #: mu0 / (4 pi) [T m/A].

@@ -54,7 +54,9 @@ class ReactionWheel(Force):
 
     def validate(self) -> None:
         if isinstance(self.momentum, Schedule) and self.momentum.interpolation != "linear":
-            raise self.refuse("momentum is a schedule that jumps, which no motor can; give it interpolation='linear'.")
+            raise self.refuse(
+                "momentum is a schedule not joined by lines, as motors need it; give it interpolation='linear'."
+            )
 
     def elements(self) -> tuple[Element, ...]:
         if isinstance(self.momentum, Schedule):

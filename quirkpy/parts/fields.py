@@ -153,17 +153,6 @@ class HillFrame(Force):
         return (Element("hill", numbers=(self.rate,)),)
 
 
-def check_frame(forces: Sequence[Force]) -> None:
-    """Refuse forces that together count a planet's pull twice, or say of N that it moves in two ways."""
-    frames = [force for force in forces if isinstance(force, (HillFrame, GravityGradient))]
-    others = [*frames[1:], *(force for force in forces if isinstance(force, PointGravity))]
-    if frames and others:
-        raise frames[0].refuse(
-            f"it acts together with {type(others[0]).__name__} {others[0].name!r}, and both contain a planet's pull "
-            "and say how N moves; let one of them act."
-        )
-
-
 class Charge(Part):
     """An electric charge [C] at a site, for `Coulomb`."""
 

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints
-from quirkpy.parts.fields import check_frame
 from quirkpy.parts.force import ELEMENT_KINDS, Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.sensor import Sensor
+from quirkpy.tables.frame import check_frame
 from quirkpy.tables.record import Record
 
 #: New values of some fields of some parts: {"pull": {"stiffness": 0.1}}.

@@ -82,7 +82,7 @@ REFUSED = [
     case(lambda: bushing(damping=(1, 1, 1, 1, 1, -1)), "'pad'", "eigenvalue -1", "energy", id="damping negative"),
     case(lambda: qp.Thruster("jet", FACE, (1, 2)), "'jet'", "thrust has shape (2,)", id="thrust short"),
     case(lambda: qp.Thruster("jet", BASE, 1.0), "'jet'", "site is Body", "must be a Site", id="thruster on a body"),
-    case(lambda: qp.ReactionWheel("w", FACE, STEPS), "'w'", "jumps", "interpolation='linear'", id="wheel that jumps"),
+    case(lambda: qp.ReactionWheel("w", FACE, STEPS), "'w'", "by lines", "'linear'", id="wheel that jumps"),
     case(lambda: qp.ReactionWheel("w", FACE, "fast"), "'w'", "momentum is 'fast'", id="wheel by a word"),
     case(lambda: qp.Potential("u", 3.0), "'u'", "function is 3.0", "function of a MotionView", id="potential a number"),
     case(lambda: qp.Potential("u", abs, wrenches=2), "'u'", "wrenches is 2", "MotionView", id="wrenches a number"),
@@ -95,6 +95,10 @@ REFUSED = [
     case(
         lambda: qp.Multibody(BASE, TOP, qp.HillFrame(1.0), qp.HillFrame(2.0, name="other")), "'hill frame'", "'other'",
         id="two frames",
+    ),
+    case(
+        lambda: qp.Multibody(BASE, TOP, qp.HillFrame(1.0), qp.PlanetField(MAGNET, (0, 0, 1), orbit=ROUND)),
+        "'planet field'", "do not turn", "HillFrame 'hill frame'", "centre=", id="field of another frame",
     ),
     case(lambda: qp.Multibody(BASE, pinning()), "'flux pinning'", "'top'", "not in the system", id="magnet left out"),
 ]  # fmt: skip

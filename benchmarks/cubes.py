@@ -24,7 +24,7 @@ SIDE, STIFFNESS, DAMPING, THRESHOLD, LONGEST = 0.1, 10.0, 0.02, 1e-8, 20.0
 EXACT = 1e-7  # [rad]
 #: Of ours: methods and tolerances that are tried.
 OURS: tuple[tuple[Method, float], ...] = (
-    ("dop853", 3e-7), ("dop853", 1e-7), ("dop853", 1e-8), ("dop853", 1e-9), ("rk45", 3e-7), ("rk45", 1e-7),
+    ("dop853", 2e-7), ("dop853", 1e-7), ("dop853", 1e-8), ("dop853", 1e-9), ("rk45", 3e-7), ("rk45", 1e-7),
 )  # fmt: skip
 MUJOCO = (("Euler", 1e-2), ("Euler", 1e-3), ("RK4", 1e-2), ("RK4", 1e-3))
 #: How MuJoCo's energy is looked at: the words of a row, and how many steps between two looks.

@@ -9,29 +9,29 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.clusters import Clusters, Entry
+from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
-from quirkpy.kernels.engine import STANDARD_CONTROL, Engine
+from quirkpy.kernels.engine import STANDARD_CONTROL
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
 from quirkpy.kernels.hook import PARTS
 from quirkpy.kernels.methods import GIVEN, TABLES, Method
 from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
-from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
-from quirkpy.parts.checks import Floats, number, optional, positive
-from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
+from quirkpy.kernels.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
+from quirkpy.parts.checks import Floats, optional, positive
+from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
-from quirkpy.tables import Selection
+from quirkpy.watching import StopReached, ask, watched_functions, watched_stops
 
 Drift: TypeAlias = Literal["project", "baumgarte", "none"]
 StiffMethod: TypeAlias = Literal["radau", "bdf", "lsoda"]
@@ -48,16 +48,10 @@ START_OVER = 10.0
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
+#: Angles this near to half a turn [turns] are compared with what the pose says.
+HALF_TURN = 1e-6
 #: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
 AT_REST, BESIDE = 1e-12, 1e-3
-
-
-class StopReached(NamedTuple):
-    """A joint at its stop, or leaving it."""
-
-    name: str
-    joint: str
-    terminal: bool = False
 
 
 def pair(value: Any) -> tuple[float, float]:
@@ -65,23 +59,6 @@ def pair(value: Any) -> tuple[float, float]:
     if not (isinstance(value, (tuple, list)) and len(value) == 2):
         raise TypeError(f"is {value!r}, but must be two numbers, alpha and beta [1/s]")
     return positive(value[0]), positive(value[1])
-
-
-class Watched(NamedTuple):
-    """One watched function: the event that it belongs to, its line in the kernels' table, its sensors."""
-
-    event: Event | StopReached
-    line: tuple[int, int, int, int, int]
-    numbers: tuple[float, float, float]
-    sensors: tuple[str, ...] = ()
-
-
-def watched_function(
-    event: Event, kind: int, numbers: tuple[float, float, float], direction: int = -1, sites: tuple[int, int] = (0, 0),
-    sensors: tuple[str, ...] = (),
-) -> Watched:  # fmt: skip
-    """One line of the kernels' table."""
-    return Watched(event, (kind, *sites, direction, int(event.terminal)), numbers, sensors)
 
 
 @dataclass(frozen=True)
@@ -97,51 +74,6 @@ class Settings:
     keep: Keep | int
     max_steps: int | None
     gains: tuple[float, float] = (10.0, 10.0)
-
-
-def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
-    """What the events of a run ask for, in their order; mass and energy of bodies that stand on the ground count."""
-    if not isinstance(events, (list, tuple)):
-        raise PartError(f"simulate: stop is {events!r}, but must be a list of events, such as [qp.AtRest()].")
-    out = []
-    for event in events:
-        if isinstance(event, AtRest):
-            share = math.sqrt(entry.mass_ratio)
-            out.append(watched_function(event, REST, (event.speed * share, event.acceleration * share, 0.0)))
-        elif isinstance(event, EnergyBelow):
-            out.append(watched_function(event, ENERGY, (event.energy - entry.standing_energy, 0.0, 0.0)))
-        elif isinstance(event, SensorsMeet):
-            out += meetings(entry.engine.selection, event)
-        elif isinstance(event, When):
-            direction = {"falling": -1, "rising": 1, "both": 0}[event.direction]
-            out.append(watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction))
-        else:
-            raise PartError(f"simulate: {event!r} in stop= is no event; give AtRest, EnergyBelow, SensorsMeet or When.")
-    return out
-
-
-def watched_stops(engine: Engine) -> list[Watched]:
-    """One function for each bound of the stops that act; reaching it ends no run."""
-    joints = engine.selection.tables.joint_names
-    out = []
-    for k, label in enumerate(engine.stops):
-        event = StopReached(label.rsplit(" ", 1)[0], joints[engine.model.stops.what[k, STOP_JOINT]])
-        out.append(Watched(event, (STOP, k, 0, -1, 0), (0.0, 0.0, 0.0)))
-    return out
-
-
-def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
-    """One function for each pair of sensors that may notice each other."""
-    t = selection.tables
-    out = []
-    for i, one in enumerate(t.sensors):
-        for j, two in enumerate(t.sensors[:i]):
-            if t.sensor_accepts[i, j] and t.site_body[t.sensor_site[i]] != t.site_body[t.sensor_site[j]]:
-                reach, alignment = min(one.reach, two.reach), min(one.alignment, two.alignment)
-                numbers = (reach, alignment, two.roll or one.roll or 0.0)
-                sites, names = (int(t.sensor_site[j]), int(t.sensor_site[i])), (two.name, one.name)
-                out.append(watched_function(event, MEETING, numbers, sites=sites, sensors=names))
-    return out
 
 
 def check_settings(duration: Any, s: Settings) -> float:
@@ -206,13 +138,15 @@ class Driver:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         e, kept = self.engine, Kept(self.settings.keep)
         effort = len(self.y) + CLOSING_ROW * len(e.scratch.rows)
-        rows = max(1, min(MOST_ROWS, EFFORT_PER_CALL // effort))
-        self.rows = new_rows(rows, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
+        steps_at_once = max(1, min(MOST_ROWS, EFFORT_PER_CALL // effort))
+        self.rows = new_rows(1 + steps_at_once, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
         if self.settings.drift == "baumgarte":
             alpha, beta = self.settings.gains
             e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
         e.python.events, e.busy = self._python_values, True
+        if any(w.line[0] == PYTHON for w in self.watched):
+            e.python.open()
         try:
             stop = self._drive(kept, progress)
         except KeyboardInterrupt:
@@ -253,7 +187,7 @@ class Driver:
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
-        why = self._first_steps(1 if looking else 1 + self._room(len(self.rows.t) - 1))
+        why = self._first_steps(1 if looking else 1 + self._room())
         e.python.raise_pending()
         self._keep_rows(kept)
         self._check_start()
@@ -326,23 +260,23 @@ class Driver:
         """Call after call, until the run is over; why: the last has ended."""
         e = self.engine
         while True:
-            if progress is not None:
+            if progress is not None and self.counts[steps.STEPS] > 0:
                 e.python.t = float(self.clock[steps.T])
                 progress(float(self.clock[steps.T]))
             if why in ENDS:
                 return ENDS[why]
             if e.python.halted:
                 return Stop.INTERRUPTED
-            room = self._room(len(self.rows.t))
+            room = self._room()
             if room <= 0:
                 return Stop.STEPS
             why = self._advance(room)
             e.python.raise_pending()
             self._keep_rows(kept)
 
-    def _room(self, rows: int) -> int:
-        """How many steps may be taken where there are so many rows."""
-        most = self.settings.max_steps
+    def _room(self) -> int:
+        """How many steps a call may take."""
+        most, rows = self.settings.max_steps, len(self.rows.t) - 1
         return rows if most is None else min(rows, most - int(self.counts[steps.STEPS]))
 
     def _first_steps(self, room: int) -> int:
@@ -366,8 +300,8 @@ class Driver:
 
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
-        y = self.entry.expand(self.watch.asked)
-        state = state_at(self.start, self.engine.python.t, y, self.engine.model.joints.near)
+        y, near = self.entry.expand(self.watch.asked), self.engine.model.joints.near
+        state = state_at(self.start, self.engine.python.t, y, near).with_angles(near)  # those of a state close by
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
@@ -376,10 +310,12 @@ class Driver:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
         t, rows, angles, drift, held = kept.arrays()
-        states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
-        if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
-            states[0, :-1] = self.entry.start
-        merged = None if self.entry.merger is None else rows[-1, :-1].copy()
+        states, merged = rows, None
+        if self.entry.merger is not None:
+            states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
+            merged = rows[-1, :-1].copy()
+            if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
+                states[0, :-1] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.engine.stops
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
 
@@ -425,23 +361,17 @@ ENDS = {
 }
 
 
-def ask(event: When, state: State) -> float:
-    """The value of a user's event function."""
-    try:
-        value = event.function(state)
-    except Exception as error:
-        error.add_note(f"in the function of When {event.name!r}")
-        raise
-    try:
-        return number(value)
-    except (TypeError, ValueError) as error:
-        raise event.refuse(f"its function at t = {state.t} {error}.") from None
-
-
-def state_at(start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = ()) -> State:
-    """A row of a run as a state of the system in which it began; held: the stops that hold."""
+def state_at(
+    start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (), step: float | None = None,
+    merged: Floats | None = None,
+) -> State:  # fmt: skip
+    """A row of a run with its own angles as a state of the system in which it began; held: the stops that hold; step,
+    merged: see State."""
     n = len(start.r)
     r, q, v, omega = (y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
-    zero = np.zeros(len(angles), dtype=np.int64)
-    bare = State(t, start.bodies, r, q, v, omega, start.joints, zero, start.selection, None, held)
-    return bare.with_angles(angles)
+    turns = angles / (2.0 * math.pi)
+    whole = np.rint(turns)
+    sure = abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN  # the pose may have plus for minus half a turn
+    windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
+    state = State(t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged)
+    return state if sure else state.with_angles(angles)

@@ -81,15 +81,15 @@ class Trajectory:
         """The state at every stored time."""
         return tuple(self._state(k) for k in range(len(self.t)))
 
-    def _state(self, k: int) -> State:
+    def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
         c = self.course
         held = tuple(label for label, holds in zip(c.stops, c.held[k], strict=True) if holds) if c.stops else ()
-        return state_at(self.start, float(self.t[k]), c.states[k], c.angles[k], held)
+        return state_at(self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged)
 
     @cached_property
     def final(self) -> State:
         """The last state; ``system.at(run.final)`` goes on from it bit for bit."""
-        return self._state(len(self.t) - 1).going_on(self.course.step, self.course.merged)
+        return self._state(len(self.t) - 1, self.course.step, self.course.merged)
 
     def at(self, t: float) -> State:
         """The state at any time of the run, to the accuracy of its steps; at a stored time the stored state exactly."""

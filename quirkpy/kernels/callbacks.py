@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +33,16 @@ class PythonParts:
         self.error: BaseException | None = None
         self.t = 0.0
         self.halted = False
-        self._pointer = SIGNATURE(self._answer)  # lives as long as its address is in use
-        self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
-        self.hook[PARTS] = bool(self.joints) or len(self.forces) > 0
+        self._pointer: Any = None
+        if self.joints or len(self.forces):
+            self.hook[PARTS] = 1
+            self.open()
+
+    def open(self) -> None:
+        """Let kernels ask."""
+        if self._pointer is None:
+            self._pointer = SIGNATURE(self._answer)  # lives as long as its address is in use
+            self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
 
     def _answer(self, what: int) -> int:
         """Do what is asked for; an error, or an interruption, is kept: no exception passes through machine code."""

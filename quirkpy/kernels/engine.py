@@ -34,6 +34,8 @@ from quirkpy.kernels.tree import (
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import STOP, Selection
 
+NO_STOPS = Stops(np.zeros((0, STOP_WIDTH), dtype=np.int64), np.zeros((0, STOP_NUMBERS)))
+NO_LOOPS = np.zeros((0, LOOP_WIDTH), dtype=np.int64)
 #: No stabilisation; joints that move by themselves do.
 STANDARD_CONTROL = (PIVOT, 0.0, 0.0, 1.0)
 
@@ -45,7 +47,8 @@ class Engine:
         packed = pack(selection.tables)
         tree, islands = tree_of(selection)
         stops, loops = stops_of(selection, packed)
-        tree = tree._replace(loops=np.concatenate([tree.loops, loops]))
+        if len(loops):
+            tree = tree._replace(loops=np.concatenate([tree.loops, loops]))
         n, m, freedoms = selection.tables.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection = selection
@@ -105,7 +108,10 @@ class Engine:
 def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints]:
     """The stops that act, none of them holding, and their closing rows, numbered -1, -2 ... with their bodies."""
     t = selection.tables
-    acting = selection.elements[t.element_kind[selection.elements] == STOP]
+    stops = t.element_kind[selection.elements] == STOP
+    if not stops.any():
+        return NO_STOPS, NO_LOOPS
+    acting = selection.elements[stops]
     joints = t.element_joint[acting]
     what = np.zeros((len(acting), STOP_WIDTH), dtype=np.int64)
     what[:, STOP_JOINT] = joints

@@ -62,8 +62,8 @@ class Scratch(NamedTuple):
     report: Floats
 
 
-@kernel
-def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
+@woven
+def evaluate_here(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
     """Accelerations (nb, 6) of a state: kinematics, loads, tree, loops."""
     scratch.report[TIME] = t
     fill_frames(y, scratch.frames)
@@ -73,12 +73,18 @@ def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -
     )  # fmt: skip
     if model.hook[PARTS] != 0:
         ask(model.hook, LOADS)
-    solve(model, scratch, 1.0, model.control[OF_GAP], model.control[OF_SLIP], model.control[PIVOT_USED])
+    solve_here(model, scratch, 1.0, model.control[OF_GAP], model.control[OF_SLIP], model.control[PIVOT_USED])
     in_body_axes(scratch.frames, scratch.work, out)
 
 
 @kernel
-def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
+def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
+    """The same, where a call does not matter."""
+    evaluate_here(t, y, model, scratch, out)
+
+
+@woven
+def solve_here(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
     """What the bodies do about loads, gaps and slips at the kinematics in the scratch arrays: work[:, CENTRE] and the
     angular half of work[:, ACCELERATION].
 
@@ -100,6 +106,12 @@ def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: f
         close_loops(
             tree, model.bodies, scratch.rows, scratch.innovations, scratch.spans, pivot, work, general, scratch.report
         )
+
+
+@kernel
+def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
+    """The same, where a call does not matter."""
+    solve_here(model, scratch, keep, of_gap, of_slip, pivot)
 
 
 @woven

@@ -105,8 +105,8 @@ def remember_angles(model: Model, scratch: Scratch) -> None:
 
 
 @inlined
-def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
-    """The state in BEGIN onto the constraints, its slope, the energy, the first step, and the watched values; a row.
+def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> None:
+    """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row; the first step.
 
     A start that is on them already is not touched by a bit: a run goes on where it stopped.  counts[ANSWER]: FIT, or
     why it is no start: CONTRADICTED where the velocities are of no motion that the joints allow (in a singular pose
@@ -126,8 +126,6 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) ->
     possible = scratch.report[CONTRADICTION] <= max(1e-9, CONTRADICTORY * scratch.report[TARGET])
     clock[NEAR] = nearness(run, scratch)
     clock[ENERGY] = energy_of(model, scratch)
-    if clock[H] == 0.0:
-        clock[H] = first_step(run)
     watched(run.states[BEGIN], run.out, model, scratch, watch)
     watched_stops(clock[T], run.states[BEGIN], model, scratch, watch, run.out)
     keep(watch, VALUE)
@@ -137,6 +135,8 @@ def begin(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) ->
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
     fill_row(clock[T], BEGIN, run, model, rows)
+    if clock[H] == 0.0 and run.counts[ANSWER] == FIT:
+        clock[H] = first_step(run, model, scratch, table)
 
 
 @inlined
@@ -271,7 +271,7 @@ def advance(
     events = watch.values.shape[0]
     counts[ROOM], counts[NOTED] = 0, 0
     if fresh:
-        begin(run, model, scratch, watch, rows)
+        begin(run, model, scratch, table, watch, rows)
         if model.hook[FAILED] != 0:
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:

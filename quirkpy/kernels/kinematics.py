@@ -32,6 +32,8 @@ from quirkpy.parts.checks import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
 TURN_AROUND = 2.0 * math.pi
+#: Angles as near to half way between two as this [turns] are half way.
+TIE = 1e-9
 
 rotation_matrix = inner(quat.rotation_matrix)
 
@@ -76,6 +78,16 @@ def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
     return turn(frames, sites.body[site], AXES, column(sites.place, site, PLACE_AXES, k))
 
 
+@inner
+def next_to(near: float, angle: float) -> float:
+    """The angle, from -pi to pi, with the whole turns that bring it next to another.
+
+    Half a turn from two: then with the turns that the other has, when it is a number of whole turns.
+    """
+    turns = (near - angle) / TURN_AROUND
+    return angle + TURN_AROUND * (math.floor(turns + 0.5 + TIE) if angle > 0.0 else math.ceil(turns - 0.5 - TIE))
+
+
 @woven
 def turning_rate(s1: int, s2: int, sites: Sites, frames: Floats) -> float:
     """How fast the second site turns relative to the first about the first's z axis [rad/s]."""
@@ -91,8 +103,7 @@ def joint_coordinate(j: int, joints: Joints, sites: Sites, frames: Floats) -> tu
         across, up = site_axis(s1, 0, sites, frames), site_axis(s1, 1, sites, frames)
         pointer = site_axis(s2, 0, sites, frames)
         angle = math.atan2(dot(pointer, up), dot(pointer, across))
-        angle += TURN_AROUND * np.rint((joints.near[j] - angle) / TURN_AROUND)
-        return angle, turning_rate(s1, s2, sites, frames)
+        return next_to(joints.near[j], angle), turning_rate(s1, s2, sites, frames)
     _, _, x1, u1, w1 = site_motion(s1, sites, frames)
     _, _, x2, u2, _ = site_motion(s2, sites, frames)
     z1, d = site_axis(s1, 2, sites, frames), sub(x2, x1)

@@ -12,7 +12,7 @@ import math
 from quirkpy.kernels.arrays import AXES, OMEGA, Q, R, V, Vec
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.elimination import ACCELERATION, CENTRE
-from quirkpy.kernels.evaluation import Model, Scratch, solve
+from quirkpy.kernels.evaluation import Model, Scratch, solve_here
 from quirkpy.kernels.kinematics import fill_frames, rotation_matrix
 from quirkpy.kernels.vectors import add3, get3, norm, turn_back
 from quirkpy.parts.checks import Floats
@@ -31,16 +31,16 @@ def project(y: Floats, model: Model, scratch: Scratch, moved: Floats) -> None:
     Users' joints are asked about the time in the report, which the caller sets.
     """
     scratch.wrench[:] = 0.0
-    moved[0] = 0.0
-    for _ in range(NEWTON_STEPS):
+    moved[0], gap, newton = 0.0, 1.0, 0
+    while True:
         fill_frames(y, scratch.frames)
-        solve(model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT)
-        step = displace(y, model, scratch)
-        moved[0] = max(moved[0], step)
-        if step < SETTLED:
+        solve_here(model, scratch, 0.0, gap, 1.0 - gap, CORRECTION_PIVOT)
+        if gap == 0.0:
             break
-    fill_frames(y, scratch.frames)
-    solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        step = displace(y, model, scratch)
+        moved[0], newton = max(moved[0], step), newton + 1
+        if step < SETTLED or newton == NEWTON_STEPS:
+            gap = 0.0  # poses are done; velocities are next, and last
     moved[1] = change_velocities(y, model, scratch)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from quirkpy.kernels.arrays import AXES, OMEGA, SPIN, STATE_WIDTH, VELOCITY, Q, R, V, Vec
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, TIME, WEAKEST
 from quirkpy.kernels.compiled import inlined, inner, kernel
-from quirkpy.kernels.evaluation import EXPLICIT, Model, Scratch, evaluate, solve
+from quirkpy.kernels.evaluation import EXPLICIT, Model, Scratch, evaluate, evaluate_here, solve
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.methods import (
     DENSE,
@@ -158,7 +158,9 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
         if smooth:
             scratch.report[TIME] = t + table.weights[s, NODE] * h
             project(run.states[RAW], model, scratch, run.room)
-        slope(t + table.weights[s, NODE] * h, RAW, s, run, model, scratch)
+        evaluate_here(t + table.weights[s, NODE] * h, run.states[RAW], model, scratch, run.out)
+        run.counts[EVALUATIONS] += 1
+        rates(run.states[RAW], run.out, scratch.power, run.states[s])
         near = nearness(run, scratch)
         if smooth and clock[FIXED] == 0.0 and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
             return False
@@ -262,21 +264,34 @@ def next_step(error: float, clipped: bool, run: Run, table: Table) -> bool:
 
 
 @inner
-def first_step(run: Run) -> float:
-    """A step in which, by the first slope alone, nothing changes by more than a hundredth of its size."""
-    y, dy = run.states[BEGIN], run.states[0]
-    rtol, atol, span = run.clock[RTOL], run.clock[ATOL], run.clock[T_END] - run.clock[T]
-    size, rate = 0.0, 0.0
+def shares(line: int, less: int, run: Run) -> float:
+    """Mean square of a line (less another, where that is none below zero) over the tolerances at BEGIN."""
+    y, d, rtol, atol = run.states[BEGIN], run.states[line], run.clock[RTOL], run.clock[ATOL]
+    out = 0.0
     for i in range(run.out.shape[0]):
         for first, last in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)):
-            a, b = 0.0, 0.0
+            size, square = 0.0, 0.0
             for k in range(first, last):
-                a += y[i, k] * y[i, k]
-                b += dy[i, k] * dy[i, k]
-            scale = atol + rtol * math.sqrt(a)
-            size += a / (scale * scale)
-            rate += b / (scale * scale)
-    return min(span, 1e-6 if size < 1e-10 or rate < 1e-10 else 0.01 * math.sqrt(size / rate))
+                size += y[i, k] * y[i, k]
+                off = d[i, k] - run.states[less, i, k] if less >= 0 else d[i, k]
+                square += off * off
+            scale = atol + rtol * math.sqrt(size)
+            out += square / (scale * scale)
+    return out / (4 * run.out.shape[0])
+
+
+@inlined
+def first_step(run: Run, model: Model, scratch: Scratch, table: Table) -> float:
+    """A step whose error should be a hundredth of the tolerance, by the first slope and how it changes in a small step
+    (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4)."""
+    size, rate, span = shares(BEGIN, -1, run), shares(0, -1, run), run.clock[T_END] - run.clock[T]
+    small = min(span, 1e-6 if size < 1e-10 or rate < 1e-10 else 0.01 * math.sqrt(size / rate))
+    for i in range(run.lines.shape[1]):
+        run.lines[WITHIN, i] = run.lines[BEGIN, i] + small * run.lines[0, i]
+    slope(run.clock[T] + small, WITHIN, SMALL, run, model, scratch)
+    fastest = math.sqrt(max(rate, shares(SMALL, 0, run) / (small * small)))
+    step = max(1e-6, 1e-3 * small) if fastest < 1e-15 else (0.01 / fastest) ** (1.0 / (table.counts[ORDER] + 1))
+    return min(span, min(100.0 * small, step))
 
 
 @inner

@@ -65,6 +65,8 @@ def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
     own = t.row_kind[rows] == CALLBACK_ROW
+    if not own.any():
+        return []
     return [(int(j), np.flatnonzero(own & (t.row_joint[rows] == j))) for j in np.unique(t.row_joint[rows[own]])]
 
 

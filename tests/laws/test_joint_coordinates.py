@@ -55,3 +55,14 @@ def test_travel_is_how_far_the_second_body_slid_along_the_axis(point: Any, axis:
     state = system.initial.replace({"two": dict(position=place)})
     assert state["slide"].travel == pytest.approx(travel, abs=1e-9)
     assert state["slide"].angle is None
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("turns", [-3, -1, 0, 1, 2])
+def test_half_a_turn_keeps_its_whole_turns(turns: int, sign: float) -> None:
+    """The pose says half a turn to either side: what a run has counted is what a state reads."""
+    body = qp.Body.box("b", (1.0, 1.0, 1.0), 1.0)
+    system = qp.Multibody(body, qp.Revolute("hinge", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1)))
+    half = system.initial.replace({"b": {"orientation": qp.rotation((0, 0, 1), sign * math.pi)}})
+    angle = (2 * turns + 1) * math.pi
+    assert half.with_angles(np.array([angle]))["hinge"].angle == pytest.approx(angle, abs=1e-12)

@@ -1,0 +1,100 @@
+"""What a run watches: the events that it is asked for and the stops that act, as lines of the kernels' table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from quirkpy.clusters import Entry
+from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.stops import STOP_JOINT
+from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP
+from quirkpy.parts.checks import number
+from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
+from quirkpy.parts.part import PartError
+from quirkpy.state import State
+from quirkpy.tables import Selection
+
+
+class StopReached(NamedTuple):
+    """A joint at its stop, or leaving it."""
+
+    name: str
+    joint: str
+    terminal: bool = False
+
+
+class Watched(NamedTuple):
+    """One watched function: the event that it belongs to, its line in the kernels' table, its sensors."""
+
+    event: Event | StopReached
+    line: tuple[int, int, int, int, int]
+    numbers: tuple[float, float, float]
+    sensors: tuple[str, ...] = ()
+
+
+def watched_function(
+    event: Event, kind: int, numbers: tuple[float, float, float], direction: int = -1, sites: tuple[int, int] = (0, 0),
+    sensors: tuple[str, ...] = (),
+) -> Watched:  # fmt: skip
+    """One line of the kernels' table."""
+    return Watched(event, (kind, *sites, direction, int(event.terminal)), numbers, sensors)
+
+
+def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
+    """What the events of a run ask for, in their order; mass and energy of bodies that stand on the ground count."""
+    if not isinstance(events, (list, tuple)):
+        raise PartError(f"simulate: stop is {events!r}, but must be a list of events, such as [qp.AtRest()].")
+    out = []
+    for event in events:
+        if isinstance(event, AtRest):
+            share = math.sqrt(entry.mass_ratio)
+            out.append(watched_function(event, REST, (event.speed * share, event.acceleration * share, 0.0)))
+        elif isinstance(event, EnergyBelow):
+            out.append(watched_function(event, ENERGY, (event.energy - entry.standing_energy, 0.0, 0.0)))
+        elif isinstance(event, SensorsMeet):
+            out += meetings(entry.engine.selection, event)
+        elif isinstance(event, When):
+            direction = {"falling": -1, "rising": 1, "both": 0}[event.direction]
+            out.append(watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction))
+        else:
+            raise PartError(f"simulate: {event!r} in stop= is no event; give AtRest, EnergyBelow, SensorsMeet or When.")
+    return out
+
+
+def watched_stops(engine: Engine) -> list[Watched]:
+    """One function for each bound of the stops that act; reaching it ends no run."""
+    joints = engine.selection.tables.joint_names
+    out = []
+    for k, label in enumerate(engine.stops):
+        event = StopReached(label.rsplit(" ", 1)[0], joints[engine.model.stops.what[k, STOP_JOINT]])
+        out.append(Watched(event, (STOP, k, 0, -1, 0), (0.0, 0.0, 0.0)))
+    return out
+
+
+def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
+    """One function for each pair of sensors that may notice each other."""
+    t = selection.tables
+    out = []
+    for i, one in enumerate(t.sensors):
+        for j, two in enumerate(t.sensors[:i]):
+            if t.sensor_accepts[i, j] and t.site_body[t.sensor_site[i]] != t.site_body[t.sensor_site[j]]:
+                reach, alignment = min(one.reach, two.reach), min(one.alignment, two.alignment)
+                numbers = (reach, alignment, two.roll or one.roll or 0.0)
+                sites, names = (int(t.sensor_site[j]), int(t.sensor_site[i])), (two.name, one.name)
+                out.append(watched_function(event, MEETING, numbers, sites=sites, sensors=names))
+    return out
+
+
+def ask(event: When, state: State) -> float:
+    """The value of a user's event function."""
+    try:
+        value = event.function(state)
+    except Exception as error:
+        error.add_note(f"in the function of When {event.name!r}")
+        raise
+    try:
+        return number(value)
+    except (TypeError, ValueError) as error:
+        raise event.refuse(f"its function at t = {state.t} {error}.") from None

@@ -13,7 +13,7 @@ from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
 
 
-def _along(value: Any) -> Any:
+def along_z(value: Any) -> Any:
     """A vector or a schedule; one number stands for a vector along z."""
     if isinstance(value, Schedule):
         return value
@@ -27,7 +27,7 @@ class Thruster(Force):
     """
 
     site: Site = checked(instance(Site))
-    thrust: Vector | float | Schedule = checked(_along)
+    thrust: Vector | float | Schedule = checked(along_z)
 
     def elements(self) -> tuple[Element, ...]:
         axes, constant, schedule = self.site.axes, (0.0, 0.0, 0.0), None
@@ -50,7 +50,7 @@ class ReactionWheel(Force):
     """
 
     site: Site = checked(instance(Site))
-    momentum: Vector | float | Schedule = checked(_along)
+    momentum: Vector | float | Schedule = checked(along_z)
 
     def validate(self) -> None:
         if isinstance(self.momentum, Schedule) and self.momentum.interpolation != "linear":

@@ -90,9 +90,9 @@ class Orbit(Part):
     def at(self, t: float) -> tuple[Floats, Floats]:
         """Position [m] and velocity [m/s] (3,) of the origin from the planet at time t [s]."""
         mu, a, e, anomaly, *axes = self.numbers()
-        mean = anomaly + self.rate * t
-        out = mean + e * math.sin(mean)
-        for _ in range(100):
+        mean = math.remainder(anomaly + self.rate * t, 2.0 * math.pi)
+        out = mean + 0.85 * e * math.copysign(1.0, mean)  # from here Newton's method finds it for every e
+        for _ in range(50):
             out -= (out - e * math.sin(out) - mean) / (1.0 - e * math.cos(out))
         first, across, b = np.array(axes[:3]), np.array(axes[3:]), math.sqrt(1.0 - e * e)
         speed = math.sqrt(mu / a) / (1.0 - e * math.cos(out))

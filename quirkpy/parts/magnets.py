@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import quat
+from quirkpy.parts.actuators import along_z
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.bushing import Bushing, mobility, modal_damping
 from quirkpy.parts.checks import (
@@ -71,13 +72,6 @@ class Magnet(_Dipole):
         return self.radius or (abs(self.moment) / (2.0 * np.pi * NEODYMIUM)) ** (1.0 / 3.0)
 
 
-def _moment(value: Any) -> Any:
-    """A vector or a schedule; one number stands for a moment along z."""
-    if isinstance(value, Schedule):
-        return value
-    return vector(value) if np.ndim(value) else (0.0, 0.0, number(value))
-
-
 class Electromagnet(_Dipole):
     """A coil, or three of them: a dipole that may change with time.
 
@@ -86,7 +80,7 @@ class Electromagnet(_Dipole):
     for the reader, not part of the mechanics.
     """
 
-    moment: Vector | float | Schedule = checked(_moment)
+    moment: Vector | float | Schedule = checked(along_z)
     holding_power: float = checked(not_negative, default=0.0, kw_only=True)
 
     def drive(self) -> tuple[tuple[float, ...], Schedule | None]:

@@ -213,7 +213,7 @@ def test_a_ringing_pair_goes_round_the_earth_within_seconds() -> None:
     two = qp.Body.box("two", (0.1,) * 3, 1.0, position=(0.0, 0.065, 0.0), velocity=(1e-3, -5e-4, 2e-4))
     cold = qp.Superconductor("cold", one.site("face", at=(0, 0.05, 0), z=along))
     magnet = qp.Magnet("magnet", two.site("inner", at=(0, -0.05, 0), z=along), MOMENT)
-    run = qp.Multibody(one, two, qp.HillFrame(rate), qp.FluxPinning(cold, magnet)).simulate(360.0)
+    run = qp.Multibody(one, two, qp.HillFrame(rate), qp.FluxPinning(cold, magnet)).simulate(360.0, keep=20)
     assert np.ptp(run.energy) < 1e-4 * run.kinetic.max()
     assert abs(np.linalg.norm(run["two"].position - run["one"].position, axis=1) - 0.13).max() < 5e-3
     assert run.counts.steps > 1000

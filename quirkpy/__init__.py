@@ -15,9 +15,10 @@ from quirkpy.parts.force import Element, Force
 from quirkpy.parts.forces import Damper, Gravity, HingeSpring, JointStop, Load, PotentialWell, Spring
 from quirkpy.parts.joint import Freedom, GeneralJoint, Joint
 from quirkpy.parts.joints import Distance, Fixed, Prismatic, Revolute, Spherical
-from quirkpy.parts.magnets import Dipoles, Electromagnet, FluxPinning, Magnet, PlanetField, Superconductor
+from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.primitives import (
     CoincidentPoints,
     FixedDistance,

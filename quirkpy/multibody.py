@@ -291,6 +291,8 @@ def _referred(part: Part) -> list[Body | BaseJoint]:
 def _mentioned(values: Iterable[Any]) -> list[Body | BaseJoint]:
     found: list[Body | BaseJoint] = []
     for value in values:
+        if type(value) in (float, str, bool):  # most are
+            continue
         if isinstance(value, tuple):
             found += _mentioned(value)
         elif isinstance(value, Part):

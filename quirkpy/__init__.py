@@ -5,10 +5,13 @@ from quirkpy.course import Stop
 from quirkpy.equation import Matrices
 from quirkpy.formats import from_json, to_json
 from quirkpy.multibody import Multibody
+from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
+from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.checks import Vector
 from quirkpy.parts.couplings import Gear, Prescribed
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
+from quirkpy.parts.fields import Charge, Coulomb, GravityGradient, HillFrame, Orbit, PointGravity, Potential
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.forces import (
     Damper,
@@ -39,8 +42,10 @@ from quirkpy.parts.joints import (
     Spherical,
     Universal,
 )
+from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.primitives import (
     CoincidentPoints,
     DistanceAtMost,
@@ -67,19 +72,25 @@ __all__ = [
     "Body",
     "BodyState",
     "Box",
+    "Bushing",
+    "Charge",
     "CoincidentPoints",
     "Coordinate",
+    "Coulomb",
     "Cylinder",
     "Cylindrical",
     "Damper",
+    "Dipoles",
     "Distance",
     "DistanceAtMost",
+    "Electromagnet",
     "Element",
     "Energy",
     "EnergyBelow",
     "Event",
     "Fixed",
     "FixedDistance",
+    "FluxPinning",
     "Force",
     "FrameMotion",
     "Freedom",
@@ -88,6 +99,8 @@ __all__ = [
     "Gear",
     "GeneralJoint",
     "Gravity",
+    "GravityGradient",
+    "HillFrame",
     "HingeSpring",
     "Joint",
     "JointDamper",
@@ -96,10 +109,12 @@ __all__ = [
     "JointState",
     "JointStop",
     "Load",
+    "Magnet",
     "Matrices",
     "Mobility",
     "MotionView",
     "Multibody",
+    "Orbit",
     "OriginOnLine",
     "OriginOnPlane",
     "Parallel",
@@ -109,8 +124,11 @@ __all__ = [
     "Perpendicular",
     "PerpendicularAxes",
     "Planar",
+    "PlanetField",
+    "PointGravity",
     "PointOnLine",
     "PointOnPlane",
+    "Potential",
     "PotentialWell",
     "Prescribed",
     "Primitive",
@@ -118,6 +136,7 @@ __all__ = [
     "QUARTER_TURNS",
     "Quaternion",
     "Reaction",
+    "ReactionWheel",
     "Relation",
     "Residual",
     "Revolute",
@@ -134,6 +153,8 @@ __all__ = [
     "Spring",
     "State",
     "Stop",
+    "Superconductor",
+    "Thruster",
     "Trajectory",
     "Universal",
     "Vector",

@@ -14,7 +14,7 @@ from quirkpy import analysis, quat
 from quirkpy.analysis import ReactionAxes
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.loads import INTO, OUT
+from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at

@@ -46,7 +46,7 @@ ROW_KIND, ROW_JOINT, ROW_AXIS1, ROW_AXIS2, ROW_SCHEDULE, ROW_BODY1, ROW_BODY2, R
 ROW_VALUE, ROW_FACTOR, ROW_PERIOD = range(3)
 
 # Columns of Elements.what.
-KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_COORDINATE, SCHEDULE1, SCHEDULE2 = range(6)
+KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_SITE3, ELEMENT_COORDINATE, SCHEDULE1, SCHEDULE2 = range(7)
 
 # Columns of Schedules.spans, and of its knots.
 FIRST_KNOT, LAST_KNOT, INTERPOLATION = range(3)
@@ -152,7 +152,14 @@ def _pack(t: Tables) -> Packed:
             np.stack([t.row_value, t.row_factor, _periods(t)], axis=1),
         ),
         Elements(
-            _columns(t.element_kind, t.element_site1, t.element_site2, t.element_coordinate, *t.element_schedule.T),
+            _columns(
+                t.element_kind,
+                t.element_site1,
+                t.element_site2,
+                t.element_site3,
+                t.element_coordinate,
+                *t.element_schedule.T,
+            ),
             t.element_numbers.copy(),
         ),
         Schedules(

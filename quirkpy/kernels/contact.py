@@ -9,7 +9,6 @@ from quirkpy.kernels.evaluation import Model, Scratch, solve
 from quirkpy.kernels.events import JUST_CROSSED
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.ledger import motion_energy, restore_energy
-from quirkpy.kernels.loads import OUT
 from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities
 from quirkpy.kernels.steps import (
     BEGIN,
@@ -41,6 +40,7 @@ from quirkpy.kernels.stops import (
 )
 from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.kernels.watch import GAP, KIND, NOW, ONE, ROOT, STOP, VALUE, Watch, go_on, keep, watched, watched_stops
+from quirkpy.kernels.wrenches import OUT
 from quirkpy.parts.checks import Bools, Floats
 
 #: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop.

@@ -11,7 +11,7 @@ from quirkpy.kernels.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.gaps import aim
 from quirkpy.kernels.hook import LOADS, PARTS, ROWS, ask
 from quirkpy.kernels.kinematics import fill_frames
-from quirkpy.kernels.loads import INTO, applied_loads
+from quirkpy.kernels.loads import applied_loads
 from quirkpy.kernels.matrices import sym_times
 from quirkpy.kernels.recursion import (
     backward,
@@ -26,6 +26,7 @@ from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, const
 from quirkpy.kernels.stops import BOUNCE, HOLDS, Stops, stop_row
 from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
 from quirkpy.kernels.vectors import dot, get3, scale, sub
+from quirkpy.kernels.wrenches import INTO
 from quirkpy.parts.checks import Floats, Ints
 
 # Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how much of a gap

@@ -24,24 +24,15 @@ from quirkpy.kernels.arrays import (
     Joints,
     Schedules,
     Sites,
-    Vec,
 )
 from quirkpy.kernels.compiled import woven, woven_kernel
+from quirkpy.kernels.fields import field_loads
 from quirkpy.kernels.kinematics import along, coordinate_axis, joint_coordinate, site_motion, turning_rate
 from quirkpy.kernels.schedules import scheduled
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
+from quirkpy.kernels.wrenches import INTO, OUT, apply_force
 from quirkpy.parts.checks import Floats, Ints
-from quirkpy.tables.tables import ANGLE, COORDINATE, PAIR, PUSH, TRAVEL, UNIFORM
-
-#: Columns of the power of forces that no potential accounts for: what loads put in, what dampers take out.
-INTO, OUT = 0, 1
-
-
-@woven
-def apply_force(wrench: Floats, b: int, arm: Vec, f: Vec) -> None:
-    """Force f on body b at `arm` from its mass centre."""
-    add3(wrench, b, 0, f)
-    add3(wrench, b, 3, cross(arm, f))
+from quirkpy.tables.tables import ANGLE, CALLBACK, COORDINATE, PAIR, PUSH, STOP, TRAVEL, UNIFORM
 
 
 @woven
@@ -165,4 +156,6 @@ def applied_loads(
             energy = coordinate(wrench, e, numbers, what[e, ELEMENT_COORDINATE], joints, sites, frames, power)
         elif kind == PUSH:
             push(wrench, t, e, elements, schedules, sites, frames, power)
+        elif kind != CALLBACK and kind != STOP:
+            energy = field_loads(t, e, elements, schedules, bodies, sites, frames, wrench, power)
         potential[k] = energy

@@ -10,9 +10,9 @@ from quirkpy.tables.tables import HOLD, SMOOTH
 
 @inner
 def knot_before(s: int, t: float, schedules: Schedules) -> int:
-    """The knot of schedule s that is the last one at or before the time t; one less than the first before that."""
-    k = schedules.spans[s, LAST_KNOT]
-    while k >= schedules.spans[s, FIRST_KNOT] and schedules.knots[k, KNOT_TIME] > t:
+    """The last knot of schedule s that is not after t; one before the first where there is none."""
+    first, k = schedules.spans[s, FIRST_KNOT], schedules.spans[s, LAST_KNOT]
+    while k >= first and schedules.knots[k, KNOT_TIME] > t:
         k -= 1
     return k
 
@@ -45,3 +45,15 @@ def schedule_motion(s: int, t: float, schedules: Schedules) -> tuple[float, floa
     f, way = (t - knots[k, KNOT_TIME]) / span, knots[k + 1, KNOT_VALUE] - knots[k, KNOT_VALUE]
     rate = 30.0 * f * f * (1.0 - f) * (1.0 - f) * way / span
     return x, rate, 60.0 * f * (1.0 - f) * (1.0 - 2.0 * f) * way / (span * span)
+
+
+@inner
+def scheduled_rate(s: int, t: float, schedules: Schedules) -> Vec:
+    """Slope [1/s] of schedule s at time t; at a knot that of what follows."""
+    knots, k, kind = schedules.knots, knot_before(s, t, schedules), schedules.spans[s, INTERPOLATION]
+    if k < schedules.spans[s, FIRST_KNOT] or k >= schedules.spans[s, LAST_KNOT] or kind == HOLD:
+        return 0.0, 0.0, 0.0
+    rise = sub(get3(knots, k + 1, KNOT_VALUE), get3(knots, k, KNOT_VALUE))
+    span = knots[k + 1, KNOT_TIME] - knots[k, KNOT_TIME]
+    f = (t - knots[k, KNOT_TIME]) / span
+    return scale((30.0 * f * f * (1.0 - f) * (1.0 - f) if kind == SMOOTH else 1.0) / span, rise)

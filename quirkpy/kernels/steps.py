@@ -14,7 +14,6 @@ from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, TIME, WEAKEST
 from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.evaluation import EXPLICIT, Model, Scratch, evaluate, evaluate_here, solve
 from quirkpy.kernels.kinematics import fill_frames
-from quirkpy.kernels.loads import INTO, OUT
 from quirkpy.kernels.methods import (
     DENSE,
     ESTIMATED,
@@ -28,6 +27,7 @@ from quirkpy.kernels.methods import (
 )
 from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, project
 from quirkpy.kernels.vectors import cross, get3, put3, scale, sub, turn, turn_back
+from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats, Ints
 
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;

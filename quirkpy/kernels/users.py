@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.kernels.arrays import AXES, POSITION, SPIN, VELOCITY
-from quirkpy.kernels.loads import INTO
+from quirkpy.kernels.wrenches import INTO
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints, number, numbers, vector
 from quirkpy.parts.force import Force
@@ -127,7 +127,7 @@ class Users:
     # --- forces -------------------------------------------------------------------------------------------------
     def add_load(self, wrench: Floats, power: Floats, force: Force) -> None:
         """Add what a user's own force does; it counts as work where no potential accounts for it."""
-        if not force.overrides("load"):
+        if not force.gives("load"):
             wrench[:-1] -= self._gradient(force)
             return
         made = _ask(force, "load", self.view)
@@ -137,7 +137,7 @@ class Users:
         for body, one in made.items():
             self._add_wrench(mine, force, body, one)
         wrench += mine
-        if not force.overrides("potential"):
+        if not force.gives("potential"):
             power[INTO] += (mine[:, :3] * self.frames.velocity + mine[:, 3:] * self.frames.spin).sum()
 
     def _add_wrench(self, wrench: Floats, force: Force, body: Any, one: Any) -> None:

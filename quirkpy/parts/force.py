@@ -15,7 +15,10 @@ from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.schedule import Schedule
 
-ElementKind: TypeAlias = Literal["uniform", "pair", "coordinate", "push", "callback", "stop"]
+ElementKind: TypeAlias = Literal[
+    "uniform", "pair", "coordinate", "push", "callback", "stop",
+    "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel",
+]  # fmt: skip
 #: The order of the kinds is their number in the tables.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 
@@ -31,6 +34,20 @@ class Element(NamedTuple):
     callback    none: the force's own Python is called
     stop        bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, on such a
                 coordinate
+
+    dipoles     moments (3 and 3) [A m2] in the axes of sites 1 and 2; schedules replace them
+    image       cold (0 or 1), moments of the magnets of sites 2 and 3 along their z, frozen image of that of site 3:
+                point (3) and moment (3) in the axes of the face, site 1
+    planet dipole  orbit (10), moment of the planet (3) in N, moment (3) in the axes of site 1; a schedule replaces it
+    hill        rate [rad/s] of the turning frame, for every moving body
+    planet      orbit (10), for every moving body
+    charges     charges (2) [C] of sites 1 and 2, 1 / Debye length [1/m]
+    bushing     stiffness (21) and damping (21) in the axes of site 1, each: xx xy xz yy yz zz of the linear block, the
+                mixed block row by row, the angular block
+    wheel       momentum (3) [N m s] in the axes of site 1; a schedule replaces it
+
+    An orbit says where the origin of N is from a planet: mu [m3/s2], semi-major axis [m], eccentricity, mean anomaly at
+    t = 0, unit vectors (3 and 3) to the pericentre and across; or mu, 0, 0, 0 and a point (3) at rest.
     """
 
     kind: ElementKind
@@ -40,6 +57,7 @@ class Element(NamedTuple):
     numbers: tuple[float, ...] = ()
     schedules: tuple[Schedule | None, Schedule | None] = (None, None)
     coordinate: str | None = None  # of the joint; None: its only one
+    site3: Site | None = None
 
 
 class Force(Part):
@@ -80,3 +98,7 @@ class Force(Part):
     def overrides(cls, method: Literal["elements", "load", "potential"]) -> bool:
         """Whether this class wrote the method itself."""
         return getattr(cls, method) is not getattr(Force, method)
+
+    def gives(self, method: Literal["elements", "load", "potential"]) -> bool:
+        """Whether this force has the method; where that depends on its fields, its class says so here."""
+        return self.overrides(method)

@@ -24,6 +24,8 @@ VectorInTime: TypeAlias = Vector | Schedule | Callable[[float], Sequence[float]]
 
 
 def _vector_in_time(value: Any) -> Any:
+    if isinstance(value, Schedule) and value.scalar:
+        raise TypeError("is a schedule of plain numbers, but must hold three at each time")
     return value if isinstance(value, Schedule) or callable(value) else vector(value)
 
 
@@ -245,8 +247,6 @@ class Load(Force):
 
     def validate(self) -> None:
         for name, value in (("force", self.force), ("torque", self.torque)):
-            if isinstance(value, Schedule) and value.scalar:
-                raise self.refuse(f"the schedule of its {name} holds plain numbers; give three at each time.")
             if callable(value):
                 self._call(name, value, 0.0)
 

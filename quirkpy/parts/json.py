@@ -16,7 +16,22 @@ from typing import Any
 import numpy as np
 
 from quirkpy import quat
-from quirkpy.parts import body, couplings, event, forces, joints, primitives, schedule, sensor, shapes
+from quirkpy.parts import (
+    actuators,
+    body,
+    bushing,
+    couplings,
+    event,
+    fields,
+    forces,
+    joints,
+    magnets,
+    pinning,
+    primitives,
+    schedule,
+    sensor,
+    shapes,
+)
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import Part, PartError, is_default
 
@@ -33,6 +48,10 @@ PART_TYPES: dict[str, type[Part]] = {
         joints.Perpendicular, joints.Screw, joints.Rope, couplings.Gear, couplings.Prescribed,
         forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.JointSpring, forces.JointDamper,
         forces.JointFriction, forces.JointStop, forces.PotentialWell, forces.Load,
+        actuators.Thruster, actuators.ReactionWheel, bushing.Bushing,
+        fields.Orbit, fields.PointGravity, fields.GravityGradient, fields.HillFrame, fields.Charge, fields.Coulomb,
+        fields.Potential, magnets.Magnet, magnets.Electromagnet, magnets.Dipoles, magnets.PlanetField,
+        pinning.Superconductor, pinning.FluxPinning,
         schedule.Schedule, sensor.Sensor, event.AtRest, event.EnergyBelow, event.SensorsMeet, event.When,
         primitives.CoincidentPoints, primitives.OriginOnLine, primitives.OriginOnPlane,
         primitives.ParallelAxes, primitives.PerpendicularAxes, primitives.SameOrientation, primitives.FixedDistance,

@@ -18,6 +18,9 @@ import numpy as np
 
 from quirkpy.parts.checks import steady
 
+#: As many characters of a tuple are shown where a part is printed.
+LONGEST = 100
+
 
 class PartError(ValueError):
     """A part, or a set of parts, that cannot be: one sentence that names the part, the value and the way out."""
@@ -108,4 +111,7 @@ def _brief(value: Any) -> str:
         return f"<{owner} {name}>" if owner else f"<{name}>"
     if isinstance(value, tuple) and value and all(isinstance(v, float) for v in value):
         return "(" + ", ".join(f"{v:.12g}" for v in value) + ")"
+    if isinstance(value, tuple):
+        words = "(" + ", ".join(map(_brief, value)) + ")"
+        return words if len(words) <= LONGEST else words[: LONGEST - 4] + "...)"
     return f"{value:.12g}" if isinstance(value, (float, np.floating)) else repr(value)

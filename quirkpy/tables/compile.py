@@ -212,6 +212,7 @@ class _Builder:
             "element_force": ints([f for f, some in enumerate(made) for _ in some] + [-1] * (len(elements) - first)),
             "element_site1": ints([self.add_site(e.site1) for e in elements]),
             "element_site2": ints([self.add_site(e.site2) for e in elements]),
+            "element_site3": ints([self.add_site(e.site3) for e in elements]),
             "element_joint": ints([-1 if e.joint is None else self.joint_row[e.joint.name] for e in elements]),
             "element_coordinate": ints([self.coordinate_row[acted_on(e)] for e in elements]),
             "element_numbers": floats([padded(e) for e in elements], ELEMENT_WIDTH),
@@ -328,6 +329,7 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
     for row, element in zip(rows, elements, strict=True):
         _rewrite_site(arrays, tables.element_site1[row], element.site1)
         _rewrite_site(arrays, tables.element_site2[row], element.site2)
+        _rewrite_site(arrays, tables.element_site3[row], element.site3)
         arrays["element_numbers"][row] = padded(element)
         for schedule, s in zip(element.schedules, tables.element_schedule[row], strict=True):
             _rewrite_schedule(tables, arrays, s, schedule)
@@ -336,7 +338,7 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
 
 def _ends(element: Element) -> tuple[Any, ...]:
     """What a parameter may not change about an element: its kind, its bodies, its joint, its number of knots."""
-    sites = tuple(None if s is None else s.body.name for s in (element.site1, element.site2))
+    sites = tuple(None if s is None else s.body.name for s in (element.site1, element.site2, element.site3))
     return element.kind, sites, acted_on(element), _knots(element.schedules)
 
 

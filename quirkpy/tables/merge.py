@@ -19,7 +19,18 @@ from scipy.spatial.transform import Rotation
 
 from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.record import Record
-from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, PUSH, RELATION_ROW, STOP, UNIFORM, Selection, Tables
+from quirkpy.tables.tables import (
+    CALLBACK,
+    CALLBACK_ROW,
+    HILL,
+    PLANET,
+    PUSH,
+    RELATION_ROW,
+    STOP,
+    UNIFORM,
+    Selection,
+    Tables,
+)
 
 #: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way by so much [rad or
 #: m], still less than what makes a start refused.
@@ -116,14 +127,18 @@ def merge(s: Selection) -> Merger | None:
     """What acts between the clusters of a selection; None where no bodies can be one.
 
     A user's Python sees bodies by name, so where it is asked they stay apart; and so they do where nothing would move.
+    A planet's pull is taken to second order in the size of each body, which does not add up to that of the whole: it
+    keeps bodies apart as well.  The Hill frame is linear, so that its loads on members are those on their cluster; the
+    energy of members that stand on the ground would be lost.
     """
     t = s.tables
     locks = s.joints[(t.joint_in_tree[s.joints] > 0) & (np.diff(t.joint_freedom)[s.joints] == 0)]
-    if not len(locks) or _asks_python(s):
+    kinds = t.element_kind[s.elements]
+    if not len(locks) or _asks_python(s) or (kinds == PLANET).any():
         return None
     root = roots(t, locks)
     leader = np.flatnonzero(root[:-1] == np.arange(t.n_bodies))
-    if len(leader) in (0, t.n_bodies):
+    if len(leader) in (0, t.n_bodies) or ((kinds == HILL).any() and (root[:-1] == t.n_bodies).any()):
         return None
     points, axes = lie(t, locks, root)
     return _Composer(s, np.searchsorted(leader, root), leader, points, axes).merger()

@@ -22,6 +22,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS
 from quirkpy.parts.sensor import Sensor
+from quirkpy.tables.frame import check_frame
 from quirkpy.tables.record import Record
 
 #: New values of some fields of some parts: {"pull": {"stiffness": 0.1}}.
@@ -32,7 +33,8 @@ LINE, DOT, DISTANCE = range(len(ROW_KINDS))
 CALLBACK_ROW = len(ROW_KINDS)
 #: Of one that relates coordinates: the first + factor x the second = value + a function of time.
 RELATION_ROW = CALLBACK_ROW + 1
-UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(len(ELEMENT_KINDS))
+UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(6)
+DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL = range(6, len(ELEMENT_KINDS))
 #: coordinate_kind.
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
@@ -42,8 +44,8 @@ TURN, SLIDE = 0, 1
 HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
 #: How many selections of a universe are kept for the next one who asks.
 SELECTIONS_KEPT = 16
-#: Width of element_numbers: the widest element, a push.
-ELEMENT_WIDTH = 7
+#: Width of element_numbers: the widest element, a bushing.
+ELEMENT_WIDTH = 42
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +95,15 @@ class Tables(Record):
 
     force_element: Ints  # elements of force f: force_element[f] .. force_element[f + 1] (n_forces + 1,)
     joint_element: Ints  # those of joint j: joint_element[j] .. joint_element[j + 1] (nj + 1,)
-    element_kind: Ints  # UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK or STOP (ne,)
+    element_kind: Ints  # UNIFORM ... WHEEL (ne,)
     element_force: Ints  # the force that it belongs to; -1: to a joint (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)
+    element_site3: Ints  # -1: none (ne,)
     element_joint: Ints  # -1: none (ne,)
     element_coordinate: Ints  # -1: none (ne,)
     element_numbers: Floats  # see parts/force.py, Element (ne, ELEMENT_WIDTH)
-    element_schedule: Ints  # of force and torque of a push; -1: constant (ne, 2)
+    element_schedule: Ints  # of the two vectors that time may change; -1: constant (ne, 2)
 
     schedule_knot: Ints  # knots of schedule s: schedule_knot[s] .. schedule_knot[s + 1] (n_schedules + 1,)
     schedule_kind: Ints  # HOLD, LINEAR or SMOOTH (n_schedules,)
@@ -174,11 +177,11 @@ class Tables(Record):
         if parameters:
             return self.with_parameters(parameters).select(joints, forces)
         wanted = _names("joint", joints), _names("force", forces)
-        made = self._selections.pop(wanted, None) or Selection(
-            self,
-            self._acting(_chosen("joint", self.joint_index, wanted[0])),
-            _chosen("force", self.force_index, wanted[1]),
-        )
+        made = self._selections.pop(wanted, None)
+        if made is None:
+            joint_rows = self._acting(_chosen("joint", self.joint_index, wanted[0]))
+            made = Selection(self, joint_rows, _chosen("force", self.force_index, wanted[1]))
+            check_frame([self.forces[k] for k in made.forces])
         self._selections[wanted] = made  # the last asked for comes last
         if len(self._selections) > SELECTIONS_KEPT:
             del self._selections[next(iter(self._selections))]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import quirkpy as qp
 
 #: Two bodies with nothing special about them: full inertia, turned, off the origin.
@@ -50,6 +52,22 @@ COUPLINGS: tuple[qp.Part, ...] = (
     qp.Prescribed("drive", HINGE, qp.Schedule((0.0, 2.0, 5.0), (0.0, 1.5, -0.3), "smooth")),
 )
 
+SWING = qp.Schedule((0.0, 2.0), ((900.0, 0.0, -500.0), (0.0, 400.0, 800.0)), "linear")
+#: An ellipse on a scale on which bodies feel all of it.
+ORBIT = qp.Orbit(5.0, (4.0, 1.0, -2.0), (0.1, 0.9, 0.3))
+MAGNETS = (
+    qp.Magnet("north", EAST, 900.0),
+    qp.Magnet("south", WEST, -700.0),
+    qp.Magnet("side", ARM.site("rim", x=(0, 1, 0)), 500.0),
+)
+COIL = qp.Electromagnet("coil", HUB.site("coil", z=(1.0, 0.0, 1.0)), SWING, holding_power=2.0)
+CHARGES = qp.Charge("plus", EAST, 2e-5), qp.Charge("minus", WEST, -3e-5), qp.Charge("more", HUB.site("tip"), 1e-5)
+#: Its faces look away from the arm, or at it.
+COLD = qp.Superconductor("cold", HUB.site("face", z=HUB.matrix.T @ (-0.7, 0.7, 0.6)))
+SUPERCONDUCTORS = COLD, qp.Superconductor("tin", HUB.site("back", z=HUB.matrix.T @ (0.7, -0.7, -0.6)))
+COUPLED = np.diag([30.0, 20.0, 10.0, 2.0, 1.0, 3.0]) + np.array([[0.1 * (j + k) for j in range(6)] for k in range(6)])
+FAR = (2.0, -3.0, 4.0)
+
 FORCES: tuple[qp.Force, ...] = (
     qp.Gravity((0.3, 0.1, -9.81)),
     qp.Spring("spring", HUB, ARM, at1=(0.1, 0.0, 0.0), at2=(-0.2, 0.4, 0.5), stiffness=7.0, damping=0.4),
@@ -64,6 +82,20 @@ FORCES: tuple[qp.Force, ...] = (
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
     qp.Load("push", ARM, force=(1.0, -2.0, 0.5), torque=(0.1, 0.0, 0.2), at=(-0.3, 0.4, 0.6), frame="body"),
     qp.Load("ramp", HUB, force=RAMP),
+    qp.Thruster("jet", WEST, (0.1, 0.2, 3.0)),
+    qp.Thruster("puffs", EAST, RAMP),
+    qp.ReactionWheel("wheel", EAST, 0.4),
+    qp.ReactionWheel("wheels", WEST, RAMP),
+    qp.Bushing("bushing", EAST, WEST, stiffness=COUPLED, damping=0.1 * COUPLED),
+    qp.PointGravity(5.0, FAR),
+    qp.GravityGradient(ORBIT),
+    qp.HillFrame(0.4),
+    qp.Coulomb(CHARGES, debye_length=0.8),
+    qp.Dipoles(MAGNETS),
+    qp.Dipoles((MAGNETS[1], COIL), name="coils"),
+    qp.PlanetField((*MAGNETS, qp.Electromagnet("rod", WEST, 3.0)), (1e5, 2e5, -3e5), centre=FAR),
+    qp.PlanetField((MAGNETS[0], COIL), (1e5, 2e5, -3e5), orbit=ORBIT, name="field on the way"),
+    qp.FluxPinning(SUPERCONDUCTORS, MAGNETS, warm=("tin",)),
 )  # fmt: skip
 
 SENSORS: tuple[qp.Sensor, ...] = (
@@ -85,7 +117,8 @@ PRIMITIVES: tuple[qp.Primitive, ...] = (
 )
 
 OTHERS: tuple[qp.Part, ...] = (
-    HUB, ARM, qp.GROUND, EAST, WEST, RAMP, qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
+    HUB, ARM, qp.GROUND, EAST, WEST, RAMP, ORBIT, COIL, *MAGNETS, *CHARGES, *SUPERCONDUCTORS,
+    qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
 )  # fmt: skip
 
 EVENTS: tuple[qp.Event, ...] = (
@@ -96,7 +129,8 @@ EVENTS: tuple[qp.Event, ...] = (
 PARTS: tuple[qp.Part, ...] = (*JOINTS, *COUPLINGS, *FORCES, *SENSORS, *PRIMITIVES, *EVENTS, *OTHERS)
 
 #: Parts that hold a Python function and so cannot be written to JSON.
-UNWRITTEN: tuple[qp.Part, ...] = (qp.When("level", abs),)
+BOWL = qp.Potential("bowl", lambda at: float(at[HUB].position @ at[ARM].position))
+UNWRITTEN: tuple[qp.Part, ...] = (qp.When("level", abs), BOWL)
 
 #: Classes that nobody makes an object of.
 BASES = (qp.Part, qp.Joint, qp.GeneralJoint, qp.Force, qp.Primitive, qp.Shape, qp.Event)

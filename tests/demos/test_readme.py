@@ -13,7 +13,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/extending.md", "docs/notation.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/extending.md", "docs/notation.md", "docs/parts.md"])
 def test_python_on_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The blocks of a page are one program, from top to bottom."""
     code = "\n".join(BLOCK.findall((ROOT / page).read_text(encoding="utf-8")))

@@ -187,8 +187,8 @@ FORCES = [
     case(lambda: qp.Schedule((0, 1), np.eye(3)), "Schedule", "2 times", "3 values", id="schedule counts"),
     case(lambda: qp.Schedule((0, 1), np.eye(2)), "Schedule", "values has shape (2, 2)", "vectors", id="schedule pairs"),
     case(
-        lambda: qp.Load("p", BAR, force=qp.Schedule((0, 1), (1, 2))), "'p'", "its force holds plain numbers",
-        "give three", id="load of scalars",
+        lambda: qp.Load("p", BAR, force=qp.Schedule((0, 1), (1, 2))), "'p'", "force is a schedule of plain numbers",
+        "three at each time", id="load of scalars",
     ),
     case(
         lambda: qp.JointSpring("s", ROD, stiffness=1), "'s'", "'rod' (Cylindrical) has several coordinates",

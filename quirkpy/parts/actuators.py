@@ -1,0 +1,72 @@
+"""What a spacecraft turns and pushes itself with: thrusters and reaction wheels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quirkpy.parts.body import Site
+from quirkpy.parts.checks import Floats, Vector, instance, number, vector
+from quirkpy.parts.force import Element, Force
+from quirkpy.parts.part import checked
+from quirkpy.parts.schedule import Schedule
+
+
+def along_z(value: Any) -> Any:
+    """A vector or a schedule of vectors; one number stands for a vector along z."""
+    if isinstance(value, Schedule):
+        if not value.scalar:
+            return value
+        along = np.asarray(value.values)[:, None] * (0.0, 0.0, 1.0)
+        return Schedule(value.times, along.tolist(), value.interpolation)
+    return vector(value) if np.ndim(value) else (0.0, 0.0, number(value))
+
+
+class Thruster(Force):
+    """A force that turns with its site: ``Thruster("jet", nozzle, 0.5)``.  What it does counts as work.
+
+    thrust [N] on the body, in the axes of the site: one number along z, three numbers, or a `Schedule` of vectors.
+    """
+
+    site: Site = checked(instance(Site))
+    thrust: Vector | float | Schedule = checked(along_z)
+
+    def elements(self) -> tuple[Element, ...]:
+        axes, constant, schedule = self.site.axes, (0.0, 0.0, 0.0), None
+        if isinstance(self.thrust, Schedule):
+            turned = (np.array(self.thrust.values) @ axes.T).tolist()
+            schedule = Schedule(self.thrust.times, turned, self.thrust.interpolation)
+        else:
+            constant = tuple((axes @ np.array(self.thrust)).tolist())
+        numbers = (*constant, 0.0, 0.0, 0.0, 1.0)
+        return (Element("push", self.site, numbers=numbers, schedules=(schedule, None)),)
+
+
+class ReactionWheel(Force):
+    """Momentum h stored in wheels: torque -h' - w x h on the body, h' as seen from it.
+
+    momentum h [N m s] in the axes of the site: one number along z, three numbers for three wheels, or a `Schedule`
+    joined by lines, whose slopes are the torques of the motors.  h is the whole spin about each wheel's axis, so the
+    body's inertia holds the wheels without their moments about these axes.  The motors' power on the body, -h'.w,
+    counts as work; h is not part of `run.angular_momentum`, and `momentum_at` gives it.
+    """
+
+    site: Site = checked(instance(Site))
+    momentum: Vector | float | Schedule = checked(along_z)
+
+    def validate(self) -> None:
+        if isinstance(self.momentum, Schedule) and self.momentum.interpolation != "linear":
+            raise self.refuse(
+                "momentum is a schedule not joined by lines, as motors need it; give it interpolation='linear'."
+            )
+
+    def elements(self) -> tuple[Element, ...]:
+        if isinstance(self.momentum, Schedule):
+            return (Element("wheel", self.site, numbers=(0.0, 0.0, 0.0), schedules=(self.momentum, None)),)
+        return (Element("wheel", self.site, numbers=tuple(self.momentum)),)  # type: ignore[arg-type]
+
+    def momentum_at(self, t: float) -> Floats:
+        """h (3,) at time t [s], in body axes [N m s]."""
+        h = self.momentum.at(t) if isinstance(self.momentum, Schedule) else np.array(self.momentum)
+        return np.asarray(self.site.axes @ h)

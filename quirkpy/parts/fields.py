@@ -1,0 +1,214 @@
+"""Fields that act on many bodies at once: planets, the frame of an orbit, charges.  U: potential energy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from quirkpy.parts.body import Body, Site
+from quirkpy.parts.checks import Floats, Vector, instance, number, optional, positive, shown, text, vector
+from quirkpy.parts.force import Element, Force
+from quirkpy.parts.motion import MotionView, Wrench
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.triples import cross, dot, scale, sub, unit
+
+
+def each(kind: type[Part]) -> Callable[[Any], Any]:
+    """A check: one or more parts of a kind, kept as a tuple, no two of one name."""
+    one = instance(kind)
+
+    def check(value: Any) -> Any:
+        some = (value,) if isinstance(value, kind) else value
+        if not isinstance(some, Sequence) or isinstance(some, str) or not some:
+            raise TypeError(f"is {shown(value)}, but must be a {kind.__name__} or a list of some")
+        names = [one(part).name for part in some]
+        if len(set(names)) < len(names):
+            raise ValueError(f"has two of the name {next(n for n in names if names.count(n) > 1)!r}; rename one")
+        return tuple(some)
+
+    return check
+
+
+class Orbit(Part):
+    """A Kepler ellipse about a planet: where the origin of N is, whose axes do not turn.
+
+    mu [m3/s2] of the planet; position [m] and velocity [m/s] of the origin relative to the planet at t = 0, along the
+    axes of N.  ``Orbit.circular(mu, radius)`` starts on x and moves towards y.
+    """
+
+    mu: float = checked(positive)
+    position: Vector = checked(vector)
+    velocity: Vector = checked(vector)
+
+    def validate(self) -> None:
+        if math.hypot(*self.position) == 0.0:
+            raise self.refuse("position is (0, 0, 0), the planet's centre; give a point away from it.")
+        if not any(cross(self.position, self.velocity)):
+            raise self.refuse("velocity points along position, so that it falls into the planet; give an ellipse.")
+        if self._per_axis <= 0.0:
+            raise self.refuse(
+                f"its speed {math.hypot(*self.velocity):g} m/s is enough to escape; only ellipses are known."
+            )
+
+    @classmethod
+    def circular(cls, mu: float, radius: float) -> Orbit:
+        """The circle of a given radius [m] in the x y plane."""
+        try:
+            speed = math.sqrt(positive(mu) / positive(radius))
+        except (TypeError, ValueError) as error:
+            raise PartError(f"Orbit.circular: mu or radius {error}.") from None
+        return cls(mu, (radius, 0.0, 0.0), (0.0, speed, 0.0))
+
+    @property
+    def _per_axis(self) -> float:
+        """1 / semi-major axis, from the energy."""
+        return 2.0 / math.hypot(*self.position) - dot(self.velocity, self.velocity) / self.mu
+
+    @property
+    def rate(self) -> float:
+        """Mean motion n [rad/s]."""
+        return math.sqrt(self.mu * self._per_axis**3)
+
+    def numbers(self) -> tuple[float, ...]:
+        """As elements take it (see `Element`)."""
+        r, v, a = math.hypot(*self.position), self.velocity, 1.0 / self._per_axis
+        # e cos E and e sin E at t = 0
+        x, y = 1.0 - r / a, dot(self.position, v) / math.sqrt(self.mu * a)
+        e, anomaly = math.hypot(x, y), math.atan2(y, x)
+        ahead = unit(cross(cross(self.position, v), self.position))
+        # angle from the pericentre to the point, in the plane of the orbit
+        true = math.atan2(math.sqrt(1.0 - e * e) * math.sin(anomaly), math.cos(anomaly) - e)
+        up, c, s = unit(self.position), math.cos(true), math.sin(true)
+        first = sub(scale(c, up), scale(s, ahead))
+        across = sub(scale(s, up), scale(-c, ahead))
+        return (self.mu, a, e, anomaly - e * math.sin(anomaly), *first, *across)
+
+    def at(self, t: float) -> tuple[Floats, Floats]:
+        """Position [m] and velocity [m/s] (3,) of the origin from the planet at time t [s]."""
+        mu, a, e, anomaly, *axes = self.numbers()
+        mean = math.remainder(anomaly + self.rate * t, 2.0 * math.pi)
+        out = mean + 0.85 * e * math.copysign(1.0, mean)  # from here Newton's method finds it for every e
+        for _ in range(50):
+            out -= (out - e * math.sin(out) - mean) / (1.0 - e * math.cos(out))
+        first, across, b = np.array(axes[:3]), np.array(axes[3:]), math.sqrt(1.0 - e * e)
+        speed = math.sqrt(mu / a) / (1.0 - e * math.cos(out))
+        place = a * ((math.cos(out) - e) * first + b * math.sin(out) * across)
+        return place, speed * (b * math.cos(out) * across - math.sin(out) * first)
+
+
+def at_rest(mu: float, centre: Vector) -> tuple[float, ...]:
+    """A planet that stands in N, as elements take it."""
+    return (mu, 0.0, 0.0, 0.0, *scale(-1.0, centre), 0.0, 0.0, 0.0)
+
+
+class PointGravity(Force):
+    """A planet at rest in N, of which each moving body feels pull and gravity gradient.
+
+    Force -mu m c/R^2 - (3 mu/(2 R^4)) [2 I + tr I - 5 c.I c] c, torque 3 mu/R^3 c x (I c); R [m] and c: length and
+    direction from the planet's centre to the mass centre.  U = -mu m/R - mu/(2 R^3) (tr I - 3 c.I c): all to second
+    order in the size of the body over R.  mu [m3/s2], centre [m] in N.  Bodies that locks hold together stay apart in
+    runs.  Near a satellite far from the planet `GravityGradient` or `HillFrame` keep more digits.
+    """
+
+    mu: float = checked(positive)
+    centre: Vector = checked(vector, default=(0.0, 0.0, 0.0))
+    name: str = checked(text, default="point gravity", kw_only=True)
+
+    def elements(self) -> tuple[Element, ...]:
+        return (Element("planet", numbers=at_rest(self.mu, self.centre)),)
+
+
+class GravityGradient(Force):
+    """The same planet where the origin of N falls along an `Orbit`: what each body feels beside the origin.
+
+    Force m [g(R0 + r) - g(R0)] with g(x) = -mu x/|x|^3, computed without cancellation, and force and torque of the
+    gravity gradient as in `PointGravity`.  The axes of N do not turn.  What it does counts as work, since a potential
+    would depend on time.  Never together with `HillFrame`, which contains it.
+    """
+
+    orbit: Orbit = checked(instance(Orbit))
+    name: str = checked(text, default="gravity gradient", kw_only=True)
+
+    def elements(self) -> tuple[Element, ...]:
+        return (Element("planet", numbers=self.orbit.numbers()),)
+
+
+class HillFrame(Force):
+    """N is the turning frame of a circular orbit (Hill, Clohessy-Wiltshire): x up, y along the track, z normal.
+
+    rate n [rad/s] of the orbit, sqrt(mu/R^3).  Every mass element feels a = (2 n y' + 3 n^2 x, -2 n x', -n^2 z); so a
+    body turns by I w' = 3 n^2 x^ x (I x^) + I (w x o) - (w + o) x I (w + o), where o = n z^ and w is relative to the
+    frame, as all velocities, momenta and energies are.  U = m n^2 (z^2 - 3 x^2)/2 + n^2 (3 x^.I x^ - z^.I z^)/2, and
+    kinetic energy + U is the integral of Jacobi.  Never together with `GravityGradient` or `PointGravity`.
+    """
+
+    rate: float = checked(positive)
+    name: str = checked(text, default="hill frame", kw_only=True)
+
+    def elements(self) -> tuple[Element, ...]:
+        return (Element("hill", numbers=(self.rate,)),)
+
+
+class Charge(Part):
+    """An electric charge [C] at a site, for `Coulomb`."""
+
+    name: str = checked(text)
+    site: Site = checked(instance(Site))
+    charge: float = checked(number)
+
+
+class Coulomb(Force):
+    """Charges on different bodies: force k q1 q2/d^2 exp(-d/l) (1 + d/l) apart.  U = k q1 q2 exp(-d/l)/d.
+
+    k = 8.9875517923e9 N m2/C2; debye_length l [m] of the plasma around (default: none, a vacuum).
+    """
+
+    charges: Sequence[Charge] = checked(each(Charge))
+    debye_length: float | None = checked(optional(positive), default=None, kw_only=True)
+    name: str = checked(text, default="coulomb", kw_only=True)
+
+    def elements(self) -> tuple[Element, ...]:
+        screening = 0.0 if self.debye_length is None else 1.0 / self.debye_length
+        return tuple(
+            Element("charges", one.site, two.site, numbers=(one.charge, two.charge, screening))
+            for one, two in pairs(self.charges)
+        )
+
+
+def pairs(some: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Those with sites on two bodies."""
+    return [(one, two) for one, two in combinations(some, 2) if one.site.body != two.site.body]
+
+
+class Potential(Force):
+    """Any potential energy: ``Potential("bowl", lambda at: 2.0 * at[body].position @ at[body].position)``.
+
+    function: of a `MotionView`, gives U [J] from time and poses; the load is its negative gradient, by differences, or
+    what `wrenches` gives, a function of the same that returns {body: qp.Wrench(...)}.  Functions are called from Python
+    at every evaluation and cannot be written to JSON.
+    """
+
+    function: Callable[[MotionView], float]
+    wrenches: Callable[[MotionView], Mapping[Body, Wrench]] | None = checked(lambda f: f, default=None, kw_only=True)
+
+    def validate(self) -> None:
+        for word, value in (("function", self.function), ("wrenches", self.wrenches)):
+            if not callable(value) and (word == "function" or value is not None):
+                raise self.refuse(f"{word} is {shown(value)}, but must be a function of a MotionView.")
+
+    def potential(self, at: MotionView) -> float:
+        """What the function says [J]."""
+        return self.function(at)
+
+    def load(self, at: MotionView) -> Mapping[Body, Wrench]:
+        """What `wrenches` says; asked for only where it was given."""
+        if self.wrenches is None:
+            raise self.refuse("it was given no wrenches; its load is the gradient of its function.")
+        return self.wrenches(at)
+
+    def gives(self, method: Literal["elements", "load", "potential"]) -> bool:
+        return self.wrenches is not None if method == "load" else self.overrides(method)

@@ -14,6 +14,8 @@ PEERS = {
     "MuJoCo": ("benchmarks.in_mujoco", "mujoco"),
     "Pinocchio": ("benchmarks.in_pinocchio", "pin"),
     "Exudyn": ("benchmarks.in_exudyn", "exudyn"),
+    "Drake": ("benchmarks.in_drake", "drake"),
+    "PyBullet": ("benchmarks.in_pybullet", "pybullet"),
 }
 
 

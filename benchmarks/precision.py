@@ -27,8 +27,8 @@ OURS = {
 LENGTHS = (2, 8, 32, 128, 512)
 USUAL = {"quirkpy dop853": 1e-9, "MuJoCo RK4": 1e-3, "Pinocchio + SciPy DOP853": 1e-9, "Exudyn RK67": 5e-3}
 LONGEST = {
-    "ball chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 0},
-    "hinge chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 32},
+    "ball chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 0, "Drake": 8, "PyBullet": 8},
+    "hinge chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 32, "Drake": 8, "PyBullet": 8},
 }
 
 
@@ -190,6 +190,8 @@ def plot(lines: dict[str, dict[str, list[Point]]], path: Path) -> None:
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("error of the watched point [m]")
     handles = {label: h for panel in panels for h, label in zip(*panel.get_legend_handles_labels())}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles), frameon=False)
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=min(5, len(handles)), frameon=False
+    )
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

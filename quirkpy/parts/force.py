@@ -26,25 +26,23 @@ ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 class Element(NamedTuple):
     """One elementary load; what `numbers` mean depends on the kind.
 
-    uniform     acceleration (3) [m/s2] of every moving body
-    pair        stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two sites
-    coordinate  stiffness, rest value, damping, friction, its rate, on a coordinate of a joint: [N m/rad], [rad],
-                [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s]
-    push        force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace force, torque
-    callback    none: the force's own Python is called
-    stop        bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, on such a
-                coordinate
-
-    dipoles     moments (3 and 3) [A m2] in the axes of sites 1 and 2; schedules replace them
-    image       cold (0 or 1), moments of the magnets of sites 2 and 3 along their z, frozen image of that of site 3:
-                point (3) and moment (3) in the axes of the face, site 1
-    planet dipole  orbit (10), moment of the planet (3) in N, moment (3) in the axes of site 1; a schedule replaces it
-    hill        rate [rad/s] of the turning frame, for every moving body
-    planet      orbit (10), for every moving body
-    charges     charges (2) [C] of sites 1 and 2, 1 / Debye length [1/m]
-    bushing     stiffness (21) and damping (21) in the axes of site 1, each: xx xy xz yy yz zz of the linear block, the
-                mixed block row by row, the angular block
-    wheel       momentum (3) [N m s] in the axes of site 1; a schedule replaces it
+    - uniform: acceleration (3) [m/s2] of every moving body
+    - pair: stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two sites
+    - coordinate: stiffness, rest value, damping, friction, its rate, on a coordinate of a joint: [N m/rad], [rad],
+      [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s]
+    - push: force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace force, torque
+    - callback: none; the force's own Python is called
+    - stop: bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, on such a coordinate
+    - dipoles: moments (3 and 3) [A m2] in the axes of sites 1 and 2; schedules replace them
+    - image: cold (0 or 1), moments of the magnets of sites 2 and 3 along their z, frozen image of that of site 3: point
+      (3) and moment (3) in the axes of the face, site 1
+    - planet dipole: orbit (10), moment of the planet (3) in N, moment (3) in the axes of site 1; a schedule replaces it
+    - hill: rate [rad/s] of the turning frame, for every moving body
+    - planet: orbit (10), for every moving body
+    - charges: charges (2) [C] of sites 1 and 2, 1 / Debye length [1/m]
+    - bushing: stiffness (21) and damping (21) in the axes of site 1, each: xx xy xz yy yz zz of the linear block, the
+      mixed block row by row, the angular block
+    - wheel: momentum (3) [N m s] in the axes of site 1; a schedule replaces it
 
     An orbit says where the origin of N is from a planet: mu [m3/s2], semi-major axis [m], eccentricity, mean anomaly at
     t = 0, unit vectors (3 and 3) to the pericentre and across; or mu, 0, 0, 0 and a point (3) at rest.

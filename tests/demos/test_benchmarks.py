@@ -47,7 +47,7 @@ def test_tables_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFi
     page.write_text(f"# Ours\n\n{__main__.BEGIN}\nold\n{__main__.END}\n\nThe end.\n")
     __main__.main(["cubes", "references", "--quick", "--out", str(tmp_path)])
     printed, written = capsys.readouterr().out, page.read_text()
-    assert "MuJoCo, Pinocchio, Exudyn; pip install" in printed
+    assert "MuJoCo, Pinocchio, Exudyn, Drake, PyBullet; pip install" in printed
     assert all(problem.name in printed and problem.name in written for problem in PROBLEMS)
     assert "two cubes, error of the end angle" in printed
     assert written.startswith("# Ours\n")

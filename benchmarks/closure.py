@@ -61,7 +61,7 @@ def variant(sweeps: int, scale: str) -> Any:
 
 
 @njit
-def no_scale(rows, k, a, b, bodies):  # in the place of closure.free_response
+def no_scale(rows, k, first, a, b, bodies):  # in the place of closure.free_response
     return 1.0
 
 

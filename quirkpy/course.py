@@ -17,6 +17,7 @@ class Stop(enum.Enum):
 
     END = "the end time was reached"
     EVENT = "a terminal event happened"
+    REST = "it came to rest, or never will"
     STEPS = "max_steps was reached"
     COLLAPSE = "the step became too small to go on: the tolerances cannot be met here"
     NOT_FINITE = "a force or an acceleration was not finite"

@@ -21,7 +21,8 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
-from quirkpy.simulate import Drift, EnergyControl, Settings, StiffMethod, check_settings
+from quirkpy.settle import Rule, settle
+from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, check_settings
 from quirkpy.state import State, check_meeting
 from quirkpy.stiff import driver_for
 from quirkpy.tables import Selection, Tables, compile
@@ -158,11 +159,18 @@ class Multibody:
         "ends".  max_steps bounds the effort.  progress: called with the time reached, now and then; None: on a
         terminal, a run of more than two seconds shows how far it has come; False: nothing is shown.
         """
+        settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps, gains)
+        return self._moved(duration, settings, stop, progress)
+
+    def _moved(
+        self, duration: float, settings: Settings, stop: Sequence[Event], progress: Progress, look: Look | None = None
+    ) -> Trajectory:
+        """The run itself; look: called after each compiled call, ends the run where it returns True."""
         from quirkpy.views.progress import told
 
-        settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps, gains)
         span, begun = check_settings(duration, settings), self.initial.t
         driver = driver_for(settings)(self.clusters, self.initial, span, stop, settings)
+        driver.look = look
         try:
             with told(progress, begun, begun + span) as tell:
                 course = driver.run(tell)
@@ -171,6 +179,25 @@ class Multibody:
                 error.trajectory = Trajectory(self, self.initial, settings, error.course)  # type: ignore[attr-defined]
             raise
         return Trajectory(self, self.initial, settings, course)
+
+    def settle(
+        self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,
+        duration: float = 1e9, evaluations: int = 4_000_000, stop: Sequence[Event] = (), rtol: float = 1e-8,
+        atol: float = 1e-10, method: Method | StiffMethod = "dop853", keep: Keep | int = "all",
+        progress: Progress = None,
+    ) -> Equilibrium:  # fmt: skip
+        """Move until everything rests, polish that to rounding, and certify whether it lasts (see `Equilibrium`).
+
+        A start that rests in an unstable equilibrium is left along its most unstable motion: displaced by `nudge` [m or
+        rad] of the body that moves most, in a sense that `seed` decides (a negative nudge takes the other); 0: it
+        stays.  rest: the run is over when what is left of its motion is this share of the fastest that it has had, and
+        cannot leave the well of a stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
+        evaluations: bounds of the effort.  stop: events that end the motion before.  Rest is that of the bodies beside
+        the drift or the turning of the whole, where nothing outside keeps it.
+        """
+        begun = self if state is None else self.at(state)
+        settings = Settings(rtol, atol, "project", "free", method, None, keep, max(1, evaluations // 12))
+        return settle(begun, Rule(nudge, seed, rest, duration, settings, stop, progress))
 
     # --- questions ----------------------------------------------------------------------------------------------
     def energy(self, state: State | None = None) -> Energy:

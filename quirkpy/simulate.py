@@ -40,7 +40,7 @@ EnergyControl: TypeAlias = Literal["free", "conserve"]
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second, where a closing row
 #: counts as so many bodies; and events.
-MOST_ROWS = 256
+MOST_ROWS, ROWS_LOOKED_AT = 256, 64
 EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
 #: A solver that keeps a history forgets it where projection has moved the state by more than so many tolerances.
@@ -132,13 +132,16 @@ class Driver:
             np.zeros_like(y),
         )
         self.events: list[Happening] = []
+        self.look: Look | None = None
+        self.rested = False  # says the look
 
     # --- the loop -----------------------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         e, kept = self.engine, Kept(self.settings.keep)
         effort = len(self.y) + CLOSING_ROW * len(e.scratch.rows)
-        steps_at_once = max(1, min(MOST_ROWS, EFFORT_PER_CALL // effort))
+        most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
+        steps_at_once = max(1, min(most, EFFORT_PER_CALL // effort))
         self.rows = new_rows(1 + steps_at_once, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
         if self.settings.drift == "baumgarte":
@@ -172,7 +175,7 @@ class Driver:
         if not asking:
             why = self._begin(kept)
             if why in ENDS and progress is None:
-                return ENDS[why]
+                return Stop.REST if self.rested else ENDS[why]
         with interruptions(e.python):
             if asking:
                 why = self._begin(kept)
@@ -242,10 +245,20 @@ class Driver:
     def _keep_rows(self, kept: Kept) -> None:
         """Rows and notes that the last call has filled."""
         filled, noted = int(self.counts[steps.ROOM]), int(self.counts[steps.NOTED])
+        if self.look is not None and filled:
+            wanted = self.look(self, filled)
+            self.rested, filled = wanted is not None, filled if wanted is None else wanted
         kept.add(*(array[:filled] for array in self.rows[:5]))
         for t, which, released in self.rows.notes[:noted]:
-            self.events.append(self._happening(float(t), int(which), released != 0.0))
+            if not (self.rested and t > self.rows.t[filled - 1]):
+                self.events.append(self._happening(float(t), int(which), released != 0.0))
         self.counts[steps.ROOM] = self.counts[steps.NOTED] = 0
+
+    def state_of_row(self, k: int) -> State:
+        """The state in a row that the last compiled call has filled."""
+        held = tuple(label for label, holds in zip(self.engine.stops, self.rows.held[k], strict=True) if holds)
+        every = self.entry.expand(self.rows.states[k])
+        return state_at(self.start, float(self.rows.t[k]), every, self.rows.angles[k], held)
 
     def _happening(self, t: float, which: int, released: bool) -> Happening:
         """What a note of the kernels means."""
@@ -263,6 +276,8 @@ class Driver:
             if progress is not None and self.counts[steps.STEPS] > 0:
                 e.python.t = float(self.clock[steps.T])
                 progress(float(self.clock[steps.T]))
+            if self.rested:
+                return Stop.REST
             if why in ENDS:
                 return ENDS[why]
             if e.python.halted:
@@ -318,6 +333,11 @@ class Driver:
                 states[0, :-1] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.engine.stops
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
+
+
+#: What is asked after each compiled call, with the number of rows that it filled: how many of them are wanted, where the
+#: run is to end there, or None.
+Look: TypeAlias = Callable[[Driver, int], int | None]
 
 
 @contextmanager

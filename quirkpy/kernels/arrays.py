@@ -166,7 +166,7 @@ def _pack(t: Tables) -> Packed:
             _columns(t.schedule_knot[:-1], t.schedule_knot[1:] - 1, t.schedule_kind),
             np.concatenate([t.knot_time[:, None], t.knot_value], axis=1),
         ),
-        np.concatenate([t.body_mass[:, None], moments], axis=1),
+        np.ascontiguousarray(np.concatenate([t.body_mass[:, None], moments], axis=1)),
         _columns(t.freedom_kind, t.freedom_axis),
         _columns(*body, t.joint_site1, t.joint_site2, t.joint_freedom[:-1], np.diff(t.joint_freedom), t.joint_in_tree),
     )

@@ -1,0 +1,362 @@
+"""`Equilibrium`: a state of rest, polished to rounding, and the certificate that says whether it lasts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.parts.checks import Floats
+from quirkpy.state import State
+from quirkpy.vicinity import Slopes, Vicinity
+
+if TYPE_CHECKING:
+    from quirkpy.trajectory import Trajectory
+
+Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]
+
+#: A Newton step moves no body by more than this [m], [rad].
+LONGEST = 0.1
+#: Newton steps at most; the step [m], [rad] below which the next would change nothing; and how much a step with an old
+#: stiffness must gain, or the stiffness is computed anew.
+NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
+#: A stiffness counts as zero below this share of the largest, and below so many times what its differences leave in
+#: doubt.
+ZERO, DOUBTS = 1e-11, 10.0
+#: The asymmetry of K, as a share of it, above which forces have no potential; a rate of growth or decay counts as none
+#: below this share of the fastest motion.
+ASYMMETRY, NO_RATE = 1e-6, 1e-8
+#: Newton's steps below this [m], [rad] that gain no more are rounding.
+ROUNDING = 1e-6
+#: Along a neutral direction nothing pulls: less than this share of the largest stiffness makes of a stride.
+FLAT = 1e-9
+#: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
+FOLLOWED, STRIDE = 0.4, 0.05
+#: A body takes part in a motion when it moves by this share of the one that moves most.
+TAKES_PART = 0.05
+
+
+class Mode(NamedTuple):
+    """A motion xi = c exp(s t) around an equilibrium: s = eigenvalue [1/s]; the angular frequency |s| [rad/s] and the
+    share of critical damping; velocities of all bodies along it, in N and body axes, the fastest of length 1 [m/s or
+    rad/s] (n, 6), complex where bodies do not move in step; which bodies move, and how.
+    """
+
+    eigenvalue: complex
+    frequency: float
+    damping: float
+    shape: Floats
+    moving: tuple[str, ...]
+    along: Floats  # the same in the coordinates of the vicinity (f,)
+
+    @property
+    def period(self) -> float:
+        """Seconds of one oscillation; infinite where there is none."""
+        turning = abs(self.eigenvalue.imag)
+        return 2.0 * math.pi / turning if turning > 0.0 else math.inf
+
+    def __repr__(self) -> str:
+        what = f"{self.frequency:.6g} rad/s, damping {self.damping:.3g}" if self.frequency else "neutral"
+        return f"Mode({what}: {', '.join(self.moving)})"
+
+
+class Pull(NamedTuple):
+    """What a force does to a body at rest, about its mass centre in N: force [N], torque [N m]."""
+
+    source: str
+    force: Floats
+    torque: Floats
+
+
+class Nudge(NamedTuple):
+    """How an unstable start was left: a displacement along a mode, by so much [m or rad] of the body that moves most;
+    which bodies it moved; whether a stop was in its way."""
+
+    size: float
+    seed: int
+    moving: tuple[str, ...]
+    blocked: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A state at rest, and why it lasts or does not.
+
+    verdict: "stable", "unstable", "marginal", "never settles", or "stopped" by an event on the way; reason: the same in
+    a sentence.  damped: whether
+    every motion around it dies out.  gyroscopic: it is held by turning alone, and any damping would undo that.
+    modes: the motions around it, slowest first; unstable, marginal: those that grow, and those that nothing decides;
+    neutral: directions along which equilibria go on, which no force sees, or in which the whole drifts or turns.
+    residual: the largest acceleration left [m/s2] or [rad/s2]; moved: how far polishing has moved any body [m], [rad].
+    run: the motion that led here, if there was one; nudge: how an unstable start was left.
+    """
+
+    state: State
+    verdict: Verdict
+    reason: str
+    damped: bool = False
+    gyroscopic: bool = False
+    modes: tuple[Mode, ...] = ()
+    unstable: tuple[Mode, ...] = ()
+    marginal: tuple[Mode, ...] = ()
+    neutral: tuple[Mode, ...] = ()
+    energy: float = math.nan
+    residual: float = math.nan
+    moved: float = 0.0
+    run: Trajectory | None = None
+    nudge: Nudge | None = None
+    forces: dict[str, tuple[Pull, ...]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Equilibrium(t={self.state.t:.6g}, {self.verdict}: {self.reason})"
+
+
+# --- polishing --------------------------------------------------------------------------------------------------------
+class Polished(NamedTuple):
+    """Where Newton's steps have ended, how far they have moved any body in all [m], [rad], and whether they converged."""
+
+    around: Vicinity
+    moved: float
+    settled: bool
+
+
+def polish(around: Vicinity) -> Polished:
+    """The equilibrium near a state: Newton's method on what pulls along the constraints.
+
+    Directions without stiffness are left alone; the state's own motion as a whole is kept.
+    """
+    moved, clusters = 0.0, around.clusters
+    for _ in range(NEWTON_STEPS):
+        rows, size, settled = newton(around)
+        if size == 0.0:
+            return Polished(around, moved, True)
+        moved += size
+        around = Vicinity(clusters, around.state_of(rows), around.whole)
+        if settled:
+            return Polished(around, moved, True)
+    return Polished(around, moved, False)
+
+
+def newton(around: Vicinity) -> tuple[Floats, float, bool]:
+    """Steps in the coordinates of one vicinity, all with its stiffness, as long as that serves: the state's rows, how
+    far any body has moved, and whether a next step would change nothing."""
+    back = pseudo_inverse(around.stiffness)
+    xi, pull, rows, before = np.zeros(around.freedoms), around.pull, around.rows, math.inf
+    for _ in range(NEWTON_STEPS):
+        step = back @ pull
+        size = size_of(around, step)
+        if size <= POLISHED:
+            return rows, size_of(around, xi), True
+        if size > GAIN * before:  # too far from where the stiffness was measured, or down to rounding
+            return rows, size_of(around, xi), before < ROUNDING
+        xi = xi + step * min(1.0, LONGEST / size)
+        answers = around.answers(around.displaced(xi[None]))
+        rows, pull, before = answers.rows[0], around.reduced(answers.felt)[0], size
+        if size > LONGEST:
+            break
+    return rows, size_of(around, xi), False
+
+
+def size_of(around: Vicinity, xi: Floats) -> float:
+    """How far a displacement along coordinates moves the body that it moves most [m], [rad]."""
+    if not len(xi):
+        return 0.0
+    moved = np.einsum("f,fni->ni", xi, around.basis)
+    return float(np.linalg.norm(moved.reshape(-1, 3), axis=1).max(initial=0.0))
+
+
+def pseudo_inverse(K: Slopes) -> Floats:
+    """K+ without the directions whose stiffness is zero, or not known from zero."""
+    if not K.values.size:
+        return K.values
+    U, sigma, Vt = np.linalg.svd(K.values)
+    doubt = np.linalg.norm(K.doubt @ Vt.T, axis=0)
+    known = sigma > np.maximum(ZERO * sigma[0], DOUBTS * doubt)
+    return np.asarray((Vt[known].T / sigma[known]) @ U[:, known].T)
+
+
+# --- certifying -------------------------------------------------------------------------------------------------------
+class Sorted(NamedTuple):
+    """Coordinates of the directions in which equilibria go on (n, f), and of all others (f - n, f)."""
+
+    neutral: Floats
+    rest: Floats
+
+
+class Balance(NamedTuple):
+    """The linear motion beside the neutral directions: d/dt (x, eta) = flow (x, eta), x along `rest`, confined to
+    `span` (f - n + f, s), where conserved momenta leave no more; its energy there, twice (s, s)."""
+
+    flow: Floats
+    span: Floats
+    energy: Floats
+
+
+def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
+    """What happens around a state at rest."""
+    parts = split(around)
+    carried = tuple(_carried(around, direction) for direction in around.whole.directions(around.rows))
+    neutral = (*carried, *(mode(around, direction, 0j) for direction in parts.neutral))
+    modes, judgement = judged(around, parts)
+    return Equilibrium(
+        state=around.state_of(around.here.rows[0]), neutral=neutral, modes=modes,
+        energy=around.energy + around.entry.standing_energy, residual=float(abs(around.here.felt).max(initial=0.0)),
+        moved=moved, **judgement,
+    )  # fmt: skip
+
+
+def balance(around: Vicinity, parts: Sorted) -> Balance:
+    """The linearised motion without what is neutral."""
+    rest, f = parts.rest, around.freedoms
+    n = len(rest)
+    flow = np.zeros((n + f, n + f))
+    flow[:n, n:] = rest
+    flow[n:, :n] = -around.stiffness.values @ rest.T
+    flow[n:, n:] = -around.damping.values
+    span = np.eye(n + f)
+    rows = around.momentum_rows
+    if len(rows):
+        kept = np.concatenate([rows[:, :f] @ rest.T, rows[:, f:]], axis=1)
+        _, sigma, Vt = np.linalg.svd(kept)
+        span = Vt[(sigma > 1e-9 * sigma.max(initial=0.0)).sum() :].T
+    energy = np.zeros((n + f, n + f))
+    energy[:n, :n] = rest @ around.stiffness.values @ rest.T
+    energy[n:, n:] = np.eye(f)
+    return Balance(span.T @ flow @ span, span, span.T @ (0.5 * (energy + energy.T)) @ span)
+
+
+def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+    """The motions around, and verdict, reason and the motions that decide: by Kelvin and Tait where forces have a
+    potential, else by the rates of growth alone."""
+    rest, K = parts.rest, around.stiffness
+    n = len(rest)
+    if n == 0:
+        return (), dict(verdict="stable", reason="nothing in it can move", damped=True)
+    motion = balance(around, parts)
+    values, vectors = motions(motion, rest.T, len(parts.neutral))
+    modes = tuple(mode(around, x, complex(s)) for s, x in zip(values, vectors.T, strict=True))
+    fastest = max(float(abs(values).max(initial=0.0)), math.sqrt(float(abs(K.values).max())))
+    growing, dying = values.real > NO_RATE * fastest, values.real < -NO_RATE * fastest
+    lasting = tuple(m for m, dies in zip(modes, dying, strict=True) if not dies)
+    damped = bool(dying.all())
+    unstable = tuple(m for m, grows in zip(modes, growing, strict=True) if grows)
+    if unstable:
+        return modes, dict(verdict="unstable", reason=f"{_names(unstable)} leaves it", unstable=unstable)
+
+    k = rest @ K.values @ rest.T
+    loose = max(ASYMMETRY * float(abs(k).max()), DOUBTS * float(abs(K.doubt).max()))
+    drives = np.linalg.eigvalsh(around.damping.values + around.damping.values.T)[0] < -NO_RATE * fastest
+    if abs(k - k.T).max() > loose or drives:  # no potential
+        if damped:
+            return modes, dict(verdict="stable", reason="every motion around it dies out", damped=True)
+        reason = f"the motion of {_names(lasting)} neither grows nor dies out"
+        return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
+
+    energies, along = np.linalg.eigh(motion.energy)
+    x = (motion.span @ along)[:n]
+    unknown = np.maximum(ZERO * float(abs(k).max()), DOUBTS * np.linalg.norm(K.doubt @ (rest.T @ x), axis=0))
+    flat, falling = abs(energies) <= unknown, energies < -unknown
+    level, downhill = (
+        tuple(mode(around, rest.T @ a, 0j) for a in x[:, which].T) for which in (flat, falling)
+    )  # fmt: skip
+    if level:
+        return modes, dict(verdict="marginal", reason=f"to second order nothing holds {_names(level)}", marginal=level)
+    if downhill:
+        reason = f"turning alone holds {_names(downhill)} on a maximum of energy; any damping lets it go"
+        return modes, dict(verdict="marginal", reason=reason, marginal=downhill, gyroscopic=True)
+    reason = "a minimum of energy" + (", and every motion around it dies out" if damped else "")
+    if not damped:
+        reason += f"; nothing damps the motion of {_names(lasting)}"
+    return modes, dict(verdict="stable", reason=reason, damped=damped)
+
+
+def motions(motion: Balance, rest: Floats, excused: int) -> tuple[Floats, Floats]:
+    """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them.
+
+    Of motions that do not change at all as many are left out as there are neutral directions: these may drift.
+    """
+    n = rest.shape[1]
+    values, vectors = np.linalg.eig(motion.flow)
+    displaced = rest @ (motion.span @ vectors)[:n]
+    steady = abs(values) <= NO_RATE * abs(values).max(initial=0.0)
+    out = [
+        (complex(s), x)
+        for s, x, still in zip(values, displaced.T, steady, strict=True)
+        if s.imag >= 0.0 and not (still and excused)
+    ]
+    out.sort(key=lambda pair: (round(abs(pair[0]), 12), -pair[0].real))
+    found = np.array([x for _, x in out]).T if out else np.zeros((len(rest), 0))
+    return np.array([s for s, _ in out], dtype=complex), found
+
+
+def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
+    """A motion along coordinates, described."""
+    real, imaginary = (around.shape(part) for part in (direction.real, direction.imag))
+    whole = real + 1j * imaginary if np.iscomplexobj(direction) else real
+    return _described(around, whole, eigenvalue, direction)
+
+
+def _carried(around: Vicinity, direction: Floats) -> Mode:
+    """The same for a motion as a whole, which no coordinate follows."""
+    still = around.rows.copy()
+    still[:, -6:] = direction
+    every = around.entry.expand(np.concatenate([still, np.zeros((1, still.shape[1]))]))
+    return _described(around, np.asarray(every[:-1, -6:]), 0j, np.zeros(around.freedoms))
+
+
+def _described(around: Vicinity, shape: Floats, eigenvalue: complex, along: Floats) -> Mode:
+    sizes = np.linalg.norm(shape.reshape(len(shape), 2, 3), axis=2)
+    largest = sizes.max(initial=0.0)
+    if largest > 0.0:
+        turn = shape.reshape(-1)[abs(shape).argmax()]
+        shape, sizes = shape * (abs(turn) / turn / largest), sizes / largest
+    if not abs(shape.imag).max(initial=0.0) > 1e-9:
+        shape = shape.real
+    moving = tuple(
+        f"{name} {'turns' if turns >= goes else 'moves'}"
+        for name, (goes, turns) in zip(around.state.bodies, sizes, strict=True)
+        if max(goes, turns) > TAKES_PART
+    )
+    frequency = abs(eigenvalue)
+    return Mode(eigenvalue, frequency, -eigenvalue.real / frequency if frequency else 0.0, shape, moving, along)
+
+
+def _names(modes: tuple[Mode, ...]) -> str:
+    """What moves in some modes, each body once."""
+    bodies = dict.fromkeys(what.rsplit(" ", 1)[0] for m in modes for what in m.moving)
+    return ", ".join(bodies) or "nothing"
+
+
+# --- neutral directions -----------------------------------------------------------------------------------------------
+def split(around: Vicinity) -> Sorted:
+    """Which directions without stiffness are followed by equilibria all the way, and a basis of the others."""
+    f, K = around.freedoms, around.stiffness
+    if not f:
+        return Sorted(np.zeros((0, 0)), np.zeros((0, 0)))
+    _, sigma, Vt = np.linalg.svd(K.values)
+    doubt = np.linalg.norm(K.doubt @ Vt.T, axis=0)
+    flat = Vt[sigma <= np.maximum(ZERO * sigma[0], DOUBTS * doubt)]
+    neutral = np.array([a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]).reshape(-1, f)
+    full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)
+    return Sorted(neutral, full[:, len(neutral) :].T)
+
+
+def goes_on(around: Vicinity, direction: Floats) -> bool:
+    """Whether equilibria go on along a direction: step by step, put right across it after each."""
+    here, along = around, direction / max(size_of(around, direction), 1e-300)
+    for _ in range(round(FOLLOWED / STRIDE)):
+        rows = here.answers(here.displaced(STRIDE * along[None])).rows[0]
+        there = Vicinity(here.clusters, here.state_of(rows), here.whole)
+        rows, size, settled = newton(there)
+        if not (settled and size < 0.5 * STRIDE):
+            return False
+        there = Vicinity(here.clusters, there.state_of(rows), here.whole) if size > 0.0 else there
+        left = size_of(there, there.pull)  # what no stiffness could put right
+        scale = max(float(abs(around.stiffness.values).max(initial=0.0)), 1e-300)
+        if left > FLAT * STRIDE * scale:
+            return False
+        along = there.coordinates_of(here, along)
+        here = there
+    return True

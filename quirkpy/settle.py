@@ -1,0 +1,225 @@
+"""`settle`: move until the system rests, or never will; then say where, and whether that lasts."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.course import Stop
+from quirkpy.equilibrium import (
+    ASYMMETRY,
+    ROUNDING,
+    Equilibrium,
+    Mode,
+    Nudge,
+    Polished,
+    certify,
+    newton,
+    polish,
+    pseudo_inverse,
+    size_of,
+)
+from quirkpy.kernels.arrays import Q, R, V
+from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.event import Event
+from quirkpy.simulate import Driver, Settings
+from quirkpy.state import State
+from quirkpy.tables.merge import product
+from quirkpy.vicinity import Vicinity
+from quirkpy.whole import Whole, kinetic_beside
+
+if TYPE_CHECKING:
+    from quirkpy.multibody import Multibody
+
+#: A run has come to rest when what is left of its motion is this share of the fastest it has had.
+REST = 1e-3
+#: The state is polished again once its liveliest moment has fallen to this share of that at the last attempt [energy].
+AGAIN = 0.1
+#: A motion does not settle whose dampers take less than this of its energy over a stretch of steps; a steady one keeps
+#: its liveliest moment within this share, and the balance of what is put in and taken out within another.
+LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
+#: The first stretch of steps over which that is judged; each is twice as long as the one before.
+STRETCH = 512
+#: A start is at rest when it is slower than this beside its whole [m/s or rad/s].
+STILL = 1e-12
+#: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
+BEYOND, WALL = 2.0, 0.5
+
+
+class Watcher:
+    """Looks at a run after each compiled call: whether it rests, or why it never will."""
+
+    def __init__(self, system: Multibody, whole: Whole, rest: float) -> None:
+        self.system, self.whole, self.rest = system, whole, rest
+        self.liveliest, self.tried = 0.0, math.inf
+        self.stretch: list[float] = []  # liveliest moments of the stretches so far [J]
+        self.peak, self.rows, self.end = 0.0, 0, STRETCH
+        self.ledger, self.steady = np.zeros(2), 0
+        self.found: Equilibrium | None = None
+        self.never: str | None = None
+
+    def __call__(self, driver: Driver, filled: int) -> int | None:
+        states = driver.rows.states[:filled]
+        kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
+        peak = float(kinetic.max())
+        self.liveliest, self.peak, self.rows = max(self.liveliest, peak), max(self.peak, peak), self.rows + filled
+        allowed = self.rest**2 * self.liveliest
+        if peak <= allowed and peak <= AGAIN * self.tried:
+            self.tried = peak
+            well = well_around(self.system, driver.state_of_row(filled - 1))
+            if well is not None:
+                left = kinetic + well.energies(states[:, :-1])
+                resting = filled - int(np.argmax(np.append(left[::-1] > allowed, True)))
+                if resting < filled and well.walled(float(left[resting])):
+                    self.found = well.found_at(float(driver.rows.t[resting]))
+                    return resting + 1
+        if self.rows >= self.end:
+            self._judge(states[-1, -1])
+        return filled if self.never is not None else None
+
+    def _judge(self, row: Floats) -> None:
+        """At the end of a stretch: does anything take the energy, or is the motion a steady one?"""
+        put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
+        self.ledger = np.array([row[INTO], row[OUT]])
+        before, self.stretch = self.stretch[-1] if self.stretch else math.inf, [*self.stretch, self.peak]
+        alike = abs(self.peak - before) <= STEADY * self.peak
+        if self.peak > 0.0 and abs(put) + abs(taken) <= LOSSLESS * self.peak:
+            self.never = "nothing takes its energy"
+        elif alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * self.peak:
+            self.steady += 1
+            if self.steady == 2:
+                self.never = "it keeps moving: what is put in each cycle, dampers take out"
+        else:
+            self.steady = 0
+        self.end, self.peak = 2 * self.end, 0.0
+
+
+class Well(NamedTuple):
+    """A stable, damped equilibrium, and its stiffness: values (f,) along directions (f, f)."""
+
+    around: Vicinity
+    found: Equilibrium
+    stiffness: Floats
+    along: Floats
+
+    def energies(self, states: Floats) -> Floats:
+        """What the bend of the well alone says of the potential energy of states (k, n, STATE_WIDTH) near by [J]."""
+        xi = coordinates(self.around, states)
+        return np.asarray(0.5 * (xi @ self.along) ** 2 @ abs(self.stiffness))
+
+    def found_at(self, t: float) -> Equilibrium:
+        """What was found, at the time [s] at which the run came there: the whole is carried back to where it was."""
+        rows = self.around.whole.carried(self.around.here.rows[0], t - self.around.state.t)
+        return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
+
+    def walled(self, left: float) -> bool:
+        """Whether energy rises nearly as the bend says, as far as some energy [J] reaches and further.
+
+        Loads without a potential have no such walls; there the linearisation alone speaks.
+        """
+        K, holds = self.around.stiffness.values, self.stiffness > 0.0
+        if left == 0.0 or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
+            return True
+        xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
+        here = self.around.energy
+        rises = self.around.answers(self.around.displaced(np.concatenate([xi, -xi]))).energies - here
+        return bool((rises >= WALL * BEYOND**2 * left - 1e-12 * abs(here)).all())
+
+
+def well_around(system: Multibody, state: State) -> Well | None:
+    """The well in which a state lies, if Newton's method finds one there that holds and damps."""
+    around = Vicinity(system.clusters, state)
+    rows, _, settled = newton(around)
+    if not settled:
+        return None
+    there = Vicinity(system.clusters, around.state_of(still(around, rows)), around.whole)
+    found = certify(there, size_of(there, coordinates(there, around.rows[None])[0]))
+    if found.verdict != "stable" or not found.damped:
+        return None
+    K = there.stiffness.values
+    return Well(there, found, *np.linalg.eigh(0.5 * (K + K.T)))
+
+
+def coordinates(around: Vicinity, states: Floats) -> Floats:
+    """Coordinates, to first order, of states near by (k, f)."""
+    turn = product(around.rows[:, Q:V] * (1.0, -1.0, -1.0, -1.0), states[..., Q:V])
+    turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
+    return around.reduced(np.concatenate([states[..., R:Q] - around.rows[:, R:Q], turning], axis=-1))
+
+
+def still(around: Vicinity, rows: Floats) -> Floats:
+    """A state of the whole's motion and none beside it."""
+    out = rows.copy()
+    out[:, V:] = around.whole.field(rows)
+    return out
+
+
+# --- the face ---------------------------------------------------------------------------------------------------------
+class Rule(NamedTuple):
+    """How a system is settled; see `Multibody.settle`."""
+
+    nudge: float
+    seed: int
+    rest: float
+    duration: float
+    settings: Settings
+    stop: Sequence[Event]
+    progress: Any
+
+
+def settle(system: Multibody, rule: Rule) -> Equilibrium:
+    """See `Multibody.settle`."""
+    start = Vicinity(system.clusters, system.initial)
+    if abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL:
+        if size_of(start, pseudo_inverse(start.stiffness) @ start.pull) <= ROUNDING:
+            return from_rest(system, polish(start), rule)
+    return run_to_rest(system, start.whole, rule)
+
+
+def from_rest(system: Multibody, polished: Polished, rule: Rule) -> Equilibrium:
+    """A start at rest: it stays if it is stable, and is nudged out if it is not."""
+    found = certify(polished.around, polished.moved)
+    if found.verdict != "unstable" or rule.nudge == 0.0:
+        return found
+    worst = max(found.unstable, key=lambda m: m.eigenvalue.real)
+    size = float(np.random.default_rng(rule.seed).choice([-1.0, 1.0])) * rule.nudge
+    given = Nudge(size, rule.seed, worst.moving)
+    state = nudged(polished.around, worst, size)
+    if state is None:
+        reason = f"{found.reason}, but a stop is in the way of the sense that was tried"
+        return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
+    return dataclasses.replace(run_to_rest(system.at(state), polished.around.whole, rule), nudge=given)
+
+
+def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
+    """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop is in the way."""
+    xi = np.real(worst.along)
+    rows = around.answers(around.displaced(size / size_of(around, xi) * xi[None])).rows[0]
+    state, stops = around.state_of(rows), around.engine.model.stops
+    which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]
+    before = around.at.coordinates(which)[:, 0]
+    after = state.instant(around.engine.selection).coordinates(which)[:, 0]
+    beyond, closing = side * (after - stops.numbers[:, BOUND]) < 0.0, side * (after - before) < 0.0
+    return None if (beyond & closing).any() else state
+
+
+def run_to_rest(system: Multibody, whole: Whole, rule: Rule) -> Equilibrium:
+    """Move until the system rests, or never will."""
+    watcher = Watcher(system, whole, rule.rest)
+    run = system._moved(rule.duration, rule.settings, rule.stop, rule.progress, watcher)
+    if watcher.found is not None:
+        return dataclasses.replace(watcher.found, run=run)
+    if run.stop is Stop.EVENT:
+        return Equilibrium(run.final, "stopped", f"an event ended the motion: {run.events[-1].name}", run=run)
+    reason = watcher.never
+    if reason is None:
+        last = watcher.stretch[-1] if watcher.stretch else watcher.liveliest
+        share = math.sqrt(last / watcher.liveliest) if watcher.liveliest > 0.0 else 0.0
+        reason = f"{run.stop} before it came to rest; its speeds were down to {share:.2g} of the fastest"
+    return Equilibrium(run.final, "never settles", reason, run=run)

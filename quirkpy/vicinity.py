@@ -1,0 +1,253 @@
+"""`Vicinity`: the states around one, in coordinates of their own, and how forces change among them.
+
+A state near x is reached by a displacement along the constraints, Z xi, put back onto the joints; it moves by Z eta.
+Z has columns that are orthogonal and of length one in the metric of kinetic energy, so that xi and eta have the units
+m kg^(1/2) and m/s kg^(1/2), whatever they move, and
+
+    xi'' = g - K xi - D xi',    g = Z' M a,  K = -Z' M da/dxi,  D = -Z' M da/deta
+
+where a are the accelerations of the constrained system, as someone feels them who is carried along with the whole.  The
+forces of the joints turn with xi, so K is the second variation of energy on the constraints, Z' (Hess U - sum lambda_i
+Hess phi_i) Z for rows with J' lambda as their force: curvature included, redundant rows or not.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy import equation
+from quirkpy.clusters import Clusters, Entry
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.responses import respond
+from quirkpy.parts.checks import Floats
+from quirkpy.simulate import state_at
+from quirkpy.state import State
+from quirkpy.tables.merge import product
+from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
+
+#: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a stiffness
+#: that changes over a centimetre or more (docs/numerics.md).
+FAR, TURNED = 1e-4, 2e-3
+#: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
+PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
+EIGHTH = np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / 840.0
+SIXTH = np.array([0.0, -1.0, 9.0, -45.0, 45.0, -9.0, 1.0, 0.0]) / 60.0
+
+
+class Slopes(NamedTuple):
+    """Derivatives along coordinates (f, f), a column for each, and what a lower order makes different in them (f, f)."""
+
+    values: Floats
+    doubt: Floats
+
+
+class Answers(NamedTuple):
+    """What states answer, on their joints (k, nb, STATE_WIDTH): accelerations felt beside the whole (k, nb, 6), and
+    potential energies (k,)."""
+
+    rows: Floats
+    felt: Floats
+    energies: Floats
+
+
+class Vicinity:
+    """Around one state of a selection.
+
+    moving: keep the state's own motion as that of the whole, or else look at the pose at rest.  whole: what the
+    bodies are carried along with, where that is known already.
+    """
+
+    def __init__(self, clusters: Clusters, state: State, whole: Whole | None = None) -> None:
+        self.clusters, self.state = clusters, state
+        self.entry: Entry = clusters.enter(state, projecting=True)
+        self.engine = self.entry.engine
+        self.rows = self.entry.rows
+        self.engine.model.joints.near[:] = state.near
+        self.engine.hold(state.held)
+        self.whole = whole_motion(self.engine, self.at, self.rows) if whole is None else whole
+
+    @cached_property
+    def at(self) -> Instant:
+        """The state as the kernels of rows and loads take it."""
+        rows, s = self.rows, self.state
+        r, q, v, omega = (rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
+        return Instant(self.engine.selection, s.t, r, q, v, omega, s.near, s.held)
+
+    @cached_property
+    def mass(self) -> Floats:
+        """M of each body over (v in N, omega in body axes) (nb, 6, 6)."""
+        tables = self.engine.selection.tables
+        out = np.zeros((len(self.rows), 6, 6))
+        out[:, :3, :3] = tables.body_mass[:, None, None] * np.eye(3)
+        out[:, 3:, 3:] = tables.body_inertia
+        return out
+
+    @cached_property
+    def basis(self) -> Floats:
+        """Z: displacements that the joints allow, beside those of the whole that change nothing (f, nb, 6)."""
+        n = len(self.rows)
+        root, back = equation.mass_roots(self.at)
+        parts = equation.decompose(self.at)
+        taken = parts.Vt[: parts.rank]
+        carried = self.whole.directions(self.rows)
+        if len(carried):
+            weighted = np.einsum("nij,knj->kni", root, carried).reshape(len(carried), -1)
+            weighted -= (weighted @ taken.T) @ taken
+            U, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
+            taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
+        full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
+        free = full[:, len(taken) :].T.reshape(-1, n, 6)
+        return np.einsum("nij,fnj->fni", back, _tidy(free))
+
+    @property
+    def freedoms(self) -> int:
+        """How many coordinates there are."""
+        return len(self.basis)
+
+    # --- states around ------------------------------------------------------------------------------------------
+    def displaced(self, xi: Floats, eta: Floats | None = None) -> Floats:
+        """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole, not yet on the joints
+        but for first order."""
+        return self.moved_by(np.einsum("kf,fni->kni", xi, self.basis), eta)
+
+    def moved_by(self, displacement: Floats, eta: Floats | None = None) -> Floats:
+        """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body axes."""
+        out = np.empty((len(displacement), *self.rows.shape))
+        out[..., R:Q] = self.rows[:, R:Q] + displacement[..., :3]
+        out[..., Q:V] = product(self.rows[:, Q:V], rotation(displacement[..., 3:]))
+        out[..., V:] = self.whole.field(out)
+        if eta is not None:
+            out[..., V:] += np.einsum("kf,fni->kni", eta, self.basis)
+        return out
+
+    def answers(self, rows: Floats) -> Answers:
+        """Put states (k, nb, STATE_WIDTH) onto the joints; ask for accelerations and energies."""
+        e, k = self.engine, len(rows)
+        states = np.concatenate([rows, np.zeros((k, 1, STATE_WIDTH))], axis=1)
+        accelerations, energies = np.empty((k, rows.shape[1], 6)), np.empty(k)
+        e.model.joints.near[:] = self.state.near
+        e.hold(self.state.held)
+        respond(self.state.t, states, e.model, e.scratch, np.zeros(2), accelerations, energies)
+        e.python.raise_pending()
+        rows = states[:, :-1]
+        return Answers(rows, self.whole.felt(rows, accelerations), energies)
+
+    def reduced(self, felt: Floats) -> Floats:
+        """Z' M a (k, f)."""
+        return np.asarray(np.einsum("fni,nij,knj->kf", self.basis, self.mass, felt))
+
+    def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
+        """The direction along these coordinates that is nearest to one along those of a neighbour, of the same length."""
+        moved = np.einsum("f,fni->ni", xi, other.basis)
+        mine = np.einsum("fni,nij,nj->f", self.basis, self.mass, moved)
+        return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))
+
+    # --- forces and their slopes --------------------------------------------------------------------------------
+    @cached_property
+    def here(self) -> Answers:
+        """The state itself, moving as the whole does and no further."""
+        return self.answers(self.displaced(np.zeros((1, self.freedoms))))
+
+    @property
+    def pull(self) -> Floats:
+        """g: what pulls along each coordinate (f,)."""
+        return self.reduced(self.here.felt)[0]
+
+    @property
+    def energy(self) -> float:
+        """Potential energy here [J]."""
+        return float(self.here.energies[0])
+
+    @cached_property
+    def reach(self) -> Floats:
+        """The step of each coordinate that moves no body by more than a probe may (f,)."""
+        far = np.linalg.norm(self.basis[..., :3], axis=-1).max(axis=-1) / FAR
+        turned = np.linalg.norm(self.basis[..., 3:], axis=-1).max(axis=-1) / TURNED
+        return np.asarray(1.0 / np.maximum(far, turned))
+
+    @cached_property
+    def probes(self) -> Answers:
+        """States at the places of the differences along every coordinate, one coordinate after the other (8 f, ...)."""
+        return self.answers(self.displaced(self._places()))
+
+    @cached_property
+    def stiffness(self) -> Slopes:
+        """K [1/s2]."""
+        return self._slopes(-self.reduced(self.probes.felt))
+
+    @cached_property
+    def moving(self) -> Answers:
+        """The state moving at the places of the differences along every coordinate (8 f, ...)."""
+        steps = self._places()
+        return self.answers(self.displaced(0.0 * steps, steps))
+
+    @cached_property
+    def damping(self) -> Slopes:
+        """D [1/s]; its skew half turns motion without taking energy."""
+        return self._slopes(-self.reduced(self.moving.felt))
+
+    @cached_property
+    def momentum_rows(self) -> Floats:
+        """What (xi, eta) changes of the angular momentum of groups that turn and that nothing outside turns
+        (3 each, 2 f)."""
+        tables, out = self.engine.selection.tables, []
+        for g in np.unique(self.whole.islands):
+            mine = self.whole.islands == g
+            if self.whole.turns[mine].all() and self.whole.turning[mine].any():
+                halves = (
+                    self.slopes_of(angular_momentum(answers.rows[:, mine], tables.body_mass[mine],
+                                                    tables.body_inertia[mine]))
+                    for answers in (self.probes, self.moving)
+                )  # fmt: skip
+                out.append(np.concatenate(list(halves), axis=1))
+        return np.concatenate(out) if out else np.zeros((0, 2 * self.freedoms))
+
+    def slopes_of(self, values: Floats) -> Floats:
+        """Derivatives of anything (8 f, m) that was computed at the places of `probes` (m, f)."""
+        return np.asarray(np.einsum("p,fpm->mf", EIGHTH, self._by_place(values)) / self.reach)
+
+    def _places(self) -> Floats:
+        """xi of every place of the differences (8 f, f)."""
+        return np.concatenate([np.outer(PLACES * h, unit) for h, unit in zip(self.reach, np.eye(self.freedoms))] or [
+            np.zeros((0, 0))
+        ])  # fmt: skip
+
+    def _by_place(self, values: Floats) -> Floats:
+        return values.reshape(self.freedoms, len(PLACES), -1)
+
+    def _slopes(self, values: Floats) -> Slopes:
+        by_place = self._by_place(values)
+        eighth, sixth = (np.einsum("p,fpm->mf", w, by_place) / self.reach for w in (EIGHTH, SIXTH))
+        return Slopes(eighth, eighth - sixth)
+
+    # --- back to states -----------------------------------------------------------------------------------------
+    def state_of(self, rows: Floats, t: float | None = None) -> State:
+        """A state of the system from rows (nb, STATE_WIDTH); angles stay next to those of this state."""
+        s, time = self.state, self.state.t if t is None else t
+        every = self.entry.expand(np.concatenate([rows, np.zeros((1, STATE_WIDTH))]))
+        made = state_at(s, time, every, s.near, s.held)
+        return made.with_angles(self._angles())
+
+    def _angles(self) -> Floats:
+        """Coordinates here, next to which those of states around are taken."""
+        return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])
+
+    def shape(self, direction: Floats) -> Floats:
+        """Velocities of all bodies, in N and body axes, as a motion along coordinates (f,) has them (n, 6)."""
+        still = self.rows.copy()
+        still[:, V:] = np.einsum("f,fni->ni", direction, self.basis)
+        every = self.entry.expand(np.concatenate([still, np.zeros((1, STATE_WIDTH))]))
+        return np.asarray(every[:-1, V:])
+
+
+def _tidy(directions: Floats) -> Floats:
+    """The same with the sign that makes the largest entry of each positive, so that it does not depend on rounding."""
+    flat = directions.reshape(len(directions), -1)
+    if not flat.size:
+        return directions
+    largest = flat[np.arange(len(flat)), abs(flat).argmax(axis=1)]
+    return np.asarray(directions * np.where(largest < 0.0, -1.0, 1.0)[:, None, None])

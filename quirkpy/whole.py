@@ -1,0 +1,310 @@
+"""`Whole`: how a system moves as a whole, beside which its bodies are at rest or not.
+
+A system that hangs together without the ground may drift for ever, and one that nothing outside turns may spin for
+ever; neither says that its bodies have not come to rest on each other.  A joint that turns by itself carries what hangs
+on it around.  All else is judged in N.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.closure import TIME
+from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.evaluation import evaluate
+from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.projection import project
+from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.tables.merge import cross, product, turned
+from quirkpy.tables.tables import CALLBACK, HILL, Selection
+
+#: An island counts as free of outside loads where a shift of one metre or a turn changes its accelerations by less
+#: than this share of them.
+INVARIANCE = 1e-7
+#: Accelerations below this are rounding [m/s2] or [rad/s2].
+ROUNDING = 1e-14
+#: Bodies are looked at so far off their places [m], [rad].
+DISTORTION = 1e-3
+#: Shifts [m] and turns [rad] that are tried: no special places.
+SHIFT, TURN = np.array([0.71, -0.43, 0.57]), np.array([0.31, 0.53, -0.41])
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The motion of each body's island as a whole, per body (n, 3): the point that it turns about, the velocity and
+    acceleration of that, and the angular velocity, all in N.
+
+    drifts, turns: whether nothing outside the island notices where it is, and how it is turned (n,).
+    """
+
+    centre: Floats
+    velocity: Floats
+    acceleration: Floats
+    turning: Floats
+    islands: Ints
+    drifts: Bools
+    turns: Bools
+
+    @classmethod
+    def still(cls, islands: Ints) -> Whole:
+        """Nothing moves as a whole: all is judged in N."""
+        zero, no = np.zeros((len(islands), 3)), np.zeros(len(islands), dtype=bool)
+        return cls(zero, zero, zero, zero, islands, no, no)
+
+    @cached_property
+    def rests(self) -> bool:
+        """Whether nothing is carried along at all."""
+        return not (self.velocity.any() or self.acceleration.any() or self.turning.any())
+
+    def field(self, rows: Floats) -> Floats:
+        """Velocities in N and angular velocities in body axes that bodies have when carried along (..., n, 6)."""
+        if self.rests:
+            return np.zeros((*rows.shape[:-1], 6))
+        arm = rows[..., R:Q] - self.centre
+        v = self.velocity + cross(np.broadcast_to(self.turning, arm.shape), arm)
+        return np.concatenate([v, into_body(rows, self.turning)], axis=-1)
+
+    def beside(self, rows: Floats) -> Floats:
+        """Velocities beside that motion (..., n, 6)."""
+        return np.asarray(rows[..., V:STATE_WIDTH] - self.field(rows))
+
+    def felt(self, rows: Floats, accelerations: Floats) -> Floats:
+        """Rates of the velocities beside that motion, as those who are carried along see them (..., n, 6)."""
+        if self.rests:
+            return accelerations
+        u, arm = self.beside(rows), rows[..., R:Q] - self.centre
+        w = np.broadcast_to(self.turning, arm.shape)
+        own = into_body(rows, self.turning)
+        out = accelerations.copy()
+        out[..., :3] -= self.acceleration + cross(w, cross(w, arm)) + 2.0 * cross(w, u[..., :3])
+        out[..., 3:] -= cross(own, u[..., 3:])
+        return out
+
+    def directions(self, rows: Floats) -> Floats:
+        """Displacements as a whole that change nothing (k, n, 6): drifts, and turns where nothing turns yet."""
+        out = []
+        for k in np.unique(self.islands):
+            mine = self.islands == k
+            for axis in np.eye(3):
+                if self.drifts[mine].all():
+                    out.append(np.where(mine[:, None], np.concatenate([axis, np.zeros(3)]), 0.0))
+            for axis in np.eye(3):
+                if self.turns[mine].all() and not self.turning[mine].any():
+                    about = np.concatenate(
+                        [np.cross(axis, rows[:, R:Q] - self.centre), into_body(rows, np.tile(axis, (len(rows), 1)))],
+                        axis=1,
+                    )
+                    out.append(np.where(mine[:, None], about, 0.0))
+        return np.array(out).reshape(-1, len(rows), 6)
+
+    def carried(self, rows: Floats, seconds: float) -> Floats:
+        """The state after it has been carried along for some time, nothing moving beside it."""
+        angle = self.turning * seconds
+        q = rotation(angle)
+        centre = self.centre + self.velocity * seconds + 0.5 * self.acceleration * seconds**2
+        out = rows.copy()
+        out[:, R:Q] = centre + turned(q, rows[:, R:Q] - self.centre)
+        out[:, Q:V] = product(q, rows[:, Q:V])
+        out[:, V:OMEGA] = turned(q, rows[:, V:OMEGA])
+        return out
+
+
+def into_body(rows: Floats, a: Floats) -> Floats:
+    """Vectors in N, one for each body (n, 3), in body axes (..., n, 3)."""
+    back = rows[..., Q:V] * (1.0, -1.0, -1.0, -1.0)
+    return turned(back, np.broadcast_to(a, (*rows.shape[:-1], 3)))
+
+
+def rotation(angle: Floats) -> Floats:
+    """Quaternions w x y z of rotation vectors (..., 3)."""
+    half = 0.5 * np.linalg.norm(angle, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * angle], axis=-1)
+
+
+# --- finding it -------------------------------------------------------------------------------------------------------
+def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
+    """How a system at rows (n, STATE_WIDTH) moves as a whole; the engine knows its stops and angles already."""
+    groups = groups_of(engine)
+    out = Whole.still(groups)
+    if groups.max(initial=-1) < 0 and not at.rows.rate.any():  # all on the ground, and nothing moves by itself
+        return out
+    base = accelerations(engine, at.t, rows[None])[0]
+    bent = distorted(engine, at.t, rows)
+    for k in np.unique(groups):
+        mine = groups == k
+        if k < 0:
+            if at.rows.rate.any():  # joints that move by themselves
+                out = _fitted(out, engine.selection, rows, mine, base, drifts=False, turns=False)
+        elif _nothing_pulls(engine, at.t, bent, mine):
+            turns = _nothing_turns(engine, at.t, bent, mine)
+            out = _fitted(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
+    return out
+
+
+def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
+    """Of some states (k, n, STATE_WIDTH), as they are (k, n, 6)."""
+    out = np.empty((*states.shape[:2], 6))
+    for state, answer in zip(states, out, strict=True):
+        evaluate(t, state, engine.model, engine.scratch, answer)
+    engine.python.raise_pending()
+    return out
+
+
+def distorted(engine: Engine, t: float, rows: Floats) -> Floats:
+    """A state nearby in which bodies stand off the places where their forces cancel, on the joints."""
+    rng = np.random.default_rng(0)
+    state = np.concatenate([rows, np.zeros((1, STATE_WIDTH))])
+    state[:-1, R:Q] += DISTORTION * rng.normal(size=(len(rows), 3))
+    state[:-1, Q:V] = product(rows[:, Q:V], rotation(DISTORTION * rng.normal(size=(len(rows), 3))))
+    engine.scratch.report[TIME] = t
+    project(state, engine.model, engine.scratch, np.zeros(2))
+    engine.python.raise_pending()
+    return state[:-1]
+
+
+def groups_of(engine: Engine) -> Ints:
+    """Which bodies hang together by joints or forces between them, a number each; -1: joints hold them to the ground."""
+    islands, selection, t = engine.model.islands, engine.selection, engine.selection.tables
+    if islands.max(initial=-1) < 0:
+        return islands
+    acting = selection.elements
+    if (t.element_kind[acting] == CALLBACK).any():  # a user's own force may join any two
+        return np.where(islands < 0, -1, 0)
+    sites = np.stack([t.element_site1[acting], t.element_site2[acting], t.element_site3[acting]])
+    bodies = np.append(t.site_body, -1)[sites]
+    labels = np.append(islands, -1)[bodies]
+    one, two = (np.concatenate([labels[i], labels[j]]) for i, j in ((0, 1), (1, 2)))
+    joined = (one >= 0) & (two >= 0)
+    n = len(islands) + 1
+    links = coo_array((np.ones(joined.sum()), (one[joined], two[joined])), shape=(n, n))
+    together = connected_components(links, directed=False)[1]
+    return np.where(islands < 0, -1, together[islands])
+
+
+def _nothing_pulls(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
+    """Whether the mass centre of a group moves by itself alone, as under uniform and orbital fields: a shift of the
+    whole changes no acceleration beside what the turning frame of an orbit makes of it."""
+    shifted = rows.copy()
+    shifted[mine, R:Q] += SHIFT
+    here, there = accelerations(engine, t, np.stack([rows, shifted]))
+    tables, acting = engine.selection.tables, engine.selection.elements
+    for e in acting[tables.element_kind[acting] == HILL]:
+        here[mine, :3] += tables.element_numbers[e, 0] ** 2 * SHIFT * (3.0, 0.0, -1.0)
+    return _alike(here, there)
+
+
+def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
+    """Whether a group turned as a whole about its mass centre moves as before, turned; its mass centre aside."""
+    tables, acting = engine.selection.tables, engine.selection.elements
+    if (tables.element_kind[acting] == HILL).any():
+        return False
+    centre, q = _mass_centre(engine.selection, rows, mine), rotation(TURN)
+    other = rows.copy()
+    other[mine, R:Q] = centre + turned(q, rows[mine, R:Q] - centre)
+    other[mine, Q:V] = product(q, rows[mine, Q:V])
+    other[mine, V:OMEGA] = turned(q, rows[mine, V:OMEGA])
+    here, there = accelerations(engine, t, np.stack([rows, other]))
+    mass = tables.body_mass[mine]
+    fall = np.asarray(mass @ here[mine, :3] / mass.sum())
+    here[mine, :3] = fall + turned(q, here[mine, :3] - fall)
+    return _alike(here, there)
+
+
+def _alike(one: Floats, two: Floats) -> bool:
+    """Whether accelerations are the same but for rounding."""
+    scale = max(float(abs(one).max(initial=0.0)), float(abs(two).max(initial=0.0)))
+    return bool(abs(one - two).max(initial=0.0) <= INVARIANCE * scale + ROUNDING)
+
+
+def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
+    mass = selection.tables.body_mass[mine]
+    return np.asarray(mass @ rows[mine, R:Q] / mass.sum())
+
+
+def _fitted(
+    whole: Whole, selection: Selection, rows: Floats, mine: Bools, base: Floats, *, drifts: bool, turns: bool
+) -> Whole:
+    """The rigid motion nearest to that of some bodies, in the metric of kinetic energy."""
+    centre = _mass_centre(selection, rows, mine)
+    mass = selection.tables.body_mass[mine]
+    velocity = np.asarray(mass @ rows[mine, V:OMEGA] / mass.sum())
+    fall = np.asarray(mass @ base[mine, :3] / mass.sum())
+    turning = np.zeros(3)
+    if turns or not drifts:
+        inertia, momentum = np.zeros((3, 3)), np.zeros(3)
+        for k in np.flatnonzero(mine):
+            axes = turned(rows[k, Q:V], np.eye(3)).T
+            own = axes @ selection.tables.body_inertia[k] @ axes.T
+            d = rows[k, R:Q] - centre
+            m = selection.tables.body_mass[k]
+            inertia += own + m * (d @ d * np.eye(3) - np.outer(d, d))
+            momentum += own @ (axes @ rows[k, OMEGA:]) + m * np.cross(d, rows[k, V:OMEGA] - velocity)
+        turning = np.linalg.solve(inertia, momentum)
+    if not drifts:  # carried round a point that stands still
+        fall = np.cross(turning, velocity)
+    one = mine[:, None]
+    return dataclasses.replace(
+        whole,
+        centre=np.where(one, centre, whole.centre),
+        velocity=np.where(one, velocity, whole.velocity),
+        acceleration=np.where(one, fall, whole.acceleration),
+        turning=np.where(one, turning, whole.turning),
+        drifts=whole.drifts | (mine & drifts),
+        turns=whole.turns | (mine & turns),
+    )
+
+
+# --- how lively a motion is -------------------------------------------------------------------------------------------
+def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats:
+    """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each group that drifts
+    freely is taken without its drift, one that turns freely without its turning."""
+    tables = selection.tables
+    mass, inertia = tables.body_mass, tables.body_inertia
+    v, omega = states[..., V:OMEGA], states[..., OMEGA:STATE_WIDTH]
+    out = 0.5 * (np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega))
+    for g in np.unique(whole.islands):
+        mine = whole.islands == g
+        round_a_point = bool(whole.turning[mine].any()) and not whole.drifts[mine].all()
+        if not (whole.drifts[mine].all() or round_a_point):
+            continue
+        m = mass[mine]
+        momentum = np.einsum("n,kni->ki", m, v[:, mine])
+        out -= 0.5 * (momentum**2).sum(axis=1) / m.sum()
+        if whole.turns[mine].all() or round_a_point:
+            out -= _turning_energy(m, inertia[mine], states[:, mine])
+    return np.maximum(out, 0.0)
+
+
+def _turning_energy(mass: Floats, inertia: Floats, states: Floats) -> Floats:
+    """L . I^-1 L / 2 about the mass centre (k,)."""
+    d, axes = _arms(mass, states), _axes(states)
+    total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum("n,kni,knj->kij", mass, d, d)
+    total += np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3)
+    momentum = angular_momentum(states, mass, inertia)
+    turning = np.linalg.solve(total, momentum[..., None])[..., 0]
+    return np.asarray(0.5 * (momentum * turning).sum(axis=1))
+
+
+def angular_momentum(states: Floats, mass: Floats, inertia: Floats) -> Floats:
+    """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3)."""
+    spin = np.einsum("knip,npq,knq->ki", _axes(states), inertia, states[..., OMEGA:STATE_WIDTH])
+    return np.asarray(spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), states[..., V:OMEGA])))
+
+
+def _arms(mass: Floats, states: Floats) -> Floats:
+    """Mass centres of bodies from that of them all (k, n, 3)."""
+    r = states[..., R:Q]
+    return np.asarray(r - (np.einsum("n,kni->ki", mass, r) / mass.sum())[:, None])
+
+
+def _axes(states: Floats) -> Floats:
+    """Body axes as columns in N (k, n, 3, 3)."""
+    q = states[..., Q:V]
+    return np.stack([turned(q, np.broadcast_to(axis, (*q.shape[:-1], 3))) for axis in np.eye(3)], axis=-1)

@@ -1,0 +1,133 @@
+"""Pictures of bodies, shapes, sensors, events and schedules."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from draw.card import FREE, INK, LOAD, PALE, STEPS, TWO, Card, Point, between, circle, cosine, flat, sine, smooth
+
+
+def body(on: Card) -> None:
+    """A rigid body with its mass centre, its axes and its pose in N."""
+    on.fill(*_blob((96, 62), 40), colour=TWO)
+    on.frame((16, 22), length=18, names="x z")
+    on.arrow((16, 22), (92, 60), colour=PALE, width=0.8)
+    on.text((50, 48), "r")
+    on.frame((94, 61), length=22, turned=20)
+    on.text((102, 46), "m, I")
+    on.text((16, 12), "N")
+
+
+def site(on: Card) -> None:
+    """A frame fixed in a body, at a point given from the mass centre."""
+    on.box((-22, 0, -6), (66, 50, 46), TWO)
+    centre, face = flat((-26, 0, -6)), flat((11, 0, -6))
+    on.disc(centre, 2.2)
+    on.arrow(centre, face, colour=PALE, width=0.9)
+    on.text(between(centre, (face[0], face[1] + 16), 0.5), "at")
+    on.arrow(face, (face[0] + 42, face[1]), colour=INK, width=1.0, words="z")
+    on.arrow(face, (face[0] - 14, face[1] - 12), colour=INK, width=1.0, words="x")
+    on.arrow(face, (face[0], face[1] + 42), colour=INK, width=1.0, words="y")
+
+
+def box(on: Card) -> None:
+    """A cuboid with its lengths along x, y and z."""
+    on.box((0, 0, 2), (76, 50, 40), TWO)
+    on.measure((-38, -25, -25), (38, -25, -25), "x", -7)
+    on.measure((44, -25, -18), (44, 25, -18), "y", -8)
+    on.measure((-45, -25, -18), (-45, -25, 22), "z", 7)
+
+
+def sphere(on: Card) -> None:
+    """A ball with its radius."""
+    on.ball((80, 60), 40)
+    on.disc((80, 60), 1.8)
+    on.measure((80, 60), (114, 41), "radius", -9)
+
+
+def cylinder(on: Card) -> None:
+    """A round rod along x with its radius and its length."""
+    on.rod((-10, 0, 4), "x", 26, 86, TWO)
+    on.measure((-53, 0, -30), (33, 0, -30), "length", -8)
+    on.disc((33, 0, 4), 1.6)
+    on.line((33, 0, 4), (33, 0, 30))
+    on.text((123, 74), "radius", side="left", size=6.2)
+
+
+def sensor(on: Card) -> None:
+    """A mark on a face that notices others within its reach."""
+    on.box((-38, 0, 2), (44, 50, 50), TWO)
+    x, y = flat((-16, 0, 2))
+    on.disc((x, y), 4, LOAD, LOAD)
+    for radius in (18, 32, 46):
+        on.line(*circle((x, y), radius, "flat", -32, 64), colour=LOAD, width=1.2)
+    on.arrow((x, y), (x + 74, y), colour=INK, width=0.9, words="z")
+    on.measure((x, 20), (x + 46, 20), "reach", -9)
+
+
+def at_rest(on: Card) -> None:
+    """Speed and acceleration fall below their thresholds."""
+    on.plot("t", "speed")
+    curve = [(26 + t, 26 + 62 * math.exp(-t / 30) * (0.62 + 0.38 * cosine(5 * t))) for t in range(0, 113, 3)]
+    on.line(*curve, width=1.4)
+    on.line((24, 33), (144, 33), colour=PALE, dashed=True)
+    on.disc((113, 29.5), 4, FREE, FREE)
+    on.text((113, 46), "at rest", FREE)
+
+
+def energy_below(on: Card) -> None:
+    """The energy falls below a threshold."""
+    on.plot("t", "energy")
+    on.line(*((26 + t, 32 + 58 * math.exp(-t / 55)) for t in range(0, 112, 4)), width=1.4)
+    on.line((24, 53), (144, 53), colour=PALE, dashed=True)
+    on.disc((82, 53), 4, FREE, FREE)
+    on.text((100, 64), "event", FREE)
+
+
+def sensors_meet(on: Card) -> None:
+    """Two sensors come within reach of each other, face to face."""
+    on.box((-42, 0, -4), (36, 44, 44))
+    on.box((48, 0, -4), (36, 44, 44), TWO)
+    one, two = flat((-24, 0, -4)), flat((30, -22, -4))
+    two = two[0] + 2, one[1]
+    for spot, side in ((one, 1), (two, -1)):
+        on.disc(spot, 4, LOAD, LOAD)
+        on.arrow((spot[0], spot[1]), (spot[0] + 19 * side, spot[1]), colour=INK, width=0.9)
+    on.arrow((98, 94), (66, 94), colour=FREE)
+    on.text((80, 12), "reach, alignment, roll")
+
+
+def when(on: Card) -> None:
+    """A function of the state crosses zero."""
+    on.arrow((16, 58), (148, 58), colour=INK, width=0.8)
+    on.arrow((24, 16), (24, 104), colour=INK, width=0.8)
+    on.text((142, 47), "t")
+    on.text((30, 108), "function(state)", side="left")
+    on.line(*((26 + t, 58 + 34 * cosine(2.4 * t + 10)) for t in range(0, 110, 3)), width=1.4)
+    for t in (80 / 2.4, 260 / 2.4):
+        on.disc((26 + t, 58), 4, FREE, FREE)
+
+
+def schedule(on: Card) -> None:
+    """Values at knots, held, joined by lines or smoothly."""
+    on.plot("t", "value")
+    knots = [(34, 38), (72, 84), (104, 52), (136, 76)]
+    for (x1, y1), (x2, y2) in pairwise(knots):
+        on.line((x1, y1), (x2, y1), (x2, y2), colour=PALE, width=0.8)
+        on.line((x1, y1), (x2, y2), colour=LOAD, width=0.9, dashed=True)
+        on.line(*((x1 + s * (x2 - x1), y1 + smooth(s) * (y2 - y1)) for s in STEPS), colour=FREE, width=1.4)
+    for knot in knots:
+        on.disc(knot, 3)
+
+
+# --- shared by several ---------------------------------------------------------------------------------------------
+def _blob(centre: tuple[float, float], size: float) -> list[Point]:
+    """The outline of a body of any shape."""
+    return [
+        (
+            centre[0] + size * (1 + 0.12 * cosine(2 * a + 40) + 0.06 * cosine(3 * a)) * cosine(a),
+            centre[1] + 0.85 * size * (1 + 0.12 * cosine(2 * a + 40) + 0.06 * cosine(3 * a)) * sine(a),
+        )
+        for a in range(0, 360, 8)
+    ]

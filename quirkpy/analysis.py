@@ -10,7 +10,7 @@ import numpy as np
 from quirkpy import equation
 from quirkpy.kernels.instant import Instant
 from quirkpy.parts.checks import Bools, Floats
-from quirkpy.parts.couplings import Coupling
+from quirkpy.parts.couplings import Coupling, Prescribed
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.primitives import Gap
 from quirkpy.state import gaps
@@ -48,10 +48,11 @@ def energy(at: Instant) -> Energy:
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """How well a state satisfies the active joints.
+    """How well a state satisfies the active joints, and the stops that hold.
 
-    position: each row's residual [m], or [1] for cosines; velocity: its rate [m/s], [1/s]; joints: the joint of each
-    row; gaps: the worst gap of each joint, in metres or radians.
+    position: each row's residual [m], or [1] for cosines, or how far a held coordinate is from its stop [rad], [m];
+    velocity: its rate [m/s], [1/s]; joints: the joint of each row, stops last; gaps: the worst gap of each joint, in
+    metres or radians.
     """
 
     position: Floats
@@ -61,18 +62,19 @@ class Residual:
 
 
 def residual(at: Instant) -> Residual:
-    """Residuals of all rows of the active joints, in table order."""
+    """Residuals of all rows of the active joints, in table order, and of the stops that hold."""
     tables, selection = at.selection.tables, at.selection
     u = np.hstack([at.v, at.omega]).reshape(-1)
     velocity = equation.constraint_matrix(at) @ u + at.rows.rate
-    names = tuple(tables.joint_names[j] for j in tables.row_joint[selection.rows])
+    names = tuple(tables.joint_names[j] for j in (*tables.row_joint[selection.rows], *(s.joint for s in at.stops)))
     worst = {tables.joint_names[k]: max(gaps(at, tables.joints[k]), key=lambda g: g.size) for k in selection.joints}
     return Residual(at.rows.phi, velocity, names, worst)
 
 
 class Mobility(NamedTuple):
     """degrees_of_freedom: 6 for each moving body less the rank; rank: independent rows; rows: all rows;
-    redundant: joints whose rows depend on those of others here; smallest: the smallest singular value that counts, of
+    redundant: joints whose rows depend on those of others here; stops that hold count as rows, under their names:
+    degrees_of_freedom are those that are left as long as they do; smallest: the smallest singular value that counts, of
     the mass-weighted constraint matrix with rows of length one (near 0: close to a singular pose)."""
 
     degrees_of_freedom: int
@@ -86,29 +88,36 @@ def mobility(at: Instant) -> Mobility:
     """Degrees of freedom and redundancy at this pose."""
     parts = equation.decompose(at)
     m = len(parts.norms)
-    involved = at.selection.tables.row_joint[at.selection.rows[_shares(parts) > SHARE]]
-    names = tuple(at.selection.tables.joint_names[k] for k in np.unique(involved))
+    tables, rows = at.selection.tables, at.selection.rows
+    dependent = _shares(parts) > SHARE
+    joints = np.unique(tables.row_joint[rows[dependent[: len(rows)]]])
+    stops = (stop.name for stop, too in zip(at.stops, dependent[len(rows) :], strict=True) if too)
+    names = tuple(dict.fromkeys((*(tables.joint_names[k] for k in joints), *stops)))
     smallest = float(parts.sigma[parts.rank - 1]) if parts.rank else 1.0
     return Mobility(6 * len(at.r) - parts.rank, parts.rank, m, names, smallest)
 
 
 class Reaction(NamedTuple):
     """What a joint does to its second body: force [N] at its site and torque [N m], both in N or in the axes of its
-    first site.  unique: whether it is determined; where joints are redundant it is the least-norm one of many."""
+    first site.  unique: whether it is determined; where joints are redundant it is the least-norm one of many.
+    press: of a stop that holds, or a taut rope, how hard its coordinate presses on it [N m] or [N]; below zero it would
+    have to pull, and so holds nothing.  None of other joints."""
 
     force: Floats
     torque: Floats
     unique: bool
+    press: float | None = None
 
 
 def reactions(at: Instant, multipliers: Floats, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
-    """Joint loads, from the multipliers of all rows."""
+    """Loads of joints, and of stops that hold, from the multipliers of all rows; that of a taut rope is its joint's."""
     tables, selection = at.selection.tables, at.selection
-    joint = tables.row_joint[selection.rows]
-    shares = _shares(equation.decompose(at))
-    out = {}
-    for j in selection.joints:
-        mine = joint == j
+    joint = np.concatenate([tables.row_joint[selection.rows], [s.joint if s.own else -1 for s in at.stops]])
+    shares, out = _shares(equation.decompose(at)), {}
+    n = len(selection.rows)
+    loads = [(tables.joint_names[j], j, joint == j) for j in selection.joints]
+    loads += [(s.name, s.joint, np.arange(len(joint)) == n + k) for k, s in enumerate(at.stops) if not s.own]
+    for name, j, mine in loads:
         wrench = multipliers[mine] @ _on_second(at, mine)
         near, far = tables.joints[j].sites
         arm = at.view[far].position - _wrench_origin(at, j)
@@ -116,15 +125,28 @@ def reactions(at: Instant, multipliers: Floats, axes: ReactionAxes = "inertial")
         if axes == "joint":
             turn = at.view[near].axes
             force, torque = force @ turn, torque @ turn
-        out[tables.joint_names[j]] = Reaction(force, torque, bool((shares[mine] <= SHARE).all()))
+        press = float(multipliers[n:][mine[n:]].sum()) if mine[n:].any() else None
+        out[name] = Reaction(force, torque, bool((shares[mine] <= SHARE).all()), press)
     return out
+
+
+def drives_against(at: Instant, k: int) -> tuple[str, ...]:
+    """Joints that move by themselves and would have to be where stop k, of those that hold, does not let them."""
+    tables, selection = at.selection.tables, at.selection
+    parts = equation.decompose(at)
+    U, first = parts.U[:, : parts.rank], len(selection.rows)
+    with_it = abs(U @ U[first + k])[:first] > SHARE  # rows whose combinations vanish together with that of the stop
+    owners = tables.row_joint[selection.rows[with_it]]
+    pairs = zip(owners, at.rows.rate[:first][with_it] != 0.0, strict=True)
+    by_itself = (j for j, moving in pairs if moving or isinstance(tables.joints[j], Prescribed))
+    return tuple(dict.fromkeys(tables.joint_names[j] for j in by_itself))
 
 
 def _on_second(at: Instant, mine: Bools) -> Floats:
     """J of some rows of a joint over its second body; a coupling of two joints counts for the one it names first."""
     tables, selection, rows = at.selection.tables, at.selection, at.rows
     out = rows.jacobian[mine, 6:].copy()
-    which = selection.rows[mine]
+    which = selection.rows[mine[: len(selection.rows)]]
     for k in np.flatnonzero(tables.row_kind[which] == RELATION_ROW):
         joint = tables.joints[tables.row_joint[which[k]]]
         other = tables.coordinate_joint[tables.row_axis1[which[k]]]

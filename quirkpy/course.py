@@ -21,6 +21,7 @@ class Stop(enum.Enum):
     STEPS = "max_steps was reached"
     COLLAPSE = "the step became too small to go on: the tolerances cannot be met here"
     NOT_FINITE = "a force or an acceleration was not finite"
+    JAMMED = "a stop or a taut rope is in the way of a drive"
     INTERRUPTED = "it was interrupted"
     FAILED = "a user's function raised an error"
 
@@ -30,7 +31,7 @@ class Stop(enum.Enum):
 
 class Happening(NamedTuple):
     """A located event: time [s], its name; the two sensors that met; the joints of a loop that passed a singular pose,
-    where branches of motion meet: it kept to its own."""
+    where branches of motion meet: it kept to its own; or a joint at its stop, and drives that this is in the way of."""
 
     t: float
     name: str

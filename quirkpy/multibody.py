@@ -133,7 +133,7 @@ class Multibody:
         return self._solve(state, evaluator).acceleration
 
     def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
-        """What all joints together do to each moving body (n, 6): force in N [N], torque in body axes [N m]."""
+        """What joints and stops that hold do to each moving body (n, 6): force in N [N], torque in body axes [N m]."""
         return self._solve(state, evaluator).constraint_wrench
 
     def matrices(self, state: State | None = None) -> Matrices:
@@ -205,15 +205,18 @@ class Multibody:
         return analysis.energy(self._instant(state))
 
     def residual(self, state: State | None = None) -> Residual:
-        """How far the active joints are from being satisfied, in position and velocity."""
+        """How far the active joints, and the stops that hold, are from being satisfied, in position and velocity."""
         return analysis.residual(self._instant(state))
 
     def mobility(self, state: State | None = None) -> Mobility:
-        """Degrees of freedom, rank, redundant joints, nearness of a singular pose."""
+        """Degrees of freedom, rank, redundant joints, nearness of a singular pose; stops that hold count as rows."""
         return analysis.mobility(self._instant(state))
 
     def reactions(self, state: State | None = None, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
-        """Force and torque of each active joint on its second body; flagged where they are not unique.
+        """Force and torque of each active joint, and each stop that holds, on its second body.
+
+        `unique` is False where they are not; `press` of a stop tells how hard it is pressed on: not below zero, where
+        it rightly holds.
 
         axes: "inertial": in N; "joint": in the axes of the joint's first site, z along the axis of a hinge.
         """
@@ -241,11 +244,6 @@ class Multibody:
         if evaluator not in solvers:
             raise PartError(f"evaluator is {evaluator!r}, but must be one of {', '.join(map(repr, solvers))}.")
         at = self._instant(state)
-        if at.held and evaluator != "recursive":
-            raise PartError(
-                f"stops hold in this state ({', '.join(at.held)}), and the {evaluator} evaluator does not know them; "
-                "ask for the accelerations or constraint forces of the recursive one."
-            )
         try:
             return solvers[evaluator](at)
         except UndeterminedAcceleration as error:

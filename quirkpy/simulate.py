@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from quirkpy.analysis import drives_against
 from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
@@ -23,6 +24,7 @@ from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
 from quirkpy.kernels.engine import STANDARD_CONTROL
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
 from quirkpy.kernels.hook import PARTS
+from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.methods import GIVEN, TABLES, Method
 from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
@@ -269,6 +271,18 @@ class Driver:
             return Happening(t, f"{event.name} {'released' if released else 'reached'}", joints=(event.joint,))
         return Happening(t, event.name, self.watched[which].sensors)
 
+    def _jam(self) -> Happening:
+        """Which stop is in the way of which drives, as the joints say where the run has ended."""
+        e, y, t, s = self.engine, self.y[:-1], float(self.clock[steps.T]), int(self.counts[steps.ANSWER])
+        holding = e.model.stops.what[:, HOLDS] != 0
+        holding[s] = True
+        held = tuple(label for label, holds in zip(e.stops, holding, strict=True) if holds)
+        motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
+        drives = drives_against(Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum()))
+        joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
+        name = f"{e.stops[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
+        return Happening(t, name, joints=tuple(dict.fromkeys((joint, *drives))))
+
     def _loop(self, why: int, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         """Call after call, until the run is over; why: the last has ended."""
         e = self.engine
@@ -288,6 +302,8 @@ class Driver:
             why = self._advance(room)
             e.python.raise_pending()
             self._keep_rows(kept)
+            if why == integrator.JAMMED:
+                self.events.append(self._jam())
 
     def _room(self) -> int:
         """How many steps a call may take."""
@@ -378,6 +394,7 @@ ENDS = {
     integrator.STOPPED: Stop.EVENT,
     integrator.COLLAPSED: Stop.COLLAPSE,
     integrator.NOT_FINITE: Stop.NOT_FINITE,
+    integrator.JAMMED: Stop.JAMMED,
 }
 
 

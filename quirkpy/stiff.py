@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.clusters import Clusters
-from quirkpy.kernels import integrator, steps
+from quirkpy.kernels import contact, integrator, steps
 from quirkpy.kernels.arrays import STATE_WIDTH
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event
@@ -57,7 +57,9 @@ class StiffDriver(Driver):
             if not np.isfinite(self.solver.y).all():
                 return integrator.NOT_FINITE
             if self._take_over():
-                return integrator.STOPPED
+                return integrator.STOPPED if counts[steps.ANSWER] == contact.FIT else integrator.JAMMED
+            if counts[steps.CROWDED] > integrator.TOO_MANY:
+                return integrator.COLLAPSED
             scale = self.settings.atol + self.settings.rtol * abs(run.lines[steps.END])
             if (
                 self.clock[steps.T] != self.solver.t

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from quirkpy.kernels.compiled import inlined, inner
-from quirkpy.kernels.evaluation import Model, Scratch, solve
+from quirkpy.kernels.closure import CONTRADICTION, TARGET, TIME, close_loops
+from quirkpy.kernels.compiled import inlined, inner, kernel
+from quirkpy.kernels.evaluation import Model, Scratch, row_rate, solve
 from quirkpy.kernels.events import JUST_CROSSED
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.ledger import motion_energy, restore_energy
 from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities
+from quirkpy.kernels.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.steps import (
+    ANSWER,
     BEGIN,
     CONSERVING,
     END,
@@ -18,7 +21,9 @@ from quirkpy.kernels.steps import (
     ENERGY,
     NEAR,
     NOTED,
+    PROJECTING,
     RANK,
+    SMALL,
     Run,
     T,
     copy,
@@ -28,7 +33,9 @@ from quirkpy.kernels.steps import (
 from quirkpy.kernels.stops import (
     BEYOND,
     BOUNCE,
+    DECIDED,
     HOLDS,
+    LEEWAY,
     RELEASE,
     RESTITUTION,
     SETTLE,
@@ -38,13 +45,17 @@ from quirkpy.kernels.stops import (
     solved,
     stop_row,
 )
-from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
+from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
 from quirkpy.kernels.watch import GAP, KIND, NOW, ONE, ROOT, STOP, VALUE, Watch, go_on, keep, watched, watched_stops
 from quirkpy.kernels.wrenches import OUT
 from quirkpy.parts.checks import Bools, Floats
 
 #: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop.
 FIT, CONTRADICTED = -1, -2
+#: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
+CONTRADICTORY = 1e-4
+#: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow the drive.
+SLIPPING = 1e-9
 # Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`);
 # whether a stop was released.
 NOTE_TIME, NOTE_WHICH, NOTE_RELEASED, NOTE_WIDTH = range(4)
@@ -96,6 +107,10 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
             if free < -BEYOND:
                 return s
             if free <= TOUCHING:
+                if decided(s, t, run.states[BEGIN], model, scratch):
+                    stops.what[s, DECIDED] = 1
+                    values[k, VALUE], values[k, GAP] = values[k, VALUE] + LEEWAY, free + LEEWAY
+                    continue
                 values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
                 if abs(rate) <= stops.numbers[s, SETTLE]:
                     stops.what[s, HOLDS] = 1
@@ -103,7 +118,7 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
     if touching:
         copy(run.lines, BEGIN, END)
         settle_end(t, run, model, scratch, watch)
-        let_go_of_unpressed(t, False, run, model, scratch, watch, rows)
+        let_go_of_unpressed(t, 0.0, False, run, model, scratch, watch, rows)
         copy(run.lines, END_SLOPE, 0)
         go_on(watch)
     return FIT
@@ -113,9 +128,11 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
 def resolve_stops(
     t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
 ) -> None:  # fmt: skip
-    """What stops do that have been reached, or no longer pressed on, at the END of the step."""
+    """What stops do that have been reached, or no longer pressed on, at the END of the step; counts[ANSWER]: the number
+    of one that contradicts a drive, at the velocities before."""
     stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
     fill_frames(y, scratch.frames)
+    last = -1
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
             s = watch.what[k, ONE]
@@ -123,25 +140,114 @@ def resolve_stops(
                 slack = True
                 continue
             _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if decided(s, t, y, model, scratch):
+                if stops.what[s, DECIDED] == 0 and rate >= -stops.numbers[s, SETTLE]:
+                    stops.what[s, DECIDED] = 1
+                    values[k, NOW], values[k, GAP + 2] = LEEWAY, LEEWAY
+                    continue
+                if driven(model, scratch):
+                    run.counts[ANSWER] = s
+                    continue
+            last = s
             bounce = stops.numbers[s, RESTITUTION]
             stops.numbers[s, BOUNCE] = bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
             stops.what[s, HOLDS] = 1
             struck = True
             note(t, k, False, run, rows)
     if struck:
+        copy(run.lines, END, SMALL)
         before = motion_energy(model, scratch)
         let_go_of_pulled(t, run, model, scratch, watch, rows)
         solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
         fill_frames(y, scratch.frames)
+        if contradicted(model, scratch):
+            run.counts[ANSWER], stops.what[last, HOLDS] = last, 0
+            copy(run.lines, SMALL, END)
         y[y.shape[0] - 1, OUT] += before - motion_energy(model, scratch)
         for s in range(stops.what.shape[0]):
             if stops.numbers[s, BOUNCE] > 0.0:
                 stops.what[s, HOLDS], stops.numbers[s, BOUNCE] = 0, 0.0
-    if struck or slack:
+    if run.counts[ANSWER] == FIT and (struck or slack):
         run.clock[RANK] = 0.0
         settle_end(t, run, model, scratch, watch)
-        let_go_of_unpressed(t, True, run, model, scratch, watch, rows)
+        let_go_of_unpressed(t, RELEASE if slack else 0.0, True, run, model, scratch, watch, rows)
+
+
+@kernel
+def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool:
+    """Whether the joints alone decide the coordinate of stop s at a state: told to change it and nothing else, they
+    contradict.  Leaves the kinematics in the scratch."""
+    stops, rows = model.stops, scratch.rows
+    first = rows.shape[0] - stops.what.shape[0]
+    fill_frames(y, scratch.frames)
+    if first == 0:
+        return False
+    scratch.report[TIME] = t
+    scratch.wrench[:] = 0.0
+    solve(model, scratch, 0.0, 0.0, 0.0, CORRECTION_PIVOT)  # nothing moves
+    for i in range(rows.shape[0]):
+        rows[i, LEFT] = 0.0
+        if i >= first:
+            for k in range(ROW_WIDTH):
+                rows[i, k] = 0.0
+    stop_row(first + s, s, stops, model.joints, model.sites, scratch.frames, rows)
+    rows[first + s, LEFT] = 1.0
+    close_loops(
+        model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT, scratch.work,
+        scratch.general, scratch.report,
+    )  # fmt: skip
+    return scratch.report[CONTRADICTION] > CONTRADICTORY * scratch.report[TARGET]
+
+
+@inner
+def driven(model: Model, scratch: Scratch) -> bool:
+    """Whether a joint moves by itself at the rows in the scratch."""
+    moving = False
+    for k in range(scratch.rows.shape[0] - model.stops.what.shape[0]):
+        moving = moving or scratch.rows[k, RATE] != 0.0
+    return moving
+
+
+@inner
+def contradicted(model: Model, scratch: Scratch) -> bool:
+    """Whether velocities after an impact, in the scratch, are not those of the drives, or still lead into a stop."""
+    stops, rows, loops, moving = model.stops, scratch.rows, model.tree.loops, False
+    for k in range(rows.shape[0] - stops.what.shape[0]):
+        if rows[k, RATE] != 0.0:
+            slip, moving = rows[k, RATE], True
+            slip += row_rate(k, JACOBIAN, loops[k, LOOP_BODY1], loops[k, LOOP_BODY2], rows, scratch.frames)
+            if loops[k, LOOP_BODY3] >= 0:
+                slip += row_rate(k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, scratch.frames)
+            if abs(slip) > CONTRADICTORY * abs(rows[k, RATE]) + SLIPPING:
+                return True
+    if moving:
+        for s in range(stops.what.shape[0]):
+            if stops.what[s, HOLDS] != 0:
+                _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+                if rate < -stops.numbers[s, SETTLE]:
+                    return True
+    return False
+
+
+@inner
+def parted(run: Run, model: Model, scratch: Scratch) -> int:
+    """The number of a stop that holds against a drive, so that one of the two is not where it should be at the state
+    just settled; or FIT."""
+    stops, held = model.stops, FIT
+    if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not driven(model, scratch):
+        return FIT
+    for s in range(stops.what.shape[0]):
+        if stops.what[s, HOLDS] != 0:
+            held = s
+            free, _ = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if abs(free) > BEYOND:
+                return s
+    if held != FIT:
+        for k in range(scratch.rows.shape[0] - stops.what.shape[0]):
+            if scratch.rows[k, RATE] != 0.0 and abs(scratch.rows[k, PHI]) > BEYOND:
+                return held
+    return FIT
 
 
 @inlined
@@ -167,13 +273,16 @@ def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: 
 
 @inlined
 def let_go_of_unpressed(
-    t: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+    t: float, least_value: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
 ) -> None:  # fmt: skip
-    """Release the stops on which nothing presses, the least pressed first, until all that hold are pressed on; a free
-    one at its bound counts as just left."""
+    """Release the stops whose watched value is no more than `least_value`, the least pressed first, until all that hold
+    are pressed on; a free one at its bound counts as just left.
+
+    What lies at its stop and is pulled neither way is held: let go, it would be met again by the next rounding.
+    """
     stops, values = model.stops, watch.values
     for _ in range(values.shape[0]):
-        least, which = RELEASE, -1
+        least, which = least_value, -1
         for k in range(values.shape[0]):
             holds = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] != 0
             if holds and values[k, NOW] <= least:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from quirkpy.kernels.arrays import BODY1, BODY2, Joints, Packed, pack
+from quirkpy.kernels.arrays import Joints, pack
 from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, SPAN_WIDTH, WEAKEST
 from quirkpy.kernels.elimination import G_WIDTH, WIDTH
@@ -17,17 +17,7 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
-from quirkpy.kernels.stops import (
-    BOUND,
-    HOLDS,
-    SETTLE,
-    SIDE,
-    STOP_COORDINATE,
-    STOP_JOINT,
-    STOP_NUMBERS,
-    STOP_WIDTH,
-    Stops,
-)
+from quirkpy.kernels.stops import DECIDED, HOLDS, STOP_JOINT, stop_labels, stops_of
 from quirkpy.kernels.tree import (
     CARRIER,
     COUNT,
@@ -43,10 +33,8 @@ from quirkpy.kernels.tree import (
     tree_of,
 )
 from quirkpy.parts.checks import Floats, Ints
-from quirkpy.tables.tables import STOP, Selection
+from quirkpy.tables.tables import Selection
 
-NO_STOPS = Stops(np.zeros((0, STOP_WIDTH), dtype=np.int64), np.zeros((0, STOP_NUMBERS)))
-NO_LOOPS = np.zeros((0, LOOP_WIDTH), dtype=np.int64)
 #: No stabilisation; joints that move by themselves do.
 STANDARD_CONTROL = (PIVOT, 0.0, 0.0, 1.0)
 
@@ -57,9 +45,9 @@ class Engine:
     def __init__(self, selection: Selection) -> None:
         packed = pack(selection.tables)
         tree, islands = tree_of(selection)
-        stops, loops = stops_of(selection, packed)
-        if len(loops):
-            tree = tree._replace(loops=np.concatenate([tree.loops, loops]))
+        stops, one, two = stops_of(selection, packed)
+        if len(stops.what):
+            tree = tree._replace(loops=np.concatenate([tree.loops, closing_stops(one, two)]))
         n, m, freedoms = selection.tables.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection = selection
@@ -91,17 +79,13 @@ class Engine:
     @cached_property
     def stops(self) -> tuple[str, ...]:
         """A label for each bound that acts: the name of the stop or of the joint that it belongs to, and which side."""
-        t, numbers = self.selection.tables, self.model.stops.numbers
-        acting = self.selection.elements[t.element_kind[self.selection.elements] == STOP]
-        pairs = zip(t.element_force[acting], t.element_joint[acting], strict=True)
-        names = (t.joint_names[joint] if force < 0 else t.force_names[force] for force, joint in pairs)
-        sides = ("lower" if side > 0.0 else "upper" for side in numbers[:, SIDE])
-        return tuple(f"{name} {side}" for name, side in zip(names, sides, strict=True))
+        return stop_labels(self.selection, self.model.stops)
 
     def hold(self, labels: Iterable[str]) -> None:
         """Let the named stops hold, and no others."""
         held = set(labels)
         self.model.stops.what[:, HOLDS] = [label in held for label in self.stops]
+        self.model.stops.what[:, DECIDED] = 0
 
     def loop(self, k: int) -> tuple[str, ...]:
         """The joints of the loop that closing row k closes, its own first; none for k = -1."""
@@ -118,19 +102,8 @@ class Engine:
         return tuple(t.joint_names[j] for j in carriers if j >= 0)
 
 
-def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints]:
-    """The stops that act, none of them holding, and their closing rows, numbered -1, -2 ... with their bodies."""
-    t = selection.tables
-    stops = t.element_kind[selection.elements] == STOP
-    if not stops.any():
-        return NO_STOPS, NO_LOOPS
-    acting = selection.elements[stops]
-    joints = t.element_joint[acting]
-    what = np.zeros((len(acting), STOP_WIDTH), dtype=np.int64)
-    what[:, STOP_JOINT], what[:, STOP_COORDINATE] = joints, t.element_coordinate[acting]
-    numbers = np.zeros((len(acting), STOP_NUMBERS))
-    numbers[:, BOUND : SETTLE + 1] = t.element_numbers[acting, : SETTLE + 1]
-    loops = np.full((len(acting), LOOP_WIDTH), -1, dtype=np.int64)
-    loops[:, LOOP_ROW] = -1 - np.arange(len(acting))
-    loops[:, LOOP_BODY1], loops[:, LOOP_BODY2] = packed.carriers[joints, BODY1], packed.carriers[joints, BODY2]
-    return Stops(what, numbers), loops
+def closing_stops(one: Ints, two: Ints) -> Ints:
+    """The closing rows of stops, numbered -1, -2 ... with their bodies."""
+    loops = np.full((len(one), LOOP_WIDTH), -1, dtype=np.int64)
+    loops[:, LOOP_ROW], loops[:, LOOP_BODY1], loops[:, LOOP_BODY2] = -1 - np.arange(len(one)), one, two
+    return loops

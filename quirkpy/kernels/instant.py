@@ -18,6 +18,7 @@ from quirkpy.kernels.arrays import (
     state_rows,
 )
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, ROW_WIDTH, SECOND, constraint_rows
+from quirkpy.kernels.stops import SIDE, STOP_JOINT, stop_labels, stop_names, stop_rows, stops_of
 from quirkpy.kernels.users import Frames, Users, driven_joints, general_joints, off_by
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.joint import GeneralJoint
@@ -42,6 +43,15 @@ class Rows(NamedTuple):
     second: Floats
     body3: Ints
     body4: Ints
+
+
+class Held(NamedTuple):
+    """A stop that holds: its name, or that of the joint that it belongs to; its joint, and whether that is where it
+    comes from."""
+
+    name: str
+    joint: int
+    own: bool
 
 
 class Loads(NamedTuple):
@@ -97,7 +107,45 @@ class Instant:
 
     @cached_property
     def rows(self) -> Rows:
-        """Rows of the active joints, in table order."""
+        """Rows of the active joints, in table order, and then those of the stops that hold."""
+        made = self._joint_rows()
+        if not self.stops:
+            return made
+        return Rows(*(np.concatenate(both) for both in zip(made, self._stop_rows(), strict=True)))
+
+    @cached_property
+    def stops(self) -> tuple[Held, ...]:
+        """The stops that hold, in the order of their rows."""
+        return tuple(held for _, held in self._holding) if self.held else ()
+
+    @cached_property
+    def _holding(self) -> list[tuple[int, Held]]:
+        """Stops of the selection that hold, and their numbers."""
+        s, t = self.selection, self.selection.tables
+        stops, _, _ = stops_of(s, pack(t))
+        lines = zip(stop_labels(s, stops), stop_names(s), stops.what[:, STOP_JOINT].tolist(), strict=True)
+        return [
+            (k, Held(name, joint, name == t.joint_names[joint]))
+            for k, (label, name, joint) in enumerate(lines)
+            if label in self.held
+        ]
+
+    def _stop_rows(self) -> Rows:
+        """How far from its stop each held coordinate is, positive on the free side: multipliers of stops that are
+        pressed on are positive too."""
+        packed, nb = pack(self.selection.tables), self.selection.tables.n_bodies
+        stops, one, two = stops_of(self.selection, packed)
+        which = np.array([k for k, _ in self._holding])
+        made = np.zeros((len(which), ROW_WIDTH))
+        stop_rows(which, stops, self.joints, packed.sites, self.frames.rows, made)
+        made *= stops.numbers[which, SIDE, None]
+        ground = np.full(len(which), nb)
+        return Rows(
+            made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one[which], two[which],
+            made[:, SECOND:], ground, ground,
+        )  # fmt: skip
+
+    def _joint_rows(self) -> Rows:
         s, t = self.selection, self.selection.tables
         made = np.zeros((len(s.rows), ROW_WIDTH))
         packed = pack(t)

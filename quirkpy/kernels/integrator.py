@@ -14,9 +14,11 @@ from quirkpy.kernels.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, TIME, 
 from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.contact import (
     CONTRADICTED,
+    CONTRADICTORY,
     FIT,
     Rows,
     note,
+    parted,
     resolve_stops,
     settle_end,
     touch_stops,
@@ -32,6 +34,7 @@ from quirkpy.kernels.steps import (
     ACROSS,
     ANSWER,
     BEGIN,
+    CROWDED,
     END,
     END_SLOPE,
     ENERGY,
@@ -86,13 +89,13 @@ from quirkpy.kernels.watch import (
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
-GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START = range(7)
+GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED = range(8)
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
 RIM = 1e-6
-#: Redundant rows that ask for something else than the others, by this share of the largest demand, contradict them.
-CONTRADICTORY = 1e-4
+#: So many steps on end that events have cut to nothing are the last: nothing will come of more.
+TOO_MANY = 1000
 
 
 @inner
@@ -233,12 +236,15 @@ def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
 @inlined
 def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
-    whether the run is over."""
+    whether the run is over: counts[ANSWER] is the number of a stop that contradicts a drive, or FIT."""
     over, first, x, weak = False, NEVER, NEVER, 0
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
         x = singular_pose(run, model, scratch, table, watch)
         weak = int(scratch.report[WHICH])
     settle_end(t, run, model, scratch, watch)
+    run.counts[ANSWER] = parted(run, model, scratch)
+    if run.counts[ANSWER] != FIT:  # such an end is none
+        return True
     if watch.values.shape[0] > 0:
         first = locate(run, model, scratch, table, watch)
     if x < min(first, NEVER):  # a later one is met again in the next step
@@ -250,13 +256,15 @@ def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, wat
     fill_frames(run.states[END], scratch.frames)
     if model.hook[FAILED] == 0:
         go_on(watch)
+        cut = first < NEVER and t - run.clock[T] < 2.0 * TOGETHER
+        run.counts[CROWDED] = run.counts[CROWDED] + 1 if cut else 0
         remember_angles(model, scratch)
         fill_row(t, END, run, model, rows)
         copy(run.lines, END, BEGIN)
         copy(run.lines, END_SLOPE, 0)
         run.clock[T] = t
         run.counts[STEPS] += 1
-    return over
+    return over or run.counts[ANSWER] != FIT
 
 
 @kernel
@@ -299,7 +307,9 @@ def advance(
         if model.hook[FAILED] != 0:
             return PYTHON_FAILED
         if over:
-            return STOPPED
+            return STOPPED if counts[ANSWER] == FIT else JAMMED
+        if counts[CROWDED] > TOO_MANY:
+            return COLLAPSED
     return GOING
 
 

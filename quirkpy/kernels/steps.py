@@ -55,8 +55,9 @@ from quirkpy.parts.checks import Floats, Ints
     FARTHEST,
     CLOCK_WIDTH,
 ) = range(18)
-# Columns of the counts: of the run; then rows filled and events noted since Python looked; what became of the start.
-EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, COUNTS_WIDTH = range(7)
+# Columns of the counts: of the run; then rows filled and events noted since Python looked; what became of the start,
+# or which stop is in the way of a drive; how many steps on end events have cut to nothing.
+EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, COUNTS_WIDTH = range(8)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
 # slope; a state within; room; the interpolant.
 BEGIN, RAW, END, END_SLOPE, WITHIN, SMALL, POLYNOMIAL = MOST_SLOPES, 17, 18, 19, 20, 21, 22

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.multibody import Evaluator
 from tests.motion import TIGHT
 
 G, HEIGHT = 9.81, 1.0
@@ -117,15 +120,75 @@ def test_a_run_goes_on_from_a_held_stop_bit_for_bit() -> None:
     assert half.final.held == ("floor lower",)
 
 
-def test_what_holds_is_not_forgotten_by_those_who_do_not_know_it() -> None:
-    """The recursive evaluator holds the body; the others refuse the state."""
+@pytest.mark.parametrize("evaluator", get_args(Evaluator))
+def test_a_held_body_presses_on_its_stop_with_its_weight(evaluator: Evaluator) -> None:
+    """Every evaluator holds it; its slide does nothing."""
     run = drop(0.0).simulate(1.0)
-    assert run.final.held == ("floor lower",)
-    assert abs(run.system.acceleration(run.final)).max() < 1e-12
-    np.testing.assert_allclose(run.system.constraint_forces(run.final)[0], [0, 0, 2.0 * G, 0, 0, 0], atol=1e-9)
-    for ask in (lambda s: run.system.acceleration(s, "dense"), run.system.reactions):
-        with pytest.raises(qp.PartError, match="and the dense evaluator does not know them"):
-            ask(run.final)
+    system, state = run.system, run.final
+    assert state.held == ("floor lower",)
+    assert abs(system.acceleration(state, evaluator)).max() < 1e-12
+    forces = system.constraint_forces(state, evaluator)
+    np.testing.assert_allclose(forces[0], [0, 0, 2.0 * G, 0, 0, 0], atol=1e-9)
+    loads = system.reactions(state)
+    assert set(loads) == {"slide", "floor"}
+    np.testing.assert_allclose(loads["floor"].force, (0, 0, 2.0 * G), atol=1e-9)
+    assert loads["floor"].press == pytest.approx(2.0 * G, rel=1e-12)
+    assert loads["floor"].unique
+    assert loads["slide"].press is None
+    np.testing.assert_allclose(np.hstack(loads["slide"][:2]), 0.0, atol=1e-9)
+    np.testing.assert_allclose(run["slide"].load[-1], 0.0, atol=1e-9)
+    assert system.mobility(state)[:3] == (0, 6, 6)
+    assert system.mobility().degrees_of_freedom == 1
+    assert system.residual(state).joints == ("slide",) * 6
+    assert abs(system.residual(state).position).max() < 1e-12
+
+
+@pytest.mark.parametrize(("side", "sign"), [("lower", 1.0), ("upper", -1.0)])
+@pytest.mark.parametrize("torque", [3.0, -3.0])
+def test_press_tells_whether_a_stop_would_have_to_pull(side: str, sign: float, torque: float) -> None:
+    """An arm at its stop on either side: the torque on it is what presses, and below zero what pulls."""
+    arm = qp.Body("arm", 2.0, (0.1, 0.1, 0.1), position=(0.5, 0, 0))
+    hinge = qp.Revolute("hinge", qp.GROUND, arm, at=(0, 0, 0), axis=(0, 0, 1))
+    stop = qp.JointStop("limit", hinge, **{side: 0.0})
+    system = qp.Multibody(arm, hinge, stop, qp.Load("push", arm, torque=(0, 0, torque)))
+    state = dataclasses.replace(system.initial, held=(f"limit {side}",))
+    load = system.reactions(state, axes="joint")["limit"]
+    np.testing.assert_allclose(load.torque, (0, 0, -torque), atol=1e-12)
+    np.testing.assert_allclose(load.force, 0.0, atol=1e-12)
+    assert load.press == pytest.approx(-sign * torque, rel=1e-12)
+    held = system.simulate(0.1).final.held  # the run decides for itself
+    assert held == ((f"limit {side}",) if load.press > 0.0 else ())
+
+
+def test_a_taut_rope_carries_what_hangs_on_it() -> None:
+    """m (g + v^2 / l) at the lowest point of a swing, in the line of the rope; the load is the rope's own."""
+    bob = qp.Body("bob", 1.5, (1e-3, 1e-3, 1e-3), position=(0, 0, -0.8), velocity=(1.2, 0, 0))
+    system = qp.Multibody(bob, qp.Rope("rope", qp.GROUND, bob), qp.Gravity((0, 0, -G)))
+    state = dataclasses.replace(system.initial, held=("rope upper",))
+    load, tension = system.reactions(state)["rope"], 1.5 * (G + 1.2**2 / 0.8)
+    assert load.press == pytest.approx(tension, rel=1e-12)
+    np.testing.assert_allclose(load.force, (0, 0, tension), rtol=1e-12, atol=1e-12)
+    assert system.reactions()["rope"].press is None
+    assert not system.reactions()["rope"].force.any()
+    run = system.simulate(0.4, **TIGHT)
+    rate, tilt = run["bob"].velocity[-1], run["bob"].position[-1, 2] / 0.8
+    later = 1.5 * (-G * tilt + rate @ rate / 0.8)
+    assert np.linalg.norm(run["rope"].reaction[-1, :3]) == pytest.approx(later, rel=1e-8)
+
+
+def test_stops_that_do_the_same_are_redundant() -> None:
+    """Two on one hinge share the load as they like, and say so."""
+    arm = qp.Body("arm", 2.0, (0.1, 0.1, 0.1), position=(0.5, 0, 0))
+    hinge = qp.Revolute("hinge", qp.GROUND, arm, at=(0, 0, 0), axis=(0, 0, 1))
+    stops = [qp.JointStop(name, hinge, upper=0.0) for name in ("one", "two")]
+    system = qp.Multibody(arm, hinge, *stops, qp.Load("push", arm, torque=(0, 0, 3.0)))
+    state = dataclasses.replace(system.initial, held=("one upper", "two upper", "no such stop"))
+    loads = system.reactions(state)
+    assert [loads[name].press for name in ("one", "two")] == pytest.approx([1.5, 1.5], rel=1e-12)
+    assert not loads["one"].unique
+    assert loads["hinge"].unique
+    assert system.mobility(state).redundant == ("one", "two")
+    assert system.mobility(state)[:3] == (0, 6, 7)
 
 
 def test_a_joint_begins_in_contact_at_rest() -> None:
@@ -161,3 +224,21 @@ def test_a_ball_has_no_stop() -> None:
     body = qp.Body.sphere("body", 0.1, 1.0)
     with pytest.raises(qp.PartError, match=r"'ball' .Spherical. has no coordinate"):
         qp.JointStop("stop", qp.Spherical("ball", qp.GROUND, body, at=(0, 0, 0)), lower=0.0)
+
+
+@pytest.mark.parametrize("moving", [True, False])
+def test_what_rests_at_its_stop_with_nothing_to_press_it_stays_there(moving: bool) -> None:
+    """A hinge without loads, flung at its stop or lying there: no event comes of rounding, and a pull frees it."""
+    speed = 0.4 if moving else 0.0
+    arm = qp.Body("arm", 1.0, (0.1, 0.1, 0.1), velocity=(0, 0.5 * speed, 0), position=(0.5, 0, 0),
+                  angular_velocity=(0, 0, speed))  # fmt: skip
+    hinge = qp.Revolute("hinge", qp.GROUND, arm, at=(0, 0, 0), axis=(0, 0, 1))
+    stop = qp.JointStop("limit", hinge, upper=0.2 if moving else 0.0)
+    pull = qp.Load("pull", arm, torque=qp.Schedule((0.0, 2.0), ((0, 0, 0), (0, 0, -0.7)), interpolation="hold"))
+    run = qp.Multibody(arm, hinge, stop, pull).simulate(3.0, max_steps=1000, **TIGHT)
+    assert run.stop is qp.Stop.END
+    assert [(e.name, round(e.t, 6)) for e in run.events] == [("limit reached", 0.5)] * moving + [
+        ("limit released", 2.0)
+    ]
+    assert run.at(1.0).held == ("limit upper",)
+    assert run["hinge"].angle[-1] == pytest.approx(stop.upper - 0.5 * 0.7 / 0.35, abs=1e-8)

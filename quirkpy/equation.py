@@ -178,15 +178,7 @@ def applied_forces(at: Instant) -> Floats:
 
 def mass_roots(at: Instant) -> tuple[Floats, Floats]:
     """Per body M^(1/2) and M^(-1/2) over (v, omega body axes), each (nb, 6, 6)."""
-    tables, n = at.selection.tables, len(at.r)
-    root, back = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
-    eye = np.eye(3)
-    moments, directions = np.linalg.eigh(tables.body_inertia)
-    size = np.sqrt(tables.body_mass)[:, None, None]
-    root[:, :3, :3], back[:, :3, :3] = size * eye, eye / size
-    root[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, np.sqrt(moments), directions)
-    back[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, 1.0 / np.sqrt(moments), directions)
-    return root, back
+    return at.selection.tables.mass_roots
 
 
 class Decomposition(NamedTuple):

@@ -33,7 +33,9 @@ ROUNDING = 1e-6
 #: Along a neutral direction nothing pulls: less than this share of the largest stiffness makes of a stride.
 FLAT = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
-FOLLOWED, STRIDE = 0.4, 0.05
+FOLLOWED, STRIDE = 0.3, 0.1
+#: How far it is followed on the screws of the bodies [m], [rad].
+SCREWED = (-1.1, -0.2, 0.3, 1.3)
 #: A body takes part in a motion when it moves by this share of the one that moves most.
 TAKES_PART = 0.05
 
@@ -344,19 +346,24 @@ def split(around: Vicinity) -> Sorted:
 
 
 def goes_on(around: Vicinity, direction: Floats) -> bool:
-    """Whether equilibria go on along a direction: step by step, put right across it after each."""
-    here, along = around, direction / max(size_of(around, direction), 1e-300)
+    """Whether equilibria go on along a direction: with every body on its screw, as symmetries move them; or step by
+    step, put right after each."""
+    along = direction / max(size_of(around, direction), 1e-300)
+    scale = max(float(abs(around.stiffness.values).max(initial=0.0)), 1e-300)
+    turned = around.answers(around.screwed(along, np.array(SCREWED))).felt
+    if abs(turned).max(initial=0.0) <= FLAT * STRIDE * scale:
+        return True
+    return all(_followed(around, sense * along, scale) for sense in (1.0, -1.0))
+
+
+def _followed(around: Vicinity, along: Floats, scale: float) -> bool:
+    here = around
     for _ in range(round(FOLLOWED / STRIDE)):
         rows = here.answers(here.displaced(STRIDE * along[None])).rows[0]
-        there = Vicinity(here.clusters, here.state_of(rows), here.whole)
-        rows, size, settled = newton(there)
-        if not (settled and size < 0.5 * STRIDE):
+        there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
+        left = size_of(there.around, there.around.pull)  # what no stiffness could put right
+        if not there.settled or there.moved > 0.5 * STRIDE or left > FLAT * STRIDE * scale:
             return False
-        there = Vicinity(here.clusters, there.state_of(rows), here.whole) if size > 0.0 else there
-        left = size_of(there, there.pull)  # what no stiffness could put right
-        scale = max(float(abs(around.stiffness.values).max(initial=0.0)), 1e-300)
-        if left > FLAT * STRIDE * scale:
-            return False
-        along = there.coordinates_of(here, along)
-        here = there
+        along = there.around.coordinates_of(here, along)
+        along, here = along / size_of(there.around, along), there.around
     return True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import (
     ASYMMETRY,
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 
 #: A run has come to rest when what is left of its motion is this share of the fastest it has had.
 REST = 1e-3
+#: Where nothing certain holds it, it has come to rest when no more than this share of its speed is left.
+DEEP = 1e-4
+#: So many steps at the end of a call must be quiet before that is looked into.
+QUIET = 8
 #: The state is polished again once its liveliest moment has fallen to this share of that at the last attempt [energy].
 AGAIN = 0.1
 #: A motion does not settle whose dampers take less than this of its energy over a stretch of steps; a steady one keeps
@@ -70,15 +75,20 @@ class Watcher:
         peak = float(kinetic.max())
         self.liveliest, self.peak, self.rows = max(self.liveliest, peak), max(self.peak, peak), self.rows + filled
         allowed = self.rest**2 * self.liveliest
-        if peak <= allowed and peak <= AGAIN * self.tried:
-            self.tried = peak
+        quiet = filled - int(np.argmax(np.append(kinetic[::-1] > allowed, True)))
+        last = float(kinetic[quiet:].max(initial=0.0))
+        if filled - quiet >= QUIET and (last <= AGAIN * self.tried or last == 0.0):
+            self.tried = last
             well = well_around(self.system, driver.state_of_row(filled - 1))
-            if well is not None:
+            if well is not None and well.found.verdict == "stable" and well.found.damped:
                 left = kinetic + well.energies(states[:, :-1])
                 resting = filled - int(np.argmax(np.append(left[::-1] > allowed, True)))
                 if resting < filled and well.walled(float(left[resting])):
                     self.found = well.found_at(float(driver.rows.t[resting]))
                     return resting + 1
+            elif well is not None and last <= DEEP**2 * self.liveliest:
+                self.found = well.found
+                return filled
         if self.rows >= self.end:
             self._judge(states[-1, -1])
         return filled if self.never is not None else None
@@ -101,7 +111,7 @@ class Watcher:
 
 
 class Well(NamedTuple):
-    """A stable, damped equilibrium, and its stiffness: values (f,) along directions (f, f)."""
+    """An equilibrium, and its stiffness: values (f,) along directions (f, f)."""
 
     around: Vicinity
     found: Equilibrium
@@ -133,17 +143,26 @@ class Well(NamedTuple):
 
 
 def well_around(system: Multibody, state: State) -> Well | None:
-    """The well in which a state lies, if Newton's method finds one there that holds and damps."""
-    around = Vicinity(system.clusters, state)
+    """The well, or the saddle, at which a state lies, if Newton's method finds one there."""
+    around = unpressed(system.clusters, state)
     rows, _, settled = newton(around)
     if not settled:
         return None
     there = Vicinity(system.clusters, around.state_of(still(around, rows)), around.whole)
     found = certify(there, size_of(there, coordinates(there, around.rows[None])[0]))
-    if found.verdict != "stable" or not found.damped:
-        return None
     K = there.stiffness.values
     return Well(there, found, *np.linalg.eigh(0.5 * (K + K.T)))
+
+
+def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:
+    """The vicinity of a state, without the stops on which nothing presses: it may leave them."""
+    around = Vicinity(clusters, state, whole)
+    for label in state.held:
+        others = tuple(other for other in around.state.held if other != label)
+        free = Vicinity(clusters, dataclasses.replace(around.state, held=others), around.whole)
+        if size_of(free, pseudo_inverse(free.stiffness) @ free.pull) <= ROUNDING:
+            around = free
+    return around
 
 
 def coordinates(around: Vicinity, states: Floats) -> Floats:
@@ -175,7 +194,7 @@ class Rule(NamedTuple):
 
 def settle(system: Multibody, rule: Rule) -> Equilibrium:
     """See `Multibody.settle`."""
-    start = Vicinity(system.clusters, system.initial)
+    start = unpressed(system.clusters, system.initial)
     if abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL:
         if size_of(start, pseudo_inverse(start.stiffness) @ start.pull) <= ROUNDING:
             return from_rest(system, polish(start), rule)
@@ -214,6 +233,9 @@ def run_to_rest(system: Multibody, whole: Whole, rule: Rule) -> Equilibrium:
     watcher = Watcher(system, whole, rule.rest)
     run = system._moved(rule.duration, rule.settings, rule.stop, rule.progress, watcher)
     if watcher.found is not None:
+        if watcher.found.verdict == "unstable" and rule.nudge != 0.0:  # it has come to rest on a saddle
+            onward = settle(system.at(watcher.found.state), rule)
+            return dataclasses.replace(onward, run=onward.run or run)
         return dataclasses.replace(watcher.found, run=run)
     if run.stop is Stop.EVENT:
         return Equilibrium(run.final, "stopped", f"an event ended the motion: {run.events[-1].name}", run=run)

@@ -26,7 +26,7 @@ from quirkpy.kernels.responses import respond
 from quirkpy.parts.checks import Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
-from quirkpy.tables.merge import product
+from quirkpy.tables.merge import cross, product, turned
 from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a stiffness
@@ -78,15 +78,6 @@ class Vicinity:
         return Instant(self.engine.selection, s.t, r, q, v, omega, s.near, s.held)
 
     @cached_property
-    def mass(self) -> Floats:
-        """M of each body over (v in N, omega in body axes) (nb, 6, 6)."""
-        tables = self.engine.selection.tables
-        out = np.zeros((len(self.rows), 6, 6))
-        out[:, :3, :3] = tables.body_mass[:, None, None] * np.eye(3)
-        out[:, 3:, 3:] = tables.body_inertia
-        return out
-
-    @cached_property
     def basis(self) -> Floats:
         """Z: displacements that the joints allow, beside those of the whole that change nothing (f, nb, 6)."""
         n = len(self.rows)
@@ -102,6 +93,12 @@ class Vicinity:
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
         free = full[:, len(taken) :].T.reshape(-1, n, 6)
         return np.einsum("nij,fnj->fni", back, _tidy(free))
+
+    @cached_property
+    def covectors(self) -> Floats:
+        """Z' M (f, 6 nb)."""
+        root, _ = equation.mass_roots(self.at)
+        return np.asarray(np.einsum("fni,nij,njk->fnk", self.basis, root, root).reshape(self.freedoms, 6 * len(root)))
 
     @property
     def freedoms(self) -> int:
@@ -124,6 +121,22 @@ class Vicinity:
             out[..., V:] += np.einsum("kf,fni->kni", eta, self.basis)
         return out
 
+    def screwed(self, xi: Floats, lengths: Floats) -> Floats:
+        """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on which a displacement
+        xi begins to move it: lengths of the way (k,), in units of xi."""
+        start = np.einsum("f,fni->ni", xi, self.basis)
+        rows, s = self.rows, lengths[:, None, None]
+        v, w = start[:, :3], turned(rows[:, Q:V], start[:, 3:])
+        angle = s * np.linalg.norm(w, axis=1)[:, None]
+        once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
+        large = abs(angle) > 1e-3
+        twice = np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0) * s**3
+        out = np.repeat(rows[None], len(lengths), axis=0)
+        out[..., R:Q] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
+        out[..., Q:V] = product(rotation(s * w), rows[:, Q:V])
+        out[..., V:] = self.whole.field(out)
+        return out
+
     def answers(self, rows: Floats) -> Answers:
         """Put states (k, nb, STATE_WIDTH) onto the joints; ask for accelerations and energies."""
         e, k = self.engine, len(rows)
@@ -138,19 +151,29 @@ class Vicinity:
 
     def reduced(self, felt: Floats) -> Floats:
         """Z' M a (k, f)."""
-        return np.asarray(np.einsum("fni,nij,knj->kf", self.basis, self.mass, felt))
+        return np.asarray(felt.reshape(len(felt), self.covectors.shape[1]) @ self.covectors.T)
 
     def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
         """The direction along these coordinates that is nearest to one along those of a neighbour, of the same length."""
         moved = np.einsum("f,fni->ni", xi, other.basis)
-        mine = np.einsum("fni,nij,nj->f", self.basis, self.mass, moved)
+        mine = self.covectors @ moved.reshape(-1)
         return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))
 
     # --- forces and their slopes --------------------------------------------------------------------------------
     @cached_property
+    def asked(self) -> Answers:
+        """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8 f, ...)."""
+        return self.answers(self.displaced(np.concatenate([np.zeros((1, self.freedoms)), self._places()])))
+
+    @property
     def here(self) -> Answers:
-        """The state itself, moving as the whole does and no further."""
-        return self.answers(self.displaced(np.zeros((1, self.freedoms))))
+        """The state itself (1, ...)."""
+        return Answers(*(array[:1] for array in self.asked))
+
+    @property
+    def probes(self) -> Answers:
+        """States at the places of the differences along every coordinate, one coordinate after the other (8 f, ...)."""
+        return Answers(*(array[1:] for array in self.asked))
 
     @property
     def pull(self) -> Floats:
@@ -166,13 +189,8 @@ class Vicinity:
     def reach(self) -> Floats:
         """The step of each coordinate that moves no body by more than a probe may (f,)."""
         far = np.linalg.norm(self.basis[..., :3], axis=-1).max(axis=-1) / FAR
-        turned = np.linalg.norm(self.basis[..., 3:], axis=-1).max(axis=-1) / TURNED
-        return np.asarray(1.0 / np.maximum(far, turned))
-
-    @cached_property
-    def probes(self) -> Answers:
-        """States at the places of the differences along every coordinate, one coordinate after the other (8 f, ...)."""
-        return self.answers(self.displaced(self._places()))
+        turning = np.linalg.norm(self.basis[..., 3:], axis=-1).max(axis=-1) / TURNED
+        return np.asarray(1.0 / np.maximum(far, turning))
 
     @cached_property
     def stiffness(self) -> Slopes:
@@ -212,12 +230,11 @@ class Vicinity:
 
     def _places(self) -> Floats:
         """xi of every place of the differences (8 f, f)."""
-        return np.concatenate([np.outer(PLACES * h, unit) for h, unit in zip(self.reach, np.eye(self.freedoms))] or [
-            np.zeros((0, 0))
-        ])  # fmt: skip
+        f = self.freedoms
+        return np.asarray(PLACES[None, :, None] * np.diag(self.reach)[:, None]).reshape(f * len(PLACES), f)
 
     def _by_place(self, values: Floats) -> Floats:
-        return values.reshape(self.freedoms, len(PLACES), -1)
+        return values.reshape(self.freedoms, len(PLACES), values.shape[-1])
 
     def _slopes(self, values: Floats) -> Slopes:
         by_place = self._by_place(values)
@@ -246,8 +263,8 @@ class Vicinity:
 
 def _tidy(directions: Floats) -> Floats:
     """The same with the sign that makes the largest entry of each positive, so that it does not depend on rounding."""
-    flat = directions.reshape(len(directions), -1)
-    if not flat.size:
+    if not directions.size:
         return directions
+    flat = directions.reshape(len(directions), -1)
     largest = flat[np.arange(len(flat)), abs(flat).argmax(axis=1)]
     return np.asarray(directions * np.where(largest < 0.0, -1.0, 1.0)[:, None, None])

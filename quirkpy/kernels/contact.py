@@ -10,7 +10,7 @@ from quirkpy.kernels.evaluation import Model, Scratch, row_rate, solve
 from quirkpy.kernels.events import JUST_CROSSED
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.ledger import motion_energy, restore_energy
-from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities
+from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, displace
 from quirkpy.kernels.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.steps import (
     ANSWER,
@@ -158,6 +158,9 @@ def resolve_stops(
         copy(run.lines, END, SMALL)
         before = motion_energy(model, scratch)
         let_go_of_pulled(t, run, model, scratch, watch, rows)
+        solve(model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT)  # onto the bounds, which the landing misses a little
+        displace(y, model, scratch)
+        fill_frames(y, scratch.frames)
         solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
         fill_frames(y, scratch.frames)

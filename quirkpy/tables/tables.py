@@ -188,6 +188,18 @@ class Tables(Record):
         return made
 
     @cached_property
+    def mass_roots(self) -> tuple[Floats, Floats]:
+        """Per body M^(1/2) and M^(-1/2) over (v in N, omega in body axes), each (nb, 6, 6)."""
+        n = len(self.body_mass)
+        root, back = np.zeros((n, 6, 6)), np.zeros((n, 6, 6))
+        moments, directions = np.linalg.eigh(self.body_inertia)
+        size = np.sqrt(self.body_mass)[:, None, None]
+        root[:, :3, :3], back[:, :3, :3] = size * np.eye(3), np.eye(3) / size
+        root[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, np.sqrt(moments), directions)
+        back[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, 1.0 / np.sqrt(moments), directions)
+        return root, back
+
+    @cached_property
     def _selections(self) -> dict[Any, Selection]:
         """Names of joints and forces -> a selection, those asked for last."""
         return {}

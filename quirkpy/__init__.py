@@ -1,9 +1,12 @@
 """quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?"""
 
-from quirkpy.analysis import Energy, Mobility, Reaction, Residual
+from quirkpy.analysis import Energy, Mobility, Pull, Reaction, Residual
+from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
 from quirkpy.equation import Matrices
+from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.formats import from_json, to_json
+from quirkpy.linear import Linear
 from quirkpy.multibody import Multibody
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
@@ -72,6 +75,7 @@ __all__ = [
     "Body",
     "BodyState",
     "Box",
+    "Branch",
     "Bushing",
     "Charge",
     "CoincidentPoints",
@@ -87,6 +91,7 @@ __all__ = [
     "Element",
     "Energy",
     "EnergyBelow",
+    "Equilibrium",
     "Event",
     "Fixed",
     "FixedDistance",
@@ -108,10 +113,12 @@ __all__ = [
     "JointSpring",
     "JointState",
     "JointStop",
+    "Linear",
     "Load",
     "Magnet",
     "Matrices",
     "Mobility",
+    "Mode",
     "MotionView",
     "Multibody",
     "Orbit",
@@ -134,6 +141,7 @@ __all__ = [
     "Primitive",
     "Prismatic",
     "QUARTER_TURNS",
+    "Pull",
     "Quaternion",
     "Reaction",
     "ReactionWheel",
@@ -162,6 +170,7 @@ __all__ = [
     "Wrench",
     "__version__",
     "checked",
+    "continue_equilibrium",
     "from_json",
     "rotation",
     "to_json",

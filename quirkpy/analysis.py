@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -140,6 +141,27 @@ def drives_against(at: Instant, k: int) -> tuple[str, ...]:
     pairs = zip(owners, at.rows.rate[:first][with_it] != 0.0, strict=True)
     by_itself = (j for j, moving in pairs if moving or isinstance(tables.joints[j], Prescribed))
     return tuple(dict.fromkeys(tables.joint_names[j] for j in by_itself))
+
+
+class Pull(NamedTuple):
+    """What a force does to a body, about its mass centre, in N: force [N], torque [N m]."""
+
+    source: str
+    force: Floats
+    torque: Floats
+
+
+def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
+    """What every active force does to each moving body; those that do nothing to it are left out."""
+    tables, chosen = at.selection.tables, at.selection
+    joints = [tables.joint_names[j] for j in chosen.joints]
+    out: dict[str, list[Pull]] = {name: [] for name in tables.body_names}
+    for k in chosen.forces:
+        alone = dataclasses.replace(at, selection=tables.select(joints, [tables.force_names[k]]))
+        for name, wrench in zip(tables.body_names, alone.loads.wrench, strict=True):
+            if wrench.any():
+                out[name].append(Pull(tables.force_names[k], wrench[:3], wrench[3:]))
+    return {name: tuple(found) for name, found in out.items()}
 
 
 def _on_second(at: Instant, mine: Bools) -> Floats:

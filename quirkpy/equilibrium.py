@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.analysis import Pull, Reaction
 from quirkpy.parts.checks import Floats
+from quirkpy.parts.part import PartError
 from quirkpy.state import State
 from quirkpy.vicinity import Slopes, Vicinity
 
 if TYPE_CHECKING:
+    from quirkpy.multibody import Multibody
     from quirkpy.trajectory import Trajectory
 
 Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]
@@ -64,14 +68,6 @@ class Mode(NamedTuple):
         return f"Mode({what}: {', '.join(self.moving)})"
 
 
-class Pull(NamedTuple):
-    """What a force does to a body at rest, about its mass centre in N: force [N], torque [N m]."""
-
-    source: str
-    force: Floats
-    torque: Floats
-
-
 class Nudge(NamedTuple):
     """How an unstable start was left: a displacement along a mode, by so much [m or rad] of the body that moves most;
     which bodies it moved; whether a stop was in its way."""
@@ -92,7 +88,7 @@ class Equilibrium:
     modes: the motions around it, slowest first; unstable, marginal: those that grow, and those that nothing decides;
     neutral: directions along which equilibria go on, which no force sees, or in which the whole drifts or turns.
     residual: the largest acceleration left [m/s2] or [rad/s2]; moved: how far polishing has moved any body [m], [rad].
-    run: the motion that led here, if there was one; nudge: how an unstable start was left.
+    run: the motion that led here, if there was one; nudge: how an unstable start was left; system: what rests.
     """
 
     state: State
@@ -109,7 +105,28 @@ class Equilibrium:
     moved: float = 0.0
     run: Trajectory | None = None
     nudge: Nudge | None = None
-    forces: dict[str, tuple[Pull, ...]] = field(default_factory=dict)
+    system: Multibody | None = field(default=None, repr=False)
+
+    @cached_property
+    def forces(self) -> dict[str, tuple[Pull, ...]]:
+        """What every force does to each body here."""
+        return self._of().pulls(self.state)
+
+    @cached_property
+    def reactions(self) -> dict[str, Reaction]:
+        """What every joint, and every stop that holds, does to its second body here."""
+        return self._of().reactions(self.state)
+
+    def explain(self) -> str:
+        """Why it rests here, in words: verdict, motions around, and the table of forces and reactions."""
+        from quirkpy.views import explain
+
+        return explain.rest(self)
+
+    def _of(self) -> Multibody:
+        if self.system is None:
+            raise PartError("this equilibrium belongs to no system; settle one to get one that does.")
+        return self.system
 
     def __repr__(self) -> str:
         return f"Equilibrium(t={self.state.t:.6g}, {self.verdict}: {self.reason})"
@@ -117,7 +134,7 @@ class Equilibrium:
 
 # --- polishing --------------------------------------------------------------------------------------------------------
 class Polished(NamedTuple):
-    """Where Newton's steps have ended, how far they have moved any body in all [m], [rad], and whether they converged."""
+    """Where Newton's steps have ended, how far they moved any body in all [m], [rad], and whether they converged."""
 
     around: Vicinity
     moved: float
@@ -334,15 +351,22 @@ def _names(modes: tuple[Mode, ...]) -> str:
 # --- neutral directions -----------------------------------------------------------------------------------------------
 def split(around: Vicinity) -> Sorted:
     """Which directions without stiffness are followed by equilibria all the way, and a basis of the others."""
+    if around.parts is None:
+        around.parts = _split(around)
+    neutral, rest = around.parts
+    return Sorted(neutral, rest)
+
+
+def _split(around: Vicinity) -> tuple[Floats, Floats]:
     f, K = around.freedoms, around.stiffness
     if not f:
-        return Sorted(np.zeros((0, 0)), np.zeros((0, 0)))
+        return np.zeros((0, 0)), np.zeros((0, 0))
     _, sigma, Vt = np.linalg.svd(K.values)
     doubt = np.linalg.norm(K.doubt @ Vt.T, axis=0)
     flat = Vt[sigma <= np.maximum(ZERO * sigma[0], DOUBTS * doubt)]
     neutral = np.array([a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]).reshape(-1, f)
     full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)
-    return Sorted(neutral, full[:, len(neutral) :].T)
+    return neutral, full[:, len(neutral) :].T
 
 
 def goes_on(around: Vicinity, direction: Floats) -> bool:

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal, NoReturn, TypeAlias, get_args
 
-from quirkpy import analysis, equation
-from quirkpy.analysis import Energy, Mobility, Reaction, ReactionAxes, Residual
+from quirkpy import analysis, equation, search
+from quirkpy.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
 from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
+from quirkpy.equilibrium import Equilibrium
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.methods import Method
+from quirkpy.linear import Linear, Measure, linearize
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.event import Event
@@ -21,7 +23,8 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
-from quirkpy.settle import Rule, settle
+from quirkpy.search import Equilibria, Saddle
+from quirkpy.settle import Catch, Rule, catch, settle
 from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, check_settings
 from quirkpy.state import State, check_meeting
 from quirkpy.stiff import driver_for
@@ -199,6 +202,37 @@ class Multibody:
         settings = Settings(rtol, atol, "project", "free", method, None, keep, max(1, evaluations // 12))
         return settle(begun, Rule(nudge, seed, rest, duration, settings, stop, progress))
 
+    def equilibria(
+        self, state: State | None = None, *, seeds: int = 30, seed: int = 0, spread: float = 3.0
+    ) -> Equilibria:
+        """Equilibria found without moving, from many places, each certified.
+
+        Every seed wanders from the state along the joints, up to `spread` [m] or [rad] of the body that moves most, and
+        goes from there downhill to a minimum, and by Newton's method to an equilibrium of any kind.  The search is
+        random and may miss some; the result says how likely that is.
+        """
+        return search.equilibria(self, self.initial if state is None else state, seeds, seed, spread)
+
+    def saddle(self, equilibrium: Equilibrium, *, directions: int = 3) -> Saddle | None:
+        """The lowest pass found out of the well of a stable equilibrium, climbing along its softest directions."""
+        return search.saddle(self, equilibrium, directions)
+
+    def linearize(
+        self, state: State | None = None, inputs: Sequence[str] = (), outputs: Sequence[str | Measure] | None = None
+    ) -> Linear:
+        """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or python-control.
+
+        inputs: names of forces (the input is a factor on that force, as much again at 1), "body.force" [N] and
+        "body.torque" [N m] in N (three each), coordinates of joints (a load along them); outputs: coordinates,
+        "coordinate.rate", "body.position", ".rotation", ".velocity", ".angular_velocity" (three each), or functions of
+        a state; None: all of x.
+        """
+        return linearize(self, self.initial if state is None else state, inputs, outputs)
+
+    def caught(self, state: State | None = None) -> Catch:
+        """The state just after the active joints have taken hold of one that moves against them, and what is lost."""
+        return catch(self.clusters, self.initial if state is None else state)
+
     # --- questions ----------------------------------------------------------------------------------------------
     def energy(self, state: State | None = None) -> Energy:
         """Total energy [J], a number with `.kinetic` and `.potential`."""
@@ -224,6 +258,10 @@ class Multibody:
             raise PartError(f"reactions: axes is {axes!r}, but must be 'inertial' or 'joint'.")
         at = self._instant(state)
         return analysis.reactions(at, self._solve(state, "dense").multipliers, axes)
+
+    def pulls(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
+        """What each active force does to each moving body: force [N] and torque [N m] about its mass centre, in N."""
+        return analysis.pulls(self._instant(state))
 
     def explain(self, state: State | None = None) -> str:
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""

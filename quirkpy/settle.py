@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.analysis import energy
 from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import (
@@ -24,12 +25,14 @@ from quirkpy.equilibrium import (
     pseudo_inverse,
     size_of,
 )
-from quirkpy.kernels.arrays import Q, R, V
+from quirkpy.kernels.arrays import STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.closure import TIME
+from quirkpy.kernels.projection import project
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event
-from quirkpy.simulate import Driver, Settings
+from quirkpy.simulate import Driver, Settings, state_at
 from quirkpy.state import State
 from quirkpy.tables.merge import product
 from quirkpy.vicinity import Vicinity
@@ -148,7 +151,7 @@ def well_around(system: Multibody, state: State) -> Well | None:
     rows, _, settled = newton(around)
     if not settled:
         return None
-    there = Vicinity(system.clusters, around.state_of(still(around, rows)), around.whole)
+    there = Vicinity(system.clusters, around.state_of(at_standstill(around, rows)), around.whole)
     found = certify(there, size_of(there, coordinates(there, around.rows[None])[0]))
     K = there.stiffness.values
     return Well(there, found, *np.linalg.eigh(0.5 * (K + K.T)))
@@ -172,7 +175,7 @@ def coordinates(around: Vicinity, states: Floats) -> Floats:
     return around.reduced(np.concatenate([states[..., R:Q] - around.rows[:, R:Q], turning], axis=-1))
 
 
-def still(around: Vicinity, rows: Floats) -> Floats:
+def at_standstill(around: Vicinity, rows: Floats) -> Floats:
     """A state of the whole's motion and none beside it."""
     out = rows.copy()
     out[:, V:] = around.whole.field(rows)
@@ -194,10 +197,15 @@ class Rule(NamedTuple):
 
 def settle(system: Multibody, rule: Rule) -> Equilibrium:
     """See `Multibody.settle`."""
+    return dataclasses.replace(settled(system, rule), system=system)
+
+
+def settled(system: Multibody, rule: Rule) -> Equilibrium:
+    """The same, not yet told of what."""
     start = unpressed(system.clusters, system.initial)
-    if abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL:
-        if size_of(start, pseudo_inverse(start.stiffness) @ start.pull) <= ROUNDING:
-            return from_rest(system, polish(start), rule)
+    still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
+    if still and size_of(start, pseudo_inverse(start.stiffness) @ start.pull) <= ROUNDING:
+        return from_rest(system, polish(start), rule)
     return run_to_rest(system, start.whole, rule)
 
 
@@ -234,7 +242,7 @@ def run_to_rest(system: Multibody, whole: Whole, rule: Rule) -> Equilibrium:
     run = system._moved(rule.duration, rule.settings, rule.stop, rule.progress, watcher)
     if watcher.found is not None:
         if watcher.found.verdict == "unstable" and rule.nudge != 0.0:  # it has come to rest on a saddle
-            onward = settle(system.at(watcher.found.state), rule)
+            onward = settled(system.at(watcher.found.state), rule)
             return dataclasses.replace(onward, run=onward.run or run)
         return dataclasses.replace(watcher.found, run=run)
     if run.stop is Stop.EVENT:
@@ -245,3 +253,29 @@ def run_to_rest(system: Multibody, whole: Whole, rule: Rule) -> Equilibrium:
         share = math.sqrt(last / watcher.liveliest) if watcher.liveliest > 0.0 else 0.0
         reason = f"{run.stop} before it came to rest; its speeds were down to {share:.2g} of the fastest"
     return Equilibrium(run.final, "never settles", reason, run=run)
+
+
+# --- taking hold ------------------------------------------------------------------------------------------------------
+class Catch(NamedTuple):
+    """A state after joints have taken hold of it; the kinetic energy [J] that this took; how far poses [m or rad] and
+    velocities [m/s or rad/s] were moved."""
+
+    state: State
+    loss: float
+    moved: Floats
+
+
+def catch(clusters: Clusters, state: State) -> Catch:
+    """Poses onto the joints, then velocities, each by the smallest change in the metric of kinetic energy: a plastic
+    impact, in which everything keeps moving as far as the joints allow."""
+    e, moved = clusters.engine, np.zeros(2)
+    y = np.concatenate([state_rows(state.r, state.q, state.v, state.omega), np.zeros((1, STATE_WIDTH))])
+    e.model.joints.near[:] = state.near
+    e.hold(state.held)
+    e.scratch.report[TIME] = state.t
+    project(y, e.model, e.scratch, moved)
+    e.python.raise_pending()
+    after = dataclasses.replace(state_at(state, state.t, y, state.near, state.held), selection=clusters.selection)
+    selection = clusters.selection
+    loss = energy(state.instant(selection)).kinetic - energy(after.instant(selection)).kinetic
+    return Catch(after, loss, moved)

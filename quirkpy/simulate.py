@@ -351,8 +351,8 @@ class Driver:
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
 
 
-#: What is asked after each compiled call, with the number of rows that it filled: how many of them are wanted, where the
-#: run is to end there, or None.
+#: What is asked after each compiled call, with the number of rows that it filled: how many of them are wanted, where
+#: the run is to end there, or None.
 Look: TypeAlias = Callable[[Driver, int], int | None]
 
 

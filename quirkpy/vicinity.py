@@ -14,7 +14,7 @@ Hess phi_i) Z for rows with J' lambda as their force: curvature included, redund
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from quirkpy.state import State
 from quirkpy.tables.merge import cross, product, turned
 from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
 
-#: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a stiffness
-#: that changes over a centimetre or more (docs/numerics.md).
+#: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
+#: stiffness that changes over a centimetre or more (docs/numerics.md).
 FAR, TURNED = 1e-4, 2e-3
 #: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
 PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
@@ -39,7 +39,7 @@ SIXTH = np.array([0.0, -1.0, 9.0, -45.0, 45.0, -9.0, 1.0, 0.0]) / 60.0
 
 
 class Slopes(NamedTuple):
-    """Derivatives along coordinates (f, f), a column for each, and what a lower order makes different in them (f, f)."""
+    """Derivatives along coordinates, a column for each, and what a lower order makes different in them (f, f)."""
 
     values: Floats
     doubt: Floats
@@ -63,6 +63,7 @@ class Vicinity:
 
     def __init__(self, clusters: Clusters, state: State, whole: Whole | None = None) -> None:
         self.clusters, self.state = clusters, state
+        self.parts: tuple[Floats, Floats] | None = None  # what is neutral and what is not, once that is known
         self.entry: Entry = clusters.enter(state, projecting=True)
         self.engine = self.entry.engine
         self.rows = self.entry.rows
@@ -88,7 +89,7 @@ class Vicinity:
         if len(carried):
             weighted = np.einsum("nij,knj->kni", root, carried).reshape(len(carried), -1)
             weighted -= (weighted @ taken.T) @ taken
-            U, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
+            _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
         free = full[:, len(taken) :].T.reshape(-1, n, 6)
@@ -154,7 +155,7 @@ class Vicinity:
         return np.asarray(felt.reshape(len(felt), self.covectors.shape[1]) @ self.covectors.T)
 
     def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
-        """The direction along these coordinates that is nearest to one along those of a neighbour, of the same length."""
+        """The direction along these coordinates nearest to one along those of a neighbour, of the same length."""
         moved = np.einsum("f,fni->ni", xi, other.basis)
         mine = self.covectors @ moved.reshape(-1)
         return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))

@@ -170,7 +170,7 @@ def distorted(engine: Engine, t: float, rows: Floats) -> Floats:
 
 
 def groups_of(engine: Engine) -> Ints:
-    """Which bodies hang together by joints or forces between them, a number each; -1: joints hold them to the ground."""
+    """Which bodies hang together by joints or forces between them, a number each; -1: held to the ground by joints."""
     islands, selection, t = engine.model.islands, engine.selection, engine.selection.tables
     if islands.max(initial=-1) < 0:
         return islands
@@ -236,19 +236,11 @@ def _fitted(
     mass = selection.tables.body_mass[mine]
     velocity = np.asarray(mass @ rows[mine, V:OMEGA] / mass.sum())
     fall = np.asarray(mass @ base[mine, :3] / mass.sum())
-    turning = np.zeros(3)
+    turning: Floats = np.zeros(3)
     if turns or not drifts:
-        inertia, momentum = np.zeros((3, 3)), np.zeros(3)
-        for k in np.flatnonzero(mine):
-            axes = turned(rows[k, Q:V], np.eye(3)).T
-            own = axes @ selection.tables.body_inertia[k] @ axes.T
-            d = rows[k, R:Q] - centre
-            m = selection.tables.body_mass[k]
-            inertia += own + m * (d @ d * np.eye(3) - np.outer(d, d))
-            momentum += own @ (axes @ rows[k, OMEGA:]) + m * np.cross(d, rows[k, V:OMEGA] - velocity)
-        turning = np.linalg.solve(inertia, momentum)
+        turning = np.asarray(spinning(mass, selection.tables.body_inertia[mine], rows[None, mine])[1][0])
     if not drifts:  # carried round a point that stands still
-        fall = np.cross(turning, velocity)
+        fall = np.asarray(np.cross(turning, velocity))
     one = mine[:, None]
     return dataclasses.replace(
         whole,
@@ -278,18 +270,17 @@ def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats
         momentum = np.einsum("n,kni->ki", m, v[:, mine])
         out -= 0.5 * (momentum**2).sum(axis=1) / m.sum()
         if whole.turns[mine].all() or round_a_point:
-            out -= _turning_energy(m, inertia[mine], states[:, mine])
+            out -= 0.5 * np.einsum("ki,ki->k", *spinning(m, inertia[mine], states[:, mine]))
     return np.maximum(out, 0.0)
 
 
-def _turning_energy(mass: Floats, inertia: Floats, states: Floats) -> Floats:
-    """L . I^-1 L / 2 about the mass centre (k,)."""
+def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:
+    """Angular momentum about the mass centre and the angular velocity of a rigid body that has it (k, 3)."""
     d, axes = _arms(mass, states), _axes(states)
     total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum("n,kni,knj->kij", mass, d, d)
     total += np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3)
     momentum = angular_momentum(states, mass, inertia)
-    turning = np.linalg.solve(total, momentum[..., None])[..., 0]
-    return np.asarray(0.5 * (momentum * turning).sum(axis=1))
+    return momentum, np.asarray(np.linalg.solve(total, momentum[..., None])[..., 0])
 
 
 def angular_momentum(states: Floats, mass: Floats, inertia: Floats) -> Floats:

@@ -1,9 +1,11 @@
-"""A system in words."""
+"""A system in words, and why one rests where it does."""
 
 from __future__ import annotations
 
+from quirkpy.equilibrium import Equilibrium
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
+from quirkpy.parts.checks import Floats
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.state import State
@@ -32,6 +34,37 @@ def text(system: Multibody, state: State | None = None) -> str:
     energy = system.energy(state)
     lines.append(f"energy: kinetic {energy.kinetic:.6g} J, potential {energy.potential:.6g} J")
     return "\n".join(lines)
+
+
+def rest(e: Equilibrium) -> str:
+    """Why a system rests where it does: verdict, motions, and what pulls on each body."""
+    lines = [f"{e.verdict}: {e.reason}", f"t = {e.state.t:.6g} s, energy {e.energy:.6g} J"]
+    if e.nudge is not None:
+        way = "blocked by a stop" if e.nudge.blocked else "left"
+        lines.append(f"the start was unstable, {way}: nudged by {e.nudge.size:.3g} (seed {e.nudge.seed})")
+    if e.modes:
+        lines.append(f"{'motion':40} {'rad/s':>12} {'period [s]':>12} {'damping':>9}")
+        lines += [f"  {_short(m.moving):38} {m.frequency:12.6g} {m.period:12.6g} {m.damping:9.3g}" for m in e.modes]
+    lines += [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
+    if e.system is not None and e.verdict != "never settles":
+        head = f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque in N [N m]':^38}"
+        lines += [head, *(_wrench(body, p.source, p.force, p.torque) for body, ps in e.forces.items() for p in ps)]
+        seconds = {j.name: j.bodies[1].name for j in e.system.tables.joints}
+        for name, load in e.reactions.items():
+            note = "" if load.unique else "  (not unique)"
+            press = f"  pressed with {load.press:.4g}" if load.press is not None else ""
+            lines.append(_wrench(seconds.get(name, ""), name, load.force, load.torque) + note + press)
+    return "\n".join(lines)
+
+
+def _wrench(body: str, source: str, force: Floats, torque: Floats) -> str:
+    numbers = " ".join(f"{x + 0.0:12.5g}" for x in (*force, *torque))
+    return f"{body:12} {source:20} {numbers}"
+
+
+def _short(moving: tuple[str, ...], most: int = 3) -> str:
+    more = f" and {len(moving) - most} more" if len(moving) > most else ""
+    return ", ".join(moving[:most]) + more
 
 
 def _body(body: Body) -> str:

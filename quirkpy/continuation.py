@@ -1,0 +1,287 @@
+"""`continue_equilibrium`: an equilibrium followed while a parameter changes, through folds and past bifurcations.
+
+The unknowns are a displacement xi along the joints and the parameter p; one step goes along the tangent of g(xi, p) = 0
+and is then put right across it (pseudo-arclength, Keller 1977), so that a fold is a point like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.equilibrium import Equilibrium, Verdict, certify, polish, size_of, split
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.part import PartError
+from quirkpy.state import State
+from quirkpy.vicinity import Vicinity
+
+if TYPE_CHECKING:
+    from quirkpy.multibody import Multibody
+
+#: A family of systems: the same bodies and joints, with a force or a length that depends on p.
+Family: TypeAlias = "Callable[[float], Multibody]"
+Turn: TypeAlias = Literal["fold", "bifurcation", "onset of oscillation"]
+
+#: Steps at most; the longest, as a share of the range of p and [m or rad] of the body that moves most; the shortest.
+STEPS, LONGEST, MOVES, SHORTEST = 2000, 0.05, 0.1, 1e-9
+#: Newton steps at most before a step is halved, and how small the last must be.
+CORRECTIONS, CLOSE = 8, 1e-11
+#: Special points are located to this share of the range of p.
+LOCATED = 1e-9
+
+
+class Point(NamedTuple):
+    """An equilibrium of the family: the parameter, the state, its verdict, and its smallest stiffness [1/s2]."""
+
+    parameter: float
+    state: State
+    verdict: Verdict
+    softest: float
+
+
+class Special(NamedTuple):
+    """Where something changes: a fold, at which the branch turns back; a bifurcation, at which others cross it; or the
+    onset of an oscillation."""
+
+    kind: Turn
+    parameter: float
+    state: State
+
+
+@dataclass(frozen=True)
+class Branch(Sequence[Point]):
+    """Equilibria one after the other along the branch, and where something changes, located.
+
+    complete: whether the end of the range was reached; else `reason` says why the branch was left.
+    """
+
+    points: tuple[Point, ...]
+    special: tuple[Special, ...]
+    complete: bool
+    reason: str
+
+    def __getitem__(self, k):  # type: ignore[no-untyped-def]
+        return self.points[k]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def parameters(self) -> Floats:
+        """The parameter at every point (k,)."""
+        return np.array([point.parameter for point in self.points])
+
+    @property
+    def stable(self) -> Floats:
+        """Whether each point is stable (k,)."""
+        return np.array([point.verdict == "stable" for point in self.points])
+
+    def __repr__(self) -> str:
+        turns = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "nothing special"
+        return f"Branch({len(self)} points, {self.parameters[0]:.6g} to {self.parameters[-1]:.6g}: {turns})"
+
+
+def continue_equilibrium(
+    family: Family,
+    start: State | Equilibrium,
+    span: tuple[float, float],
+    *,
+    steps: int = STEPS,
+    longest: float = LONGEST,
+) -> Branch:
+    """Follow an equilibrium of ``family(p)`` from p = span[0] to span[1], say of ``lambda p: frame.with_(load(p))``.
+
+    start: a state near an equilibrium at span[0].  longest: the longest step, as a share of the range.  The branch ends
+    where p leaves the range on either side, or after `steps`.  Folds are passed; of branches that cross, the same one
+    is followed on.
+    """
+    first, last = float(span[0]), float(span[1])
+    if not (math.isfinite(first) and math.isfinite(last) and first != last):
+        raise PartError(f"continue_equilibrium: span is {span!r}, but must be two different numbers.")
+    state = start.state if isinstance(start, Equilibrium) else start
+    at = polish(Vicinity(family(first).clusters, state))
+    if not at.settled:
+        raise PartError(
+            f"continue_equilibrium: there is no equilibrium near this state at p = {first:g}; settle the system first."
+        )
+    return Walk(family, at.around, first, last, longest).along(steps)
+
+
+class Walk:
+    """A way along a branch: where it is, and where it is heading."""
+
+    def __init__(self, family: Family, around: Vicinity, first: float, last: float, longest: float) -> None:
+        self.family, self.first, self.last = family, first, last
+        self.range, self.longest = abs(last - first), longest * abs(last - first)
+        self.around, self.p = around, first
+        self.tangent = self.heading(around, first, None)
+
+    def along(self, steps: int) -> Branch:
+        """All steps."""
+        points, special = [self.point()], []
+        length, reason = 0.2, f"{steps} steps were taken"
+        for _ in range(steps):
+            moved = self.step(length)
+            if moved is None:
+                length *= 0.5
+                if length < SHORTEST:
+                    reason = "the branch could not be followed any further: it ends, or has a corner, here"
+                    break
+                continue
+            around, p, tangent, corrections = moved
+            special += self.passed(around, p, tangent, length)
+            self.around, self.p, self.tangent = around, p, tangent
+            points.append(self.point())
+            length = min(1.0, length * (1.5 if corrections <= 3 else 0.8))
+            if (p - self.first) * (self.last - self.first) < -LOCATED * self.range**2:
+                reason = "the branch turned back and left the range where it began"
+                break
+            if abs(p - self.last) <= LOCATED * self.range:
+                return Branch(tuple(points), tuple(special), True, "the end of the range was reached")
+        return Branch(tuple(points), tuple(special), False, reason)
+
+    def point(self) -> Point:
+        """Where it is."""
+        K = restricted(self.around)
+        softest = float(np.linalg.eigvalsh(0.5 * (K + K.T))[0]) if len(K) else math.inf
+        return Point(self.p, self.around.state, certify(self.around).verdict, softest)
+
+    # --- steps --------------------------------------------------------------------------------------------------
+    def pull_slope(self, around: Vicinity, p: float) -> Floats:
+        """dg/dp (f,), by central differences."""
+        h = 1e-4 * self.range
+        there = [Vicinity(self.family(p + s * h).clusters, around.state, around.whole) for s in (-1.0, 1.0)]
+        low, high = (around.reduced(v.here.felt)[0] for v in there)
+        return np.asarray((high - low) / (2.0 * h))
+
+    def heading(self, around: Vicinity, p: float, before: Floats | None) -> Floats:
+        """The tangent (f + 1,): a displacement and a share of the range, of length one; on in the same sense."""
+        slope, rest = self.pull_slope(around, p) * self.range, split(around).rest
+        wide = np.hstack([-(around.stiffness.values * self.scales(around)) @ rest.T, slope[:, None]])
+        inner = np.linalg.svd(rest @ wide)[2][-1]
+        tangent = np.append(rest.T @ inner[:-1], inner[-1])
+        if before is None:
+            sense = 1.0 if tangent[-1] * (self.last - self.first) >= 0.0 else -1.0
+        else:
+            sense = 1.0 if tangent @ before >= 0.0 else -1.0
+        return np.asarray(sense * tangent)
+
+    def scales(self, around: Vicinity) -> Floats:
+        """The displacement of each coordinate that counts as much as the whole range of p: a metre or a radian (f,)."""
+        return np.array([1.0 / max(size_of(around, unit), 1e-300) for unit in np.eye(around.freedoms)])
+
+    def step(self, length: float) -> tuple[Vicinity, float, Floats, int] | None:
+        """The next point: along the tangent, then back onto the branch; None where that does not succeed."""
+        moves = size_of(self.around, self.scales(self.around) * self.tangent[:-1])
+        most = min(self.longest / max(abs(self.tangent[-1]) * self.range, 1e-300), MOVES / max(moves, 1e-300))
+        s = length * most
+        p = self.p + s * self.tangent[-1] * self.range
+        if (p - self.last) * (self.last - self.first) > 0.0:  # land on the end of the range
+            s *= (self.last - self.p) / (p - self.p)
+            return self.corrected(s, fixed=self.last)
+        return self.corrected(s)
+
+    def corrected(self, s: float, fixed: float | None = None) -> tuple[Vicinity, float, Floats, int] | None:
+        """The point of the branch at a distance along the tangent; or at the given p."""
+        base, scales = self.around, self.scales(self.around)
+        xi = s * scales * self.tangent[:-1]
+        p = self.p + s * self.tangent[-1] * self.range if fixed is None else fixed
+        rows = base.answers(base.displaced(xi[None])).rows[0]
+        for k in range(CORRECTIONS):
+            here = Vicinity(self.family(p).clusters, base.state_of(rows), base.whole)
+            if fixed is None:
+                normal = here_tangent(here, base, self.tangent, scales, self.scales(here))
+                slope = self.pull_slope(here, p)[:, None] * self.range
+                wide = np.vstack([np.hstack([here.stiffness.values * self.scales(here), -slope]), normal])
+                delta = np.linalg.lstsq(wide, np.append(here.pull, 0.0), rcond=1e-12)[0]
+                change, dp = self.scales(here) * delta[:-1], float(delta[-1]) * self.range
+            else:
+                change, dp = np.linalg.lstsq(here.stiffness.values, here.pull, rcond=1e-12)[0], 0.0
+            size = max(size_of(here, change), abs(dp) / self.range)
+            if size > 4.0 * MOVES or not math.isfinite(size):
+                return None
+            if size <= CLOSE or (k >= 3 and size <= 1e-8):
+                tangent = self.heading(here, p, here_tangent(here, base, self.tangent, scales, self.scales(here)))
+                return here, p, tangent, k
+            rows, p = here.answers(here.displaced(change[None])).rows[0], p + dp
+        return None
+
+    # --- special points -----------------------------------------------------------------------------------------
+    def passed(self, around: Vicinity, p: float, tangent: Floats, length: float) -> list[Special]:
+        """What lies between the present point and the next."""
+        found: list[Special] = []
+        if self.tangent[-1] * tangent[-1] < 0.0:
+            found.append(self.located("fold", around, p, lambda v, q, t: float(t[-1])))
+        elif determinant(self.around) * determinant(around) < 0.0:
+            found.append(self.located("bifurcation", around, p, lambda v, q, t: determinant(v)))
+        if (growth(self.around) > GROWS) != (growth(around) > GROWS) and not found:
+            found.append(self.located("onset of oscillation", around, p, lambda v, q, t: growth(v)))
+        return found
+
+    def located(
+        self, kind: Turn, around: Vicinity, p: float, function: Callable[[Vicinity, float, Floats], float]
+    ) -> Special:
+        """By bisection and secants along the branch."""
+        low, high = 0.0, self.way_to(around, p)
+        f_low = function(self.around, self.p, self.tangent)
+        best = (around, p)
+        f_high = function(around, p, self.heading(around, p, self.tangent))
+        for k in range(60):
+            share = 0.5 if k % 3 == 2 or f_high == f_low else min(0.95, max(0.05, f_low / (f_low - f_high)))
+            middle = low + share * (high - low)
+            made = self.corrected(middle)
+            if made is None:
+                break
+            best = made[0], made[1]
+            f = function(made[0], made[1], made[2])
+            if (high - low) <= LOCATED or f == 0.0:
+                break
+            if f * f_low > 0.0:
+                low, f_low = middle, f
+            else:
+                high, f_high = middle, f
+        return Special(kind, best[1], best[0].state)
+
+    def way_to(self, around: Vicinity, p: float) -> float:
+        """How far along the tangent a point lies."""
+        from quirkpy.settle import coordinates
+
+        xi = coordinates(self.around, around.rows[None])[0]
+        return float(np.append(xi / self.scales(self.around), (p - self.p) / self.range) @ self.tangent)
+
+
+#: A rate of growth above this [1/s] counts.
+GROWS = 1e-9
+
+
+def determinant(around: Vicinity) -> float:
+    """Of the stiffness, scaled by its largest, so that its sign can be followed."""
+    K = restricted(around)
+    return float(np.linalg.det(K / max(float(abs(K).max(initial=0.0)), 1e-300))) if len(K) else 1.0
+
+
+def restricted(around: Vicinity) -> Floats:
+    """The stiffness beside neutral directions."""
+    rest = split(around).rest
+    return np.asarray(rest @ around.stiffness.values @ rest.T)
+
+
+def growth(around: Vicinity) -> float:
+    """The fastest growth of an oscillation around [1/s]; -inf where there is none."""
+    K, D = around.stiffness.values, around.damping.values
+    if not len(K):
+        return -math.inf
+    f = len(K)
+    values = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]]))
+    turning = values[abs(values.imag) > 1e-6 * abs(values).max()]
+    return float(turning.real.max(initial=-math.inf))
+
+
+def here_tangent(here: Vicinity, base: Vicinity, tangent: Floats, old: Floats, new: Floats) -> Floats:
+    """A tangent at one place in the coordinates of another (f + 1,)."""
+    moved = np.einsum("f,fni->ni", old * tangent[:-1], base.basis)
+    return np.append(here.covectors @ moved.reshape(-1) / new, tangent[-1])

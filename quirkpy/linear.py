@@ -1,0 +1,237 @@
+"""`Linear`: a system near a state of rest as x' = A x + B u, y = C x + D u, in coordinates of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy.linalg import solve_continuous_lyapunov
+
+from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.part import PartError
+from quirkpy.state import State
+from quirkpy.tables.merge import product, turned
+from quirkpy.vicinity import Vicinity
+
+if TYPE_CHECKING:
+    from quirkpy.multibody import Multibody
+
+#: An output that users write: a number, or several, of a state.
+Measure: TypeAlias = Callable[[State], Any]
+
+AXES = "xyz"
+#: A state is at rest when nothing moves faster beside its whole [m/s or rad/s].
+SLOWEST = 1e-6
+#: Relative accuracy of the H-infinity norm.
+PEAK = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """x = (xi, xi'): A (2f, 2f), B (2f, m), C (p, 2f), D (p, m); ``scipy.signal.StateSpace(*linear)``.
+
+    xi [m kg^1/2] are the coordinates of a displacement of all bodies, `basis` (f, n, 6): of mass centres in N, and
+    rotation vectors in body axes; xi'' = -stiffness xi - damping xi' + ..., so the mass matrix is one.  inputs,
+    outputs: a name for each column of B and each row of C.  drift: xi'' where nothing is displaced, which is zero at an
+    equilibrium (f,).
+    """
+
+    A: Floats
+    B: Floats
+    C: Floats
+    D: Floats
+    state: State
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    stiffness: Floats
+    damping: Floats
+    basis: Floats
+    drift: Floats
+    _around: Vicinity = field(repr=False)
+
+    def __iter__(self) -> Iterator[Floats]:
+        return iter((self.A, self.B, self.C, self.D))
+
+    @property
+    def poles(self) -> Floats:
+        """Eigenvalues of A [1/s], slowest first."""
+        return np.array(sorted(np.linalg.eigvals(self.A), key=lambda s: (abs(s), s.imag)))
+
+    def displaced(self, xi: Sequence[float], rates: Sequence[float] | None = None) -> State:
+        """The state at some coordinates, on the joints, moving at some rates."""
+        a, f = self._around, len(self.drift)
+        wanted = [
+            np.asarray(array, dtype=float).reshape(1, f) for array in (xi, rates if rates is not None else [0] * f)
+        ]
+        return a.state_of(a.answers(a.displaced(*wanted)).rows[0])
+
+    # --- norms --------------------------------------------------------------------------------------------------
+    def h2(self) -> float:
+        """The H2 norm: the size of the outputs under white noise of unit intensity; refused unless all dies out."""
+        self._check_decay("H2")
+        P = solve_continuous_lyapunov(self.A, -self.B @ self.B.T)
+        return float(np.sqrt(max(0.0, np.trace(self.C @ P @ self.C.T))))
+
+    def hinf(self) -> float:
+        """The H-infinity norm: the largest gain at any frequency (Bruinsma and Steinbuch, 1990)."""
+        self._check_decay("H-infinity")
+        if not self.B.size or not self.C.size:
+            return 0.0
+        tried = np.concatenate([[0.0], abs(self.poles), abs(self.poles.imag)])
+        lower = max(self._gain(w) for w in tried)
+        if lower == 0.0:
+            return 0.0
+        while True:
+            gamma = (1.0 + 2.0 * PEAK) * lower
+            H = np.block([[self.A, self.B @ self.B.T / gamma**2], [-self.C.T @ self.C, -self.A.T]])
+            values = np.linalg.eigvals(H)
+            crossed = np.sort(abs(values.imag[abs(values.real) <= 1e-8 * abs(values).max()]))
+            middles = 0.5 * (crossed[1:] + crossed[:-1])
+            higher = max((self._gain(w) for w in middles), default=0.0)
+            if higher <= gamma:
+                return lower
+            lower = higher
+
+    def _gain(self, w: float) -> float:
+        """The largest singular value of the transfer function at an angular frequency [rad/s]."""
+        inside = np.linalg.solve(1j * w * np.eye(len(self.A)) - self.A, self.B)
+        return float(np.linalg.norm(self.C @ inside + self.D, 2))
+
+    def _check_decay(self, which: str) -> None:
+        if len(self.A) and self.poles.real.max() >= 0.0:
+            raise PartError(
+                f"the {which} norm needs motions that all die out, but one has the rate {self.poles.real.max():.3g} "
+                "1/s; add damping, or leave what drifts out of the outputs by holding it with a joint."
+            )
+
+
+def linearize(
+    system: Multibody, state: State, inputs: Sequence[str], outputs: Sequence[str | Measure] | None
+) -> Linear:
+    """See `Multibody.linearize`."""
+    around = Vicinity(system.clusters, state)
+    fastest = float(abs(around.whole.beside(around.rows)).max(initial=0.0))
+    if fastest > SLOWEST:
+        raise PartError(
+            f"linearize: this state moves (up to {fastest:.3g} m/s or rad/s beside its whole); give a state at rest, "
+            "such as system.settle().state."
+        )
+    f, K, D = around.freedoms, around.stiffness.values, around.damping.values
+    A = np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]])
+    basis = np.array([around.shape(unit) for unit in np.eye(f)]).reshape(f, len(state.bodies), 6)
+    columns, named = _inputs(system, around, basis, inputs)
+    B = np.concatenate([np.zeros_like(columns), columns])
+    C, seen = _outputs(system, around, outputs)
+    return Linear(
+        A, B, C, np.zeros((len(C), B.shape[1])), around.state_of(around.here.rows[0]), named, seen, K, D, basis,
+        around.pull, around,
+    )  # fmt: skip
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+def _inputs(system: Multibody, around: Vicinity, basis: Floats, names: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:
+    """What each input does along each coordinate (f, m), and their names."""
+    if isinstance(names, str):
+        raise PartError(f"linearize: inputs is {names!r}, but must be a list of names, such as [{names!r}].")
+    columns: list[Floats] = []
+    labels: list[str] = []
+    in_n = basis.copy()
+    for k, direction in enumerate(basis):
+        in_n[k, :, 3:] = turned(around.state.q, direction[:, 3:])
+    for name in names:
+        body, _, what = str(name).partition(".")
+        if name in system.tables.force_index:
+            at = around.state.instant(system.tables.select(_joints(system), [name]))
+            columns.append(np.einsum("fni,ni->f", in_n, at.loads.wrench))
+            labels.append(name)
+        elif body in system.bodies and what in ("force", "torque"):
+            first = 0 if what == "force" else 3
+            for k, axis in enumerate(AXES):
+                columns.append(in_n[:, system.bodies.index(body), first + k])
+                labels.append(f"{name}.{axis}")
+        elif name in around.state.joints:
+            columns.append(_rates(around, name))
+            labels.append(name)
+        else:
+            raise PartError(_unknown(system, "inputs", name, 'a force, "body.force", "body.torque"'))
+    return np.array(columns).reshape(len(columns), around.freedoms).T, tuple(labels)
+
+
+def _joints(system: Multibody) -> list[str]:
+    return [system.tables.joint_names[j] for j in system.selection.joints]
+
+
+def _rates(around: Vicinity, coordinate: str) -> Floats:
+    """How fast a coordinate changes along each coordinate of the vicinity (f,): also what a load along it does."""
+    k = np.array([around.state.joints.index(coordinate)])
+    values = np.array([around.state_of(rows).instant().coordinates(k)[0, 0] for rows in around.probes.rows])
+    return around.slopes_of(values[:, None])[0] if len(values) else np.zeros(0)
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+def _outputs(
+    system: Multibody, around: Vicinity, wanted: Sequence[str | Measure] | None
+) -> tuple[Floats, tuple[str, ...]]:
+    """C (p, 2f) and names; all of x where nothing is wanted."""
+    f = around.freedoms
+    if wanted is None:
+        return np.eye(2 * f), tuple(f"{x}{k}" for x in ("xi", "rate") for k in range(f))
+    if isinstance(wanted, str):
+        raise PartError(f"linearize: outputs is {wanted!r}, but must be a list, such as [{wanted!r}].")
+    measures = [_measure(system, around, output) for output in wanted]
+    labels = [label for names, _ in measures for label in names]
+    halves = []
+    for rows in (around.probes.rows, around.moving.rows):
+        states = [around.state_of(row) for row in rows]
+        values = [np.concatenate([np.zeros(0), *(measure(s) for _, measure in measures)]) for s in states]
+        halves.append(around.slopes_of(np.array(values).reshape(len(states), len(labels))))
+    return np.concatenate(halves, axis=1), tuple(labels)
+
+
+def _measure(system: Multibody, around: Vicinity, output: str | Measure) -> tuple[list[str], Callable[[State], Floats]]:
+    """The names of what an output measures, and a function that gives the numbers."""
+    if not isinstance(output, str):
+        if not callable(output):
+            raise PartError(
+                f"linearize: outputs has {shown(output)}, which is neither a name nor a function of a state."
+            )
+        size = np.atleast_1d(np.asarray(output(around.state), dtype=float)).size
+        name = getattr(output, "__name__", "output")
+        return [name] if size == 1 else [f"{name}.{k}" for k in range(size)], lambda s: np.atleast_1d(
+            np.asarray(output(s), dtype=float)
+        ).reshape(-1)
+    plain, _, what = output.partition(".")
+    coordinate, column = (output[: -len(".rate")], 1) if output.endswith(".rate") else (output, 0)
+    if coordinate in around.state.joints:
+        which = np.array([around.state.joints.index(coordinate)])
+        return [output], lambda s: s.instant().coordinates(which)[:, column]
+    if plain in system.bodies and what in BODY_OUTPUTS:
+        k = system.bodies.index(plain)
+        return [f"{output}.{axis}" for axis in AXES], lambda s: BODY_OUTPUTS[what](s, around.state, k)
+    words = 'a coordinate, "coordinate.rate", ' + ", ".join(f'"body.{word}"' for word in BODY_OUTPUTS)
+    raise PartError(_unknown(system, "outputs", output, words))
+
+
+def _rotation(s: State, base: State, k: int) -> Floats:
+    """The turn from the base state, as a rotation vector in body axes."""
+    turn = product((base.q[k] * (1.0, -1.0, -1.0, -1.0))[None], s.q[k][None])[0]
+    return np.asarray(2.0 * turn[1:] * np.sign(turn[0] or 1.0))
+
+
+#: What may be measured of a body: three numbers of a state, the base state and the body's row.
+BODY_OUTPUTS: dict[str, Callable[[State, State, int], Floats]] = {
+    "position": lambda s, base, k: s.r[k] - base.r[k],
+    "rotation": _rotation,
+    "velocity": lambda s, base, k: s.v[k],
+    "angular_velocity": lambda s, base, k: s.omega[k],
+}
+
+
+def _unknown(system: Multibody, which: str, name: object, words: str) -> str:
+    known = [*system.initial.joints, *(system.tables.force_names if which == "inputs" else ())]
+    return (
+        f"linearize: {which} has {name!r}, which is none of: {words}; coordinates and forces here are: "
+        f"{', '.join(known) or 'none'}; bodies: {', '.join(system.bodies)}."
+    )

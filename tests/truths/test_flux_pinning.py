@@ -6,10 +6,13 @@ k_tilt C/(8 z0^3), lateral motion and tilt coupled by 0.1875 C/z0^4, spin free.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
+from scipy.optimize import least_squares
 
 import quirkpy as qp
 from quirkpy.parts.checks import Floats
@@ -51,20 +54,58 @@ def accelerations_over_pose(system: qp.Multibody, h: float = 1e-6) -> Floats:
     return out
 
 
-def test_six_frequencies_of_a_pinned_cube() -> None:
-    """Eigenvalues of M^-1 K with K carried from the magnet to the mass centre, lateral-tilt coupling included."""
+def at_the_centre() -> tuple[Floats, Floats]:
+    """Mass and stiffness of the cube, both about its mass centre: that of the magnet carried over."""
     to_magnet = np.eye(6)
     x, y, z = 0.0, 0.0, -0.05
     to_magnet[:3, 3:] = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))
     mass = np.diag([1.3] * 3 + [1.3 * 0.01 / 6.0] * 3)
-    known = np.sort(np.linalg.eigvals(np.linalg.solve(mass, to_magnet.T @ at_the_magnet() @ to_magnet)).real)
+    return mass, to_magnet.T @ at_the_magnet() @ to_magnet
+
+
+def test_six_frequencies_of_a_pinned_cube() -> None:
+    """Eigenvalues of M^-1 K with K carried from the magnet to the mass centre, lateral-tilt coupling included."""
+    mass, stiffness = at_the_centre()
+    known = np.sort(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real)
     found = np.sort(np.linalg.eigvals(-accelerations_over_pose(qp.Multibody(CUBE, PINNING))).real)
     np.testing.assert_allclose(found, known, rtol=1e-7, atol=1e-6)
     assert known[0] == pytest.approx(0.0, abs=1e-9)  # the spin
     diagonal = 0.75 * C / HEIGHT**5 / 1.3
     assert min(abs(known - diagonal)) < 1e-9 * diagonal
-    uncoupled = np.sort(np.diag(np.linalg.solve(mass, to_magnet.T @ at_the_magnet() @ to_magnet)))
+    uncoupled = np.sort(np.diag(np.linalg.solve(mass, stiffness)))
     assert abs(known - uncoupled).max() > 0.1 * known.max()
+
+
+def rotation_vector(q: Any) -> Floats:
+    """Of a small turn."""
+    sine = float(np.linalg.norm(q.vec))
+    return np.asarray(2.0 * math.asin(sine) / sine * q.vec if sine > 0.0 else q.vec)
+
+
+@pytest.mark.parametrize("mode", range(6))
+def test_a_pinned_cube_rings_at_its_six_frequencies(mode: int) -> None:
+    """Struck in the shape of a mode it rings in that mode alone, for a hundred periods; the spin goes on for ever.  The
+    frequency is read from the motion: that of the sine which fits it best."""
+    mass, stiffness = at_the_centre()
+    squares, shapes = eigh(stiffness, mass)  # shapes.T @ mass @ shapes = 1
+    known, shape, small = math.sqrt(max(0.0, squares[mode])), shapes[:, mode], 2e-6
+    system = qp.Multibody(CUBE, PINNING)
+    struck: Any = {"cube": dict(velocity=small * shape[:3], angular_velocity=small * shape[3:])}
+    span = 100.0 * 2.0 * math.pi / known if known > 1e-3 else 30.0
+    run = system.at(system.initial.replace(struck)).simulate(span, **TIGHT | {"atol": 1e-15})
+    turns = [rotation_vector(q) for q in run["cube"].orientation]
+    pose = np.hstack([run["cube"].position - CUBE.position, turns])
+    modes = pose @ mass @ shapes / small
+    rest = np.delete(modes, mode, axis=1)
+    if known < 1e-3:
+        assert mode == 0
+        np.testing.assert_allclose(modes[:, 0], run.t, rtol=1e-6, atol=1e-9)
+    else:
+        fit = least_squares(lambda x: x[0] * np.sin(x[1] * run.t) - modes[:, mode], (1.0 / known, known), x_scale="jac",
+                            xtol=1e-15, ftol=1e-15, gtol=1e-15)  # fmt: skip
+        assert fit.x[1] == pytest.approx(known, rel=1e-7)
+        assert abs(fit.fun).max() < 1e-4 / known
+    assert abs(rest).max() < 1e-3 * abs(modes[:, mode]).max()
 
 
 def test_linearized_is_the_closed_form() -> None:

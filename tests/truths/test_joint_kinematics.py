@@ -75,6 +75,17 @@ def test_a_falling_nut_turns_as_fast_as_its_inertia_allows() -> None:
     np.testing.assert_allclose(run.energy, run.energy[0], atol=1e-8)
 
 
+def test_a_screw_advances_by_its_lead_with_each_turn() -> None:
+    """2 pi x pitch a turn, over twenty turns: left-handed as well."""
+    for pitch in (0.002, -0.03):
+        nut = qp.Body("nut", 2.0, (0.03, 0.03, 0.03), velocity=(0, 0, 40.0 * pitch), angular_velocity=(0, 0, 40.0))
+        bolt = qp.Screw("bolt", qp.GROUND, nut, at=(0, 0, 0), axis=(0, 0, 1), pitch=pitch)
+        run = qp.Multibody(nut, bolt).simulate(20.0 * 2.0 * math.pi / 40.0, **PRECISE)
+        turns = run["bolt"].angle / (2.0 * math.pi)
+        assert turns[-1] == pytest.approx(20.0, rel=1e-9)
+        np.testing.assert_allclose(run["nut"].position[:, 2], 2.0 * math.pi * pitch * turns, rtol=0.0, atol=1e-10)
+
+
 # --- gears ----------------------------------------------------------------------------------------------------------
 def test_wheels_in_mesh_turn_against_each_other_and_share_a_torque() -> None:
     """I1 a1'' + r^2 I2 a1'' = torque for a2 = r a1."""
@@ -88,6 +99,21 @@ def test_wheels_in_mesh_turn_against_each_other_and_share_a_torque() -> None:
     load = run.system.reactions(run.final, axes="joint")["mesh"]
     assert load.unique
     np.testing.assert_allclose(load.torque, (0.0, 0.0, 0.5 * bend - 3.0), atol=1e-9)
+
+
+def test_gears_keep_their_ratio_over_hundreds_of_turns() -> None:
+    """z1/z2 = 17/43 teeth: after 43 turns of the one the other has made 17 the other way, and so on."""
+    one, two = wheel("one", 0.0, 0.5), wheel("two", 1.0, 0.2)
+    a, b = axle(one), axle(two)
+    system = qp.Multibody(one, two, a, b, qp.Gear("mesh", a, b, ratio=-17.0 / 43.0))
+    rate = 30.0
+    spun: dict[str, Any] = {
+        "one": dict(angular_velocity=(0, 0, rate)), "two": dict(angular_velocity=(0, 0, -rate * 17.0 / 43.0))
+    }  # fmt: skip
+    run = system.at(system.initial.replace(spun)).simulate(4.0 * 43.0 * 2.0 * math.pi / rate, **PRECISE)
+    assert run["one axle"].angle[-1] / (2.0 * math.pi) == pytest.approx(172.0, rel=1e-9)
+    assert run["two axle"].angle[-1] / (2.0 * math.pi) == pytest.approx(-68.0, rel=1e-9)
+    np.testing.assert_allclose(run["two axle"].angle, -17.0 / 43.0 * run["one axle"].angle, rtol=0.0, atol=1e-8)
 
 
 def test_a_planetary_train_keeps_willis_law() -> None:
@@ -157,6 +183,25 @@ def test_a_driven_arm_carries_its_weight() -> None:
     np.testing.assert_allclose(run["drive"].load[:, 5], torque, atol=1e-9)
     np.testing.assert_allclose(run.work, run.energy - run.energy[0], atol=1e-9)
     assert run.work[-1] == pytest.approx(2.0 * 9.81 * 0.5 * math.sin(1.2), rel=1e-9)
+
+
+def test_a_slew_loads_its_hinge_with_what_the_arm_is_made_to_do() -> None:
+    """In the axes of the hinge: m (-l a'^2, l a'') turned by the angle a, and the couples that hold an arm upright
+    whose mass centre lies a height h above the hinge: r x f about the hinge is what the hinge and its drive give."""
+    m, lever, h = 2.0, 0.5, 0.3
+    arm = qp.Body("arm", m, (0.1, 0.2, 0.15), position=(lever, 0, h))
+    hinge = qp.Revolute("hinge", qp.GROUND.site("g", z=(0, 0, 1), x=(1, 0, 0)), arm.site("a", at=(-lever, 0, -h)))
+    run = qp.Multibody(arm, hinge, qp.Prescribed("drive", hinge, SLEW)).simulate(10.0, **PRECISE)
+    angle, rate, bend = quintic(run.t)
+    c, s = np.cos(angle), np.sin(angle)
+    x, y = -m * lever * rate**2, m * lever * bend  # along the arm and across
+    force = np.transpose([c * x - s * y, s * x + c * y, 0 * x])
+    np.testing.assert_allclose(run["hinge"].load[:, :3], force, rtol=0.0, atol=1e-9)
+    place = np.transpose([lever * c, lever * s, np.full_like(c, h)])
+    couple = np.cross(place, force)
+    couple[:, 2] = 0.0  # the hinge gives none about its axis
+    np.testing.assert_allclose(run["hinge"].load[:, 3:], couple, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(run["drive"].load[:, 5], (0.15 + m * lever**2) * bend, rtol=0.0, atol=1e-9)
 
 
 def test_a_drive_counts_many_turns() -> None:

@@ -119,28 +119,33 @@ def known_rates() -> Floats:
     return np.sort([*coupled, math.sqrt(3.0 * (y - x) / z)]) * N
 
 
-def librations() -> tuple[Floats, Floats]:
-    """Rates [rad/s] and shapes (small turn, angular velocity) of small librations in the Hill frame."""
-    system, motion = qp.Multibody(satellite(), qp.HillFrame(N)), np.zeros((6, 6))
+def librations(field: str = "hill") -> tuple[Floats, Floats]:
+    """Rates [rad/s] and shapes (small turn, angular velocity) of small librations, seen from the Hill frame."""
+    turning = np.array([0.0, 0.0, N]) if field == "gradient" else np.zeros(3)
+    force = qp.GravityGradient(ORBIT) if field == "gradient" else qp.HillFrame(N)
+    system, motion = qp.Multibody(satellite(), force), np.zeros((6, 6))
     motion[:3, 3:] = np.eye(3)
+
+    def bend(orientation: Any, rate: Floats) -> Floats:
+        """Derivative of the angular velocity relative to the Hill frame."""
+        carried = qp.quat.matrix(orientation).T @ turning  # in body axes, where it turns back with the body
+        changed = dict(orientation=orientation, angular_velocity=rate + carried)
+        alpha = system.acceleration(system.initial.replace({"satellite": changed}))[0, 3:]
+        return np.asarray(alpha + np.cross(rate, carried))
+
     for k in range(3):
-        turned = [
-            system.acceleration(system.initial.replace({"satellite": dict(orientation=qp.rotation(np.eye(3)[k], a))}))
-            for a in (-1e-4, 1e-4)
-        ]
-        motion[3:, k] = (turned[1] - turned[0])[0, 3:] / 2e-4
-        spins = [
-            system.acceleration(system.initial.replace({"satellite": dict(angular_velocity=a * np.eye(3)[k])}))
-            for a in (-1e-6, 1e-6)
-        ]
-        motion[3:, 3 + k] = (spins[1] - spins[0])[0, 3:] / 2e-6
+        turned = [bend(qp.rotation(np.eye(3)[k], a), np.zeros(3)) for a in (-1e-4, 1e-4)]
+        motion[3:, k] = (turned[1] - turned[0]) / 2e-4
+        spun = [bend(qp.rotation((0, 0, 1), 0.0), a * np.eye(3)[k]) for a in (-1e-6, 1e-6)]
+        motion[3:, 3 + k] = (spun[1] - spun[0]) / 2e-6
     values, shapes = np.linalg.eig(motion)
     order = np.argsort(values.imag)[3:]
     return values.imag[order], shapes[:, order]
 
 
-def test_libration_rates_in_the_hill_frame() -> None:
-    np.testing.assert_allclose(librations()[0], known_rates(), rtol=1e-7)
+@pytest.mark.parametrize("field", ["hill", "gradient"])
+def test_libration_rates_about_all_three_axes(field: str) -> None:
+    np.testing.assert_allclose(librations(field)[0], known_rates(), rtol=1e-7)
 
 
 @pytest.mark.parametrize("mode", range(3))

@@ -121,7 +121,34 @@ class Multibody:
                 f"at: the state has the bodies {', '.join(state.bodies)}, the system moves {', '.join(self.bodies)}; "
                 "give a state of this system."
             )
-        return Multibody(*self.parts, candidates=self.candidates, start=state)
+        return self._starting(state)
+
+    def _starting(self, state: State) -> Multibody:
+        """The same tables with another start, which is checked."""
+        out = object.__new__(Multibody)
+        vars(out).update(parts=self.parts, candidates=self.candidates, _start=state, tables=self.tables)
+        check_meeting(out._instant(None))
+        return out
+
+    def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Multibody:
+        """The same parts and state with other joints and forces active, by name; all others are candidates.
+
+        Nothing is compiled again, and whether the joints' ends meet is not checked: `residual` tells.
+        """
+        active = {*joints, *forces}
+        unknown = active - set(self.tables.joint_names) - set(self.tables.force_names)
+        if unknown:
+            raise PartError(f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}.")
+        every = (*self.parts, *self.candidates)
+        acts = [not isinstance(p, (BaseJoint, Force)) or p.name in active for p in every]
+        out = object.__new__(Multibody)
+        vars(out).update(
+            parts=tuple(p for p, on in zip(every, acts, strict=True) if on),
+            candidates=tuple(p for p, on in zip(every, acts, strict=True) if not on),
+            _start=self._start,
+            tables=self.tables,
+        )
+        return out
 
     # --- accelerations ------------------------------------------------------------------------------------------
     def acceleration(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:

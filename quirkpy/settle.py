@@ -90,8 +90,8 @@ class Watcher:
                     self.found = well.found_at(float(driver.rows.t[resting]))
                     return resting + 1
             elif well is not None and last <= DEEP**2 * self.liveliest:
-                self.found = well.found
-                return filled
+                self.found = well.found_at(float(driver.rows.t[quiet]))
+                return quiet + 1
         if self.rows >= self.end:
             self._judge(states[-1, -1])
         return filled if self.never is not None else None

@@ -1,0 +1,263 @@
+"""`ReconfigurationGraph`: the shapes of a spacecraft as nodes, and what every choice makes of them as edges."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.explore.study import Choice, Link
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.part import PartError
+from quirkpy.state import State
+
+if TYPE_CHECKING:
+    from quirkpy.explore.study import Study
+
+Kind: TypeAlias = Literal["moved", "stayed", "rejected", "ambiguous", "never settles", "failed"]
+SHORT = 8  # letters of an id that are shown
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A shape: a certified equilibrium of the whole system at rest, with what holds it together.
+
+    number: in the order in which it was found; id: a hash of its pose; links: pairs that are held; verdict, reason: of
+    the equilibrium, under the potential with which it was first reached (None: at the start); energy [J], frequencies
+    [rad/s] of the motions around it, slowest first.
+    """
+
+    number: int
+    state: State
+    links: tuple[Link, ...]
+    verdict: str
+    reason: str
+    energy: float
+    frequencies: tuple[float, ...]
+    potential: str | None = None
+    name: str | None = None
+
+    @property
+    def key(self) -> str:
+        """How it is called in the graph: "n0", "n1" ..."""
+        return f"n{self.number}"
+
+    @property
+    def id(self) -> str:
+        """A hash of the pose and of what holds it, to the bit."""
+        return node_id(self.state.r, self.state.q, self.links)
+
+    def __repr__(self) -> str:
+        called = f" {self.name!r}" if self.name else ""
+        return f"Node({self.key}{called}, {self.id[:SHORT]}, {self.verdict})"
+
+
+def node_id(r: Floats, q: Floats, links: tuple[Link, ...]) -> str:
+    """The hash of a pose and its links."""
+    text = json.dumps([sorted(links)]).encode()
+    return hashlib.sha256(np.ascontiguousarray(r).tobytes() + np.ascontiguousarray(q).tobytes() + text).hexdigest()
+
+
+class Outcome(NamedTuple):
+    """What one run from a node came to.
+
+    target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and by which parts it was
+    rejected.  duration [s]; switching [J]: work of exchanging the potential at the start; holding [W]: power that the
+    forces state; dissipated, put_in, lost [J]: by dampers and stops, by loads, by joints that took hold; peak_speed
+    [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]; contacts: pairs that locked, and when;
+    nudge: how an unstable start was left, [m or rad] along which direction.
+    """
+
+    kind: Kind
+    target: str | None
+    reason: str
+    duration: float = 0.0
+    switching: float = 0.0
+    holding: float = 0.0
+    dissipated: float = 0.0
+    put_in: float = 0.0
+    lost: float = 0.0
+    peak_speed: float = 0.0
+    peak_load: float | None = None
+    clearance: float | None = None
+    contacts: tuple[tuple[float, str], ...] = ()
+    t: float | None = None
+    parts: tuple[str, ...] = ()
+    nudge: tuple[float, int] | None = None
+    evaluations: int = 0
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
+
+    Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
+    """
+
+    source: str
+    selection: Choice
+    outcomes: tuple[Outcome, ...]
+    kind: Kind
+
+    @property
+    def target(self) -> str | None:
+        """The node that it leads to; None where it leads nowhere, or not to one."""
+        return None if self.kind == "ambiguous" else self.outcomes[0].target
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Outcome._fields:
+            return getattr(self.outcomes[0], name)
+        raise AttributeError(f"an Edge has no {name!r}; there are {', '.join((*Outcome._fields, 'source', 'selection'))}")
+
+    def __repr__(self) -> str:
+        return f"Edge({self.source} -> {self.target or self.kind}: {self.selection})"
+
+
+@dataclass(eq=False)
+class ReconfigurationGraph:
+    """Nodes by name ("n0" ...), edges in canonical order: by the number of their node, then by choice.
+
+    near_misses: pairs of nodes that differ by little more than the tolerance of shapes, and by how much.  coverage: the
+    share of all choices at the nodes found that were tried.
+    """
+
+    study: Study
+    nodes: dict[str, Node]
+    edges: list[Edge]
+    near_misses: list[tuple[str, str, float]] = field(default_factory=list)
+    choices: int = 0
+
+    @classmethod
+    def load(cls, path: Any, modules: tuple[str, ...] = ()) -> ReconfigurationGraph:
+        """The graph that a journal holds, as far as it has come; nothing is simulated."""
+        from quirkpy.explore.explorer import load
+
+        return load(path, modules)
+
+    # --- reading ------------------------------------------------------------------------------------------------
+    def __getitem__(self, key: str) -> Node:
+        """A node by its number ("n0"), its name, or the beginning of its id."""
+        if key in self.nodes:
+            return self.nodes[key]
+        found = [node for node in self.nodes.values() if node.name == key or (len(key) >= 4 and node.id.startswith(key))]
+        if len(found) == 1:
+            return found[0]
+        raise KeyError(f"no node is called {key!r}; there are: {', '.join(self.nodes)}")
+
+    def name(self, key: str, name: str) -> None:
+        """Give a node a name of your own."""
+        node = self[key]
+        if any(other.name == name and other.key != node.key for other in self.nodes.values()):
+            raise PartError(f"name: another node is called {name!r} already.")
+        self.nodes[node.key] = dataclasses.replace(node, name=name)
+
+    @property
+    def coverage(self) -> float:
+        """The share of all choices at the nodes found that were tried."""
+        return len(self.edges) / self.choices if self.choices else 1.0
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """How many edges there are of each kind."""
+        return dict(sorted(Counter(edge.kind for edge in self.edges).items()))
+
+    def moves(self) -> Iterator[Edge]:
+        """Edges that lead from one node to another, for certain."""
+        return (edge for edge in self.edges if edge.kind == "moved")
+
+    # --- as others know it --------------------------------------------------------------------------------------
+    def to_networkx(self) -> Any:
+        """A `networkx.MultiDiGraph`: nodes "n0" ... with their figures, edges keyed by their selection.
+
+        Outcomes of ambiguous edges lead to each of their targets, marked so; edges that lead nowhere are left out, and
+        stand in `edges`.
+        """
+        import networkx
+
+        out = networkx.MultiDiGraph()
+        for key, node in self.nodes.items():
+            out.add_node(key, id=node.id, name=node.name or key, verdict=node.verdict, energy=node.energy)
+        for edge in self.edges:
+            for outcome in edge.outcomes:
+                if outcome.target is not None:
+                    out.add_edge(
+                        edge.source, outcome.target, key=edge.selection.key, kind=edge.kind,
+                        potential=edge.selection.potential, duration=outcome.duration, switching=outcome.switching,
+                        dissipated=outcome.dissipated, peak_speed=outcome.peak_speed,
+                    )  # fmt: skip
+        return out
+
+    def save(self, path: Any) -> None:
+        """Write the graph for other programs: .graphml, .dot or .json, by the end of the name."""
+        import pathlib
+
+        place = pathlib.Path(path)
+        writers = {".graphml": self._graphml, ".dot": self._dot, ".json": self._json}
+        if place.suffix not in writers:
+            raise PartError(f"save: {place.name!r} ends in none of {', '.join(writers)}, which say what to write.")
+        place.write_text(writers[place.suffix](), encoding="utf-8")
+
+    def _graphml(self) -> str:
+        import networkx
+
+        return "\n".join(networkx.generate_graphml(self.to_networkx())) + "\n"
+
+    def _dot(self) -> str:
+        lines = ["digraph reconfigurations {"]
+        lines += [f'  {key} [label={json.dumps(node.name or key)}];' for key, node in self.nodes.items()]
+        for edge in self.edges:
+            for outcome in edge.outcomes:
+                if outcome.target is not None:
+                    lines.append(f"  {edge.source} -> {outcome.target} [label={json.dumps(edge.selection.key)}];")
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def _json(self) -> str:
+        nodes = {key: node_record(node) | {"id": node.id, "name": node.name} for key, node in self.nodes.items()}
+        edges = [
+            {"source": e.source, "joints": dict(e.selection.joints), "potential": e.selection.potential, "kind": e.kind,
+             "outcomes": [outcome._asdict() for outcome in e.outcomes]}
+            for e in self.edges
+        ]  # fmt: skip
+        return json.dumps({"study": self.study.digest, "nodes": nodes, "edges": edges}, indent=1) + "\n"
+
+    def report(self) -> str:
+        """Nodes, edges and rejections as plain text."""
+        from quirkpy.views import graphs
+
+        return graphs.text(self)
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
+        return f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: {kinds or 'none'})"
+
+
+def node_record(node: Node) -> dict[str, Any]:
+    """What a journal keeps of a node: plain values, floats exactly."""
+    return {
+        "r": node.state.r.tolist(), "q": node.state.q.tolist(), "links": [list(link) for link in node.links],
+        "verdict": node.verdict, "reason": node.reason, "energy": node.energy,
+        "frequencies": list(node.frequencies), "potential": node.potential,
+    }  # fmt: skip
+
+
+def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> Node:
+    """The node that a record describes."""
+    n = len(bodies)
+    r, q = np.array(record["r"], dtype=float).reshape(n, 3), np.array(record["q"], dtype=float).reshape(n, 4)
+    links = tuple(Link(*link) for link in record["links"])
+    return Node(
+        number, rest_at(bodies, r, q), links, record["verdict"], record["reason"], record["energy"],
+        tuple(record["frequencies"]), record["potential"],
+    )  # fmt: skip
+
+
+def rest_at(bodies: tuple[str, ...], r: Floats, q: Floats) -> State:
+    """A pose at rest, at t = 0."""
+    still = np.zeros((len(bodies), 3))
+    return State(0.0, bodies, r, q, still, still, (), np.zeros(0, dtype=np.int64))

@@ -1,0 +1,205 @@
+"""When two poses of a system are the same shape: modulo what forces cannot tell, and modules that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from quirkpy import quat
+from quirkpy.kernels.arrays import OMEGA, Q, R, V
+from quirkpy.multibody import Multibody
+from quirkpy.parts.checks import Floats, positive, shown, word
+from quirkpy.parts.part import Part, checked
+from quirkpy.tables.merge import product, turned
+from quirkpy.whole import SHIFT, TURN, accelerations, distorted, rotation
+
+#: Motions of the whole that do not change a shape.
+Group: TypeAlias = Literal["auto", "none", "translations", "rigid"]
+#: Accelerations that agree to this share are the same.
+INVARIANT = 1e-7
+#: Shapes that differ by less than so many tolerances, and yet differ, are reported.
+NEAR = 10.0
+
+
+def _names(value: Any) -> Any:
+    if isinstance(value, str) or not all(isinstance(group, (tuple, list)) for group in value):
+        raise TypeError(f"is {shown(value)}, but must be a list of lists of bodies, such as [[one, two]]")
+    return tuple(tuple(getattr(body, "name", body) for body in group) for group in value)
+
+
+def _symmetries(value: Any) -> Any:
+    if not isinstance(value, (dict, tuple, list)):
+        raise TypeError(f"is {shown(value)}, but must map bodies to lists of rotations")
+    pairs = value.items() if isinstance(value, dict) else value
+    out = []
+    for body, turns in pairs:
+        quaternions = tuple(tuple(quat.to_array(quat.unit_quaternion(_rotation(turn))).tolist()) for turn in turns)
+        out.append((getattr(body, "name", body), quaternions))
+    return tuple(out)
+
+
+def _rotation(value: Any) -> Any:
+    plain = isinstance(value, (tuple, list)) and len(value) == 4
+    return quat.from_array(np.array(value, dtype=float)) if plain else value
+
+
+class SameShape(Part):
+    """Two poses are one shape when a motion of the whole that no selectable force notices, and exchanges of modules
+    that are alike, carry one onto the other.
+
+    interchangeable: groups of bodies of which each may stand for any other, ``[[a, b, c]]``.  symmetry: rotations, in
+    body axes, after which a body is the same as before, ``{a: [qp.rotation((0, 0, 1), pi)]}``; give all but the
+    identity.  tolerance [m], [rad].  group: "none", "translations", "rigid" (both), or "auto": the largest that forces
+    allow; a larger one is refused.
+    """
+
+    interchangeable: Sequence[Sequence[Any]] = checked(_names, default=(), kw_only=True)
+    symmetry: Mapping[Any, Any] = checked(_symmetries, default=(), kw_only=True)
+    tolerance: float = checked(positive, default=1e-4, kw_only=True)
+    group: Group = checked(word(Group), default="auto", kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """`SameShape` for the bodies of one system: which may stand for which, and after which turns."""
+
+    bodies: tuple[str, ...]
+    kinds: tuple[int, ...]  # the same number: interchangeable
+    turns: tuple[Floats, ...]  # for each body: quaternions (k, 4), the identity first
+    group: Group
+    tolerance: float
+
+    @classmethod
+    def of(cls, rule: SameShape, bodies: tuple[str, ...], allowed: Group) -> Shapes:
+        """Checked against the bodies of the system and what its forces allow."""
+        kinds = {name: k for k, name in enumerate(bodies)}
+        for group in rule.interchangeable:
+            for name in group:
+                if name not in kinds:
+                    raise rule.refuse(f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}.")
+                kinds[name] = kinds[group[0]]
+        symmetric = dict(rule.symmetry)
+        for name in symmetric:
+            if name not in kinds:
+                raise rule.refuse(f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}.")
+        order = get_args(Group)[1:]
+        group = allowed if rule.group == "auto" else rule.group
+        if order.index(group) > order.index(allowed):
+            raise rule.refuse(
+                f"group is {group!r}, but the selectable forces are invariant under {allowed!r} only; use 'auto'."
+            )
+        identity = (1.0, 0.0, 0.0, 0.0)
+        turns = tuple(np.array([identity, *symmetric.get(name, ())]) for name in bodies)
+        return cls(bodies, tuple(kinds[name] for name in bodies), turns, group, rule.tolerance)
+
+    # --- comparing ----------------------------------------------------------------------------------------------
+    def distance(self, one: Floats, two: Floats) -> float:
+        """How far two poses (n, 7), r and q, are apart as shapes: the largest displacement [m] or turn [rad] of any
+        body, after the best motion of the whole and exchange."""
+        return self.match(one, two)[0]
+
+    def match(self, one: Floats, two: Floats) -> tuple[float, tuple[int, ...]]:
+        """The distance, and which body of the second stands for each of the first."""
+        best: tuple[float, tuple[int, ...]] = (np.inf, ())
+        if not len(one):
+            return 0.0, ()
+        for j in range(len(two)) if self.group != "none" else (0,):
+            if self.group != "none" and self.kinds[j] != self.kinds[0]:
+                continue
+            for turn in self.turns[j] if self.group == "rigid" else self.turns[j][:1]:
+                found = self._assigned(self._carried(one, two, j, turn), two)
+                best = min(best, found, key=lambda pair: pair[0])
+        return best
+
+    def _carried(self, one: Floats, two: Floats, j: int, turn: Floats) -> Floats:
+        """The first pose, carried so that its first body lies where body j of the second does."""
+        if self.group == "none":
+            return one
+        if self.group == "translations":
+            out = one.copy()
+            out[:, :3] += two[j, :3] - one[0, :3]
+            return out
+        there = product(two[j : j + 1, 3:], turn[None])
+        q = product(there, one[:1, 3:] * (1.0, -1.0, -1.0, -1.0))
+        out = np.empty_like(one)
+        out[:, :3] = two[j, :3] + turned(q, one[:, :3] - one[0, :3])
+        out[:, 3:] = product(np.repeat(q, len(one), axis=0), one[:, 3:])
+        return out
+
+    def _assigned(self, one: Floats, two: Floats) -> tuple[float, tuple[int, ...]]:
+        """Each body of one to the nearest free body of its kind in two; in shapes that are alike there is but one near
+        enough."""
+        free, worst, to = list(range(len(two))), 0.0, []
+        for i in range(len(one)):
+            near = [(self._apart(one[i], two[j], j), j) for j in free if self.kinds[j] == self.kinds[i]]
+            gap, j = min(near)
+            free.remove(j)
+            to.append(j)
+            worst = max(worst, gap)
+        return worst, tuple(to)
+
+    def _apart(self, a: Floats, b: Floats, j: int) -> float:
+        """Displacement or turn between two poses of a body, modulo its own symmetry."""
+        turns = product(np.repeat(b[None, 3:], len(self.turns[j]), axis=0), self.turns[j])
+        chords = np.minimum(np.linalg.norm(turns - a[3:], axis=1), np.linalg.norm(turns + a[3:], axis=1))
+        return float(max(np.linalg.norm(a[:3] - b[:3]), 4.0 * np.arcsin(min(1.0, 0.5 * chords.min()))))
+
+    def fingerprint(self, pose: Floats) -> Floats:
+        """Numbers that a shape keeps, whatever carries it and whoever is exchanged: what differs in them by more than
+        the tolerance (times the bodies) differs."""
+        if not len(pose):
+            return np.zeros(1)
+        r, kinds = pose[:, :3], np.array(self.kinds)
+        out = []
+        for kind in np.unique(kinds):
+            mine = r[kinds == kind]
+            if self.group == "none":
+                out.append(mine.sum(axis=0))
+            else:
+                centre = r.mean(axis=0)
+                out.append([np.linalg.norm(mine - centre, axis=1).sum()])
+        return np.concatenate(out)
+
+
+def poses_of(r: Floats, q: Floats) -> Floats:
+    """Poses (n, 7) of arrays of positions and quaternions."""
+    return np.concatenate([r, q], axis=1)
+
+
+def allowed_group(systems: Sequence[Multibody]) -> Group:
+    """The largest group of motions of the whole that changes nothing in any of some systems.
+
+    Bodies or joints on the ground, and forces that know places or directions in N, leave less; what turns the whole is
+    tried at a pose and velocities that are nothing special.
+    """
+    groups = [_group_of(system) for system in systems]
+    order = get_args(Group)[1:]
+    return min(groups, key=order.index)
+
+
+def _group_of(system: Multibody) -> Group:
+    tables = system.tables
+    if tables.fixed or (system.engine.model.islands < 0).any():
+        return "none"
+    engine, state = system.engine, system.initial
+    engine.model.joints.near[:] = state.near
+    engine.hold(())
+    rows = distorted(engine, state.t, state.instant(system.selection).state)
+    rng = np.random.default_rng(1)
+    rows[:, V:] = 1e-2 * rng.normal(size=(len(rows), 6))
+    shifted, other = rows.copy(), rows.copy()
+    shifted[:, R:Q] += SHIFT
+    q = rotation(TURN)
+    other[:, R:Q] = turned(q, rows[:, R:Q])
+    other[:, Q:V] = product(q, rows[:, Q:V])
+    other[:, V:OMEGA] = turned(q, rows[:, V:OMEGA])
+    here, moved, turned_here = accelerations(engine, state.t, np.stack([rows, shifted, other]))
+    expected = here.copy()
+    expected[:, :3] = turned(q, here[:, :3])
+    scale = INVARIANT * max(float(abs(here).max(initial=0.0)), 1e-9)
+    if abs(moved - here).max(initial=0.0) > scale:
+        return "none"
+    return "rigid" if abs(turned_here - expected).max(initial=0.0) <= scale else "translations"

@@ -1,0 +1,145 @@
+"""`Journal`: what an exploration has found, in an SQLite file, each run as soon as it is known."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from quirkpy.explore.graph import Outcome
+from quirkpy.explore.runner import Record
+from quirkpy.parts.part import PartError
+
+#: Rises when journals change so that an older reader would misread them.
+SCHEMA = 1
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (node, choice)
+) WITHOUT ROWID;
+"""
+
+
+class Journal:
+    """Runs by the id of their node and the key of their choice; `path` None keeps them in memory only.
+
+    A record is committed before anything else is done with it, so whatever happens costs at most the runs in flight.
+    """
+
+    def __init__(self, path: str | Path | None) -> None:
+        self.path = None if path is None else Path(path)
+        self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
+        try:
+            self.base = sqlite3.connect(":memory:" if self.path is None else self.path, isolation_level=None, timeout=30.0)
+            self.base.execute("PRAGMA journal_mode=WAL")
+            self.base.execute("PRAGMA synchronous=NORMAL")
+            self.base.executescript(TABLES)
+        except sqlite3.Error as error:
+            raise self._refuse(error) from error
+
+    def close(self) -> None:
+        """Write everything into the one file."""
+        self.base.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what it belongs to -------------------------------------------------------------------------------------
+    def open_for(self, digest: str, document: str) -> None:
+        """Take the journal for a study: a new one is marked with it, another study's is refused."""
+        known = self.meta("schema")
+        if known is None:
+            self._write("INSERT INTO meta VALUES ('schema', ?), ('digest', ?), ('study', ?)",
+                        (str(SCHEMA), digest, document))  # fmt: skip
+            return
+        if int(known) != SCHEMA:
+            raise PartError(f"{self.shown} has schema {known}, but this version writes {SCHEMA}; begin a new one.")
+        if self.meta("digest") != digest:
+            what = differences(self.meta("study") or "", document)
+            raise PartError(f"{self.shown} belongs to another study: {what}; give another file, or delete this one.")
+
+    def meta(self, key: str) -> str | None:
+        """A note about the whole."""
+        row = self._read("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def note(self, key: str, value: str) -> None:
+        """Keep a note about the whole."""
+        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    # --- runs ---------------------------------------------------------------------------------------------------
+    def known(self, node: str) -> dict[str, Record]:
+        """All runs from a node that are finished, by choice."""
+        rows = self._read("SELECT choice, record FROM runs WHERE node = ?", (node,))
+        return {choice: record_of(text) for choice, text in rows}
+
+    def add(self, node: str, choice: str, record: Record) -> None:
+        """Commit a run."""
+        self._write("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (node, choice, text_of(record)))
+
+    def __len__(self) -> int:
+        return int(self._read("SELECT COUNT(*) FROM runs", ()).fetchone()[0])
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._read("SELECT node, choice FROM runs ORDER BY node, choice", ()))
+
+    # --- inside -------------------------------------------------------------------------------------------------
+    def _read(self, sql: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+        try:
+            return self.base.execute(sql, values)
+        except sqlite3.Error as error:
+            raise self._refuse(error) from error
+
+    def _write(self, sql: str, values: tuple[Any, ...]) -> None:
+        try:
+            self.base.execute(sql, values)
+        except sqlite3.Error as error:
+            raise self._refuse(error) from error
+
+    def _refuse(self, error: sqlite3.Error) -> PartError:
+        words = str(error)
+        if "full" in words:
+            return PartError(f"{self.shown} cannot grow, for the disk is full; what is in it stays, and goes on later.")
+        if "not a database" in words or "malformed" in words:
+            return PartError(f"{self.shown} is damaged or is no journal ({words}); move it away and begin a new one.")
+        if "locked" in words:
+            return PartError(f"{self.shown} is in use by another exploration; wait for it, or give another file.")
+        return PartError(f"{self.shown} cannot be used: {words}.")
+
+
+def text_of(record: Record) -> str:
+    """A record as text; floats come back bit for bit."""
+    return json.dumps({"outcomes": [list(o) for o in record.outcomes], "reached": record.reached})
+
+
+def record_of(text: str) -> Record:
+    """The record that a text holds."""
+    data = json.loads(text)
+    return Record(tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"]))
+
+
+def outcome_of(row: list[Any]) -> Outcome:
+    """An outcome from plain values."""
+    values = dict(zip(Outcome._fields, row, strict=True))
+    values["contacts"] = tuple((t, name) for t, name in values["contacts"])
+    values["parts"] = tuple(values["parts"])
+    values["nudge"] = None if values["nudge"] is None else tuple(values["nudge"])
+    return Outcome(**values)
+
+
+def differences(old: str, new: str) -> str:
+    """What differs between two studies, as one would say it."""
+    try:
+        a, b = json.loads(old), json.loads(new)
+    except ValueError:
+        return "what it was made for cannot be read"
+    parts = [name for name in {**a["parts"], **b["parts"]} if a["parts"].get(name) != b["parts"].get(name)]
+    rules = [key for key in {**a["root"], **b["root"]} if a["root"].get(key) != b["root"].get(key)]
+    said = [f"part {name!r}" for name in sorted(parts)[:3]] + [f"{key}=" for key in sorted(rules)[:3]]
+    return f"it differs in {', '.join(said)}" if said else "the source of a class of yours has changed"

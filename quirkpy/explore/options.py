@@ -1,0 +1,140 @@
+"""What a pair of sensors in range may become: nothing, a lock, a hinge about an edge, or what you write."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+from quirkpy.parts.body import Site
+from quirkpy.parts.checks import direction, optional, positive, vector
+from quirkpy.parts.forces import JointStop
+from quirkpy.parts.joints import Fixed, Revolute
+from quirkpy.parts.part import Part, checked
+from quirkpy.parts.sensor import Sensor
+from quirkpy.parts.shapes import Box
+from quirkpy.parts.triples import add, array, cross, dot, product, scale, sub, turn, turn_back, unit
+
+#: An edge is looked for where a line from the face's centre leaves the box, no nearer than this [m].
+THIN = 1e-9
+
+
+class Option(Part):
+    """Base of what a pair may become.  Yours gives the parts that join two sites; these lie on each other, axes and
+    all, when the sensors meet exactly::
+
+        class Ball(qp.Option):
+            def parts(self, name, one, two):
+                return (qp.Spherical(name, one, two),)
+
+    joins: whether the pair is held together.
+    """
+
+    joins = True
+
+    @abstractmethod
+    def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
+        """The joint, first, and whatever belongs to it."""
+
+    @property
+    def label(self) -> str:
+        """A short word for it, which tells it from the other options of a pair."""
+        fields = [f"{name}={getattr(self, name)}" for name, _ in self._checks if getattr(self, name) is not None]
+        return " ".join([type(self).__name__.lower(), *fields])
+
+
+class Free(Option):
+    """Nothing holds the pair."""
+
+    joins = False
+
+    def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
+        return ()
+
+
+class Lock(Option):
+    """The two faces are held together, as one body."""
+
+    def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
+        return (Fixed(name, one, two),)
+
+
+def _edge(value: Any) -> Any:
+    if value not in (1, 2, 3, 4) or isinstance(value, bool):
+        raise TypeError(f"is {value!r}, but must be 1, 2, 3 or 4")
+    return value
+
+
+class Hinge(Option):
+    """The faces open about an edge that both share; closed, they press on each other as a stop does.
+
+    edge: of the first body's box, around the face of its sensor: 1 and 2 run along the x axis of the site, on its +y
+    and its -y side, 3 and 4 along y, on its +x and -x side.  Or at [m] and axis, both in the axes of the first site:
+    a positive angle opens.  opens: how far, at most [rad]; of two boxes about an edge, half a turn.
+    """
+
+    edge: int | None = checked(optional(_edge), default=None)
+    at: Any = checked(optional(vector), default=None, kw_only=True)
+    axis: Any = checked(optional(direction), default=None, kw_only=True)
+    opens: float | None = checked(optional(positive), default=None, kw_only=True)
+
+    def validate(self) -> None:
+        if (self.edge is None) == (self.at is None):
+            raise self.refuse("give either an edge, 1 to 4, or at= and axis=.")
+        if (self.at is None) != (self.axis is None):
+            raise self.refuse("at= and axis= belong together.")
+
+    @property
+    def label(self) -> str:
+        if self.edge is not None:
+            return f"hinge {self.edge}"
+        return f"hinge at {self.at} about {self.axis}"
+
+    def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
+        at, axis, most = self.placed(one)
+        sites = (shifted(site, f"{site.name} {self.label}", at, axis) for site in (one, two))
+        hinge = Revolute(name, *sites)
+        return hinge, JointStop(f"{name} faces", hinge, lower=0.0, upper=most)
+
+    def placed(self, one: Site) -> tuple[Any, Any, float | None]:
+        """Point and axis in the axes of the first site, and how far the hinge opens."""
+        if self.edge is None:
+            return self.at, unit(self.axis), self.opens
+        shape = one.body.shape
+        if not isinstance(shape, Box):
+            raise self.refuse(f"body {one.body.name!r} is no box, so it has no edges; give at= and axis=.")
+        side, sign = (1, 1.0) if self.edge in (1, 2) else (0, 1.0)
+        sign = 1.0 if self.edge in (1, 3) else -1.0
+        across = tuple(sign * (1.0 if k == side else 0.0) for k in range(3))
+        reach = self._to_the_edge(one, shape, turn(one.axes9, across))
+        e = scale(reach, across)
+        return e, unit(cross((0.0, 0.0, 1.0), e)), math.pi if self.opens is None else self.opens
+
+    def _to_the_edge(self, one: Site, shape: Box, way: Any) -> float:
+        """How far the face goes on from the site along a direction in body axes [m]."""
+        distances = [
+            (math.copysign(0.5 * size, w) - x) / w for size, x, w in zip(shape.size, one.at, way) if abs(w) > THIN
+        ]
+        reach = min(distances, default=0.0)
+        if reach <= THIN:
+            raise self.refuse(f"the site {one.name!r} of body {one.body.name!r} lies at or beyond that edge of its box.")
+        return reach
+
+
+def shifted(site: Site, name: str, at: Any, axis: Any) -> Site:
+    """A frame fixed in a site: `at` [m] and z along `axis`, both in its axes."""
+    z = unit(axis)
+    helper = (1.0, 0.0, 0.0) if abs(z[0]) < 0.9 else (0.0, 1.0, 0.0)
+    x = unit(sub(helper, scale(dot(helper, z), z)))
+    axes = site.axes9
+    return Site(site.body, name, add(site.at, turn(axes, at)), turn(axes, z), turn(axes, x))
+
+
+def mated(sensor: Sensor, roll: float) -> Site:
+    """The frame on a sensor's body that lies on the other sensor's site when the two meet: z reversed, x turned back by
+    the roll [rad] of this one's x axis about the other's z."""
+    site = sensor.site
+    axes = site.axes9
+    c, s = math.cos(roll), math.sin(roll)
+    # in its own axes: z' = -z; about z' a turn by -roll carries x to x'
+    return Site(site.body, f"{site.name} mated", site.at, turn(axes, (0.0, 0.0, -1.0)), turn(axes, (c, s, 0.0)))

@@ -1,0 +1,380 @@
+"""One run of the exploration: a choice at a node, followed until the whole system rests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.analysis import residual
+from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.explore.graph import Kind, Node, Outcome, node_of, node_record, rest_at
+from quirkpy.explore.safety import Limit, Violation, first_violation, peaks
+from quirkpy.explore.study import Choice, Link, Study
+from quirkpy.multibody import Multibody
+from quirkpy.parts.event import Event, SensorsMeet
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import Part, PartError
+from quirkpy.settle import STILL, Catch, Rule, nudged, run_to_rest, settle
+from quirkpy.simulate import Settings
+from quirkpy.state import MEETING_TOLERANCE, State
+from quirkpy.trajectory import Trajectory
+from quirkpy.vicinity import Vicinity
+
+#: Contacts of one run at most: more is a rattle that never ends.
+CONTACTS = 50
+
+
+class Record(NamedTuple):
+    """What a run left: outcomes, and for each the record of the node that it reached, or None."""
+
+    outcomes: tuple[Outcome, ...]
+    reached: tuple[dict[str, Any] | None, ...]
+
+
+class Ended(NamedTuple):
+    """How one motion ended: what was found, the links that hold then, the stretches of the motion, contacts, and what
+    joints took of it [J]."""
+
+    found: Equilibrium
+    links: tuple[Link, ...]
+    runs: tuple[Trajectory, ...]
+    contacts: tuple[tuple[float, str], ...]
+    lost: float
+    violation: Violation | None
+
+
+# --- the start --------------------------------------------------------------------------------------------------------
+def start_record(study: Study) -> dict[str, Any]:
+    """The node in which a study begins: everything in range held as firmly as options allow, settled."""
+    state = study.system.initial
+    links = []
+    for pair, roll in study.in_range(state):
+        firm = [option for option in study.options_of(study.pairs[pair]) if option.joins]
+        if firm:
+            tight = min(firm, key=lambda option: _freedoms(study, pair, roll, option))
+            links.append(Link(pair, roll, tight.label))
+    links, caught = held_together(study, state, links)
+    system = assembled(study, links, caught.state, None)
+    found = settle(system, rule_of(study, study.nudge))
+    if found.verdict in ("never settles", "stopped"):
+        raise PartError(f"Study: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
+    return record_of(study, found, tuple(links), None)
+
+
+def _freedoms(study: Study, pair: int, roll: int, option: Any) -> int:
+    joint = study.joint_parts(pair, roll, option)[0]
+    return len(getattr(joint, "freedoms", None) or ()) if isinstance(joint, BaseJoint) else 6
+
+
+def rule_of(study: Study, nudge: float, stop: Sequence[Event] = ()) -> Rule:
+    """How runs of a study are settled."""
+    r = study.settle
+    settings = Settings(r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12)
+    return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False)
+
+
+def record_of(study: Study, found: Equilibrium, links: tuple[Link, ...], potential: str | None) -> dict[str, Any]:
+    """What a journal keeps of a node reached."""
+    s = found.state
+    kept = released(study, s, links)
+    frequencies = tuple(mode.frequency for mode in found.modes)
+    node = Node(
+        0, rest_at(s.bodies, s.r, s.q), kept, found.verdict, found.reason, found.energy, frequencies, potential
+    )
+    return node_record(node)
+
+
+def released(study: Study, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """The links that stay: those in range, and those that alone hold their bodies; a connector that has opened lets go
+    where others hold the two bodies together."""
+    near = {pair for pair, _ in study.in_range(state)}
+    return tuple(link for link in links if link.pair in near or not _bridged(study, links, link, near))
+
+
+def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
+    """Whether locks in range lead from one body of a link to the other."""
+    ends = {k: _bodies(study, k) for k in (other.pair for other in links)}
+    reached, before = {ends[link.pair][0]}, 0
+    locks = [ends[other.pair] for other in links if other.pair in near and _locks(study, other)]
+    while len(reached) > before:
+        before = len(reached)
+        for a, b in locks:
+            if a in reached or b in reached:
+                reached |= {a, b}
+    return ends[link.pair][1] in reached
+
+
+def _bodies(study: Study, pair: int) -> tuple[str, str]:
+    one, two = (study.sensors[k].site.body for k in study.pairs[pair][:2])
+    return tuple("ground" if body.fixed else body.name for body in (one, two))  # type: ignore[return-value]
+
+
+def _locks(study: Study, link: Link) -> bool:
+    option = study.option(study.pairs[link.pair], link.option)
+    joint = study.joint_parts(link.pair, link.roll, option)[0]
+    return getattr(joint, "freedoms", None) == ()
+
+
+# --- putting systems together -----------------------------------------------------------------------------------------
+def assembled(study: Study, links: list[Link] | tuple[Link, ...], state: State, potential: str | None) -> Multibody:
+    """The system with some pairs held and a potential."""
+    joints: list[Part] = []
+    for link in links:
+        joints += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
+    forces = study.forces[potential] if potential is not None else ()
+    return Multibody(*study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state)
+
+
+def held_together(study: Study, state: State, links: list[Link]) -> tuple[list[Link], Catch]:
+    """The links that fit a state, which is put onto them; those that cannot be held with the others are left out."""
+    kept: list[Link] = []
+    caught = Catch(state, 0.0, np.zeros(2))
+    for link in links:
+        tried = caught_by(study, [*kept, link], caught.state)
+        if tried is not None:
+            kept.append(link)
+            caught = Catch(tried.state, caught.loss + tried.loss, np.maximum(caught.moved, tried.moved))
+    return kept, caught
+
+
+def caught_by(study: Study, links: list[Link], state: State) -> Catch | None:
+    """The state on the joints of some links, or None where they cannot all be met."""
+    parts: list[Part] = []
+    for link in links:
+        parts += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
+    plain = Multibody(*study.system.parts, candidates=parts, start=state)
+    names = [part.name for part in (*study.system.parts, *parts) if isinstance(part, BaseJoint)]
+    system = plain.choosing(names, ())
+    caught = system.caught()
+    gaps = residual(caught.state.instant(system.selection)).gaps.values()
+    return caught if all(gap.size <= MEETING_TOLERANCE for gap in gaps) else None
+
+
+# --- one choice -------------------------------------------------------------------------------------------------------
+def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | None = None) -> Record:
+    """Everything that may come of a choice at a node."""
+    links = chosen_links(study, node, choice)
+    universe = study.universe(node) if universe is None else universe
+    caught = fitted(study, node, links)
+    if caught is None:
+        outcome = Outcome("rejected", None, "the joints chosen cannot all be met at this pose", t=0.0)
+        return Record((outcome,), (None,))
+    system = chosen_system(study, universe, node, choice, links, caught.state)
+    switching = energy_of_switching(study, universe, node, system, caught.state)
+    early = first_violation(study.safety, standing(system)) if study.safety else None
+    if early is not None:
+        outcome = Outcome("rejected", None, early.reason, switching=switching, t=early.t, parts=early.parts)
+        return Record((outcome,), (None,))
+    outcomes, reached = [], []
+    for ended, nudge in motions(study, system, links, choice):
+        kind, reason, target = judged(study, node, ended)
+        record = record_of(study, ended.found, ended.links, choice.potential) if target else None
+        outcomes.append(measured(study, ended, kind, reason, switching, holding(study, choice), nudge))
+        reached.append(record)
+    return Record(tuple(outcomes), tuple(reached))
+
+
+def chosen_links(study: Study, node: Node, choice: Choice) -> list[Link]:
+    """What holds under a choice."""
+    rolls = dict(study.open_pairs(node))
+    names = {pair.name: k for k, pair in enumerate(study.pairs)}
+    out = []
+    for name, label in choice.joints:
+        pair = names[name]
+        if study.option(study.pairs[pair], label).joins:
+            out.append(Link(pair, rolls[pair], label))
+    return out
+
+
+def fitted(study: Study, node: Node, links: list[Link]) -> Catch | None:
+    """The node's pose on the joints of a choice."""
+    if not links:
+        return Catch(node.state, 0.0, np.zeros(2))
+    return caught_by(study, links, node.state)
+
+
+def chosen_system(
+    study: Study, universe: Multibody, node: Node, choice: Choice, links: list[Link], state: State
+) -> Multibody:
+    """The universe of a node with what a choice selects."""
+    joints = [part.name for part in study.system.parts if isinstance(part, BaseJoint)]
+    stops = []
+    for link in links:
+        parts = study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
+        joints += [part.name for part in parts if isinstance(part, BaseJoint)]
+        stops += [part.name for part in parts if not isinstance(part, BaseJoint)]
+    always = [part.name for part in (*universe.parts,) if not isinstance(part, BaseJoint) and _is_force(part)]
+    forces = [force.name for force in study.forces[choice.potential]]
+    return universe.choosing(joints, [*always, *stops, *forces]).at(state)
+
+
+def _is_force(part: Part) -> bool:
+    from quirkpy.parts.force import Force
+
+    return isinstance(part, Force)
+
+
+def energy_of_switching(
+    study: Study, universe: Multibody, node: Node, system: Multibody, state: State
+) -> float:
+    """U_new - U_old at the pose where potentials are exchanged [J]; before the first, none acts."""
+    old = study.forces[node.potential] if node.potential is not None else ()
+    joints = [system.tables.joint_names[j] for j in system.selection.joints]
+    before = universe.tables.select(joints, [f.name for f in old])
+    chosen = {name for forces in study.forces.values() for name in (f.name for f in forces)}
+    acting = [system.tables.force_names[k] for k in system.selection.forces]
+    after = universe.tables.select(joints, [name for name in acting if name in chosen])
+    return float(state.instant(after).loads.potential.sum() - state.instant(before).loads.potential.sum())
+
+
+def holding(study: Study, choice: Choice) -> float:
+    """The power [W] that the forces of a potential state."""
+    parts = [part for force in study.potentials[choice.potential] for part in (force, *_fields_of(force))]
+    return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))
+
+
+def _fields_of(part: Part) -> list[Any]:
+    out: list[Any] = []
+    for value in vars(part).values():
+        out += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Part)]
+    return out
+
+
+def standing(system: Multibody) -> Trajectory:
+    """A run of no length: the start, as safety judges it."""
+    return system.simulate(1e-9, keep="ends", max_steps=1, progress=False)
+
+
+def motions(
+    study: Study, system: Multibody, links: list[Link], choice: Choice
+) -> Iterator[tuple[Ended, tuple[float, int] | None]]:
+    """The motions of a choice: one; or, where the start is an unstable rest, one in each sense of each direction in
+    which it is unstable and no stop in the way."""
+    around = Vicinity(system.clusters, system.initial)
+    resting = abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL
+    watching = (SensorsMeet(),)
+    first = settle(system, rule_of(study, 0.0, watching))
+    if not (resting and first.run is None and first.verdict == "unstable" and study.nudge > 0.0):
+        yield followed(study, system, links, choice, first), None
+        return
+    around = Vicinity(system.clusters, first.state)
+    free = 0
+    for k, mode in enumerate(directions(first)):
+        for sense in (1.0, -1.0):
+            state = nudged(around, mode, sense * study.nudge)
+            if state is not None:
+                free += 1
+                begun = system.at(state)
+                onward = replace(run_to_rest(begun, around.whole, rule_of(study, study.nudge, watching)), system=begun)
+                yield followed(study, system, links, choice, onward), (sense * study.nudge, k)
+    if not free:  # stops are in the way of every sense: it stays
+        yield followed(study, system, links, choice, first), None
+
+
+def directions(found: Equilibrium) -> list[Mode]:
+    """The directions that grow without turning, and one of each pair that spirals."""
+    return [mode for mode in found.unstable if mode.eigenvalue.imag >= 0.0]
+
+
+def followed(study: Study, system: Multibody, links: list[Link], choice: Choice, found: Equilibrium) -> Ended:
+    """What a motion leads to: where sensors meet they lock, and it goes on."""
+    runs: list[Trajectory] = []
+    contacts: list[tuple[float, str]] = []
+    lost, held = 0.0, list(links)
+    while True:
+        if found.run is not None:
+            runs.append(found.run)
+            violation = first_violation(study.safety, found.run)
+            if violation is not None:
+                elapsed = float(found.run.t[0]) + violation.t
+                return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, violation._replace(t=elapsed))
+        if found.verdict != "stopped":
+            return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, None)
+        state = found.state
+        known = {link.pair for link in held}
+        new = [
+            Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state) if pair not in known
+        ]
+        kept, caught = held_together_with(study, state, held, new)
+        contacts += [(state.t, study.pairs[link.pair].name) for link in kept[len(held) :]]
+        lost += caught.loss
+        if len(kept) == len(held) or len(contacts) > CONTACTS or study.on_contact == "stop":
+            stopped = replace(
+                found, state=caught.state, verdict="stable" if study.on_contact == "stop" else "never settles",
+                reason="sensors met" if study.on_contact == "stop" else "sensors meet again and again without a hold",
+            )  # fmt: skip
+            return Ended(stopped, tuple(kept), tuple(runs), tuple(contacts), lost, None)
+        held = kept
+        onward = assembled(study, held, caught.state, choice.potential)
+        found = settle(onward, rule_of(study, study.nudge, (SensorsMeet(),)))
+
+
+def _lock_of(study: Study, pair: int) -> str:
+    """The firmest of the options of a pair."""
+    options = [option for option in study.options_of(study.pairs[pair]) if option.joins]
+    return min(options, key=lambda option: _freedoms(study, pair, 0, option)).label
+
+
+def held_together_with(
+    study: Study, state: State, held: list[Link], new: list[Link]
+) -> tuple[list[Link], Catch]:
+    """New links one after the other, as far as they fit; taking hold may bring further pairs into range."""
+    kept, caught = list(held), Catch(state, 0.0, np.zeros(2))
+    queue = list(new)
+    while queue:
+        link = queue.pop(0)
+        tried = caught_by(study, [*kept, link], caught.state)
+        if tried is None:
+            continue
+        kept.append(link)
+        caught = Catch(tried.state, caught.loss + tried.loss, np.maximum(caught.moved, tried.moved))
+        known = {other.pair for other in (*kept, *queue)}
+        queue += [
+            Link(pair, roll, _lock_of(study, pair))
+            for pair, roll in study.in_range(caught.state)
+            if pair not in known and _same_rest(held, pair)
+        ]
+    return kept, caught
+
+
+def _same_rest(held: list[Link], pair: int) -> bool:
+    return pair not in {link.pair for link in held}
+
+
+# --- judging and measuring --------------------------------------------------------------------------------------------
+def judged(study: Study, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
+    """Kind and reason of an outcome, and whether it ends in a node."""
+    if ended.violation is not None:
+        return "rejected", ended.violation.reason, False
+    if ended.found.verdict == "never settles":
+        return "never settles", ended.found.reason, False
+    if not ended.runs:
+        return "stayed", ended.found.reason, True
+    return "moved", ended.found.reason, True
+
+
+def measured(
+    study: Study, ended: Ended, kind: Kind, reason: str, switching: float, power: float,
+    nudge: tuple[float, int] | None,
+) -> Outcome:  # fmt: skip
+    """The figures of a motion."""
+    runs, violation = ended.runs, ended.violation
+    speeds = [float(peaks(run, "speed").values.max(initial=0.0)) for run in runs]
+    wanted = any(isinstance(rule, Limit) and rule.what == "load" for rule in study.safety)
+    loads = [float(peaks(run, "load").values.max(initial=0.0)) for run in runs] if wanted else []
+    return Outcome(
+        kind, None, reason,
+        duration=float(runs[-1].t[-1]) if runs else 0.0,
+        switching=switching, holding=power,
+        dissipated=math.fsum(float(run.dissipated[-1]) for run in runs),
+        put_in=math.fsum(float(run.work[-1]) for run in runs),
+        lost=ended.lost,
+        peak_speed=max(speeds, default=0.0), peak_load=max(loads, default=None) if wanted else None,
+        contacts=ended.contacts,
+        t=None if violation is None else violation.t, parts=() if violation is None else violation.parts,
+        nudge=nudge, evaluations=sum(run.counts.evaluations for run in runs),
+    )  # fmt: skip

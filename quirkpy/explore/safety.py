@@ -1,0 +1,174 @@
+"""Safety: what a motion must not do, and where it first does it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from quirkpy.multibody import Multibody
+from quirkpy.parts.body import Body, Site
+from quirkpy.parts.checks import Floats, instance, not_negative, number, optional, positive, text, vector, word
+from quirkpy.parts.part import Part, checked
+from quirkpy.parts.triples import unit
+from quirkpy.state import State
+from quirkpy.tables.merge import turned
+from quirkpy.trajectory import Trajectory
+
+Limited: TypeAlias = Literal["speed", "turning", "load"]
+
+
+class Violation(NamedTuple):
+    """What was violated, when [s] from the start of the run, and by which parts."""
+
+    reason: str
+    t: float
+    parts: tuple[str, ...]
+
+
+class Safety(Part):
+    """Base of all criteria.  Yours says where in a motion it is first violated, or None::
+
+        class StayLow(qp.Safety):
+            height: float
+            def first(self, run):
+                high = run["arm"].position[:, 2] > self.height
+                return qp.Violation("too high", run.t[high][0], ("arm",)) if high.any() else None
+    """
+
+    @abstractmethod
+    def first(self, run: Trajectory) -> Violation | None:
+        """The first violation along a motion, if there is one."""
+
+
+class StayTogether(Safety):
+    """No part of the spacecraft comes apart from the rest: what joints do not hold together, counting fixed bodies as
+    one.  apart [m]: how far mass centres of two pieces may part from where they were, if pieces are allowed at all."""
+
+    apart: float | None = checked(optional(positive), default=None)
+
+    def first(self, run: Trajectory) -> Violation | None:
+        pieces = pieces_of(run.system)
+        if len(pieces) < 2:
+            return None
+        loose = tuple(min(pieces[1:], key=len))
+        if self.apart is None:
+            return Violation("comes apart", 0.0, loose)
+        bodies = list(run.system.bodies)
+        main, rest = ([bodies.index(name) for name in piece if name in bodies] for piece in (pieces[0], loose))
+        r = run.course.states[:, :-1, :3]
+        here = r[:, rest].mean(axis=1) - (r[:, main].mean(axis=1) if main else 0.0)
+        far = np.linalg.norm(here - here[0], axis=1) > self.apart
+        return Violation("comes apart", float(run.t[far][0] - run.t[0]), loose) if far.any() else None
+
+
+class Limit(Safety):
+    """A quantity stays below a value: "speed" of any mass centre [m/s], "turning" of any body [rad/s], or "load" on
+    any joint [N or N m], of least norm where it is not unique."""
+
+    what: Limited = checked(word(Limited))
+    value: float = checked(positive)
+
+    def first(self, run: Trajectory) -> Violation | None:
+        sizes = peaks(run, self.what)
+        over = (sizes.values > self.value).any(axis=1)
+        if not over.any():
+            return None
+        k = int(np.argmax(over))
+        which = sizes.names[int(np.argmax(sizes.values[k]))]
+        return Violation(f"{self.what} above {self.value:g}", float(sizes.t[k] - run.t[0]), (which,))
+
+
+class KeepOut(Safety):
+    """A cone that stays clear: no mass centre of another body comes within `half_angle` [rad] of the z axis of a site,
+    nearer than `length` [m]."""
+
+    site: Site = checked(instance(Site))
+    half_angle: float = checked(positive)
+    length: float = checked(positive, default=1.0)
+
+    def first(self, run: Trajectory) -> Violation | None:
+        name = self.site.body.name
+        states = run.course.states[:, :-1]
+        bodies = list(run.system.bodies)
+        if name in bodies:
+            own = states[:, bodies.index(name)]
+            origin = own[:, :3] + turned(own[:, 3:7], np.broadcast_to(self.site.at, own[:, :3].shape))
+            axis = turned(own[:, 3:7], np.broadcast_to(unit(self.site.z), own[:, :3].shape))
+        else:
+            at, axes = self.site.placed()
+            origin = np.broadcast_to(at, states[:, 0, :3].shape)
+            axis = np.broadcast_to(np.array(axes).reshape(3, 3)[:, 2], origin.shape)
+        for k in range(len(states)):
+            for other in (b for b in bodies if b != name):
+                d = states[k, bodies.index(other), :3] - origin[k]
+                far = float(np.linalg.norm(d))
+                if 0.0 < far < self.length and d @ axis[k] > far * np.cos(self.half_angle):
+                    return Violation("enters a cone that must stay clear", float(run.t[k] - run.t[0]), (other, name))
+        return None
+
+
+class Criterion(Safety):
+    """A function of a state stays at or above zero: ``Criterion("level", lambda state: state["arm"].position[2])``."""
+
+    name: str = checked(text)
+    function: Callable[[State], float]
+
+    def first(self, run: Trajectory) -> Violation | None:
+        for state in run.states:
+            if number(self.function(state)) < 0.0:
+                return Violation(self.name, float(state.t - run.t[0]), ())
+        return None
+
+
+# --- what happens along a motion --------------------------------------------------------------------------------------
+class Sizes(NamedTuple):
+    """Times (k,), sizes (k, n), and what each column belongs to."""
+
+    t: Floats
+    values: Floats
+    names: tuple[str, ...]
+
+
+#: Loads are looked at, at most, so many times along a motion: each costs a decomposition.
+LOADS_SEEN = 60
+
+
+def peaks(run: Trajectory, what: Limited) -> Sizes:
+    """Speeds, rates of turning, or joint loads along a motion."""
+    rows = run.course.states[:, :-1]
+    if what == "speed":
+        return Sizes(run.t, np.linalg.norm(rows[..., 7:10], axis=2), run.system.bodies)
+    if what == "turning":
+        return Sizes(run.t, np.linalg.norm(rows[..., 10:13], axis=2), run.system.bodies)
+    seen = np.unique(np.linspace(0, len(run.t) - 1, min(LOADS_SEEN, len(run.t))).round().astype(int))
+    loads = [run.system.reactions(run._state(int(k))) for k in seen]
+    names = tuple(dict.fromkeys(name for load in loads for name in load))
+    values = np.zeros((len(seen), len(names)))
+    for k, load in enumerate(loads):
+        for name, reaction in load.items():
+            values[k, names.index(name)] = max(np.linalg.norm(reaction.force), np.linalg.norm(reaction.torque))
+    return Sizes(run.t[seen], values, names)
+
+
+def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
+    """Names of the bodies that active joints hold together, piece by piece, the largest first; fixed bodies are one."""
+    tables, n = system.tables, len(system.bodies)
+    ends = np.stack([tables.site_body[tables.joint_site1], tables.site_body[tables.joint_site2]])
+    one, two = ends[:, system.selection.joints]
+    whole = coo_array((np.ones(len(one)), (one, two)), shape=(n + 1, n + 1))
+    count, labels = connected_components(whole, directed=False)
+    ground = bool(tables.fixed)
+    names = (*system.bodies, "ground")
+    out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(count)]
+    return sorted((piece for piece in out if piece), key=lambda piece: (-len(piece), piece))
+
+
+def first_violation(criteria: Sequence[Safety], run: Trajectory) -> Violation | None:
+    """The earliest of what is violated along a motion."""
+    found = [violation for criterion in criteria if (violation := criterion.first(run)) is not None]
+    return min(found, key=lambda violation: violation.t, default=None)

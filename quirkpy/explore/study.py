@@ -1,0 +1,318 @@
+"""`Study`: a spacecraft with choices, and all that decides what becomes of them."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.explore.identity import SameShape, Shapes, allowed_group
+from quirkpy.explore.options import Free, Hinge, Lock, Option, mated
+from quirkpy.explore.safety import Safety
+from quirkpy.multibody import Multibody
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import Floats, not_negative, positive, shown, word
+from quirkpy.parts.force import Force
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
+from quirkpy.state import State
+from quirkpy.tables.merge import turned
+
+OnContact: TypeAlias = Literal["lock", "stop"]
+#: How much a pair may exceed reach or alignment and still be in range: what an event leaves of them.
+RIM = 1e-6
+
+
+class SettleRule(Part):
+    """When a run is over; see `Multibody.settle`: rest, duration [s], evaluations, rtol, atol."""
+
+    rest: float = checked(positive, default=1e-3, kw_only=True)
+    duration: float = checked(positive, default=1e7, kw_only=True)
+    evaluations: float = checked(positive, default=2e6, kw_only=True)
+    rtol: float = checked(positive, default=1e-8, kw_only=True)
+    atol: float = checked(positive, default=1e-10, kw_only=True)
+
+
+class Pair(NamedTuple):
+    """Two sensors that may meet, by their numbers; the name of the pair."""
+
+    one: int
+    two: int
+    name: str
+
+
+class Link(NamedTuple):
+    """A pair that is held together: its number, after which turn [quarter] of the second about the first, and how."""
+
+    pair: int
+    roll: int
+    option: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One selection at a node: what each pair in range becomes, by name, and the potential."""
+
+    joints: tuple[tuple[str, str], ...]
+    potential: str
+
+    @property
+    def key(self) -> str:
+        """The choice in a line of text, the same for the same choice."""
+        return "; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential])
+
+    def __str__(self) -> str:
+        held = ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")
+        return f"{held or 'nothing held'}, potential {self.potential}"
+
+
+class Study:
+    """A system with sensors, what pairs of them may become, potentials to choose from, and the rules of judgement.
+
+    options: for pairs of kinds of sensors, what a pair in range may become.  potentials: name -> forces that act
+    together.  always: forces that act whatever is chosen.  safety: what a motion must not do.  on_contact: sensors that
+    meet lock, and the motion goes on ("lock"), or it ends there ("stop").  same: when two poses are one shape.  nudge
+    [m or rad]: how an unstable start is left, both ways.
+    """
+
+    def __init__(
+        self, system: Multibody, *, sensors: Sequence[Sensor], options: Mapping[tuple[str, str], Sequence[Option]],
+        potentials: Mapping[str, Sequence[Force]] | None = None, always: Sequence[Force] = (),
+        safety: Sequence[Safety] = (), settle: SettleRule | None = None, on_contact: OnContact = "lock",
+        same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
+    ) -> None:  # fmt: skip
+        self.system, self.sensors = system, tuple(sensors)
+        self.options = {tuple(kinds): tuple(chosen) for kinds, chosen in options.items()}
+        self.potentials = {name: tuple(forces) for name, forces in (potentials or {"none": ()}).items()}
+        self.always, self.safety = tuple(always), tuple(safety)
+        self.settle = SettleRule() if settle is None else settle
+        self.on_contact, self.same = on_contact, SameShape() if same is None else same
+        self.nudge, self.seed = nudge, seed
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what cannot be explored, where it was written."""
+        if not isinstance(self.system, Multibody):
+            raise PartError(f"Study: system is {shown(self.system)}, but must be a Multibody.")
+        here = {part.name for part in self.system.parts if isinstance(part, Body)}
+        for sensor in self.sensors:
+            if not isinstance(sensor, Sensor):
+                raise PartError(f"Study: sensors has {shown(sensor)}, which is no Sensor.")
+            if sensor.site.body.name not in here:
+                raise sensor.refuse(f"its body {sensor.site.body.name!r} is not in the system of the study.")
+        kinds = {sensor.kind for sensor in self.sensors}
+        for pair, chosen in self.options.items():
+            if len(pair) != 2 or not set(pair) <= kinds:
+                raise PartError(
+                    f"Study: options has the pair {pair!r}, but sensors are of the kinds {', '.join(sorted(kinds))}."
+                )
+            labels = [option.label for option in chosen]
+            if not chosen or len(set(labels)) < len(labels):
+                raise PartError(f"Study: the options of {pair!r} are {labels}; give each once, and at least one.")
+        for name, forces in self.potentials.items():
+            for force in forces:
+                if not isinstance(force, Force):
+                    raise PartError(f"Study: potential {name!r} has {shown(force)}, which is no force.")
+        try:
+            word(OnContact)(self.on_contact)
+            not_negative(self.nudge)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"Study: on_contact or nudge {error}.") from None
+        if len({sensor.name for sensor in self.sensors}) < len(self.sensors):
+            raise PartError("Study: two sensors have the same name; give each a name of its own.")
+
+    # --- what may meet ------------------------------------------------------------------------------------------
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every pair of sensors of different bodies with options, in the order of the sensors."""
+        out = []
+        for j, two in enumerate(self.sensors):
+            for i, one in enumerate(self.sensors[:j]):
+                apart = one.site.body.name != two.site.body.name and not (one.site.body.fixed and two.site.body.fixed)
+                if apart and one.kind in two.accepts and two.kind in one.accepts and self._options_of(one, two):
+                    out.append(Pair(i, j, f"{one.name} | {two.name}"))
+        return tuple(out)
+
+    def _options_of(self, one: Sensor, two: Sensor) -> tuple[Option, ...]:
+        kinds = one.kind, two.kind
+        return self.options.get(kinds, self.options.get(kinds[::-1], ()))
+
+    def options_of(self, pair: Pair) -> tuple[Option, ...]:
+        """What a pair may become."""
+        return self._options_of(self.sensors[pair.one], self.sensors[pair.two])
+
+    def rolls(self, pair: Pair) -> tuple[float, ...]:
+        """The turns of the second about the first [rad] at which a pair may be held."""
+        one, two = self.sensors[pair.one], self.sensors[pair.two]
+        roll = one.roll or two.roll or QUARTER_TURNS
+        return tuple(k * roll for k in range(max(1, round(2.0 * math.pi / roll))))
+
+    @cached_property
+    def _places(self) -> tuple[Floats, Floats, np.ndarray[Any, Any]]:
+        """Of every sensor: point and axes in body axes; the row of its body, -1 where that is fixed (then in N)."""
+        index = {name: k for k, name in enumerate(self.system.bodies)}
+        points, axes, rows = [], [], []
+        for sensor in self.sensors:
+            site = sensor.site
+            fixed = site.body.fixed
+            at, nine = site.placed() if fixed else (site.at, site.axes9)
+            points.append(at)
+            axes.append(np.array(nine).reshape(3, 3))
+            rows.append(-1 if fixed else index[site.body.name])
+        return np.array(points).reshape(-1, 3), np.array(axes).reshape(-1, 3, 3), np.array(rows, dtype=int)
+
+    def in_range(self, state: State) -> list[tuple[int, int]]:
+        """Pairs within reach of each other, facing, and how they are turned: numbers of pair and roll."""
+        points, axes, rows = self._places
+        r = np.concatenate([state.r, np.zeros((1, 3))])[rows]
+        q = np.concatenate([state.q, [(1.0, 0.0, 0.0, 0.0)]])[rows]
+        x = r + turned(q, points)
+        e = np.stack([turned(q, axes[:, :, k]) for k in range(3)], axis=1)  # e[s, k]: axis k of sensor s
+        out = []
+        for number, pair in enumerate(self.pairs):
+            i, j = pair.one, pair.two
+            one, two = self.sensors[i], self.sensors[j]
+            reach, alignment = min(one.reach, two.reach), min(one.alignment, two.alignment)
+            if np.linalg.norm(x[j] - x[i]) > reach * (1.0 + RIM):
+                continue
+            if math.acos(max(-1.0, min(1.0, float(-e[i, 2] @ e[j, 2])))) > alignment * (1.0 + RIM):
+                continue
+            angle = math.atan2(float(e[j, 0] @ e[i, 1]), float(e[j, 0] @ e[i, 0]))
+            for k, roll in enumerate(self.rolls(pair)):
+                if abs(math.remainder(angle - roll, 2.0 * math.pi)) <= alignment * (1.0 + RIM):
+                    out.append((number, k))
+        return out
+
+    # --- choices ------------------------------------------------------------------------------------------------
+    def open_pairs(self, node: Any) -> list[tuple[int, int]]:
+        """Pairs about which there is a choice at a node: those in range, and those that a joint holds open."""
+        near = self.in_range(node.state)
+        known = {pair for pair, _ in near}
+        return sorted([*near, *((link.pair, link.roll) for link in node.links if link.pair not in known)])
+
+    def choices(self, node: Any) -> list[Choice]:
+        """All selections at a node, in order."""
+        return list(self._choices(node))
+
+    def _choices(self, node: Any) -> Iterator[Choice]:
+        near = {pair for pair, _ in self.in_range(node.state)}
+        held = {link.pair: link.option for link in node.links}
+        names, sets = [], []
+        for pair, _ in self.open_pairs(node):
+            names.append(self.pairs[pair].name)
+            labels = [option.label for option in self.options_of(self.pairs[pair])]
+            free = [option.label for option in self.options_of(self.pairs[pair]) if not option.joins]
+            sets.append(labels if pair in near else [*free, held[pair]])
+        for potential in self.potentials:
+            for chosen in itertools.product(*sets):
+                yield Choice(tuple(zip(names, chosen, strict=True)), potential)
+
+    def count(self, node: Any) -> int:
+        """How many selections there are at a node."""
+        near = {pair for pair, _ in self.in_range(node.state)}
+        sizes = [
+            len(self.options_of(self.pairs[pair]))
+            if pair in near
+            else 1 + sum(not option.joins for option in self.options_of(self.pairs[pair]))
+            for pair, _ in self.open_pairs(node)
+        ]
+        return math.prod(sizes) * len(self.potentials)
+
+    def option(self, pair: Pair, label: str) -> Option:
+        """The option of a pair that has a label."""
+        return next(option for option in self.options_of(pair) if option.label == label)
+
+    # --- parts of a run -----------------------------------------------------------------------------------------
+    def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
+        """What joins a pair, named after it."""
+        p = self.pairs[pair]
+        one, two = self.sensors[p.one], self.sensors[p.two]
+        name = f"{p.name}: {option.label}" + (f" ({roll})" if roll else "")
+        return option.parts(name, one.site, mated(two, self.rolls(p)[roll]))
+
+    @cached_property
+    def forces(self) -> dict[str, tuple[Force, ...]]:
+        """The forces of every potential, under names of their own."""
+        return {
+            name: tuple(renamed(force, f"{name}: {force.name}") for force in forces)
+            for name, forces in self.potentials.items()
+        }
+
+    def universe(self, node: Any) -> Multibody:
+        """All that may act at a node: joints of every option, forces of every potential; none of them chosen."""
+        later: list[Part] = [force for forces in self.forces.values() for force in forces]
+        for pair, roll in self.open_pairs(node):
+            for option in self.options_of(self.pairs[pair]):
+                later += self.joint_parts(pair, roll, option)
+        return Multibody(*self.system.parts, *self.always, *self.sensors, candidates=later, start=node.state)
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """When two poses are one shape."""
+        systems = [
+            Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()
+        ]
+        return Shapes.of(self.same, self.system.bodies, allowed_group(systems))
+
+    # --- identity of the study ----------------------------------------------------------------------------------
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that decides the graph; the source of users' classes is part of it."""
+        from quirkpy.formats.json import to_json
+
+        sources = sorted({_source(type(part)) for part in self._all_parts()})
+        return hashlib.sha256("\n".join([to_json(self), *sources]).encode()).hexdigest()
+
+    def _all_parts(self) -> list[Part]:
+        options = [option for chosen in self.options.values() for option in chosen]
+        forces = [force for forces in self.potentials.values() for force in forces]
+        return [*self.system.parts, *self.sensors, *options, *forces, *self.always, *self.safety]
+
+    def explore(self, path: Any = None, **options: Any) -> Any:
+        """Explore everything that can be reached; see `quirkpy.explore.explorer.explore`."""
+        from quirkpy.explore.explorer import explore
+
+        return explore(self, path, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.fields(),)
+
+    def fields(self) -> dict[str, Any]:
+        """What it was made of."""
+        return {
+            "system": self.system, "sensors": self.sensors, "options": self.options, "potentials": self.potentials,
+            "always": self.always, "safety": self.safety, "settle": self.settle, "on_contact": self.on_contact,
+            "same": self.same, "nudge": self.nudge, "seed": self.seed,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Study({len(self.system.bodies)} moving bodies, {len(self.pairs)} pairs, {len(self.potentials)} potentials)"
+
+
+def _restored(fields: dict[str, Any]) -> Study:
+    return Study(fields.pop("system"), **fields)
+
+
+def renamed(force: Force, name: str) -> Force:
+    """The same force under another name."""
+    import dataclasses
+
+    return dataclasses.replace(force, name=name)  # type: ignore[type-var]
+
+
+def _source(cls: type) -> str:
+    """The source of a class that is not ours; nothing of one that is."""
+    if cls.__module__.split(".")[0] == "quirkpy":
+        return ""
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):
+        return f"{cls.__module__}:{cls.__qualname__}"

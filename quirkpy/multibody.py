@@ -14,6 +14,7 @@ from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.methods import Method
+from quirkpy.kernels.users import unchecked
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.event import Event
@@ -55,7 +56,10 @@ class Multibody:
         later = tuple(candidates)
         _check_parts(listed, later)
         vars(self).update(parts=listed, candidates=later, _start=start)
-        check_meeting(self._instant(None))
+        at = self._instant(None)
+        check_meeting(at)
+        if unchecked(self.selection):
+            at.users.check_potentials()
 
     # --- what it is made of -------------------------------------------------------------------------------------
     @cached_property

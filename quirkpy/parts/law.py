@@ -64,7 +64,7 @@ class CompiledForce(Force):
     @classmethod
     def asked(cls, word: str) -> tuple[str, ...]:
         """The fields that its law, or its energy, asks for."""
-        function = getattr(cls, word)
+        function = getattr(cls, word, None)
         return tuple(name for name in inspect.signature(function).parameters if name != "t") if function else ()
 
     def validate(self) -> None:

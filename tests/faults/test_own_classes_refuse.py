@@ -301,3 +301,5 @@ def test_bases_are_no_parts(base: type) -> None:
 def test_bare_bases_refuse_to_act() -> None:
     with pytest.raises(qp.PartError, match=r"Force 'f': load\(\) is not defined"):
         qp.Force("f").load(None)
+    with pytest.raises(qp.PartError, match="CompiledForce 'f': its law asks for no body"):
+        qp.CompiledForce("f")

@@ -66,6 +66,8 @@ def _motions() -> list[Target]:
 TARGETS = [
     *_evaluations(),
     *_motions(),
+    Target("spring as a compiled law, against the built-in one", "spring between two cubes, compiled law", "<=", 1.3),
+    Target("well as a compiled law, against the built-in one", "well on a hinged cube, compiled law", "<=", 1.3),
     Target("import, against that of the libraries alone", "import", "<=", 1.5),
     Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
     Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),

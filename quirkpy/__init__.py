@@ -8,6 +8,7 @@ from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.formats import from_json, to_json
 from quirkpy.linear import Linear
 from quirkpy.multibody import Multibody
+from quirkpy.parts import triples
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
@@ -27,6 +28,7 @@ from quirkpy.parts.forces import (
     Load,
     PotentialWell,
     Spring,
+    ViscousHinges,
 )
 from quirkpy.parts.joint import Coordinate, Freedom, GeneralJoint, Joint, Relation
 from quirkpy.parts.joints import (
@@ -45,8 +47,9 @@ from quirkpy.parts.joints import (
     Spherical,
     Universal,
 )
+from quirkpy.parts.law import CompiledForce
 from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
-from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
+from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.primitives import (
@@ -79,6 +82,7 @@ __all__ = [
     "Bushing",
     "Charge",
     "CoincidentPoints",
+    "CompiledForce",
     "Coordinate",
     "Coulomb",
     "Cylinder",
@@ -130,6 +134,7 @@ __all__ = [
     "PartError",
     "Perpendicular",
     "PerpendicularAxes",
+    "PlaceMotion",
     "Planar",
     "PlanetField",
     "PointGravity",
@@ -166,6 +171,7 @@ __all__ = [
     "Trajectory",
     "Universal",
     "Vector",
+    "ViscousHinges",
     "When",
     "Wrench",
     "__version__",
@@ -174,4 +180,5 @@ __all__ = [
     "from_json",
     "rotation",
     "to_json",
+    "triples",
 ]

@@ -15,6 +15,7 @@ from quirkpy.equilibrium import Equilibrium
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.methods import Method
+from quirkpy.kernels.users import unchecked
 from quirkpy.linear import Linear, Measure, linearize
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import Floats, shown
@@ -59,7 +60,10 @@ class Multibody:
         later = tuple(candidates)
         _check_parts(listed, later)
         vars(self).update(parts=listed, candidates=later, _start=start)
-        check_meeting(self._instant(None))
+        at = self._instant(None)
+        check_meeting(at)
+        if unchecked(self.selection):
+            at.users.check_potentials()
 
     # --- what it is made of -------------------------------------------------------------------------------------
     @cached_property

@@ -28,6 +28,7 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.methods import GIVEN, TABLES, Method
 from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
+from quirkpy.kernels.users import unchecked
 from quirkpy.kernels.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
 from quirkpy.parts.checks import Floats, optional, positive
 from quirkpy.parts.event import Event, When
@@ -108,6 +109,8 @@ class Driver:
 
     def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
         self.start, self.settings = start, s
+        if unchecked(clusters.selection):
+            start.instant(clusters.selection).users.check_potentials()
         self.entry = clusters.enter(start, s.drift == "project")
         self.engine = self.entry.engine
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]

@@ -227,6 +227,16 @@ def joint_damper(on: Card) -> None:
     on.text((76, 90), "F = -c x'")
 
 
+def viscous_hinges(on: Card) -> None:
+    """Several hinges, each with a damper about its axis."""
+    on.line((22, 34), (64, 62), (100, 34), (140, 62), width=5.0, colour=ONE)
+    for x, y in ((64, 62), (100, 34)):
+        on.disc((x, y), 6, "#ffffff")
+        on.disc((x, y), 2)
+        on.turn((x, y), 15, "flat", 20, 250, LOAD)
+    on.text((80, 92), "-c x' at each", LOAD)
+
+
 def joint_friction(on: Card) -> None:
     """Friction on a slide: a normal load, and a force against the motion."""
     _slide(on)

@@ -113,7 +113,9 @@ class Edge:
     def __getattr__(self, name: str) -> Any:
         if name in Outcome._fields:
             return getattr(self.outcomes[0], name)
-        raise AttributeError(f"an Edge has no {name!r}; there are {', '.join((*Outcome._fields, 'source', 'selection'))}")
+        raise AttributeError(
+            f"an Edge has no {name!r}; there are {', '.join((*Outcome._fields, 'source', 'selection'))}"
+        )
 
     def __repr__(self) -> str:
         return f"Edge({self.source} -> {self.target or self.kind}: {self.selection})"
@@ -145,7 +147,9 @@ class ReconfigurationGraph:
         """A node by its number ("n0"), its name, or the beginning of its id."""
         if key in self.nodes:
             return self.nodes[key]
-        found = [node for node in self.nodes.values() if node.name == key or (len(key) >= 4 and node.id.startswith(key))]
+        found = [
+            node for node in self.nodes.values() if node.name == key or (len(key) >= 4 and node.id.startswith(key))
+        ]
         if len(found) == 1:
             return found[0]
         raise KeyError(f"no node is called {key!r}; there are: {', '.join(self.nodes)}")
@@ -210,7 +214,7 @@ class ReconfigurationGraph:
 
     def _dot(self) -> str:
         lines = ["digraph reconfigurations {"]
-        lines += [f'  {key} [label={json.dumps(node.name or key)}];' for key, node in self.nodes.items()]
+        lines += [f"  {key} [label={json.dumps(node.name or key)}];" for key, node in self.nodes.items()]
         for edge in self.edges:
             for outcome in edge.outcomes:
                 if outcome.target is not None:

@@ -33,7 +33,9 @@ class Journal:
         self.path = None if path is None else Path(path)
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
         try:
-            self.base = sqlite3.connect(":memory:" if self.path is None else self.path, isolation_level=None, timeout=30.0)
+            self.base = sqlite3.connect(
+                ":memory:" if self.path is None else self.path, isolation_level=None, timeout=30.0
+            )
             self.base.execute("PRAGMA journal_mode=WAL")
             self.base.execute("PRAGMA synchronous=NORMAL")
             self.base.executescript(TABLES)

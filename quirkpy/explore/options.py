@@ -117,7 +117,9 @@ class Hinge(Option):
         ]
         reach = min(distances, default=0.0)
         if reach <= THIN:
-            raise self.refuse(f"the site {one.name!r} of body {one.body.name!r} lies at or beyond that edge of its box.")
+            raise self.refuse(
+                f"the site {one.name!r} of body {one.body.name!r} lies at or beyond that edge of its box."
+            )
         return reach
 
 

@@ -82,9 +82,7 @@ def record_of(study: Study, found: Equilibrium, links: tuple[Link, ...], potenti
     s = found.state
     kept = released(study, s, links)
     frequencies = tuple(mode.frequency for mode in found.modes)
-    node = Node(
-        0, rest_at(s.bodies, s.r, s.q), kept, found.verdict, found.reason, found.energy, frequencies, potential
-    )
+    node = Node(0, rest_at(s.bodies, s.r, s.q), kept, found.verdict, found.reason, found.energy, frequencies, potential)
     return node_record(node)
 
 
@@ -218,9 +216,7 @@ def _is_force(part: Part) -> bool:
     return isinstance(part, Force)
 
 
-def energy_of_switching(
-    study: Study, universe: Multibody, node: Node, system: Multibody, state: State
-) -> float:
+def energy_of_switching(study: Study, universe: Multibody, node: Node, system: Multibody, state: State) -> float:
     """U_new - U_old at the pose where potentials are exchanged [J]; before the first, none acts."""
     old = study.forces[node.potential] if node.potential is not None else ()
     joints = [system.tables.joint_names[j] for j in system.selection.joints]
@@ -296,9 +292,7 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
             return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, None)
         state = found.state
         known = {link.pair for link in held}
-        new = [
-            Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state) if pair not in known
-        ]
+        new = [Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state) if pair not in known]
         kept, caught = held_together_with(study, state, held, new)
         contacts += [(state.t, study.pairs[link.pair].name) for link in kept[len(held) :]]
         lost += caught.loss
@@ -319,9 +313,7 @@ def _lock_of(study: Study, pair: int) -> str:
     return min(options, key=lambda option: _freedoms(study, pair, 0, option)).label
 
 
-def held_together_with(
-    study: Study, state: State, held: list[Link], new: list[Link]
-) -> tuple[list[Link], Catch]:
+def held_together_with(study: Study, state: State, held: list[Link], new: list[Link]) -> tuple[list[Link], Catch]:
     """New links one after the other, as far as they fit; taking hold may bring further pairs into range."""
     kept, caught = list(held), Catch(state, 0.0, np.zeros(2))
     queue = list(new)

@@ -257,9 +257,7 @@ class Study:
     @cached_property
     def shapes(self) -> Shapes:
         """When two poses are one shape."""
-        systems = [
-            Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()
-        ]
+        systems = [Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()]
         return Shapes.of(self.same, self.system.bodies, allowed_group(systems))
 
     # --- identity of the study ----------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from quirkpy.parts.checks import Bools, Floats, Ints
-from quirkpy.tables.tables import ANGLE, RELATION_ROW, Tables
+from quirkpy.parts.law import CompiledForce
+from quirkpy.tables.tables import ANGLE, LAW, RELATION_ROW, Tables
 
 #: Three numbers in registers.
 Vec: TypeAlias = tuple[float, float, float]
@@ -45,8 +46,9 @@ ROW_KIND, ROW_JOINT, ROW_AXIS1, ROW_AXIS2, ROW_SCHEDULE, ROW_BODY1, ROW_BODY2, R
 # Columns of RowTable.numbers; the period of a relation with just one angle is what a whole turn of it makes, else 0.
 ROW_VALUE, ROW_FACTOR, ROW_PERIOD = range(3)
 
-# Columns of Elements.what.
-KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_SITE3, ELEMENT_COORDINATE, SCHEDULE1, SCHEDULE2 = range(7)
+# Columns of Elements.what; the last: where the machine code of a user's law is, 0 for others.
+KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_SITE3, ELEMENT_COORDINATE, SCHEDULE1, SCHEDULE2, LAW_ADDRESS = range(8)
+ELEMENT_COLUMNS = 8
 
 # Columns of Schedules.spans, and of its knots.
 FIRST_KNOT, LAST_KNOT, INTERPOLATION = range(3)
@@ -159,6 +161,7 @@ def _pack(t: Tables) -> Packed:
                 t.element_site3,
                 t.element_coordinate,
                 *t.element_schedule.T,
+                _addresses(t),
             ),
             t.element_numbers.copy(),
         ),
@@ -170,6 +173,18 @@ def _pack(t: Tables) -> Packed:
         _columns(t.freedom_kind, t.freedom_axis),
         _columns(*body, t.joint_site1, t.joint_site2, t.joint_freedom[:-1], np.diff(t.joint_freedom), t.joint_in_tree),
     )
+
+
+def _addresses(t: Tables) -> Ints:
+    """Where the machine code of each element's law is, compiled in this process; 0: it has none (ne,)."""
+    out = np.zeros(len(t.element_kind), dtype=np.int64)
+    for e in np.flatnonzero(t.element_kind == LAW):
+        from quirkpy.kernels.laws import address_of  # only then: it needs these arrays
+
+        force = t.forces[t.element_force[e]]
+        assert isinstance(force, CompiledForce)
+        out[e] = address_of(force)
+    return out
 
 
 def _row_bodies(t: Tables) -> Ints:

@@ -11,12 +11,12 @@ import numpy as np
 from quirkpy.kernels.arrays import ROW_PERIOD
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.evaluation import Model, Scratch
-from quirkpy.kernels.hook import ADDRESS, EVENTS, FAILED, LOADS, PARTS, ROWS, SIGNATURE
+from quirkpy.kernels.hook import ADDRESS, EVENTS, FAILED, LAWS, LOADS, PARTS, ROWS, SIGNATURE, WRONG_LAW
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
 from quirkpy.kernels.tree import LOOP_ROW
 from quirkpy.kernels.users import Frames, Users, driven_joints, general_joints, off_by
 from quirkpy.parts.joint import GeneralJoint
-from quirkpy.tables.tables import CALLBACK, Selection
+from quirkpy.tables.tables import CALLBACK, LAW, Selection
 
 
 class PythonParts:
@@ -31,7 +31,8 @@ class PythonParts:
         rows = model.tree.loops[:, LOOP_ROW]
         self.joints, self.driven = general_joints(selection, rows), driven_joints(selection, rows)
         self.periods = model.rows.numbers[rows[rows >= 0], ROW_PERIOD]
-        self.forces = np.flatnonzero(selection.tables.element_kind[selection.elements] == CALLBACK)
+        kinds = selection.tables.element_kind[selection.elements]
+        self.forces, self.laws = np.flatnonzero(kinds == CALLBACK), np.flatnonzero(kinds == LAW)
         self.events: Callable[[], None] | None = None
         self.error: BaseException | None = None
         self.t = 0.0
@@ -39,6 +40,9 @@ class PythonParts:
         self._pointer: Any = None
         if self.joints or self.driven or len(self.forces):
             self.hook[PARTS] = 1
+            self.open()
+        if len(self.laws):
+            self.hook[LAWS] = 1
             self.open()
 
     def open(self) -> None:
@@ -59,6 +63,8 @@ class PythonParts:
                 self._fill_rows()
             elif what == EVENTS and self.events is not None:
                 self.events()
+            elif what == WRONG_LAW:
+                self._users().look_at_laws(self.laws, self.scratch.potential)
         except BaseException as error:
             self.error = error
             return 1

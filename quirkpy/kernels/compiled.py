@@ -66,9 +66,11 @@ class Notice(event.Listener):
         kernel = compilation.data["dispatcher"]
         if self.given or not str(kernel.__module__).startswith("quirkpy.") or sys.stderr is None:
             return
-        self.given = True
         with contextlib.suppress(OSError):
             folder = kernel.stats.cache_path
+            if folder is None:  # what calls a user's law: made in a moment, and not kept
+                return
+            self.given = True
             print(
                 f"quirkpy: compiling its kernels, up to a minute and once; they are kept in {folder}", file=sys.stderr
             )

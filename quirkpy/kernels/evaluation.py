@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from quirkpy.kernels.arrays import MASS, SPIN, VELOCITY, Elements, Joints, RowTable, Schedules, Sites
@@ -9,7 +10,7 @@ from quirkpy.kernels.closure import TIME, close_loops
 from quirkpy.kernels.compiled import inner, kernel, woven
 from quirkpy.kernels.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.gaps import aim
-from quirkpy.kernels.hook import LOADS, PARTS, ROWS, ask
+from quirkpy.kernels.hook import LAWS, LOADS, PARTS, ROWS, WRONG_LAW, ask
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.loads import applied_loads
 from quirkpy.kernels.matrices import sym_times
@@ -84,12 +85,23 @@ def evaluate_here(t: float, y: Floats, model: Model, scratch: Scratch, out: Floa
     )  # fmt: skip
     if model.hook[PARTS] != 0:
         ask(model.hook, LOADS)
+    if model.hook[LAWS] != 0:
+        look_at_laws(model.hook, scratch.potential)
     solve_here(model, scratch, 1.0, model.control[OF_GAP], model.control[OF_SLIP], model.control[PIVOT_USED])
     in_body_axes(scratch.frames, scratch.work, out)
     for k in range(scratch.rows.shape[0]):
         if scratch.rows[k, RATE] != 0.0:
             scratch.power[INTO] += power_of_joints(model.bodies, scratch)
             break
+
+
+@inner
+def look_at_laws(hook: Ints, potential: Floats) -> None:
+    """A law that gave no number is told by Python."""
+    for k in range(potential.shape[0]):
+        if math.isnan(potential[k]):
+            ask(hook, WRONG_LAW)
+            return
 
 
 @inner

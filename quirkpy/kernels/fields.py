@@ -8,9 +8,11 @@ from quirkpy.kernels.arrays import (
     ELEMENT_SITE1,
     ELEMENT_SITE2,
     KIND,
+    LAW_ADDRESS,
     MASS,
     POSITION,
     SCHEDULE1,
+    SCHEDULE2,
     SPIN,
     VELOCITY,
     Elements,
@@ -19,6 +21,7 @@ from quirkpy.kernels.arrays import (
     Vec,
 )
 from quirkpy.kernels.compiled import inner
+from quirkpy.kernels.hook import call_law
 from quirkpy.kernels.kinematics import site_motion
 from quirkpy.kernels.magnets import dipoles, image, planet_dipole
 from quirkpy.kernels.matrices import mat9, mixed_transposed, sym6, sym_times
@@ -35,7 +38,7 @@ from quirkpy.kernels.wrenches import (
     to_site,
 )
 from quirkpy.parts.checks import Floats
-from quirkpy.tables.tables import BUSHING, CHARGES, DIPOLES, HILL, IMAGE, PLANET, PLANET_DIPOLE, WHEEL
+from quirkpy.tables.tables import BUSHING, CHARGES, DIPOLES, HILL, IMAGE, LAW, PLANET, PLANET_DIPOLE, WHEEL
 
 #: Coulomb's constant [N m2/C2].
 COULOMB = 8.9875517923e9
@@ -96,18 +99,27 @@ def planet(t: float, e: int, numbers: Floats, bodies: Floats, frames: Floats, wr
 
 
 @inner
-def charges(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floats) -> float:
-    """Two charges in a plasma: U = k q1 q2 exp(-d / l) / d."""
-    numbers = elements.numbers
+def charges(
+    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats, wrench: Floats,
+    power: Floats,
+) -> float:  # fmt: skip
+    """Two charges in a plasma: U = k q1 q2 exp(-d / l) / d, or work where a charge is scheduled."""
+    numbers, one, two = elements.numbers, elements.what[e, SCHEDULE1], elements.what[e, SCHEDULE2]
     b1, c1, x1, _, _ = site_motion(elements.what[e, ELEMENT_SITE1], sites, frames)
     b2, c2, x2, _, _ = site_motion(elements.what[e, ELEMENT_SITE2], sites, frames)
+    q1 = scheduled(one, t, schedules)[0] if one >= 0 else numbers[e, 0]
+    q2 = scheduled(two, t, schedules)[0] if two >= 0 else numbers[e, 1]
     d, screening = sub(x2, x1), numbers[e, 2]
     distance = norm(d)
-    energy = COULOMB * numbers[e, 0] * numbers[e, 1] * math.exp(-screening * distance) / distance
+    energy = COULOMB * q1 * q2 * math.exp(-screening * distance) / distance
     f = scale(energy * (1.0 / distance + screening) / distance, d)
+    back, still = scale(-1.0, f), (0.0, 0.0, 0.0)
     apply_force(wrench, b2, c2, f)
-    apply_force(wrench, b1, c1, scale(-1.0, f))
-    return energy
+    apply_force(wrench, b1, c1, back)
+    if one < 0 and two < 0:
+        return energy
+    power[INTO] += power_of(b2, c2, f, still, frames) + power_of(b1, c1, back, still, frames)
+    return 0.0
 
 
 @inner
@@ -202,9 +214,12 @@ def field_loads(
     elif kind == PLANET_DIPOLE:
         energy = planet_dipole(t, e, elements, schedules, sites, frames, wrench, power)
     elif kind == CHARGES:
-        energy = charges(e, elements, sites, frames, wrench)
+        energy = charges(t, e, elements, schedules, sites, frames, wrench, power)
     elif kind == BUSHING:
         energy = bushing(e, elements, sites, frames, wrench, power)
     elif kind == WHEEL:
         wheel(t, e, elements, schedules, sites, frames, wrench, power)
+    elif kind == LAW:
+        address, what, sites_of, places = elements.what[e, LAW_ADDRESS], elements.what, sites.body, sites.place
+        energy = call_law(address, t, e, what, numbers, sites_of, places, frames, wrench, power)
     return energy

@@ -23,7 +23,7 @@ from quirkpy.kernels.users import Frames, Users, driven_joints, general_joints, 
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.motion import MotionView
-from quirkpy.tables.tables import CALLBACK, Selection
+from quirkpy.tables.tables import CALLBACK, LAW, Selection
 
 
 class Rows(NamedTuple):
@@ -180,7 +180,9 @@ class Instant:
             self.t, s.elements, packed.elements, self.joints, packed.schedules, packed.bodies, packed.sites,
             self.frames.rows, wrench, potential, power,
         )  # fmt: skip
-        for k in np.flatnonzero(t.element_kind[s.elements] == CALLBACK):
+        kinds = t.element_kind[s.elements]
+        self.users.look_at_laws(np.flatnonzero(kinds == LAW), potential)
+        for k in np.flatnonzero(kinds == CALLBACK):
             force = t.forces[t.element_force[s.elements[k]]]
             potential[k] = self.users.energy_of(force)
             self.users.add_load(wrench, power, force)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from quirkpy.kernels.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.wrenches import INTO
@@ -17,11 +19,15 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
 from quirkpy.parts.part import PartError
-from quirkpy.tables.tables import CALLBACK_ROW, RELATION_ROW, Selection
+from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Selection
 
 #: Step of the pose differences that turn a user's potential into a force: [m] for positions (times the body's own
 #: scale when that is larger than 1 m), [rad] for rotations.
 POSE_STEP = 2e-4
+#: Load and potential are compared so far beside the pose [m and rad, as above]: farther than differences reach.
+BESIDE = 5.0 * POSE_STEP
+#: Up to which relative difference.
+AGREEMENT = 1e-5
 
 
 class Frames(NamedTuple):
@@ -130,15 +136,20 @@ class Users:
         if not force.gives("load"):
             wrench[:-1] -= self._gradient(force)
             return
-        made = _ask(force, "load", self.view)
-        if not isinstance(made, Mapping):
-            raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
-        mine = np.zeros_like(wrench)
-        for body, one in made.items():
-            self._add_wrench(mine, force, body, one)
+        mine = self.load_of(force)
         wrench += mine
         if not force.gives("potential"):
             power[INTO] += (mine[:, :3] * self.frames.velocity + mine[:, 3:] * self.frames.spin).sum()
+
+    def load_of(self, force: Force) -> Floats:
+        """The wrench on every body (nb + 1, 6) that a user's force states."""
+        made = _ask(force, "load", self.view)
+        if not isinstance(made, Mapping):
+            raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
+        out = np.zeros((len(self.frames.rows), 6))
+        for body, one in made.items():
+            self._add_wrench(out, force, body, one)
+        return out
 
     def _add_wrench(self, wrench: Floats, force: Force, body: Any, one: Any) -> None:
         row = self.selection.tables.body_index.get(body.name) if isinstance(body, Body) else None
@@ -162,6 +173,21 @@ class Users:
         except (TypeError, ValueError) as error:
             raise force.refuse(f"potential(at) at t = {self.t} {error}.") from error
 
+    def look_at_laws(self, where: Ints, potential: Floats) -> None:
+        """Raise what is wrong with a compiled law that gave no number; where: the laws among the acting elements.
+
+        It is asked once more, in Python.  Where there is no number to begin with, none of them is to blame.
+        """
+        if not np.isfinite(self.frames.rows).all():
+            return
+        t = self.selection.tables
+        for k in where[np.isnan(potential[where])]:
+            force = t.forces[t.element_force[self.selection.elements[k]]]
+            with suppress(KeyError):  # of members of a cluster there is no view
+                self.load_of(force)
+                self.energy_of(force)
+            raise force.refuse(f"its compiled law gives no number at t = {self.t}, or raises an error.")
+
     def _gradient(self, force: Force) -> Floats:
         """dU over displacements of each mass centre and turns of each body in N (nb, 6): differences of 6th order."""
         moving = self.frames.rows[:-1, POSITION:VELOCITY]
@@ -172,6 +198,71 @@ class Users:
                 u = [self.energy_of(force, self._moved(b, k, n * h)) for n in (-3, -2, -1, 1, 2, 3)]
                 out[b, k] = (45.0 * (u[3] - u[2]) - 9.0 * (u[4] - u[1]) + (u[5] - u[0])) / (60.0 * h)
         return out
+
+    # --- is the one the gradient of the other? ---------------------------------------------------------------------
+    def check_potentials(self) -> None:
+        """Refuse forces whose load, with everything at rest, is not the negative gradient of the potential beside it.
+
+        A selection is asked once, when its system is made or at its first run.  Both are asked along one line through
+        all poses at once, whose direction is random, the same each time: what the load says of it must be the slope of
+        the potential, at a pose on either side of the present one (there a spring is not at its natural length, and a
+        rope not just taut).  What differences cannot tell is let pass, and so is a pose at which the force has no
+        answer.
+        """
+        for force in compared(self.selection):
+            if any(self._disagrees(force, side) for side in (-BESIDE, BESIDE)):
+                raise self._disagreement(force)
+        self.selection.derived["agree"] = True
+
+    def _disagrees(self, force: Force, side: float) -> bool:
+        """Whether load and potential do so, by more than differences can be wrong."""
+        h, way = POSE_STEP, self._way
+        try:
+            u = [self._beside(side + n * h).energy_of(force) for n in (-3, -2, -1, 0, 1, 2, 3)]
+            load = self._beside(side).load_of(force)[:-1]
+        except Exception:
+            return False
+        slope = (45.0 * (u[4] - u[2]) - 9.0 * (u[5] - u[1]) + (u[6] - u[0])) / (60.0 * h)
+        curl = abs(slope - 0.5 * (u[4] - u[2]) / h)  # of a kink in the load, and below of one in the potential
+        kink = abs(u[1] - 4.0 * u[2] + 6.0 * u[3] - 4.0 * u[4] + u[5]) / h
+        rounding = 1e-13 * max(map(abs, u)) / h
+        size = abs(load * way).sum() + abs(slope)
+        return bool(abs((load * way).sum() + slope) > AGREEMENT * size + 10.0 * curl + kink + rounding)
+
+    @cached_property
+    def _way(self) -> Floats:
+        """A random direction of all displacements and turns (nb, 6); the largest of each is one step."""
+        position = self.frames.position[:-1]
+        way = np.random.default_rng(0).uniform(-1.0, 1.0, (len(position), 6))
+        way[:, :3] *= np.maximum(1.0, abs(position))
+        return way
+
+    def _beside(self, step: float) -> Users:
+        """At rest, all bodies moved along that direction."""
+        rows, way = np.zeros_like(self.frames.rows), step * self._way
+        rows[:, AXES:SPIN] = self.frames.rows[:, AXES:SPIN]
+        rows[:-1, POSITION:VELOCITY] = self.frames.position[:-1] + way[:, :3]
+        turned = Rotation.from_rotvec(way[:, 3:]).as_matrix() @ self.frames.axes[:-1]
+        rows[:-1, AXES:SPIN] = turned.reshape(-1, 9)
+        return Users(self.selection, self.t, Frames(rows))
+
+    def _disagreement(self, force: Force) -> PartError:
+        """The refusal: on which body, in force or in torque, and the two values, where they differ most."""
+        found = []
+        for step in (0.0, -BESIDE, BESIDE):
+            with suppress(Exception):
+                there = self._beside(step)
+                found.append((there.load_of(force)[:-1], -there._gradient(force)))
+        load, gradient = max(found, key=lambda pair: float(abs(pair[0] - pair[1]).max()))
+        apart = np.linalg.norm((load - gradient).reshape(-1, 2, 3), axis=2)
+        b, half = np.unravel_index(apart.argmax(), apart.shape)
+        mine, wanted = (_words(one[b, 3 * half : 3 * half + 3]) for one in (load, gradient))
+        what, unit = ("torque", "N m") if half else ("force", "N")
+        return force.refuse(
+            f"its load and its potential disagree on body {self.selection.tables.body_names[b]!r} at t = {self.t}, at "
+            f"rest and near this pose: the load gives the {what} {mine} {unit}, minus the gradient of the potential "
+            f"{wanted} {unit}; correct one, leave one out, or make a force of its own of what no potential gives."
+        )
 
     def _moved(self, b: int, k: int, step: float) -> MotionView:
         """The view with body b moved along (k < 3) or turned about (k >= 3) an axis of N."""
@@ -199,6 +290,27 @@ class _ArrayView(MotionView):
         frames = self._frames
         every = frames.position, frames.axes, frames.velocity, frames.spin
         return FrameMotion(*(array[row].copy() for array in every))
+
+
+def compared(selection: Selection) -> list[Force]:
+    """The users' forces of a selection that give both a load and a potential."""
+    t = selection.tables
+    kinds = t.element_kind[selection.elements]
+    own = selection.elements[(kinds == CALLBACK) | (kinds == LAW)]
+    some = [t.forces[k] for k in np.unique(t.element_force[own])]
+    return [force for force in some if force.gives("load") and force.gives("potential")]
+
+
+def unchecked(selection: Selection) -> bool:
+    """Whether there are such forces that have not been compared yet."""
+    if "agree" not in selection.derived:
+        selection.derived["agree"] = not compared(selection)
+    return not selection.derived["agree"]
+
+
+def _words(vector: Floats) -> str:
+    """Three numbers in a sentence."""
+    return "(" + ", ".join(f"{x:.6g}" for x in vector) + ")"
 
 
 def _ask(part: Any, method: str, view: MotionView) -> Any:

@@ -14,6 +14,7 @@ from quirkpy.parts.checks import Floats, Vector, instance, number, optional, pos
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.triples import cross, dot, scale, sub, unit
 
 
@@ -153,12 +154,26 @@ class HillFrame(Force):
         return (Element("hill", numbers=(self.rate,)),)
 
 
+def number_in_time(value: Any) -> Any:
+    """A number or a schedule of numbers."""
+    if isinstance(value, Schedule) and not value.scalar:
+        raise TypeError("is a schedule of vectors, but must hold one number at each time")
+    return value if isinstance(value, Schedule) else number(value)
+
+
 class Charge(Part):
-    """An electric charge [C] at a site, for `Coulomb`."""
+    """An electric charge [C] at a site, for `Coulomb`: a number, or a `Schedule` of numbers.
+
+    While any charge of a pair is scheduled, what the pair does counts as work.
+    """
 
     name: str = checked(text)
     site: Site = checked(instance(Site))
-    charge: float = checked(number)
+    charge: float | Schedule = checked(number_in_time)
+
+    def drive(self) -> tuple[float, Schedule | None]:
+        """The charge [C], and the schedule that replaces it."""
+        return (0.0, self.charge) if isinstance(self.charge, Schedule) else (self.charge, None)
 
 
 class Coulomb(Force):
@@ -173,10 +188,11 @@ class Coulomb(Force):
 
     def elements(self) -> tuple[Element, ...]:
         screening = 0.0 if self.debye_length is None else 1.0 / self.debye_length
-        return tuple(
-            Element("charges", one.site, two.site, numbers=(one.charge, two.charge, screening))
-            for one, two in pairs(self.charges)
-        )
+        out = []
+        for one, two in pairs(self.charges):
+            (q1, s1), (q2, s2) = one.drive(), two.drive()
+            out.append(Element("charges", one.site, two.site, numbers=(q1, q2, screening), schedules=(s1, s2)))
+        return tuple(out)
 
 
 def pairs(some: Sequence[Any]) -> list[tuple[Any, Any]]:

@@ -5,7 +5,7 @@ A built-in force is a tuple of elements, which the kernels know (kernels/loads.p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from quirkpy.parts.body import Body, Site
@@ -17,7 +17,7 @@ from quirkpy.parts.schedule import Schedule
 
 ElementKind: TypeAlias = Literal[
     "uniform", "pair", "coordinate", "push", "callback", "stop",
-    "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel",
+    "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
 ]  # fmt: skip
 #: The order of the kinds is their number in the tables.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
@@ -39,10 +39,11 @@ class Element(NamedTuple):
     - planet dipole: orbit (10), moment of the planet (3) in N, moment (3) in the axes of site 1; a schedule replaces it
     - hill: rate [rad/s] of the turning frame, for every moving body
     - planet: orbit (10), for every moving body
-    - charges: charges (2) [C] of sites 1 and 2, 1 / Debye length [1/m]
+    - charges: charges (2) [C] of sites 1 and 2, 1 / Debye length [1/m]; schedules of numbers replace the charges
     - bushing: stiffness (21) and damping (21) in the axes of site 1, each: xx xy xz yy yz zz of the linear block, the
       mixed block row by row, the angular block
     - wheel: momentum (3) [N m s] in the axes of site 1; a schedule replaces it
+    - law: the numbers of a `CompiledForce`, as its law takes them, between up to three sites
 
     An orbit says where the origin of N is from a planet: mu [m3/s2], semi-major axis [m], eccentricity, mean anomaly at
     t = 0, unit vectors (3 and 3) to the pericentre and across; or mu, 0, 0, 0 and a point (3) at rest.
@@ -78,6 +79,10 @@ class Force(Part):
     def elements(self) -> tuple[Element, ...]:
         """The elementary loads that this force is made of."""
         return (Element("callback"),)
+
+    def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
+        """The same for a force that acts on whatever joints there are, those that may act later included."""
+        return self.elements()
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
         """The wrench on each body that it acts on; every reaction is yours to give."""

@@ -176,6 +176,24 @@ class JointDamper(_OnCoordinate):
         return 0.0, 0.0, self.damping
 
 
+class ViscousHinges(Force):
+    """Load -c d(angle)/dt on every angle of every joint that acts, later ones included: ``ViscousHinges(2e-4)``.
+
+    damping c [N m s/rad], the same for all.  No potential.
+    """
+
+    damping: float = checked(not_negative)
+    name: str = checked(text, default="viscous hinges", kw_only=True)
+
+    def elements(self) -> tuple[Element, ...]:
+        return ()
+
+    def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
+        """One for each angle; as all that acts on a joint, it acts while that does."""
+        angles = [(joint, c.name) for joint in joints for c in joint.coordinates if c.kind == "angle"]
+        return tuple(Element("coordinate", joint=j, coordinate=c, numbers=(0.0, 0.0, self.damping)) for j, c in angles)
+
+
 class JointFriction(_OnCoordinate):
     """Dry friction of a preloaded joint: load -mu N tanh(rate / slip) along a travel, mu N radius tanh on an angle.
 

@@ -47,7 +47,7 @@ PART_TYPES: dict[str, type[Part]] = {
         joints.Planar, joints.Universal, joints.PointOnLine, joints.PointOnPlane, joints.Parallel,
         joints.Perpendicular, joints.Screw, joints.Rope, couplings.Gear, couplings.Prescribed,
         forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.JointSpring, forces.JointDamper,
-        forces.JointFriction, forces.JointStop, forces.PotentialWell, forces.Load,
+        forces.ViscousHinges, forces.JointFriction, forces.JointStop, forces.PotentialWell, forces.Load,
         actuators.Thruster, actuators.ReactionWheel, bushing.Bushing,
         fields.Orbit, fields.PointGravity, fields.GravityGradient, fields.HillFrame, fields.Charge, fields.Coulomb,
         fields.Potential, magnets.Magnet, magnets.Electromagnet, magnets.Dipoles, magnets.PlanetField,

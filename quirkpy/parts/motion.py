@@ -9,7 +9,7 @@ import numpy as np
 
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import Floats
-from quirkpy.parts.triples import cross
+from quirkpy.parts.triples import Triple, cross
 
 
 class FrameMotion(NamedTuple):
@@ -20,6 +20,18 @@ class FrameMotion(NamedTuple):
     axes: Floats
     velocity: Floats
     angular_velocity: Floats
+
+
+class PlaceMotion(NamedTuple):
+    """The same as a compiled law is given it, each a tuple of three numbers in N: position [m], the axes x, y and z,
+    velocity [m/s], angular velocity [rad/s]."""
+
+    position: Triple
+    x: Triple
+    y: Triple
+    z: Triple
+    velocity: Triple
+    angular_velocity: Triple
 
 
 class MotionView(ABC):

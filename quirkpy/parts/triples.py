@@ -56,6 +56,11 @@ def dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
+def norm(a: Vector) -> float:
+    """|a|."""
+    return math.sqrt(dot(a, a))
+
+
 def cross(a: Vector, b: Vector) -> Triple:
     """a x b."""
     (a0, a1, a2), (b0, b1, b2) = a, b

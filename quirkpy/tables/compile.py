@@ -201,7 +201,7 @@ class _Builder:
 
     def _elements(self) -> dict[str, Any]:
         """Of the forces first, then those of the joints."""
-        made = [force.elements() for force in self.forces]
+        made = [force.elements_among(self.joints) for force in self.forces]
         own = [joint.elements() for joint in self.joints]
         elements = [element for some in (*made, *own) for element in some]
         first = sum(map(len, made))
@@ -323,8 +323,7 @@ def _rewrite_schedule(tables: Tables, arrays: dict[str, Any], s: int, schedule: 
 
 def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -> Force:
     rows = range(tables.force_element[k], tables.force_element[k + 1])
-    old = tables.forces[k].elements()
-    elements = new.elements()
+    old, elements = (force.elements_among(tables.joints) for force in (tables.forces[k], new))
     _same_ends(tables.forces[k], [_ends(e) for e in old], [_ends(e) for e in elements])
     for row, element in zip(rows, elements, strict=True):
         _rewrite_site(arrays, tables.element_site1[row], element.site1)

@@ -34,7 +34,7 @@ CALLBACK_ROW = len(ROW_KINDS)
 #: Of one that relates coordinates: the first + factor x the second = value + a function of time.
 RELATION_ROW = CALLBACK_ROW + 1
 UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(6)
-DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL = range(6, len(ELEMENT_KINDS))
+DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = range(6, len(ELEMENT_KINDS))
 #: coordinate_kind.
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
@@ -95,7 +95,7 @@ class Tables(Record):
 
     force_element: Ints  # elements of force f: force_element[f] .. force_element[f + 1] (n_forces + 1,)
     joint_element: Ints  # those of joint j: joint_element[j] .. joint_element[j + 1] (nj + 1,)
-    element_kind: Ints  # UNIFORM ... WHEEL (ne,)
+    element_kind: Ints  # UNIFORM ... LAW (ne,)
     element_force: Ints  # the force that it belongs to; -1: to a joint (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)

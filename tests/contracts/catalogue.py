@@ -62,6 +62,7 @@ MAGNETS = (
 )
 COIL = qp.Electromagnet("coil", HUB.site("coil", z=(1.0, 0.0, 1.0)), SWING, holding_power=2.0)
 CHARGES = qp.Charge("plus", EAST, 2e-5), qp.Charge("minus", WEST, -3e-5), qp.Charge("more", HUB.site("tip"), 1e-5)
+SWINGING = qp.Charge("swinging", HUB.site("rod"), qp.Schedule((0.0, 2.0), (2e-5, -1e-5), "linear"))
 #: Its faces look away from the arm, or at it.
 COLD = qp.Superconductor("cold", HUB.site("face", z=HUB.matrix.T @ (-0.7, 0.7, 0.6)))
 SUPERCONDUCTORS = COLD, qp.Superconductor("tin", HUB.site("back", z=HUB.matrix.T @ (0.7, -0.7, -0.6)))
@@ -77,6 +78,7 @@ FORCES: tuple[qp.Force, ...] = (
     qp.JointSpring("coil", SLEEVE, coordinate="travel", stiffness=3.0, rest=0.1, damping=0.2),
     qp.JointSpring("bend", CROSS, coordinate="angle_y", stiffness=2.0, rest=-0.1, damping=0.3),
     qp.JointDamper("oil", SLEEVE, coordinate="angle", damping=0.4),
+    qp.ViscousHinges(0.3),
     qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
     qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
@@ -91,6 +93,7 @@ FORCES: tuple[qp.Force, ...] = (
     qp.GravityGradient(ORBIT),
     qp.HillFrame(0.4),
     qp.Coulomb(CHARGES, debye_length=0.8),
+    qp.Coulomb((CHARGES[1], SWINGING), name="spark"),
     qp.Dipoles(MAGNETS),
     qp.Dipoles((MAGNETS[1], COIL), name="coils"),
     qp.PlanetField((*MAGNETS, qp.Electromagnet("rod", WEST, 3.0)), (1e5, 2e5, -3e5), centre=FAR),
@@ -117,7 +120,7 @@ PRIMITIVES: tuple[qp.Primitive, ...] = (
 )
 
 OTHERS: tuple[qp.Part, ...] = (
-    HUB, ARM, qp.GROUND, EAST, WEST, RAMP, ORBIT, COIL, *MAGNETS, *CHARGES, *SUPERCONDUCTORS,
+    HUB, ARM, qp.GROUND, EAST, WEST, RAMP, ORBIT, COIL, *MAGNETS, *CHARGES, SWINGING, *SUPERCONDUCTORS,
     qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
 )  # fmt: skip
 
@@ -133,7 +136,7 @@ BOWL = qp.Potential("bowl", lambda at: float(at[HUB].position @ at[ARM].position
 UNWRITTEN: tuple[qp.Part, ...] = (qp.When("level", abs), BOWL)
 
 #: Classes that nobody makes an object of.
-BASES = (qp.Part, qp.Joint, qp.GeneralJoint, qp.Force, qp.Primitive, qp.Shape, qp.Event)
+BASES = (qp.Part, qp.Joint, qp.GeneralJoint, qp.Force, qp.CompiledForce, qp.Primitive, qp.Shape, qp.Event)
 
 
 def label(part: qp.Part) -> str:

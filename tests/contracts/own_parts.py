@@ -105,3 +105,56 @@ class Compass(qp.Force):
 
     def potential(self, at: qp.MotionView) -> float:
         return -float(np.dot(self.field, at[self.needle].axes[:, 2]))
+
+
+class Bungee(qp.CompiledForce):
+    """A compiled load with a potential: tension k (L - L0) + c dL/dt between two sites."""
+
+    first: qp.Site
+    second: qp.Site
+    stiffness: float
+    length: float
+    damping: float = 0.0
+
+    @staticmethod
+    def law(first: Any, second: Any, stiffness: float, length: float, damping: float) -> Any:
+        d = qp.triples.sub(second.position, first.position)
+        apart = qp.triples.norm(d)
+        along = qp.triples.scale(1.0 / apart, d)
+        rate = qp.triples.dot(along, qp.triples.sub(second.velocity, first.velocity))
+        pull = qp.triples.scale(stiffness * (apart - length) + damping * rate, along)
+        return qp.Wrench(pull), qp.Wrench(qp.triples.scale(-1.0, pull))
+
+    @staticmethod
+    def energy(first: Any, second: Any, stiffness: float, length: float) -> float:
+        return 0.5 * stiffness * (qp.triples.norm(qp.triples.sub(second.position, first.position)) - length) ** 2
+
+
+class Well(qp.CompiledForce):
+    """A compiled pull of a body to a point: a body and a tuple as arguments, one wrench."""
+
+    body: qp.Body
+    centre: tuple[float, float, float]
+    stiffness: float
+
+    @staticmethod
+    def law(body: Any, centre: Any, stiffness: float) -> Any:
+        return qp.Wrench(qp.triples.scale(stiffness, qp.triples.sub(centre, body.position)))
+
+    @staticmethod
+    def energy(body: Any, centre: Any, stiffness: float) -> float:
+        d = qp.triples.sub(centre, body.position)
+        return 0.5 * stiffness * qp.triples.dot(d, d)
+
+
+class Breeze(qp.CompiledForce):
+    """A compiled load without a potential: it grows with time, turns with a site, and has a torque."""
+
+    sail: qp.Site
+    strength: float
+
+    @staticmethod
+    def law(t: float, sail: Any, strength: float) -> Any:
+        push = qp.triples.scale(strength * t, sail.x)
+        torque = qp.triples.add(qp.triples.scale(0.3, sail.z), qp.triples.scale(-0.2, sail.angular_velocity))
+        return qp.Wrench(push, torque)

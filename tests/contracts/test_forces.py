@@ -20,9 +20,10 @@ many = pytest.mark.parametrize("seed", SEEDS)
 
 #: Forces without a potential, and forces whose wrenches on the two bodies do not balance.
 WITHOUT_POTENTIAL = (
-    qp.Damper, qp.Load, qp.JointDamper, qp.JointFriction, qp.Thruster, qp.ReactionWheel, qp.GravityGradient,
+    qp.Damper, qp.Load, qp.JointDamper, qp.ViscousHinges, qp.JointFriction, qp.Thruster, qp.ReactionWheel,
+    qp.GravityGradient,
 )  # fmt: skip
-DRIVEN = ("coils", "field on the way")
+DRIVEN = ("coils", "field on the way", "spark")
 #: All forces, and kinds of them that the catalogue does not have: potentials of one's own, charges that nothing
 #: screens, springs on a length.
 KINDS: tuple[qp.Force, ...] = (
@@ -94,7 +95,7 @@ def test_load_is_finite_and_has_one_row_per_body(force: qp.Force, seed: int) -> 
 def test_load_is_minus_the_gradient_of_the_potential(force: qp.Force, seed: int) -> None:
     here, h = at(force, seed), 1e-4
     if isinstance(force, WITHOUT_POTENTIAL) or force.name in DRIVEN:
-        assert here.loads.potential.tolist() == [0.0] * len(force.elements())
+        assert here.loads.potential.tolist() == [0.0] * len(here.selection.elements)
         return
     gradient = np.empty((2, 6))
     for b, k in np.ndindex(2, 6):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any, get_args
 
 import numpy as np
@@ -14,7 +16,7 @@ from quirkpy import equation
 from quirkpy.multibody import Evaluator
 from quirkpy.state import State
 from tests.contracts import own_parts
-from tests.contracts.own_parts import Attraction, Compass, Lift, Slot, SlotByHand, Wind
+from tests.contracts.own_parts import Attraction, Breeze, Bungee, Compass, Lift, Slot, SlotByHand, Well, Wind
 
 HUB = qp.Body("hub", mass=3.0, inertia=(0.4, 0.5, 0.6), velocity=(0.1, -0.2, 0.3), angular_velocity=(0.5, 0.2, -0.1))
 ARM = qp.Body(
@@ -31,7 +33,9 @@ BY_HAND = SlotByHand("slot", GROOVE, PIN)
 WIND = Wind("wind", ARM, 1.5)
 PULL = Attraction("pull", GROOVE, ARM.site("nose", at=(0.1, -0.2, 0.1)), 2.5)
 COMPASS = Compass("compass", ARM.site("needle", z=(1.0, 1.0, 0.0)), (0.3, -0.1, 0.2))
-OWN: tuple[Any, ...] = (SLOT, BY_HAND, WIND, PULL, COMPASS)
+BAND = Bungee("band", GROOVE, PIN, 3.0, 0.4, 0.5)
+WELL, BREEZE = Well("well", ARM, (0.2, 0.1, -0.3), 5.0), Breeze("breeze", PIN, 2.0)
+OWN: tuple[Any, ...] = (SLOT, BY_HAND, WIND, PULL, COMPASS, BAND, WELL, BREEZE)
 
 own = pytest.mark.parametrize("part", OWN, ids=lambda part: type(part).__name__)
 
@@ -137,10 +141,11 @@ def test_load_beside_a_potential_is_taken_as_written() -> None:
             return 7.0 * float(at[self.body].position[0])
 
         def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
-            return {self.body: qp.Wrench(force=(0.0, 1.0, 0.0))}
+            motion = at[self.body]
+            return {self.body: qp.Wrench(force=(-7.0, 5.0 * motion.velocity[1], 0.0))}
 
     at = qp.Multibody(HUB, ARM, Both("both", ARM)).initial.instant()
-    assert at.loads.wrench[1].tolist() == [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    assert at.loads.wrench[1].tolist() == [-7.0, 2.0, 0.0, 0.0, 0.0, 0.0]
     assert at.loads.potential.tolist() == [7.0 * 0.4]
 
 
@@ -195,6 +200,24 @@ def test_json_with_the_readers_consent_only(part: qp.Part) -> None:
     assert f"{own_parts.__name__}:{type(part).__name__}" in str(caught.value)
     with pytest.raises(qp.PartError, match="name its module"):
         qp.from_json(text, modules=["os", "tests"])
+
+
+def accelerations_of(text: str) -> Any:
+    """What a worker process is asked."""
+    return qp.from_json(text, modules=[own_parts.__name__]).acceleration()
+
+
+def test_in_a_worker_process() -> None:
+    """Spawned, so that nothing comes along: classes are imported, laws compiled there."""
+    systems = [system_with(part) for part in OWN]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        by_pickle = list(pool.map(qp.Multibody.acceleration, systems))
+        by_text = list(pool.map(accelerations_of, map(qp.to_json, systems)))
+        moved = pool.submit(system_with(BAND).simulate, 0.2).result()
+    for system, *there in zip(systems, by_pickle, by_text, strict=True):
+        for one in there:
+            np.testing.assert_array_equal(one, system.acceleration())
+    np.testing.assert_array_equal(moved.final.r, system_with(BAND).simulate(0.2).final.r)
 
 
 def test_lists_and_arrays_are_kept_as_tuples() -> None:

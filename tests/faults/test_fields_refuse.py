@@ -42,6 +42,11 @@ REFUSED = [
     case(lambda: qp.GravityGradient(7e6), "'gravity gradient'", "orbit is 7000000.0", "Orbit", id="orbit a number"),
     case(lambda: qp.HillFrame(0.0), "'hill frame'", "rate is 0.0", "positive", id="rate zero"),
     case(lambda: qp.Charge("a", BASE, 1.0), "'a'", "site is Body", "must be a Site", id="charge on a body"),
+    case(
+        lambda: qp.Charge("a", FACE, qp.Schedule((0.0,), ((1.0, 0.0, 0.0),))), "'a'", "charge is a schedule of vectors",
+        "one number", id="charge a vector",
+    ),
+    case(lambda: qp.Charge("a", FACE, "much"), "'a'", "charge is 'much'", "one number", id="charge a word"),
     case(lambda: qp.Coulomb([]), "'coulomb'", "charges is []", "list of some", id="no charges"),
     case(lambda: qp.Coulomb([MAGNET]), "'coulomb'", "charges is Magnet", "must be a Charge", id="charge a magnet"),
     case(lambda: qp.Coulomb([qp.Charge("a", FACE, 1.0)] * 2), "'coulomb'", "two", "'a'", "rename", id="charges alike"),

@@ -147,6 +147,8 @@ THREE = {"phi": something, "jacobian": something, "gamma": something}
     ("define", "words"),
     [
         (class_of(qp.Force), ("load(self, at) or potential(self, at)",)),
+        (class_of(qp.CompiledForce), ("defines law",)),
+        (class_of(qp.CompiledForce, law=staticmethod(lambda pace: None)), ("law asks for 'pace'", "neither t nor")),
         (class_of(qp.Joint), ("primitives(self)",)),
         (class_of(qp.GeneralJoint), ("phi, jacobian, gamma",)),
         (class_of(qp.GeneralJoint, units=("m",)), ("phi, jacobian, gamma",)),
@@ -162,6 +164,134 @@ def test_class_without_its_method_is_refused_when_it_is_defined(define: Any, wor
     check_sentence(str(caught.value), "Mine", words)
 
 
+class Law(qp.CompiledForce):
+    """A law as a test wants it, between a body and a site."""
+
+    body: qp.Body
+    site: qp.Site
+    size: Any = 1.0
+
+    @staticmethod
+    def law(body: Any, site: Any) -> Any:
+        return qp.Wrench((0.0, 0.0, 0.0)), qp.Wrench((0.0, 0.0, 0.0))
+
+
+def law_of(function: Any, energy: Any = None, size: Any = 1.0) -> Any:
+    """What a system with such a law says of its accelerations."""
+    members = {"law": staticmethod(function), **({"energy": staticmethod(energy)} if energy else {})}
+    made: Any = type("Mine", (Law,), members)
+    return qp.Multibody(BAR, LID, made("f", BAR, LID.site("eye"), size)).acceleration()
+
+
+def alone(body: Any, site: Any) -> Any:
+    return qp.Wrench((0.0, 0.0, 0.0))
+
+
+def with_a_point(body: Any, site: Any) -> Any:
+    f = (0.0, 0.0, 0.0)
+    return qp.Wrench(f, f, site.position), qp.Wrench(f)
+
+
+def of_two(body: Any, site: Any) -> Any:
+    return qp.Wrench((0.0, 0.0)), qp.Wrench((0.0, 0.0))
+
+
+def bare(body: Any, site: Any) -> Any:
+    return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+
+
+def misspelt(body: Any, site: Any) -> Any:
+    return qp.Wrench(body.pose), qp.Wrench(site.pose)
+
+
+def words(body: Any, site: Any) -> Any:
+    return "up"
+
+
+def sized(body: Any, site: Any, size: Any) -> Any:
+    f = (size, 0.0, 0.0)
+    return qp.Wrench(f), qp.Wrench(f)
+
+
+def quotient(body: Any, site: Any, size: Any) -> Any:
+    f = (site.velocity[0] / size, 0.0, 0.0)
+    return qp.Wrench(f), qp.Wrench(f)
+
+
+def raising(t: float, body: Any, site: Any) -> Any:
+    if t > 0.5:
+        raise ValueError("too late")
+    return qp.Wrench((0.0, 0.0, 0.0)), qp.Wrench((0.0, 0.0, 0.0))
+
+
+TABLE = np.zeros(4)
+
+
+def out_of_bounds(body: Any, site: Any, size: Any) -> Any:
+    f = (TABLE[int(size)], 0.0, 0.0)
+    return qp.Wrench(f), qp.Wrench(f)
+
+
+LAWS = [
+    case(lambda: law_of(alone), "'f'", "law must return 2 qp.Wrench", id="one wrench for two"),
+    case(lambda: law_of(with_a_point), "'f'", "law must return 2 qp.Wrench", "without a point", id="a point"),
+    case(lambda: law_of(of_two), "'f'", "law must return 2 qp.Wrench", "three numbers", id="force of two numbers"),
+    case(lambda: law_of(bare), "'f'", "law must return 2 qp.Wrench", id="no wrenches"),
+    case(lambda: law_of(misspelt), "'f'", "numba cannot compile its law", "'pose'", id="misspelt"),
+    case(lambda: law_of(words), "'f'", "law must return 2 qp.Wrench", id="law a word"),
+    case(lambda: law_of(Law.law, words), "'f'", "energy must return one number", id="energy a word"),
+    case(lambda: law_of(sized, size="up"), "'f'", "asks for size, which is 'up'", "a number", id="size a word"),
+    case(lambda: law_of(sized, size=float("nan")), "'f'", "asks for size, which is nan", id="size nan"),
+    case(lambda: law_of(sized, size=(1.0,) * 43), "'f'", "more than 42 numbers", id="many numbers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "name", "words"), LAWS)
+def test_law_refused(make: Any, name: str, words: tuple[str, ...]) -> None:
+    check_refused(make, name, words)
+
+
+def test_a_law_without_a_number_is_told() -> None:
+    """Machine code divides by zero where Python raises: the error is that of Python."""
+    with pytest.raises(ZeroDivisionError) as caught:
+        law_of(quotient, size=0.0)
+    assert "in load(at) of Mine 'f'" in caught.value.__notes__
+
+
+def test_a_law_that_acts_on_nothing_is_refused() -> None:
+    nothing: Any = type("Mine", (Law,), {"law": staticmethod(lambda size: qp.Wrench((size, 0.0, 0.0)))})
+    check_refused(lambda: nothing("f", BAR, LID.site("eye")), "'f'", ("no body and no site",))
+
+
+def test_a_law_between_four_bodies_is_refused() -> None:
+    class Net(qp.CompiledForce):
+        a: qp.Body
+        b: qp.Body
+        c: qp.Body
+        d: qp.Body
+
+        @staticmethod
+        def law(a: Any, b: Any, c: Any, d: Any) -> Any:
+            return None
+
+    check_refused(lambda: Net("f", BAR, LID, BAR, LID), "'f'", ("more than 3 bodies and sites",))
+
+
+def test_an_array_is_not_read_beyond_its_end() -> None:
+    with pytest.raises(IndexError) as caught:
+        law_of(out_of_bounds, size=1e6)
+    assert "in load(at) of Mine 'f'" in caught.value.__notes__
+
+
+def test_what_a_law_raises_ends_the_run() -> None:
+    made: Any = type("Mine", (Law,), {"law": staticmethod(raising)})
+    with pytest.raises(ValueError, match="too late") as caught:
+        qp.Multibody(BAR, LID, made("f", BAR, LID.site("eye"))).simulate(1.0)
+    run = caught.value.trajectory  # type: ignore[attr-defined]
+    assert 0.0 < run.t[-1] <= 0.5
+    assert run.stop is qp.Stop.FAILED
+
+
 @pytest.mark.parametrize("base", [qp.Primitive, qp.Shape, qp.Joint, qp.GeneralJoint])
 def test_bases_are_no_parts(base: type) -> None:
     with pytest.raises(TypeError, match="abstract"):
@@ -171,3 +301,5 @@ def test_bases_are_no_parts(base: type) -> None:
 def test_bare_bases_refuse_to_act() -> None:
     with pytest.raises(qp.PartError, match=r"Force 'f': load\(\) is not defined"):
         qp.Force("f").load(None)
+    with pytest.raises(qp.PartError, match="CompiledForce 'f': its law asks for no body"):
+        qp.CompiledForce("f")

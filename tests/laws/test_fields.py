@@ -45,6 +45,26 @@ def test_a_bushing_of_bodies_is_at_rest_as_they_were_written() -> None:
     np.testing.assert_allclose(qp.Multibody(HUB, ARM, at_rest).initial.instant().loads.wrench, 0.0, atol=1e-12)
 
 
+def test_scheduled_charges_do_work() -> None:
+    """Their force is that of the charges of the moment; what they do counts as work, also where one is constant."""
+    bodies = qp.Body.sphere("one", 0.1, 1.0), qp.Body.sphere("two", 0.1, 1.0, position=(0.0, 0.3, 0.0))
+    sites = [body.site("s") for body in bodies]
+    ramp = qp.Schedule((0.0, 1.0), (2e-6, 6e-6), "linear")
+
+    def system(charge: Any) -> qp.Multibody:
+        return qp.Multibody(*bodies, qp.Coulomb([qp.Charge("a", sites[0], charge), qp.Charge("b", sites[1], 3e-6)]))
+
+    for t, charge in ((0.0, 2e-6), (0.5, 4e-6), (2.0, 6e-6)):
+        moving, still = (s.initial.replace(t=t).instant(s.selection).loads for s in map(system, (ramp, charge)))
+        np.testing.assert_allclose(moving.wrench, still.wrench, rtol=1e-14)
+        assert moving.potential.tolist() == [0.0]
+    run = system(ramp).simulate(0.5, **TIGHT)
+    np.testing.assert_allclose(run.energy - run.work, run.energy[0], rtol=0.0, atol=1e-10)
+    assert run.work[-1] > 1e-2
+    copy = qp.from_json(qp.to_json(system(ramp)))
+    np.testing.assert_array_equal(copy.acceleration(), system(ramp).acceleration())
+
+
 def test_debye_shielding() -> None:
     """F = k q1 q2/d^2 exp(-d/l) (1 + d/l), along the line."""
     one, two = qp.Body.sphere("one", 0.1, 1.0), qp.Body.sphere("two", 0.1, 1.0, position=(0.0, 0.3, 0.0))

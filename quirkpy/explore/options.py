@@ -13,7 +13,7 @@ from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
-from quirkpy.parts.triples import add, array, cross, dot, product, scale, sub, turn, turn_back, unit
+from quirkpy.parts.triples import add, cross, dot, scale, sub, turn, unit
 
 #: An edge is looked for where a line from the face's centre leaves the box, no nearer than this [m].
 THIN = 1e-9

@@ -11,7 +11,7 @@ import numpy as np
 
 from quirkpy.analysis import residual
 from quirkpy.equilibrium import Equilibrium, Mode
-from quirkpy.explore.graph import Kind, Node, Outcome, node_of, node_record, rest_at
+from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
 from quirkpy.explore.safety import Limit, Violation, first_violation, peaks
 from quirkpy.explore.study import Choice, Link, Study
 from quirkpy.multibody import Multibody

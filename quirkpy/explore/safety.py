@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from quirkpy.multibody import Multibody
-from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats, instance, not_negative, number, optional, positive, text, vector, word
+from quirkpy.parts.body import Site
+from quirkpy.parts.checks import Floats, instance, number, optional, positive, text, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
 from quirkpy.state import State

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import inspect
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
-from quirkpy.explore.options import Free, Hinge, Lock, Option, mated
+from quirkpy.explore.options import Option, mated
 from quirkpy.explore.safety import Safety
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, not_negative, positive, shown, word
 from quirkpy.parts.force import Force
-from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.state import State
 from quirkpy.tables.merge import turned
 
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import ReconfigurationGraph
+
 OnContact: TypeAlias = Literal["lock", "stop"]
+#: Called now and then with how far an exploration has come; False: nothing; None: a line on a terminal.
+Exploring: TypeAlias = "Callable[[Count], None] | Literal[False] | None"
 #: How much a pair may exceed reach or alignment and still be in range: what an event leaves of them.
 RIM = 1e-6
 
@@ -39,6 +47,16 @@ class SettleRule(Part):
     evaluations: float = checked(positive, default=2e6, kw_only=True)
     rtol: float = checked(positive, default=1e-8, kw_only=True)
     atol: float = checked(positive, default=1e-10, kw_only=True)
+
+
+class Count(NamedTuple):
+    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that wait, runs of now."""
+
+    nodes: int
+    edges: int
+    rejected: int
+    waiting: int
+    runs: int
 
 
 class Pair(NamedTuple):
@@ -264,21 +282,52 @@ class Study:
     @cached_property
     def digest(self) -> str:
         """A hash of all that decides the graph; the source of users' classes is part of it."""
+        sources = sorted({_source(type(part)) for part in self._all_parts()})
+        return hashlib.sha256("\n".join([self.document(), *sources]).encode()).hexdigest()
+
+    def document(self) -> str:
+        """The study as JSON text; `Study.read` reads it."""
         from quirkpy.formats.json import to_json
 
-        sources = sorted({_source(type(part)) for part in self._all_parts()})
-        return hashlib.sha256("\n".join([to_json(self), *sources]).encode()).hexdigest()
+        return to_json(self)
+
+    @staticmethod
+    def read(document: str, modules: Iterable[str] = ()) -> Study:
+        """The study that a text holds; modules: those whose own parts it may use."""
+        from quirkpy.formats.json import from_json
+
+        made = from_json(document, modules)
+        if not isinstance(made, Study):
+            raise PartError(f"Study.read: the text holds a {type(made).__name__}, not a study.")
+        return made
+
+    @staticmethod
+    def told(progress: Exploring) -> AbstractContextManager[Callable[[Count], None]]:
+        """What an exploration calls now and then, for what a user gave as progress=."""
+        from quirkpy.views.progress import told_of_exploring
+
+        return told_of_exploring(progress)
 
     def _all_parts(self) -> list[Part]:
         options = [option for chosen in self.options.values() for option in chosen]
         forces = [force for forces in self.potentials.values() for force in forces]
         return [*self.system.parts, *self.sensors, *options, *forces, *self.always, *self.safety]
 
-    def explore(self, path: Any = None, **options: Any) -> Any:
-        """Explore everything that can be reached; see `quirkpy.explore.explorer.explore`."""
+    def explore(
+        self, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
+        towards: Callable[[Any], float] | None = None, progress: Exploring = None,
+    ) -> ReconfigurationGraph:  # fmt: skip
+        """The graph of everything that can be reached.
+
+        path: the journal, "pair.db"; where it exists, the exploration goes on from it; None: nothing is kept.  workers:
+        1, a number of processes, or any concurrent.futures Executor: the graph is the same, to the bit.  budget: at
+        most so many runs now, in canonical order; the graph says what was not tried.  towards: a function of a node,
+        such as its distance from a goal; nodes with low values come first.  progress: called with a `Count` now and
+        then; None: a line on a terminal; False: nothing.
+        """
         from quirkpy.explore.explorer import explore
 
-        return explore(self, path, **options)
+        return explore(self, path, workers=workers, budget=budget, towards=towards, progress=progress)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.fields(),)
@@ -292,7 +341,8 @@ class Study:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Study({len(self.system.bodies)} moving bodies, {len(self.pairs)} pairs, {len(self.potentials)} potentials)"
+        n, pairs, potentials = len(self.system.bodies), len(self.pairs), len(self.potentials)
+        return f"Study({n} moving bodies, {pairs} pairs, {potentials} potentials)"
 
 
 def _restored(fields: dict[str, Any]) -> Study:
@@ -301,8 +351,6 @@ def _restored(fields: dict[str, Any]) -> Study:
 
 def renamed(force: Force, name: str) -> Force:
     """The same force under another name."""
-    import dataclasses
-
     return dataclasses.replace(force, name=name)  # type: ignore[type-var]
 
 

@@ -7,15 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from quirkpy.explore.study import Study
 from quirkpy.multibody import Multibody
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import Part
 from quirkpy.state import State
 
 
-def to_json(what: Part | State | Multibody) -> str:
-    """A part, a state or a system as JSON text; functions of t are refused."""
-    return Writer({Multibody: _write_system, State: _write_state}).document(what)
+#: Modules of ours whose classes a document names in full: those of studies.
+OURS = tuple(f"quirkpy.explore.{name}" for name in ("identity", "options", "safety", "study"))
+
+
+def to_json(what: Part | State | Multibody | Study) -> str:
+    """A part, a state, a system or a study as JSON text; functions are refused."""
+    return Writer({Multibody: _write_system, State: _write_state, Study: _write_study}).document(what)
 
 
 def from_json(text: str, modules: Iterable[str] = ()) -> Any:
@@ -24,7 +29,7 @@ def from_json(text: str, modules: Iterable[str] = ()) -> Any:
     modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may use; they are
     imported.  No other code of the document's choosing ever runs.
     """
-    return Reader(text, modules, {"Multibody": _read_system, "State": _read_state}).root()
+    return Reader(text, (*modules, *OURS), {"Multibody": _read_system, "State": _read_state, "Study": _read_study}).root()
 
 
 def _write_system(writer: Writer, system: Multibody) -> dict[str, Any]:
@@ -51,3 +56,16 @@ def _read_state(fields: dict[str, Any]) -> State:
     r, q, v, omega = (np.array(fields[name], dtype=float).reshape(-1, width) for name, width in widths.items())
     windings = np.array(fields["windings"], dtype=np.int64)
     return State(fields["t"], fields["bodies"], r, q, v, omega, fields["joints"], windings)
+
+
+def _write_study(writer: Writer, study: Study) -> dict[str, Any]:
+    fields = study.fields()
+    fields["options"] = [[list(kinds), list(chosen)] for kinds, chosen in study.options.items()]
+    fields["potentials"] = [[name, list(forces)] for name, forces in study.potentials.items()]
+    return {"type": "Study"} | {name: writer.value(value) for name, value in fields.items()}
+
+
+def _read_study(fields: dict[str, Any]) -> Study:
+    fields["options"] = {tuple(kinds): chosen for kinds, chosen in fields["options"]}
+    fields["potentials"] = dict(fields["potentials"])
+    return Study(fields.pop("system"), **fields)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
+from quirkpy.explore.study import Count, Exploring
 from quirkpy.multibody import Progress
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
@@ -53,13 +54,13 @@ class Bar:
             self.first = t, now
         if now >= self.due:
             self.due = now + PAUSE
-            self._draw(line(self.start, t, self.end, self._left(t, now), shutil.get_terminal_size().columns))
+            self.show(line(self.start, t, self.end, self._left(t, now), shutil.get_terminal_size().columns))
 
     def _left(self, t: float, now: float) -> float | None:
         t0, begun = self.first or (t, now)
         return (now - begun) * (self.end - t) / (t - t0) if t > t0 else None
 
-    def _draw(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Over what stood there; a terminal that has gone away stops no run."""
         with contextlib.suppress(OSError, ValueError):
             self.out.write("\r" + text.ljust(self.length))
@@ -69,8 +70,42 @@ class Bar:
     def clear(self) -> None:
         """Leave the line empty, as it was before."""
         if self.length:
-            self._draw("")
-            self._draw("")
+            self.show("")
+            self.show("")
+
+
+def line_of_exploring(count: Count, seconds: float, columns: int) -> str:
+    """How far an exploration has come after some time."""
+    pace = f", {count.runs / seconds:.3g} runs/s" if seconds > 0.0 and count.runs else ""
+    words = f"{count.nodes} nodes, {count.waiting} waiting, {count.edges} edges, {count.rejected} rejected{pace}"
+    return words[: max(0, columns - 1)]
+
+
+@contextlib.contextmanager
+def told_of_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
+    """What an exploration calls now and then, for what a user gave as progress=."""
+    if callable(progress):
+        yield progress
+    elif progress is None and sys.stderr is not None and sys.stderr.isatty():
+        bar, begun = Bar(0.0, 0.0, sys.stderr), time.monotonic()
+
+        def tell(count: Count) -> None:
+            now = time.monotonic()
+            if now >= bar.due:
+                bar.due = now + PAUSE
+                bar.show(line_of_exploring(count, now - begun, shutil.get_terminal_size().columns))
+
+        try:
+            yield tell
+        finally:
+            bar.clear()
+    elif progress is None or progress is False:
+        yield lambda count: None
+    else:
+        raise PartError(
+            f"explore: progress is {shown(progress)}, but must be a function of the count, False for silence, or None "
+            "for a line on a terminal."
+        )
 
 
 @contextlib.contextmanager

@@ -1,0 +1,46 @@
+"""A reconfiguration graph in words: nodes, edges, and what was rejected and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from quirkpy.explore.graph import Edge, ReconfigurationGraph
+
+
+def text(graph: ReconfigurationGraph) -> str:
+    """Nodes and edges, a line each; rejections counted by reason."""
+    kinds = ", ".join(f"{n} {kind}" for kind, n in graph.kinds.items())
+    tried = f"{100.0 * graph.coverage:.4g} % of the choices tried"
+    lines = [
+        f"{len(graph.nodes)} nodes, {len(graph.edges)} edges ({kinds}), {tried}",
+        "",
+        f"{'node':6} {'name':12} {'id':10} {'energy [J]':>12}  verdict",
+    ]
+    for key, node in graph.nodes.items():
+        lines.append(
+            f"{key:6} {node.name or '':12} {node.id[:8]:10} {node.energy:12.5g}  {node.verdict}: {node.reason}"
+        )
+    moves = [edge for edge in graph.edges if edge.kind in ("moved", "ambiguous")]
+    if moves:
+        head = f"{'from':6} {'to':9} {'time [s]':>10} {'switched [J]':>13} {'dissipated [J]':>15} {'m/s':>9}  selection"
+        lines += ["", head, *map(_edge, moves)]
+    for kind in ("rejected", "never settles", "failed"):
+        reasons = Counter(
+            f"{o.reason}{' (' + ', '.join(o.parts) + ')' if o.parts else ''}"
+            for edge in graph.edges
+            for o in edge.outcomes
+            if o.kind == kind
+        )
+        if reasons:
+            lines += ["", f"{kind}:", *(f"  {n:5d}  {reason}" for reason, n in sorted(reasons.items()))]
+    if graph.near_misses:
+        lines += ["", "shapes that nearly are the same:"]
+        lines += [f"  {one} and {two}: {gap:.3g} apart" for one, two, gap in graph.near_misses]
+    return "\n".join(lines)
+
+
+def _edge(edge: Edge) -> str:
+    to = edge.target or "/".join(sorted({o.target or o.kind for o in edge.outcomes}))
+    o = edge.outcomes[0]
+    figures = f"{o.duration:10.5g} {o.switching:13.5g} {o.dissipated:15.5g} {o.peak_speed:9.4g}"
+    return f"{edge.source:6} {to:9} {figures}  {edge.selection}"

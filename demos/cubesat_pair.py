@@ -1,7 +1,7 @@
 """Two CubeSats that share an edge, study IV.A of Shoer and Peck: into which shapes can they fall?
 
-Cube A stands still at the origin; B lies against its east face.  The pair may be free, locked, or hinged about a
-vertical edge that both share.  Potential wells pull the centre of B to where it stands when it lies against the east
+Cube A stands still at the origin; B lies against its east face.  The pair may be free, locked, or hinged about the
+vertical edge between the east and the south face.  Potential wells pull the centre of B to where it stands when it lies against the east
 face ("+x") or the south face ("-y") of A.
 
 B hinged and at rest under the other well is in an unstable equilibrium: the pull goes straight through the hinge.  One
@@ -24,10 +24,11 @@ a = qp.Body.box("A", size=(SIDE, SIDE, SIDE), mass=1.0, fixed=True)
 b = qp.Body.box("B", size=(SIDE, SIDE, SIDE), mass=1.0, position=(SIDE, 0.0, 0.0))
 
 
-def face(body: qp.Body, name: str, z: tuple[float, float, float]) -> qp.Sensor:
-    """A sensor in the middle of a vertical face."""
+def face(body: qp.Body, name: str, z: tuple[float, float, float], accepts: tuple[str, ...]) -> qp.Sensor:
+    """A sensor in the middle of a vertical face; its kind says where on the body it is."""
     site = body.site(name, at=tuple(0.5 * SIDE * c for c in z), z=z, x=UP)
-    return qp.Sensor(f"{body.name} {name}", site, kind="face", accepts=("face",), reach=1e-3, alignment=1e-2)
+    kind = f"{body.name} {name}"
+    return qp.Sensor(kind, site, kind=kind, accepts=accepts, reach=1e-3, alignment=1e-2)
 
 
 def pair(well: float = SIDE) -> qp.Study:
@@ -36,12 +37,15 @@ def pair(well: float = SIDE) -> qp.Study:
     return qp.Study(
         qp.Multibody(a, b),
         sensors=[
-            face(a, "east", (1.0, 0.0, 0.0)),
-            face(a, "south", (0.0, -1.0, 0.0)),
-            face(b, "west", (-1.0, 0.0, 0.0)),
-            face(b, "south", (0.0, -1.0, 0.0)),
+            face(a, "east", (1.0, 0.0, 0.0), ("B west",)),
+            face(a, "south", (0.0, -1.0, 0.0), ("B south",)),
+            face(b, "west", (-1.0, 0.0, 0.0), ("A east",)),
+            face(b, "south", (0.0, -1.0, 0.0), ("A south",)),
         ],
-        options={("face", "face"): [qp.Free(), qp.Lock(), qp.Hinge(edge=1), qp.Hinge(edge=2)]},
+        options={  # the edge between the two faces of A has another number on each
+            ("A east", "B west"): [qp.Free(), qp.Lock(), qp.Hinge(edge=1)],
+            ("A south", "B south"): [qp.Free(), qp.Lock(), qp.Hinge(edge=2)],
+        },
         potentials={
             "none": [],
             "+x": [qp.PotentialWell("well", b, centre=east, stiffness=STIFFNESS)],

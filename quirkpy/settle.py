@@ -34,6 +34,7 @@ from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event
 from quirkpy.simulate import Driver, Settings, state_at
 from quirkpy.state import State
+from quirkpy.tables import Selection
 from quirkpy.tables.merge import product
 from quirkpy.vicinity import Vicinity
 from quirkpy.whole import Whole, kinetic_beside
@@ -75,6 +76,7 @@ class Watcher:
     def __call__(self, driver: Driver, filled: int) -> int | None:
         states = driver.rows.states[:filled]
         kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
+        kinetic[kinetic <= standstill(driver.engine.selection)] = 0.0  # rounding
         peak = float(kinetic.max())
         self.liveliest, self.peak, self.rows = max(self.liveliest, peak), max(self.peak, peak), self.rows + filled
         allowed = self.rest**2 * self.liveliest
@@ -111,6 +113,12 @@ class Watcher:
         else:
             self.steady = 0
         self.end, self.peak = 2 * self.end, 0.0
+
+
+def standstill(selection: Selection) -> float:
+    """The kinetic energy [J] of bodies that all move as slowly as one at rest may."""
+    tables = selection.tables
+    return 0.5 * STILL**2 * float(tables.body_mass.sum() + np.trace(tables.body_inertia, axis1=1, axis2=2).sum())
 
 
 class Well(NamedTuple):

@@ -290,13 +290,17 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
                 return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, violation._replace(t=elapsed))
         if found.verdict != "stopped":
             return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, None)
-        state = found.state
+        state, met = found.state, met_pairs(study, found)
+        before = list(held)
+        held = [link for link in held if link.pair not in met or _locks(study, link)]
         known = {link.pair for link in held}
         new = [Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state) if pair not in known]
         kept, caught = held_together_with(study, state, held, new)
         contacts += [(state.t, study.pairs[link.pair].name) for link in kept[len(held) :]]
         lost += caught.loss
-        if len(kept) == len(held) or len(contacts) > CONTACTS or study.on_contact == "stop":
+        if len(kept) == len(held):
+            held = kept = before
+        if kept is before or len(contacts) > CONTACTS or study.on_contact == "stop":
             stopped = replace(
                 found, state=caught.state, verdict="stable" if study.on_contact == "stop" else "never settles",
                 reason="sensors met" if study.on_contact == "stop" else "sensors meet again and again without a hold",
@@ -305,6 +309,14 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
         held = kept
         onward = assembled(study, held, caught.state, choice.potential)
         found = settle(onward, rule_of(study, study.nudge, (SensorsMeet(),)))
+
+
+def met_pairs(study: Study, found: Equilibrium) -> set[int]:
+    """The pairs whose meeting has ended a motion; hinges that closed are among them."""
+    assert found.run is not None
+    names = {frozenset(event.sensors) for event in found.run.events if event.t == found.run.t[-1]}
+    ends = ((k, (study.sensors[pair.one].name, study.sensors[pair.two].name)) for k, pair in enumerate(study.pairs))
+    return {k for k, both in ends if frozenset(both) in names}
 
 
 def _lock_of(study: Study, pair: int) -> str:

@@ -13,7 +13,6 @@ from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import Part
 from quirkpy.state import State
 
-
 #: Modules of ours whose classes a document names in full: those of studies.
 OURS = tuple(f"quirkpy.explore.{name}" for name in ("identity", "options", "safety", "study"))
 
@@ -29,7 +28,9 @@ def from_json(text: str, modules: Iterable[str] = ()) -> Any:
     modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may use; they are
     imported.  No other code of the document's choosing ever runs.
     """
-    return Reader(text, (*modules, *OURS), {"Multibody": _read_system, "State": _read_state, "Study": _read_study}).root()
+    return Reader(
+        text, (*modules, *OURS), {"Multibody": _read_system, "State": _read_state, "Study": _read_study}
+    ).root()
 
 
 def _write_system(writer: Writer, system: Multibody) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def _motions() -> list[Target]:
 TARGETS = [
     *_evaluations(),
     *_motions(),
+    Target("two cubes, settled and certified, against their simulation", "settle / simulate", "<=", 5.0),
     Target("import, against that of the libraries alone", "import", "<=", 1.5),
     Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
     Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),

@@ -68,6 +68,7 @@ TARGETS = [
     *_motions(),
     Target("spring as a compiled law, against the built-in one", "spring between two cubes, compiled law", "<=", 1.3),
     Target("well as a compiled law, against the built-in one", "well on a hinged cube, compiled law", "<=", 1.3),
+    Target("two cubes, settled and certified, against their simulation", "settle / simulate", "<=", 5.0),
     Target("import, against that of the libraries alone", "import", "<=", 1.5),
     Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
     Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),

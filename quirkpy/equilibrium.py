@@ -182,8 +182,8 @@ def size_of(around: Vicinity, xi: Floats) -> float:
     """How far a displacement along coordinates moves the body that it moves most [m], [rad]."""
     if not len(xi):
         return 0.0
-    moved = np.einsum("f,fni->ni", xi, around.basis)
-    return float(np.linalg.norm(moved.reshape(-1, 3), axis=1).max(initial=0.0))
+    moved = (xi @ around.basis.reshape(len(xi), -1)).reshape(-1, 3)
+    return math.sqrt(float((moved * moved).sum(axis=1).max(initial=0.0)))
 
 
 def pseudo_inverse(K: Slopes) -> Floats:

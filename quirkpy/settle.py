@@ -136,6 +136,8 @@ class Well(NamedTuple):
 
     def found_at(self, t: float) -> Equilibrium:
         """What was found, at the time [s] at which the run came there: the whole is carried back to where it was."""
+        if self.around.whole.rests:
+            return dataclasses.replace(self.found, state=dataclasses.replace(self.found.state, t=t))
         rows = self.around.whole.carried(self.around.here.rows[0], t - self.around.state.t)
         return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
 

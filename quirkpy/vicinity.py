@@ -99,7 +99,7 @@ class Vicinity:
     def covectors(self) -> Floats:
         """Z' M (f, 6 nb)."""
         root, _ = equation.mass_roots(self.at)
-        return np.asarray(np.einsum("fni,nij,njk->fnk", self.basis, root, root).reshape(self.freedoms, 6 * len(root)))
+        return np.asarray(np.einsum("fni,nij->fnj", self.basis, root @ root).reshape(self.freedoms, 6 * len(root)))
 
     @property
     def freedoms(self) -> int:
@@ -248,8 +248,9 @@ class Vicinity:
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(np.concatenate([rows, np.zeros((1, STATE_WIDTH))]))
         made = state_at(s, time, every, s.near, s.held)
-        return made.with_angles(self._angles())
+        return made.with_angles(self._angles)
 
+    @cached_property
     def _angles(self) -> Floats:
         """Coordinates here, next to which those of states around are taken."""
         return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])

@@ -90,7 +90,7 @@ class Whole:
     def directions(self, rows: Floats) -> Floats:
         """Displacements as a whole that change nothing (k, n, 6): drifts, and turns where nothing turns yet."""
         out = []
-        for k in np.unique(self.islands):
+        for k in np.unique(self.islands) if self.drifts.any() or self.turns.any() else ():
             mine = self.islands == k
             for axis in np.eye(3):
                 if self.drifts[mine].all():
@@ -261,7 +261,7 @@ def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats
     mass, inertia = tables.body_mass, tables.body_inertia
     v, omega = states[..., V:OMEGA], states[..., OMEGA:STATE_WIDTH]
     out = 0.5 * (np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega))
-    for g in np.unique(whole.islands):
+    for g in np.unique(whole.islands) if whole.drifts.any() or whole.turning.any() else ():
         mine = whole.islands == g
         round_a_point = bool(whole.turning[mine].any()) and not whole.drifts[mine].all()
         if not (whole.drifts[mine].all() or round_a_point):

@@ -16,6 +16,7 @@ from quirkpy.explore.safety import Limit, Violation, first_violation, peaks
 from quirkpy.explore.study import Choice, Link, Study
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import Event, SensorsMeet
+from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
 from quirkpy.settle import STILL, Catch, Rule, nudged, run_to_rest, settle
@@ -204,16 +205,10 @@ def chosen_system(
     for link in links:
         parts = study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
         joints += [part.name for part in parts if isinstance(part, BaseJoint)]
-        stops += [part.name for part in parts if not isinstance(part, BaseJoint)]
-    always = [part.name for part in (*universe.parts,) if not isinstance(part, BaseJoint) and _is_force(part)]
+        stops += [part.name for part in parts if isinstance(part, Force)]
+    always = [part.name for part in universe.parts if isinstance(part, Force)]
     forces = [force.name for force in study.forces[choice.potential]]
     return universe.choosing(joints, [*always, *stops, *forces]).at(state)
-
-
-def _is_force(part: Part) -> bool:
-    from quirkpy.parts.force import Force
-
-    return isinstance(part, Force)
 
 
 def energy_of_switching(study: Study, universe: Multibody, node: Node, system: Multibody, state: State) -> float:

@@ -55,7 +55,7 @@ class StayTogether(Safety):
         pieces = pieces_of(run.system)
         if len(pieces) < 2:
             return None
-        loose = tuple(min(pieces[1:], key=len))
+        loose = min(pieces[1:], key=lambda piece: len(piece))
         if self.apart is None:
             return Violation("comes apart", 0.0, loose)
         bodies = list(run.system.bodies)

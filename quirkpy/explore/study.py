@@ -351,7 +351,7 @@ def _restored(fields: dict[str, Any]) -> Study:
 
 def renamed(force: Force, name: str) -> Force:
     """The same force under another name."""
-    return dataclasses.replace(force, name=name)  # type: ignore[type-var]
+    return dataclasses.replace(force, name=name)
 
 
 def _source(cls: type) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from quirkpy.equilibrium import Equilibrium
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats
 from quirkpy.parts.force import Force
+from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.state import State
+
+#: Of a table of forces, what is smaller than this share of the largest number is shown as nothing.
+ROUNDING = 1e-12
 
 
 def text(system: Multibody, state: State | None = None) -> str:
@@ -48,18 +53,22 @@ def rest(e: Equilibrium) -> str:
     lines += [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
     if e.system is not None and e.verdict != "never settles":
         head = f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque in N [N m]':^38}"
-        lines += [head, *(_wrench(body, p.source, p.force, p.torque) for body, ps in e.forces.items() for p in ps)]
-        seconds = {j.name: j.bodies[1].name for j in e.system.tables.joints}
+        rows = [(body, p.source, (*p.force, *p.torque), "") for body, ps in e.forces.items() for p in ps]
+        joints = [(p.name, p) for p in e.system.tables.joints]
+        stops = [(p.name, p.joint) for p in e.system.parts if isinstance(p, JointStop)]
+        seconds = {name: joint.bodies[1].name for name, joint in (*joints, *stops)}
         for name, load in e.reactions.items():
             note = "" if load.unique else "  (not unique)"
             press = f"  pressed with {load.press:.4g}" if load.press is not None else ""
-            lines.append(_wrench(seconds.get(name, ""), name, load.force, load.torque) + note + press)
+            rows.append((seconds.get(name, ""), name, (*load.force, *load.torque), note + press))
+        nothing = ROUNDING * max((abs(x) for _, _, numbers, _ in rows for x in numbers), default=0.0)
+        lines += [head, *(_wrench(*row, nothing) for row in rows)]
     return "\n".join(lines)
 
 
-def _wrench(body: str, source: str, force: Floats, torque: Floats) -> str:
-    numbers = " ".join(f"{x + 0.0:12.5g}" for x in (*force, *torque))
-    return f"{body:12} {source:20} {numbers}"
+def _wrench(body: str, source: str, load: Sequence[float], note: str, nothing: float) -> str:
+    numbers = " ".join(f"{x if abs(x) > nothing else 0.0:12.5g}" for x in load)
+    return f"{body:12} {source:20} {numbers}{note}"
 
 
 def _short(moving: tuple[str, ...], most: int = 3) -> str:

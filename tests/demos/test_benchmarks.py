@@ -73,6 +73,22 @@ def test_the_two_cubes_end_where_the_single_equation_says() -> None:
     assert figures["cubes error"] < 1e-9
 
 
+def test_what_is_settled_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import settling
+
+    monkeypatch.setattr(settling, "FEW", 1)
+    sheets, figures = settling.measure(quick=True)
+    assert [len(row) for row in sheets[0].rows] == [len(sheets[0].heads)] * 3
+    assert figures["settle / simulate"] > 1.0
+
+
+def test_stiffness_is_the_one_in_closed_form() -> None:
+    from benchmarks import stiffness
+
+    for case in (stiffness.pendulum(1.0), stiffness.loop(), stiffness.attitude(), stiffness.pinned(0.02)):
+        assert stiffness.error(case) < 1e-11
+
+
 @pytest.mark.usefixtures("alone")
 def test_the_watched_points_are_found_by_every_motion() -> None:
     from benchmarks import precision, trees

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib
 import math
+import runpy
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import minimize_scalar
 
 DEMOS = Path(__file__).resolve().parents[2] / "demos"
 
@@ -55,9 +59,67 @@ def own_joint(told: Mapping[str, float]) -> None:
     assert told["rolled"] == pytest.approx(0.5, rel=1e-9)
 
 
+def why_does_it_rest_there(told: Mapping[str, float]) -> None:
+    """Pull, hinge and centre on one line: d from the edge to the centre, far from there to the well, J as above."""
+    k, c, d, far, moment = 0.05, 2e-4, math.hypot(0.05, 0.05), math.hypot(0.15, 0.05), 0.1**2 * 2.0 / 3.0
+    frequency, damping = math.sqrt(k * d * far / moment), 0.5 * c / moment
+    assert told["verdicts"] == 1.0
+    assert told["angle"] == pytest.approx(-math.atan(0.5), abs=1e-12)
+    assert told["frequency"] == pytest.approx(frequency, rel=1e-9)
+    assert told["damping"] == pytest.approx(damping / frequency, rel=1e-9)
+    assert told["pull"] == pytest.approx(k * (far - d), rel=1e-12)
+    assert told["unbalanced"] < 1e-15
+    # The stop takes the moment that the pull has left at -0.3 rad.
+    assert told["at the stop"] == pytest.approx(-0.3, abs=1e-12)
+    assert told["pressed"] == pytest.approx(k * d * far * math.sin(math.atan(0.5) - 0.3), rel=1e-9)
+    # Away from the near well the same moment k d d sin drives; the damper slows it.
+    assert told["growth"] == pytest.approx(math.sqrt(damping**2 + k * d * d / moment) - damping, rel=1e-9)
+    assert told["stayed"] == -math.pi
+    assert told["blocked"] == 1.0
+    assert told["left for"] == pytest.approx(0.0, abs=1e-12)
+
+
+def linear_model(told: Mapping[str, float]) -> None:
+    """Two rods over their relative angles: mass matrix, stiffness and damping by hand, norms by quadrature."""
+    mass, length = 0.8, 0.5
+    relative = np.array([[1.0, 0.0], [1.0, 1.0]])  # to the angles of the rods
+    M = relative.T @ (mass * length**2 * np.array([[4.0 / 3.0, 0.5], [0.5, 1.0 / 3.0]])) @ relative
+    K, D = np.diag([2.0, 1.0]), np.diag([0.05, 0.02])
+    load = relative.T @ (length, 0.5 * length)  # a force across the outer rod, at its middle
+
+    def gain(w: float) -> float:
+        response = np.linalg.solve(K + 1j * w * D - w**2 * M, load)
+        return float(abs(response[1]))
+
+    for w in (0.1, 1.0, 3.0, 10.0):
+        assert told[f"gain at {w:g}"] == pytest.approx(gain(w), rel=1e-8)
+    peak = minimize_scalar(lambda w: -gain(w), bounds=(1.5, 2.0), method="bounded", options={"xatol": 1e-10})
+    assert told["hinf"] == pytest.approx(-peak.fun, rel=1e-8)
+    assert told["highest"] <= told["hinf"] * (1.0 + 1e-9)
+    energy = quad(lambda w: gain(w) ** 2, 0.0, 20.0, points=[1.76, 9.1], limit=500, epsrel=1e-11)[0]
+    energy += quad(lambda w: gain(w) ** 2, 20.0, math.inf, epsrel=1e-11)[0]
+    assert told["h2"] == pytest.approx(math.sqrt(energy / math.pi), rel=1e-8)
+    flow = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    slowest = min(abs(np.linalg.eigvals(flow)))
+    assert told["slowest"] == pytest.approx(slowest, rel=1e-9)
+    assert told["apart"] < 1e-8
+
+
+def cubesat_pair(told: Mapping[str, float]) -> None:
+    """Two shapes and the two ways between them, mirror images; beyond the faces two more, ajar."""
+    assert (told["nodes"], told["moves"], told["nodes, far wells"]) == (2, 2, 4)
+    assert told["mirrored"] == pytest.approx(told["duration"], rel=1e-6)
+    angle = math.atan2(0.05, 0.15)  # of the line from the edge to the well at (0.2, 0, 0)
+    assert told["ajar"] == pytest.approx(0.25 * math.pi - angle, abs=1e-9)
+    # the well at the target gives 2 k d^2 = 5e-4 J, of which the joints that take hold leave none
+    assert told["given"] == pytest.approx(5e-4, rel=1e-9)
+    assert told["taken"] == pytest.approx(5e-4, rel=2e-4)
+
+
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
-    "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "own_force": own_force, "own_joint": own_joint,
+    "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "why_does_it_rest_there": why_does_it_rest_there,
+    "linear_model": linear_model, "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
 }  # fmt: skip
 
 
@@ -69,3 +131,10 @@ def test_every_demo_has_a_truth() -> None:
 def test_demo(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     TRUTHS[name](importlib.import_module(f"demos.{name}").main())  # by a name that worker processes find too
     assert capsys.readouterr().out
+
+
+def test_table_of_forces_names_the_body_that_a_stop_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(DEMOS / "why_does_it_rest_there.py"))["main"]()
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "pressed with" in line)
+    assert line.split()[:2] == ["B", "latch"]
+    assert line.split()[2:7] == ["0"] * 5  # rounding is not shown

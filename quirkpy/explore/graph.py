@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.explore import plan as answers
+from quirkpy.explore.plan import Cost, FlightTable
 from quirkpy.explore.study import Choice, Link
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
@@ -174,6 +176,51 @@ class ReconfigurationGraph:
     def moves(self) -> Iterator[Edge]:
         """Edges that lead from one node to another, for certain."""
         return (edge for edge in self.edges if edge.kind == "moved")
+
+    # --- answers ------------------------------------------------------------------------------------------------
+    def plan(
+        self, start: str, goal: str, cost: Cost = "energy", *, k: int | None = None, pareto: bool = False,
+        ambiguous: bool = False,
+    ) -> Any:  # fmt: skip
+        """The cheapest route from one node to another, as a `Plan`.
+
+        cost: "energy" that the spacecraft supplies, "time", "switches", or a function of an edge.  k: a list of the k
+        best; pareto: a list of all that none beats in both energy and time.  Edges whose outcome is not certain are
+        left out unless asked for; rejected ones always are.
+        """
+        if pareto:
+            return answers.pareto(self, start, goal, ambiguous)
+        found = answers.plans(self, start, goal, cost, 1 if k is None else k, ambiguous)
+        return found[0] if k is None else found
+
+    def reachable(self, key: str) -> tuple[str, ...]:
+        """The nodes to which moves lead from one, in order."""
+        import networkx
+
+        found = networkx.descendants(answers.cheapest(self, "switches", False), self[key].key)
+        return tuple(other for other in self.nodes if other in found)
+
+    def sinks(self) -> tuple[str, ...]:
+        """The nodes that no move leaves."""
+        left = {edge.source for edge in self.moves()}
+        return tuple(key for key in self.nodes if key not in left)
+
+    def components(self) -> list[tuple[str, ...]]:
+        """Sets of nodes that can all be reached from each other, the largest first."""
+        return answers.components(self)
+
+    def dominators(self, start: str = "n0") -> dict[str, tuple[str, ...]]:
+        """For every node that can be reached: the nodes through which every route to it passes, in order."""
+        return answers.dominators(self, start)
+
+    def without(self, *lost: str) -> ReconfigurationGraph:
+        """What remains when a joint sticks or a magnet dies: the graph without the edges that need a pair, "one | two",
+        an option of it, "one | two: lock", a potential, or a force."""
+        return dataclasses.replace(self, edges=answers.without(self, *lost))
+
+    def table(self, goal: str, cost: Cost = "energy") -> FlightTable:
+        """The look-up that flies: for every node the selection that leads on to a goal."""
+        return answers.table(self, goal, cost)
 
     # --- as others know it --------------------------------------------------------------------------------------
     def to_networkx(self) -> Any:

@@ -1,0 +1,293 @@
+"""Answers from a graph: plans, what can be reached, what every route passes through, the table that flies."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import networkx
+
+from quirkpy.explore.study import Choice
+from quirkpy.parts.checks import shown
+from quirkpy.parts.part import PartError
+
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import Edge, ReconfigurationGraph
+
+Cost: TypeAlias = "Literal['energy', 'time', 'switches'] | Callable[[Edge], float]"
+#: What a step costs, by word.
+COSTS: dict[str, Callable[[Any], float]] = {
+    "energy": lambda edge: supplied(edge),
+    "time": lambda edge: edge.duration,
+    "switches": lambda edge: 1.0,
+}
+
+
+def supplied(edge: Any) -> float:
+    """What the spacecraft supplies for a step [J]: the work of switching, where it is not given back, what loads put
+    in, and the power that forces state, for as long as it takes."""
+    return max(0.0, edge.switching) + max(0.0, edge.put_in) + edge.holding * edge.duration
+
+
+@dataclass(frozen=True)
+class Plan(Sequence["Edge"]):
+    """A route through the graph: edges one after the other, and what they cost.
+
+    energy [J] that the spacecraft supplies, time [s], switches: how many selections.
+    """
+
+    edges: tuple[Any, ...]
+    cost: float
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes on the way, both ends included."""
+        return (*(edge.source for edge in self.edges), *(edge.target for edge in self.edges[-1:]))
+
+    @property
+    def energy(self) -> float:
+        """What the spacecraft supplies [J]."""
+        return math.fsum(supplied(edge) for edge in self.edges)
+
+    @property
+    def time(self) -> float:
+        """How long the motions take [s]."""
+        return math.fsum(edge.duration for edge in self.edges)
+
+    @property
+    def switches(self) -> int:
+        """How many selections are made."""
+        return len(self.edges)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.edges[k]
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __str__(self) -> str:
+        lines = [f"{' -> '.join(self.nodes)}: {self.energy:.5g} J, {self.time:.5g} s, {self.switches} switches"]
+        lines += [f"  {edge.source} -> {edge.target}: {edge.selection}" for edge in self.edges]
+        return "\n".join(lines)
+
+
+# --- routes -----------------------------------------------------------------------------------------------------------
+def steps(graph: ReconfigurationGraph, ambiguous: bool) -> Iterator[tuple[str, str, Any]]:
+    """Edges that lead somewhere else, with source and target; where several outcomes are possible only when asked."""
+    for edge in graph.edges:
+        if edge.kind == "moved" and edge.target is not None:
+            yield edge.source, edge.target, edge
+        elif edge.kind == "ambiguous" and ambiguous:
+            for target in dict.fromkeys(outcome.target for outcome in edge.outcomes):
+                if target is not None and target != edge.source:
+                    yield edge.source, target, edge
+
+
+def cost_of(cost: Any) -> Callable[[Any], float]:
+    """The function that a cost means."""
+    if callable(cost):
+        return cost
+    if cost not in COSTS:
+        raise PartError(
+            f"plan: cost is {shown(cost)}, but must be one of {', '.join(map(repr, COSTS))}, or a function."
+        )
+    return COSTS[cost]
+
+
+def cheapest(graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
+    """The cheapest step between every two nodes, first in canonical order where several cost the same."""
+    price, out = cost_of(cost), networkx.DiGraph()
+    out.add_nodes_from(graph.nodes)
+    for source, target, edge in steps(graph, ambiguous):
+        value = float(price(edge))
+        if not value >= 0.0:
+            raise PartError(f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up.")
+        if not out.has_edge(source, target) or value < out[source][target]["weight"]:
+            out.add_edge(source, target, weight=value, edge=edge)
+    return out
+
+
+def plans(graph: ReconfigurationGraph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
+    """The k cheapest routes without loops, by nodes (Yen); one for each row of nodes."""
+    source, target = graph[start].key, graph[goal].key
+    if source == target:
+        return [Plan((), 0.0)]
+    simple = cheapest(graph, cost, ambiguous)
+    if not networkx.has_path(simple, source, target):
+        raise PartError(unreachable(graph, simple, source, target))
+    found = itertools.islice(networkx.shortest_simple_paths(simple, source, target, weight="weight"), k)
+    return [route(simple, path) for path in found]
+
+
+def route(simple: networkx.DiGraph, path: list[str]) -> Plan:
+    """The plan along some nodes."""
+    pairs = list(itertools.pairwise(path))
+    edges = tuple(simple[a][b]["edge"] for a, b in pairs)
+    return Plan(edges, math.fsum(simple[a][b]["weight"] for a, b in pairs))
+
+
+def unreachable(graph: ReconfigurationGraph, simple: networkx.DiGraph, source: str, target: str) -> str:
+    """Why there is no route, in a sentence."""
+    from_here = sorted(networkx.descendants(simple, source), key=lambda key: graph.nodes[key].number)
+    shown_nodes = ", ".join([source, *from_here][:6]) + (" ..." if len(from_here) > 5 else "")
+    into = len(networkx.ancestors(simple, target))
+    return (
+        f"plan: {target} cannot be reached from {source}: that leads to {len(from_here)} nodes ({shown_nodes}), and "
+        f"{into} nodes lead to {target}; none is both."
+    )
+
+
+def pareto(graph: ReconfigurationGraph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
+    """All routes that no other beats in both energy and time, cheapest first (label setting, Martins 1984)."""
+    source, target = graph[start].key, graph[goal].key
+    leaving: dict[str, list[tuple[str, Any]]] = {}
+    for a, b, edge in steps(graph, ambiguous):
+        leaving.setdefault(a, []).append((b, edge))
+    settled: dict[str, list[tuple[float, float]]] = {}
+    count = itertools.count()
+    queue: list[Any] = [(0.0, 0.0, next(count), source, ())]
+    done: list[Plan] = []
+    while queue:
+        energy, time, _, node, edges = heapq.heappop(queue)
+        if any(e <= energy and t <= time for e, t in settled.get(node, ())):
+            continue
+        settled.setdefault(node, []).append((energy, time))
+        if node == target:
+            done.append(Plan(edges, energy))
+            continue
+        for other, edge in leaving.get(node, ()):
+            heapq.heappush(queue, (energy + supplied(edge), time + edge.duration, next(count), other, (*edges, edge)))
+    if not done:
+        raise PartError(unreachable(graph, cheapest(graph, "switches", ambiguous), source, target))
+    return done
+
+
+# --- what hangs on what -----------------------------------------------------------------------------------------------
+def dominators(graph: ReconfigurationGraph, start: str) -> dict[str, tuple[str, ...]]:
+    """For every node that can be reached from a start: the nodes through which every route to it passes, in order."""
+    source = graph[start].key
+    parents = networkx.immediate_dominators(cheapest(graph, "switches", False), source)
+    out = {}
+    for key in graph.nodes:
+        if key in parents or key == source:
+            way = [key]
+            while way[-1] != source:
+                way.append(parents[way[-1]])
+            out[key] = tuple(reversed(way))
+    return out
+
+
+def without(graph: ReconfigurationGraph, *lost: str) -> list[Any]:
+    """The edges that remain when options or forces are lost: none that holds a pair named so, by an option named so
+    ("pair" or "pair: option"), or uses a potential, or a force of one, of that name."""
+    study = graph.study
+    pairs = {pair.name for pair in study.pairs}
+    labels = {f"{pair.name}: {option.label}" for pair in study.pairs for option in study.options_of(pair)}
+    forces = {force.name for group in study.potentials.values() for force in group}
+    for name in lost:
+        if name not in pairs | labels | forces | set(study.potentials):
+            raise PartError(
+                f"without: {name!r} is no pair, no option of one (pair: option), no potential and no force here."
+            )
+    gone = set(lost)
+    dead = {name for name, group in study.potentials.items() if name in gone or any(f.name in gone for f in group)}
+
+    def stays(edge: Any) -> bool:
+        joined = ((pair, option) for pair, option in edge.selection.joints if not option.startswith("free"))
+        used = any(pair in gone or f"{pair}: {option}" in gone for pair, option in joined)
+        return not used and edge.selection.potential not in dead
+
+    return [edge for edge in graph.edges if stays(edge)]
+
+
+# --- the table that flies ---------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class FlightTable:
+    """For every node from which a goal can be reached: the selection to make next, and the node to which it leads."""
+
+    goal: str
+    rows: tuple[tuple[str, Choice, str], ...]
+
+    def __getitem__(self, node: str) -> Choice:
+        for key, choice, _ in self.rows:
+            if key == node:
+                return choice
+        raise KeyError(f"the table has no way from {node!r} to {self.goal!r}")
+
+    def save(self, path: Any) -> None:
+        """Write the table: .json, .csv, or .h for a program in C."""
+        import pathlib
+
+        place = pathlib.Path(path)
+        writers = {".json": self.json, ".csv": self.csv, ".h": self.header}
+        if place.suffix not in writers:
+            raise PartError(f"save: {place.name!r} ends in none of {', '.join(writers)}, which say what to write.")
+        place.write_text(writers[place.suffix](), encoding="utf-8")
+
+    def json(self) -> str:
+        """The table as JSON."""
+        rows = {
+            key: {"joints": dict(choice.joints), "potential": choice.potential, "next": target}
+            for key, choice, target in self.rows
+        }
+        return json.dumps({"goal": self.goal, "rows": rows}, indent=1) + "\n"
+
+    def csv(self) -> str:
+        """The table as lines of node, next node, potential, joints."""
+        lines = ["node,next,potential,joints"]
+        for key, choice, target in self.rows:
+            joints = "; ".join(f"{pair}: {option}" for pair, option in choice.joints)
+            lines.append(",".join(_quoted(cell) for cell in (key, target, choice.potential, joints)))
+        return "\n".join(lines) + "\n"
+
+    def header(self) -> str:
+        """The table as a C header: selections are written once, nodes are their numbers."""
+        chosen = list(dict.fromkeys(choice for _, choice, _ in self.rows))
+        guard = "QUIRKPY_TABLE_" + re.sub(r"\W", "_", self.goal).upper()
+        selections = [f"    {json.dumps(choice.key)}," for choice in chosen]
+        rows = [
+            f"    {{{_number(key)}, {chosen.index(choice)}, {_number(target)}}}," for key, choice, target in self.rows
+        ]
+        lines = [
+            f"#ifndef {guard}", f"#define {guard}", "",
+            f"/* From each node the selection that leads on to node {_number(self.goal)}. */",
+            "static const char *const quirkpy_selections[] = {", *selections, "};", "",
+            "static const struct { int node, selection, next; } quirkpy_table[] = {", *rows, "};", "",
+            f"enum {{ QUIRKPY_ROWS = {len(self.rows)}, QUIRKPY_GOAL = {_number(self.goal)} }};", "", "#endif",
+        ]  # fmt: skip
+        return "\n".join(lines) + "\n"
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\n]', cell) else cell
+
+
+def _number(key: str) -> int:
+    return int(key[1:])
+
+
+def table(graph: ReconfigurationGraph, goal: str, cost: Any) -> FlightTable:
+    """The cheapest way to a goal from everywhere: Dijkstra from the goal, along edges turned round."""
+    target = graph[goal].key
+    simple = cheapest(graph, cost, False)
+    paths = networkx.single_source_dijkstra_path(simple.reverse(copy=False), target, weight="weight")
+    rows = []
+    for key in graph.nodes:
+        if key in paths and key != target:
+            following = paths[key][-2]
+            rows.append((key, simple[key][following]["edge"].selection, following))
+    return FlightTable(target, tuple(rows))
+
+
+def components(graph: ReconfigurationGraph) -> list[tuple[str, ...]]:
+    """Nodes that can all be reached from each other, the largest set first."""
+    number = {key: node.number for key, node in graph.nodes.items()}
+    found: Iterable[set[str]] = networkx.strongly_connected_components(cheapest(graph, "switches", False))
+    sets = [tuple(sorted(keys, key=number.__getitem__)) for keys in found]
+    return sorted(sets, key=lambda keys: (-len(keys), number[keys[0]]))

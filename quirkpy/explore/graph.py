@@ -20,6 +20,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.state import State
 
 if TYPE_CHECKING:
+    from quirkpy.explore.replay import Replay
     from quirkpy.explore.study import Study
 
 Kind: TypeAlias = Literal["moved", "stayed", "rejected", "ambiguous", "never settles", "failed"]
@@ -221,6 +222,12 @@ class ReconfigurationGraph:
     def table(self, goal: str, cost: Cost = "energy") -> FlightTable:
         """The look-up that flies: for every node the selection that leads on to a goal."""
         return answers.table(self, goal, cost)
+
+    def replay(self, plan: Any) -> Replay:
+        """Fly a plan in one go: every step begins in the state in which the one before has ended; see `Replay`."""
+        from quirkpy.explore.replay import replay
+
+        return replay(self, plan)
 
     # --- as others know it --------------------------------------------------------------------------------------
     def to_networkx(self) -> Any:

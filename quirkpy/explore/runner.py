@@ -38,13 +38,13 @@ class Record(NamedTuple):
 
 class Ended(NamedTuple):
     """How one motion ended: what was found, the links that hold then, the stretches of the motion, contacts, and what
-    joints took of it [J]."""
+    joints took at the end of each stretch [J]."""
 
     found: Equilibrium
     links: tuple[Link, ...]
     runs: tuple[Trajectory, ...]
     contacts: tuple[tuple[float, str], ...]
-    lost: float
+    losses: tuple[float, ...]
     violation: Violation | None
 
 
@@ -275,16 +275,20 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
     """What a motion leads to: where sensors meet they lock, and it goes on."""
     runs: list[Trajectory] = []
     contacts: list[tuple[float, str]] = []
-    lost, held = 0.0, list(links)
+    losses: list[float] = []
+    held = list(links)
     while True:
         if found.run is not None:
             runs.append(found.run)
+            losses.append(0.0)
             violation = first_violation(study.safety, found.run)
             if violation is not None:
                 elapsed = float(found.run.t[0]) + violation.t
-                return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, violation._replace(t=elapsed))
+                return Ended(
+                    found, tuple(held), tuple(runs), tuple(contacts), tuple(losses), violation._replace(t=elapsed)
+                )
         if found.verdict != "stopped":
-            return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, None)
+            return Ended(found, tuple(held), tuple(runs), tuple(contacts), tuple(losses), None)
         state, met = found.state, met_pairs(study, found)
         before = list(held)
         held = [link for link in held if link.pair not in met or _locks(study, link)]
@@ -292,7 +296,6 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
         new = [Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state) if pair not in known]
         kept, caught = held_together_with(study, state, held, new)
         contacts += [(state.t, study.pairs[link.pair].name) for link in kept[len(held) :]]
-        lost += caught.loss
         if len(kept) == len(held):
             held = kept = before
         if kept is before or len(contacts) > CONTACTS or study.on_contact == "stop":
@@ -300,10 +303,11 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
                 found, state=caught.state, verdict="stable" if study.on_contact == "stop" else "never settles",
                 reason="sensors met" if study.on_contact == "stop" else "sensors meet again and again without a hold",
             )  # fmt: skip
-            return Ended(stopped, tuple(kept), tuple(runs), tuple(contacts), lost, None)
+            return Ended(stopped, tuple(kept), tuple(runs), tuple(contacts), tuple(losses), None)
         held = kept
         onward = assembled(study, held, caught.state, choice.potential)
-        found = settle(onward, rule_of(study, study.nudge, (SensorsMeet(),)))
+        losses[-1] = system.energy(state) - onward.energy()
+        found, system = settle(onward, rule_of(study, study.nudge, (SensorsMeet(),))), onward
 
 
 def met_pairs(study: Study, found: Equilibrium) -> set[int]:
@@ -371,7 +375,7 @@ def measured(
         switching=switching, holding=power,
         dissipated=math.fsum(float(run.dissipated[-1]) for run in runs),
         put_in=math.fsum(float(run.work[-1]) for run in runs),
-        lost=ended.lost,
+        lost=math.fsum(ended.losses),
         peak_speed=max(speeds, default=0.0), peak_load=max(loads, default=None) if wanted else None,
         contacts=ended.contacts,
         t=None if violation is None else violation.t, parts=() if violation is None else violation.parts,

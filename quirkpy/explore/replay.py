@@ -1,0 +1,159 @@
+"""`Replay`: a plan flown in one go, from state to state, with its ledger of energy and power."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.analysis import Energy
+from quirkpy.course import Counts, Course, Happening
+from quirkpy.explore.runner import (
+    Ended,
+    chosen_links,
+    chosen_system,
+    energy_of_switching,
+    fitted,
+    holding,
+    motions,
+    record_of,
+)
+from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.part import PartError
+from quirkpy.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import Edge, Node, ReconfigurationGraph
+
+
+class Leg(NamedTuple):
+    """One step of a plan as it was flown: the edge; when it begins [s]; the stretches of its motion, each with a time
+    of its own from zero; the work of switching [J] and the power that forces state [W]; energy that joints took at the
+    end of each stretch, where they took hold [J]; how far its end lies from the node of the graph [m] or [rad]."""
+
+    edge: Edge
+    t: float
+    runs: tuple[Trajectory, ...]
+    switching: float
+    holding: float
+    losses: tuple[float, ...]
+    missed: float
+
+
+class Replay(Trajectory):
+    """A run through all steps of a plan; a step begins where the one before has ended.
+
+    What a `Trajectory` has, over all bodies and the joints of the system itself; and: legs; switched [J], what
+    switching has put in so far (k,); lost [J], what joints have taken when they took hold (k,); power [W], what the
+    spacecraft supplies at each time, without the spikes of switching (k,).  energy + dissipated + lost - work -
+    switched stays what it was.
+    """
+
+    legs: tuple[Leg, ...]
+
+    def __init__(self, graph: ReconfigurationGraph, legs: list[Leg]) -> None:
+        self.legs = tuple(legs)
+        system = graph.study.system
+        super().__init__(
+            system, legs[0].runs[0].start.on(system.selection), legs[0].runs[0].settings, joined(legs, system)
+        )
+
+    @cached_property
+    def _energies(self) -> list[Energy]:
+        return [energy for leg in self.legs for run in leg.runs for energy in run._energies]
+
+    @cached_property
+    def switched(self) -> Floats:
+        """Work that switching has put in so far [J] (k,)."""
+        return self._each([float(work) for work in np.cumsum([leg.switching for leg in self.legs])])
+
+    @cached_property
+    def lost(self) -> Floats:
+        """What joints have taken so far when they took hold [J] (k,)."""
+        ends = [loss for leg in self.legs for loss in leg.losses]
+        return self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
+
+    @cached_property
+    def power(self) -> Floats:
+        """What the spacecraft supplies at each time [W] (k,): holding power, and the work of loads per second."""
+        dt, dw = np.diff(self.t), np.diff(self.work)
+        rate = np.append(0.0, np.where(dt > 0.0, dw / np.where(dt > 0.0, dt, 1.0), 0.0))
+        return np.asarray(self._each([leg.holding for leg in self.legs]) + np.maximum(rate, 0.0))
+
+    def _each(self, values: list[float]) -> Floats:
+        """A value of each leg at all of its times (k,)."""
+        return self._stretches([value for leg, value in zip(self.legs, values, strict=True) for _ in leg.runs])
+
+    def _stretches(self, values: list[float]) -> Floats:
+        """A value of each stretch at all of its times (k,)."""
+        return np.repeat(values, [len(run.t) for leg in self.legs for run in leg.runs])
+
+
+def joined(legs: list[Leg], system: Any) -> Course:
+    """All stretches as one course, on the coordinates of the system itself."""
+    t, states, angles, drift, events = [], [], [], [], []
+    counts, ledger = np.zeros(3, dtype=int), np.zeros(2)
+    for leg in legs:
+        for run in leg.runs:
+            names = list(run.start.joints)
+            which = [names.index(name) for name in system.initial.joints]
+            rows = run.course.states.copy()
+            rows[:, -1, INTO] += ledger[0]
+            rows[:, -1, OUT] += ledger[1]
+            ledger = rows[-1, -1, [INTO, OUT]]
+            t.append(run.t + leg.t)
+            states.append(rows)
+            angles.append(run.course.angles[:, which])
+            drift.append(run.course.drift)
+            events += [Happening(event.t + leg.t, *event[1:]) for event in run.events]
+            counts += run.counts
+    last = legs[-1].runs[-1].course
+    return Course(
+        np.concatenate(t), np.concatenate(states), np.concatenate(angles), np.concatenate(drift), last.stop,
+        tuple(events), Counts(*(int(c) for c in counts)), last.step,
+    )  # fmt: skip
+
+
+def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
+    """See `ReconfigurationGraph.replay`."""
+    legs: list[Leg] = []
+    if not len(plan):
+        raise PartError("replay: the plan has no steps; plan a way from one node to another.")
+    node, t = graph.nodes[plan[0].source], 0.0
+    for edge in plan:
+        leg, node = flown(graph, node, edge, t)
+        legs.append(leg)
+        t += float(leg.runs[-1].t[-1])
+    return Replay(graph, legs)
+
+
+def flown(graph: ReconfigurationGraph, node: Node, edge: Edge, t: float) -> tuple[Leg, Node]:
+    """A step from where the one before has ended; and where it ends."""
+    from quirkpy.explore.graph import node_of
+    from quirkpy.explore.identity import poses_of
+
+    study, choice = graph.study, edge.selection
+    links, universe = chosen_links(study, node, choice), study.universe(node)
+    caught = fitted(study, node, links)
+    if caught is None:
+        raise PartError(f"replay: the joints of {edge!r} cannot be met where the step before has ended.")
+    system = chosen_system(study, universe, node, choice, links, caught.state)
+    switching = energy_of_switching(study, universe, node, system, caught.state)
+    ended = wanted(study, edge, list(motions(study, system, links, choice)))
+    record = record_of(study, ended.found, ended.links, choice.potential)
+    there = replace(node_of(record, 0, study.system.bodies), number=graph.nodes[str(edge.target)].number)
+    goal = graph.nodes[str(edge.target)].state
+    missed = study.shapes.distance(poses_of(goal.r, goal.q), poses_of(there.state.r, there.state.q))
+    return Leg(edge, t, ended.runs, switching, holding(study, choice), ended.losses, missed), there
+
+
+def wanted(study: Any, edge: Edge, found: list[tuple[Ended, Any]]) -> Ended:
+    """Of the motions of a choice the one that the edge speaks of: left in the same way."""
+    for ended, nudge in found:
+        same = edge.nudge is None if nudge is None else edge.nudge is not None and tuple(edge.nudge) == tuple(nudge)
+        if same and ended.runs:
+            return ended
+    raise PartError(f"replay: {edge!r} does not move where the step before has ended; explore again.")

@@ -184,17 +184,6 @@ def potential(on: Card) -> None:
     on.text((130, 98), "-dU/dr", LOAD)
 
 
-def compiled_force(on: Card) -> None:
-    """A law of your own, compiled, acts between two bodies."""
-    _pair(on)
-    on.fill((52, 70), (104, 70), (104, 104), (52, 104), colour="#f4f6f8")
-    on.text((78, 92), "def law(...):", size=6.2)
-    on.text((78, 79), "return f", size=6.2)
-    on.arrow((58, 52), (47, 52))
-    on.arrow((96, 52), (107, 52))
-    on.text((77, 52), "f", LOAD)
-
-
 def magnet(on: Card) -> None:
     """A permanent magnet: a dipole along z of its site."""
     _field_lines(on, (74, 46), 46, 66)

@@ -31,6 +31,8 @@ from quirkpy.parts.part import PartError
 
 #: Choices that one task of a worker tries.
 BATCH = 8
+#: Nodes whose systems a worker keeps compiled.
+UNIVERSES = 4
 #: Tasks that are under way for each worker, so that none waits.
 AHEAD = 3
 #: Variables that keep a library from using many threads in each worker.
@@ -76,26 +78,38 @@ class Known:
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-_studies: dict[str, Study] = {}
-_universes: dict[tuple[str, str], Multibody] = {}
+class Memory:
+    """What a worker keeps between batches, because each is sent as little as possible: studies by their digest, and
+    what has been compiled for the nodes it has seen last."""
+
+    def __init__(self) -> None:
+        self.studies: dict[str, Study] = {}
+        self.universes: dict[tuple[str, str], Multibody] = {}
+
+    def universe(self, digest: str, node: Node) -> Multibody:
+        """All that may act at a node."""
+        key = digest, node.id
+        if key not in self.universes:
+            while len(self.universes) >= UNIVERSES:
+                del self.universes[next(iter(self.universes))]
+            self.universes[key] = self.studies[digest].universe(node)
+        return self.universes[key]
+
+
+MEMORY = Memory()
 
 
 def begin_worker(digest: str, study: Study) -> None:
     """What a worker process of ours is told once."""
-    _studies[digest] = study
+    MEMORY.studies[digest] = study
 
 
 def run_batch(digest: str, study: Study | None, node: Node, choices: list[Choice]) -> list[tuple[str, Record]]:
-    """Some choices at a node; what has been compiled for a node is kept for the next batch."""
+    """Some choices at a node."""
     if study is not None:
-        _studies.setdefault(digest, study)
-    known = _studies[digest]
-    key = digest, node.id
-    if key not in _universes:
-        while len(_universes) >= 4:
-            del _universes[next(iter(_universes))]
-        _universes[key] = known.universe(node)
-    return [(choice.key, tried(known, node, choice, _universes[key])) for choice in choices]
+        MEMORY.studies.setdefault(digest, study)
+    known, universe = MEMORY.studies[digest], MEMORY.universe(digest, node)
+    return [(choice.key, tried(known, node, choice, universe)) for choice in choices]
 
 
 def tried(study: Study, node: Node, choice: Choice, universe: Multibody) -> Record:

@@ -14,14 +14,16 @@ from tests.contracts.catalogue import BASES, COUPLINGS, EVENTS, FORCES, JOINTS, 
 
 
 def concrete() -> set[type[qp.Part]]:
-    """Every class of parts that quirkpy defines, the private and the abstract ones left out."""
+    """Every class in the room of parts, the private and the abstract ones left out; those of studies stand apart."""
     for module in pkgutil.iter_modules(quirkpy.parts.__path__, "quirkpy.parts."):
         importlib.import_module(module.name)
     found, waiting = set[type[qp.Part]](), [qp.Part]
     while waiting:
         made = waiting.pop().__subclasses__()
         waiting += made
-        found |= {cls for cls in made if cls.__module__.startswith("quirkpy.") and not cls.__name__.startswith("_")}
+        found |= {
+            cls for cls in made if cls.__module__.startswith("quirkpy.parts.") and not cls.__name__.startswith("_")
+        }
     return found - {*BASES, BaseJoint, PlacedJoint, Coupling}
 
 

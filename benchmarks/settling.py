@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import quirkpy as qp
 from benchmarks.tables import Measured, Sheet
+from benchmarks.timing import Cost
 
 SIDE = 0.1  # [m]
 #: Pairs of one settling and one simulation, next to each other in time; the median of their ratios counts.
@@ -54,31 +55,33 @@ def measure(quick: bool) -> Measured:
         assert found.run is not None
         took = float(found.run.t[-1])
         pairs = side_by_side(task.system.settle, lambda s=task.system, t=took: s.simulate(t), FEW if quick else PAIRS)
-        ratio = statistics.median(one / other for one, other in pairs)
-        settled, moved = (1e3 * statistics.median(times) for times in zip(*pairs))
+        ratio = statistics.median(one.cpu / other.cpu for one, other in pairs)
+        settled, moved = (1e3 * statistics.median(cost.wall for cost in costs) for costs in zip(*pairs))
         rows.append([task.name, took, found.run.counts.evaluations, settled, moved, ratio])
         figures.setdefault("settle / simulate", ratio)
     heads = ["two cubes", "at rest after [s]", "evaluations", "settle [ms]", "simulate [ms]", "ratio"]
     remark = (
         "settle: the motion to rest, the polished state and its certificate; simulate: the same motion alone. Medians; "
-        "the ratio is the median over pairs that are timed next to each other."
+        "the ratio is the median over pairs that are timed next to each other, by the processor's clock, since the "
+        "longer of two is interrupted more often."
     )
     return Measured([Sheet("Settling", heads, rows, [remark])], figures)
 
 
-def side_by_side(one: Callable[[], object], other: Callable[[], object], pairs: int) -> list[tuple[float, float]]:
-    """Seconds of two works by turns, after a call of each."""
+def side_by_side(one: Callable[[], object], other: Callable[[], object], pairs: int) -> list[tuple[Cost, Cost]]:
+    """The cost of two works by turns, after a call of each."""
     one(), other()
     collects = gc.isenabled()
     gc.disable()
     try:
-        return [(_seconds(one), _seconds(other)) for _ in range(pairs)]
+        return [(cost(one), cost(other)) for _ in range(pairs)]
     finally:
         if collects:
             gc.enable()
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
+def cost(work: Callable[[], object]) -> Cost:
+    """Of one call."""
+    cpu, wall = time.process_time(), time.perf_counter()
     work()
-    return time.perf_counter() - begin
+    return Cost(time.perf_counter() - wall, time.process_time() - cpu)

@@ -252,7 +252,8 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     rest, K = parts.rest, around.stiffness
     n = len(rest)
     if n == 0:
-        return (), dict(verdict="stable", reason="nothing in it can move", damped=True)
+        reason = "all that can move is neutral" if len(parts.neutral) else "nothing in it can move"
+        return (), dict(verdict="stable", reason=reason, damped=True)
     motion = balance(around, parts)
     values, vectors = motions(motion, rest.T, len(parts.neutral))
     modes = tuple(mode(around, x, complex(s)) for s, x in zip(values, vectors.T, strict=True))

@@ -13,7 +13,10 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/extending.md", "docs/notation.md", "docs/parts.md"])
+PAGES = ("README.md", "docs/equilibria.md", "docs/extending.md", "docs/notation.md", "docs/parts.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_python_on_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The blocks of a page are one program, from top to bottom."""
     code = "\n".join(BLOCK.findall((ROOT / page).read_text(encoding="utf-8")))

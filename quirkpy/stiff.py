@@ -71,10 +71,13 @@ class StiffDriver(Driver):
     def _new_solver(self) -> Any:
         clock, s = self.clock, self.settings
         first = min(float(clock[steps.H]), float(clock[steps.T_END] - clock[steps.T]))
-        return SOLVERS[s.method](  # type: ignore[index]
+        solver = SOLVERS[s.method](  # type: ignore[index]
             self._slope, float(clock[steps.T]), self.run_arrays.lines[steps.BEGIN].copy(), float(clock[steps.T_END]),
             rtol=max(s.rtol, 1e-13), atol=s.atol, first_step=first, jac=self._jacobian,
         )  # fmt: skip
+        if s.method == "bdf":
+            solver.D[2:] = 0.0  # SciPy computes with these rows before it has filled them: what was in memory
+        return solver
 
     def _slope(self, t: float, y: Floats) -> Floats:
         """dy/dt of a state, as the kernels see it."""

@@ -75,7 +75,7 @@ def test_bdf_begins_with_nothing_that_was_in_memory(monkeypatch: pytest.MonkeyPa
         """NumPy, whose new arrays hold what they may."""
 
         def __getattr__(self, name: str) -> Any:
-            return (lambda shape, *_: np.full(shape, np.inf)) if name == "empty" else getattr(np, name)
+            return (lambda shape, **_: np.full(shape, np.inf)) if name == "empty" else getattr(np, name)
 
     monkeypatch.setattr("scipy.integrate._ivp.bdf.np", Dirty())
     run = drop(0.5).simulate(0.1, method="bdf")

@@ -75,7 +75,10 @@ def test_bdf_begins_with_nothing_that_was_in_memory(monkeypatch: pytest.MonkeyPa
         """NumPy, whose new arrays hold what they may."""
 
         def __getattr__(self, name: str) -> Any:
-            return (lambda shape, **_: np.full(shape, np.inf)) if name == "empty" else getattr(np, name)
+            return signalling if name == "empty" else getattr(np, name)
+
+    def signalling(shape: Any, **_: Any) -> Any:
+        return np.full(shape, 0x7FF0000000000001, dtype=np.uint64).view(float)
 
     monkeypatch.setattr("scipy.integrate._ivp.bdf.np", Dirty())
     run = drop(0.5).simulate(0.1, method="bdf")

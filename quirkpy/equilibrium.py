@@ -34,6 +34,9 @@ ZERO, DOUBTS = 1e-11, 10.0
 ASYMMETRY, NO_RATE = 1e-6, 1e-8
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
 ROUNDING = 1e-6
+#: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
+#: and of the largest acceleration that loads would give without joints.
+IDLE = 1e-12
 #: Along a neutral direction nothing pulls: less than this share of the largest stiffness makes of a stride.
 FLAT = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
@@ -150,7 +153,7 @@ def polish(around: Vicinity) -> Polished:
     for _ in range(NEWTON_STEPS):
         rows, size, settled = newton(around)
         if size == 0.0:
-            return Polished(around, moved, True)
+            return Polished(around, moved, settled)
         moved += size
         around = Vicinity(clusters, around.state_of(rows), around.whole)
         if settled:
@@ -167,15 +170,29 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
         step = back @ pull
         size = size_of(around, step)
         if size <= POLISHED:
-            return rows, size_of(around, xi), True
+            return rows, size_of(around, xi), balanced(around, pull, back)
         if size > GAIN * before:  # too far from where the stiffness was measured, or down to rounding
-            return rows, size_of(around, xi), before < ROUNDING
+            return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
         xi = xi + step * min(1.0, LONGEST / size)
         answers = around.answers(around.displaced(xi[None]))
         rows, pull, before = answers.rows[0], around.reduced(answers.felt)[0], size
         if size > LONGEST:
             break
     return rows, size_of(around, xi), False
+
+
+def rests(around: Vicinity) -> bool:
+    """Whether a state at standstill is an equilibrium, but for rounding."""
+    back = pseudo_inverse(around.stiffness)
+    return size_of(around, back @ around.pull) <= ROUNDING and balanced(around, around.pull, back)
+
+
+def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
+    """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well its stiffness is
+    zero, and its pull the largest.)"""
+    K = around.stiffness.values
+    left = size_of(around, pull - K @ (back @ pull))
+    return left <= IDLE * (float(abs(K).max(initial=0.0)) + around.loading)
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:

@@ -36,8 +36,9 @@ CLIMB = 0.05
 class Equilibria(Sequence[Equilibrium]):
     """Equilibria found from some seeds, lowest energy first; `hits` says how often each was.
 
-    The search is random, so there may be more: `unseen` estimates how likely one further seed would lead to a new one
-    (the share of those met once, after Good and Turing).  lost: seeds that led nowhere.
+    The search is random, so there may be more: `unseen` estimates how likely a further hit would be a new one: the
+    share of those met once (Good and Turing), as if the next were one of them, so that it is never zero.  lost:
+    attempts that led nowhere; each seed makes two, downhill and by Newton's method.
     """
 
     found: tuple[Equilibrium, ...]
@@ -47,9 +48,8 @@ class Equilibria(Sequence[Equilibrium]):
 
     @property
     def unseen(self) -> float:
-        """The chance that one more seed finds a new equilibrium."""
-        total = sum(self.hits)
-        return sum(1 for n in self.hits if n == 1) / total if total else 1.0
+        """The chance that one more hit is a new equilibrium."""
+        return (1 + sum(n == 1 for n in self.hits)) / (1 + sum(self.hits))
 
     @overload
     def __getitem__(self, k: int) -> Equilibrium: ...
@@ -126,9 +126,10 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
                 there = polish(Vicinity(around.clusters, around.state_of(rows), around.whole))
                 return there.around if there.settled else None
         share = min(1.0, STEP / size) if size > 0.0 else 0.0
-        moved = around.answers(around.displaced(np.outer([1.0, 0.5, 0.25, 0.125], share * step)))
-        best = int(np.argmin(moved.energies)) if downhill else 0
-        around = Vicinity(around.clusters, around.state_of(moved.rows[best]), around.whole)
+        tried = np.outer([1.0, 0.5, 0.25, 0.125] if downhill else [1.0], share * step)
+        best = tried[int(np.argmin(around.rises(tried)))] if downhill else tried[0]
+        rows = around.answers(around.displaced(best[None])).rows[0]
+        around = Vicinity(around.clusters, around.state_of(rows), around.whole)
     return None
 
 

@@ -14,7 +14,6 @@ from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import (
     ASYMMETRY,
-    ROUNDING,
     Equilibrium,
     Mode,
     Nudge,
@@ -22,10 +21,10 @@ from quirkpy.equilibrium import (
     certify,
     newton,
     polish,
-    pseudo_inverse,
+    rests,
     size_of,
 )
-from quirkpy.kernels.arrays import STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.arrays import STATE_WIDTH, V, state_rows
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
@@ -34,8 +33,7 @@ from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event
 from quirkpy.simulate import Driver, Settings, state_at
 from quirkpy.state import State
-from quirkpy.tables.merge import product
-from quirkpy.vicinity import Vicinity
+from quirkpy.vicinity import Vicinity, apart
 from quirkpy.whole import Whole, kinetic_beside
 
 if TYPE_CHECKING:
@@ -140,9 +138,7 @@ class Well(NamedTuple):
         if left == 0.0 or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
             return True
         xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
-        here = self.around.energy
-        rises = self.around.answers(self.around.displaced(np.concatenate([xi, -xi]))).energies - here
-        return bool((rises >= WALL * BEYOND**2 * left - 1e-12 * abs(here)).all())
+        return bool((self.around.rises(np.concatenate([xi, -xi])) >= WALL * BEYOND**2 * left).all())
 
 
 def well_around(system: Multibody, state: State) -> Well | None:
@@ -163,16 +159,14 @@ def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> V
     for label in state.held:
         others = tuple(other for other in around.state.held if other != label)
         free = Vicinity(clusters, dataclasses.replace(around.state, held=others), around.whole)
-        if size_of(free, pseudo_inverse(free.stiffness) @ free.pull) <= ROUNDING:
+        if rests(free):
             around = free
     return around
 
 
 def coordinates(around: Vicinity, states: Floats) -> Floats:
     """Coordinates, to first order, of states near by (k, f)."""
-    turn = product(around.rows[:, Q:V] * (1.0, -1.0, -1.0, -1.0), states[..., Q:V])
-    turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
-    return around.reduced(np.concatenate([states[..., R:Q] - around.rows[:, R:Q], turning], axis=-1))
+    return around.reduced(apart(np.broadcast_to(around.rows, states.shape), states))
 
 
 def at_standstill(around: Vicinity, rows: Floats) -> Floats:
@@ -204,7 +198,7 @@ def settled(system: Multibody, rule: Rule) -> Equilibrium:
     """The same, not yet told of what."""
     start = unpressed(system.clusters, system.initial)
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
-    if still and size_of(start, pseudo_inverse(start.stiffness) @ start.pull) <= ROUNDING:
+    if still and rests(start):
         return from_rest(system, polish(start), rule)
     return run_to_rest(system, start.whole, rule)
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, certify, newton, polish, size_of
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, positive
+from quirkpy.parts.part import PartError
 from quirkpy.state import State
 from quirkpy.vicinity import TURNED, Vicinity
 
@@ -28,6 +29,8 @@ SAME, ALIKE = 1e-5, 1e-6
 BEYOND = 1e-7
 #: How much a way wavers, as a share of a stride.
 WAVERS = 0.1
+#: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre) is left.
+UNKNOWN = 1e-8
 #: A climb begins so far up a mode [m], [rad].
 CLIMB = 0.05
 
@@ -77,6 +80,12 @@ class Saddle(NamedTuple):
 # --- wells ------------------------------------------------------------------------------------------------------------
 def equilibria(system: Multibody, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
     """See `Multibody.equilibria`."""
+    if not (isinstance(seeds, int) and seeds > 0):
+        raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
+    try:
+        positive(spread)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"equilibria: spread {error}.") from None
     rng, lost = np.random.default_rng(seed), 0
     met: list[tuple[Equilibrium, Vicinity]] = []
     hits: list[int] = []
@@ -175,6 +184,12 @@ def _turned_apart(a: Floats, b: Floats) -> float:
 def saddle(system: Multibody, bottom: Equilibrium, directions: int) -> Saddle | None:
     """See `Multibody.saddle`."""
     base = Vicinity(system.clusters, bottom.state)
+    slope = base.slopes_of(base.probes.energies[:, None])[0] if base.freedoms else np.zeros(0)
+    if size_of(base, slope + base.pull) > UNKNOWN * (base.loading + float(abs(base.stiffness.values).max(initial=0.0))):
+        raise PartError(
+            "saddle: some of the loads that act here have no potential energy, so no barrier can be stated; write them "
+            "as forces with a potential (Gravity, PotentialWell, Potential)."
+        )
     found = []
     for climbed in _climbs(base, directions):
         if climbed is not None and not beyond_stops(climbed):

@@ -102,6 +102,17 @@ class Whole:
                 out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
         return np.array(out).reshape(-1, len(rows), 6)
 
+    def keeping(self, selection: Selection, before: Floats, after: Floats) -> Whole:
+        """The same, turning as the angular momentum of a state makes it turn in another pose (n, STATE_WIDTH)."""
+        turning, tables = self.turning.copy(), selection.tables
+        for k in np.unique(self.islands):
+            mine = self.islands == k
+            if self.turns[mine].all() and self.turning[mine].any():
+                m, inertia = tables.body_mass[mine], tables.body_inertia[mine]
+                momentum = angular_momentum(before[None, mine], m, inertia)[0]
+                turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
+        return dataclasses.replace(self, turning=turning)
+
     def carried(self, rows: Floats, seconds: float) -> Floats:
         """The state after it has been carried along for some time, nothing moving beside it."""
         angle = self.turning * seconds
@@ -300,11 +311,15 @@ def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats
 
 def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:
     """Angular momentum about the mass centre and the angular velocity of a rigid body that has it (k, 3)."""
+    momentum = angular_momentum(states, mass, inertia)
+    return momentum, np.asarray(np.linalg.solve(moments(mass, inertia, states), momentum[..., None])[..., 0])
+
+
+def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
+    """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
     d, axes = _arms(mass, states), _axes(states)
     total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum("n,kni,knj->kij", mass, d, d)
-    total += np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3)
-    momentum = angular_momentum(states, mass, inertia)
-    return momentum, np.asarray(np.linalg.solve(total, momentum[..., None])[..., 0])
+    return np.asarray(total + np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3))
 
 
 def angular_momentum(states: Floats, mass: Floats, inertia: Floats) -> Floats:

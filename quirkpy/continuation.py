@@ -154,7 +154,7 @@ class Walk:
     def pull_slope(self, around: Vicinity, p: float) -> Floats:
         """dg/dp (f,), by central differences."""
         h = 1e-4 * self.range
-        there = [Vicinity(self.family(p + s * h).clusters, around.state, around.whole) for s in (-1.0, 1.0)]
+        there = [Vicinity(self.family(p + s * h).clusters, around.state) for s in (-1.0, 1.0)]
         low, high = (around.reduced(v.here.felt)[0] for v in there)
         return np.asarray((high - low) / (2.0 * h))
 
@@ -192,7 +192,7 @@ class Walk:
         p = self.p + s * self.tangent[-1] * self.range if fixed is None else fixed
         rows = base.answers(base.displaced(xi[None])).rows[0]
         for k in range(CORRECTIONS):
-            here = Vicinity(self.family(p).clusters, base.state_of(rows), base.whole)
+            here = Vicinity(self.family(p).clusters, base.state_of(rows))
             if fixed is None:
                 normal = here_tangent(here, base, self.tangent, scales, self.scales(here))
                 slope = self.pull_slope(here, p)[:, None] * self.range
@@ -204,7 +204,7 @@ class Walk:
             size = max(size_of(here, change), abs(dp) / self.range)
             if size > 4.0 * MOVES or not math.isfinite(size):
                 return None
-            if size <= CLOSE or (k >= 3 and size <= 1e-8):
+            if size <= CLOSE:
                 tangent = self.heading(here, p, here_tangent(here, base, self.tangent, scales, self.scales(here)))
                 return here, p, tangent, k
             rows, p = here.answers(here.displaced(change[None])).rows[0], p + dp

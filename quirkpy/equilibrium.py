@@ -12,6 +12,7 @@ import numpy as np
 from quirkpy.analysis import Pull, Reaction
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
+from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide
 from quirkpy.state import State
 from quirkpy.vicinity import Slopes, Vicinity
 
@@ -34,6 +35,9 @@ ZERO, DOUBTS = 1e-11, 10.0
 ASYMMETRY, NO_RATE = 1e-6, 1e-8
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
 ROUNDING = 1e-6
+#: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
+#: and of the largest acceleration that loads would give without joints.
+IDLE = 1e-12
 #: Along a neutral direction nothing pulls: less than this share of the largest stiffness makes of a stride.
 FLAT = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
@@ -150,7 +154,7 @@ def polish(around: Vicinity) -> Polished:
     for _ in range(NEWTON_STEPS):
         rows, size, settled = newton(around)
         if size == 0.0:
-            return Polished(around, moved, True)
+            return Polished(around, moved, settled)
         moved += size
         around = Vicinity(clusters, around.state_of(rows), around.whole)
         if settled:
@@ -167,15 +171,29 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
         step = back @ pull
         size = size_of(around, step)
         if size <= POLISHED:
-            return rows, size_of(around, xi), True
+            return rows, size_of(around, xi), balanced(around, pull, back)
         if size > GAIN * before:  # too far from where the stiffness was measured, or down to rounding
-            return rows, size_of(around, xi), before < ROUNDING
+            return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
         xi = xi + step * min(1.0, LONGEST / size)
         answers = around.answers(around.displaced(xi[None]))
         rows, pull, before = answers.rows[0], around.reduced(answers.felt)[0], size
         if size > LONGEST:
             break
     return rows, size_of(around, xi), False
+
+
+def rests(around: Vicinity) -> bool:
+    """Whether a state at standstill is an equilibrium, but for rounding."""
+    back = pseudo_inverse(around.stiffness)
+    return size_of(around, back @ around.pull) <= ROUNDING and balanced(around, around.pull, back)
+
+
+def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
+    """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well its stiffness is
+    zero, and its pull the largest.)"""
+    K = around.stiffness.values
+    left = size_of(around, pull - K @ (back @ pull))
+    return left <= IDLE * (float(abs(K).max(initial=0.0)) + around.loading)
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:
@@ -215,10 +233,14 @@ class Balance(NamedTuple):
 
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
-    parts = split(around)
-    carried = tuple(_carried(around, direction) for direction in around.whole.directions(around.rows))
-    neutral = (*carried, *(mode(around, direction, 0j) for direction in parts.neutral))
-    modes, judgement = judged(around, parts)
+    neutral = tuple(_carried(around, direction) for direction in around.whole.directions(around.rows))
+    crossing = crossing_at(around)
+    if crossing is None:
+        parts = split(around)
+        neutral += tuple(mode(around, direction, 0j) for direction in parts.neutral)
+        modes, judgement = judged(around, parts)
+    else:
+        modes, judgement = judged_at(around, crossing)
     return Equilibrium(
         state=around.state_of(around.here.rows[0]), neutral=neutral, modes=modes,
         energy=around.energy + around.entry.standing_energy, residual=float(abs(around.here.felt).max(initial=0.0)),
@@ -292,6 +314,29 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     return modes, dict(verdict="stable", reason=reason, damped=damped)
 
 
+def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+    """The same where branches of motion meet: each branch is a motion of its own, x'' + d x' + k x = 0 along it."""
+    K, D = crossing.stiffness, crossing.damping
+    if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
+        return (), dict(verdict="marginal", reason="branches of motion meet here, and its loads have no potential")
+    found = decide(crossing)
+    brakes = np.einsum("kf,fg,kg->k", found.along, D, found.along)
+    brakes[abs(brakes) <= NO_BEND] = 0.0
+    rates = [-0.5 * d + np.sqrt(complex(0.25 * d * d - k)) for d, k in zip(brakes, found.bends, strict=True)]
+    modes = tuple(mode(around, w, complex(s)) for s, w in zip(rates, found.along, strict=True))
+    fastest = max((abs(s) for s in rates), default=0.0)
+    unstable = tuple(m for m in modes if m.eigenvalue.real > NO_RATE * fastest)
+    if unstable:
+        reason = f"branches of motion meet here, and {_names(unstable)} leaves it along one of them"
+        return modes, dict(verdict="unstable", reason=reason, unstable=unstable)
+    if not found.rises:
+        return modes, dict(
+            verdict="marginal", reason="branches of motion meet here, which second order does not judge", marginal=modes
+        )
+    damped = bool((brakes > NO_RATE * fastest).all())
+    return modes, dict(verdict="stable", reason="branches of motion meet here, and energy rises on all", damped=damped)
+
+
 def motions(motion: Balance, rest: Floats, excused: int) -> tuple[Floats, Floats]:
     """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them.
 
@@ -331,7 +376,8 @@ def _described(around: Vicinity, shape: Floats, eigenvalue: complex, along: Floa
     largest = sizes.max(initial=0.0)
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]
-        shape, sizes = shape * (abs(turn) / turn / largest), sizes / largest
+        phase = abs(turn) / turn
+        shape, along, sizes = shape * (phase / largest), along * phase, sizes / largest
     if not abs(shape.imag).max(initial=0.0) > 1e-9:
         shape = shape.real
     moving = tuple(

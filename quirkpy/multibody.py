@@ -25,7 +25,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
 from quirkpy.search import Equilibria, Saddle
-from quirkpy.settle import Catch, Rule, catch, settle
+from quirkpy.settle import Catch, Rule, catch, check_rule, settle
 from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, check_settings
 from quirkpy.state import State, check_meeting
 from quirkpy.stiff import driver_for
@@ -230,8 +230,18 @@ class Multibody:
         the drift or the turning of the whole, where nothing outside keeps it.
         """
         begun = self if state is None else self.at(state)
-        settings = Settings(rtol, atol, "project", "free", method, None, keep, max(1, evaluations // 12))
-        return settle(begun, Rule(nudge, seed, rest, duration, settings, stop, progress))
+        most = max(1, evaluations // 12) if isinstance(evaluations, int) else None
+        rule = Rule(
+            nudge,
+            seed,
+            rest,
+            duration,
+            Settings(rtol, atol, "project", "free", method, None, keep, most),
+            stop,
+            progress,
+        )
+        check_rule(rule, evaluations)
+        return settle(begun, rule)
 
     def equilibria(
         self, state: State | None = None, *, seeds: int = 30, seed: int = 0, spread: float = 3.0

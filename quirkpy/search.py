@@ -10,7 +10,8 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, certify, newton, polish, size_of
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, positive
+from quirkpy.parts.part import PartError
 from quirkpy.state import State
 from quirkpy.vicinity import TURNED, Vicinity
 
@@ -28,6 +29,8 @@ SAME, ALIKE = 1e-5, 1e-6
 BEYOND = 1e-7
 #: How much a way wavers, as a share of a stride.
 WAVERS = 0.1
+#: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre) is left.
+UNKNOWN = 1e-8
 #: A climb begins so far up a mode [m], [rad].
 CLIMB = 0.05
 
@@ -36,8 +39,9 @@ CLIMB = 0.05
 class Equilibria(Sequence[Equilibrium]):
     """Equilibria found from some seeds, lowest energy first; `hits` says how often each was.
 
-    The search is random, so there may be more: `unseen` estimates how likely one further seed would lead to a new one
-    (the share of those met once, after Good and Turing).  lost: seeds that led nowhere.
+    The search is random, so there may be more: `unseen` estimates how likely a further hit would be a new one: the
+    share of those met once (Good and Turing), as if the next were one of them, so that it is never zero.  lost:
+    attempts that led nowhere; each seed makes two, downhill and by Newton's method.
     """
 
     found: tuple[Equilibrium, ...]
@@ -47,9 +51,8 @@ class Equilibria(Sequence[Equilibrium]):
 
     @property
     def unseen(self) -> float:
-        """The chance that one more seed finds a new equilibrium."""
-        total = sum(self.hits)
-        return sum(1 for n in self.hits if n == 1) / total if total else 1.0
+        """The chance that one more hit is a new equilibrium."""
+        return (1 + sum(n == 1 for n in self.hits)) / (1 + sum(self.hits))
 
     @overload
     def __getitem__(self, k: int) -> Equilibrium: ...
@@ -77,6 +80,12 @@ class Saddle(NamedTuple):
 # --- wells ------------------------------------------------------------------------------------------------------------
 def equilibria(system: Multibody, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
     """See `Multibody.equilibria`."""
+    if not (isinstance(seeds, int) and seeds > 0):
+        raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
+    try:
+        positive(spread)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"equilibria: spread {error}.") from None
     rng, lost = np.random.default_rng(seed), 0
     met: list[tuple[Equilibrium, Vicinity]] = []
     hits: list[int] = []
@@ -126,9 +135,10 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
                 there = polish(Vicinity(around.clusters, around.state_of(rows), around.whole))
                 return there.around if there.settled else None
         share = min(1.0, STEP / size) if size > 0.0 else 0.0
-        moved = around.answers(around.displaced(np.outer([1.0, 0.5, 0.25, 0.125], share * step)))
-        best = int(np.argmin(moved.energies)) if downhill else 0
-        around = Vicinity(around.clusters, around.state_of(moved.rows[best]), around.whole)
+        tried = np.outer([1.0, 0.5, 0.25, 0.125] if downhill else [1.0], share * step)
+        best = tried[int(np.argmin(around.rises(tried)))] if downhill else tried[0]
+        rows = around.answers(around.displaced(best[None])).rows[0]
+        around = Vicinity(around.clusters, around.state_of(rows), around.whole)
     return None
 
 
@@ -174,6 +184,12 @@ def _turned_apart(a: Floats, b: Floats) -> float:
 def saddle(system: Multibody, bottom: Equilibrium, directions: int) -> Saddle | None:
     """See `Multibody.saddle`."""
     base = Vicinity(system.clusters, bottom.state)
+    slope = base.slopes_of(base.probes.energies[:, None])[0] if base.freedoms else np.zeros(0)
+    if size_of(base, slope + base.pull) > UNKNOWN * (base.loading + float(abs(base.stiffness.values).max(initial=0.0))):
+        raise PartError(
+            "saddle: some of the loads that act here have no potential energy, so no barrier can be stated; write them "
+            "as forces with a potential (Gravity, PotentialWell, Potential)."
+        )
     found = []
     for climbed in _climbs(base, directions):
         if climbed is not None and not beyond_stops(climbed):

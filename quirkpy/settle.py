@@ -14,7 +14,7 @@ from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import (
     ASYMMETRY,
-    ROUNDING,
+    POLISHED,
     Equilibrium,
     Mode,
     Nudge,
@@ -22,21 +22,21 @@ from quirkpy.equilibrium import (
     certify,
     newton,
     polish,
-    pseudo_inverse,
+    rests,
     size_of,
 )
-from quirkpy.kernels.arrays import STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.arrays import STATE_WIDTH, V, state_rows
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, number, positive
 from quirkpy.parts.event import Event
-from quirkpy.simulate import Driver, Settings, state_at
+from quirkpy.parts.part import PartError
+from quirkpy.simulate import Driver, Settings, check_settings, state_at
 from quirkpy.state import State
 from quirkpy.tables import Selection
-from quirkpy.tables.merge import product
-from quirkpy.vicinity import Vicinity
+from quirkpy.vicinity import Vicinity, apart
 from quirkpy.whole import Whole, kinetic_beside
 
 if TYPE_CHECKING:
@@ -53,8 +53,11 @@ AGAIN = 0.1
 #: A motion does not settle whose dampers take less than this of its energy over a stretch of steps; a steady one keeps
 #: its liveliest moment within this share, and the balance of what is put in and taken out within another.
 LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
-#: The first stretch of steps over which that is judged; each is twice as long as the one before.
-STRETCH = 512
+#: The first stretch of steps over which that is judged; each is twice as long as the one before.  So many stretches
+#: that are alike are enough: what loses so little of its energy would not settle within any effort.
+STRETCH, PATIENCE = 512, 3
+#: So often at most a polished pose is given the turning that its momentum has there.
+TURNS_ANEW = 30
 #: A start is at rest when it is slower than this beside its whole [m/s or rad/s].
 STILL = 1e-12
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
@@ -69,7 +72,7 @@ class Watcher:
         self.liveliest, self.tried = 0.0, math.inf
         self.stretch: list[float] = []  # liveliest moments of the stretches so far [J]
         self.peak, self.rows, self.end = 0.0, 0, STRETCH
-        self.ledger, self.steady = np.zeros(2), 0
+        self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
         self.found: Equilibrium | None = None
         self.never: str | None = None
 
@@ -104,6 +107,7 @@ class Watcher:
         self.ledger = np.array([row[INTO], row[OUT]])
         before, self.stretch = self.stretch[-1] if self.stretch else math.inf, [*self.stretch, self.peak]
         alike = abs(self.peak - before) <= STEADY * self.peak
+        self.alike = self.alike + 1 if alike else 0
         if self.peak > 0.0 and abs(put) + abs(taken) <= LOSSLESS * self.peak:
             self.never = "nothing takes its energy"
         elif alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * self.peak:
@@ -112,6 +116,8 @@ class Watcher:
                 self.never = "it keeps moving: what is put in each cycle, dampers take out"
         else:
             self.steady = 0
+        if self.alike == PATIENCE:  # forces may put in and take out within one cycle
+            self.never = "it keeps moving as it did, stretch after stretch"
         self.end, self.peak = 2 * self.end, 0.0
 
 
@@ -150,21 +156,24 @@ class Well(NamedTuple):
         if left == 0.0 or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
             return True
         xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
-        here = self.around.energy
-        rises = self.around.answers(self.around.displaced(np.concatenate([xi, -xi]))).energies - here
-        return bool((rises >= WALL * BEYOND**2 * left - 1e-12 * abs(here)).all())
+        return bool((self.around.rises(np.concatenate([xi, -xi])) >= WALL * BEYOND**2 * left).all())
 
 
 def well_around(system: Multibody, state: State) -> Well | None:
-    """The well, or the saddle, at which a state lies, if Newton's method finds one there."""
-    around = unpressed(system.clusters, state)
-    rows, _, settled = newton(around)
-    if not settled:
-        return None
-    there = Vicinity(system.clusters, around.state_of(at_standstill(around, rows)), around.whole)
-    found = certify(there, size_of(there, coordinates(there, around.rows[None])[0]))
-    K = there.stiffness.values
-    return Well(there, found, *np.linalg.eigh(0.5 * (K + K.T)))
+    """The well, or the saddle, at which a state lies, if Newton's method finds one there; what turns keeps its angular
+    momentum, and so turns faster or slower there."""
+    start = around = unpressed(system.clusters, state)
+    for _ in range(TURNS_ANEW):
+        rows, moved, settled = newton(around)
+        if not settled:
+            return None
+        whole = around.whole.keeping(around.engine.selection, start.rows, rows)
+        around = Vicinity(system.clusters, around.state_of(at_standstill(whole, rows)), whole)
+        if not whole.turning.any() or moved <= POLISHED:
+            break
+    found = certify(around, size_of(around, coordinates(around, start.rows[None])[0]))
+    K = around.stiffness.values
+    return Well(around, found, *np.linalg.eigh(0.5 * (K + K.T)))
 
 
 def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:
@@ -173,22 +182,20 @@ def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> V
     for label in state.held:
         others = tuple(other for other in around.state.held if other != label)
         free = Vicinity(clusters, dataclasses.replace(around.state, held=others), around.whole)
-        if size_of(free, pseudo_inverse(free.stiffness) @ free.pull) <= ROUNDING:
+        if rests(free):
             around = free
     return around
 
 
 def coordinates(around: Vicinity, states: Floats) -> Floats:
     """Coordinates, to first order, of states near by (k, f)."""
-    turn = product(around.rows[:, Q:V] * (1.0, -1.0, -1.0, -1.0), states[..., Q:V])
-    turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
-    return around.reduced(np.concatenate([states[..., R:Q] - around.rows[:, R:Q], turning], axis=-1))
+    return around.reduced(apart(np.broadcast_to(around.rows, states.shape), states))
 
 
-def at_standstill(around: Vicinity, rows: Floats) -> Floats:
+def at_standstill(whole: Whole, rows: Floats) -> Floats:
     """A state of the whole's motion and none beside it."""
     out = rows.copy()
-    out[:, V:] = around.whole.field(rows)
+    out[:, V:] = whole.field(rows)
     return out
 
 
@@ -205,6 +212,18 @@ class Rule(NamedTuple):
     progress: Any
 
 
+def check_rule(rule: Rule, evaluations: object) -> None:
+    """What `settle` is asked for, also where nothing will have to move."""
+    check_settings(rule.duration, rule.settings)
+    for name, value, check in (("nudge", rule.nudge, number), ("rest", rule.rest, positive)):
+        try:
+            check(value)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"settle: {name} {error}.") from None
+    if not (isinstance(evaluations, int) and evaluations > 0):
+        raise PartError(f"settle: evaluations is {evaluations!r}, but must be a whole number above zero.")
+
+
 def settle(system: Multibody, rule: Rule) -> Equilibrium:
     """See `Multibody.settle`."""
     return dataclasses.replace(settled(system, rule), system=system)
@@ -214,7 +233,7 @@ def settled(system: Multibody, rule: Rule) -> Equilibrium:
     """The same, not yet told of what."""
     start = unpressed(system.clusters, system.initial)
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
-    if still and size_of(start, pseudo_inverse(start.stiffness) @ start.pull) <= ROUNDING:
+    if still and rests(start):
         return from_rest(system, polish(start), rule)
     return run_to_rest(system, start.whole, rule)
 

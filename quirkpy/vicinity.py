@@ -32,6 +32,8 @@ from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
 #: stiffness that changes over a centimetre or more (docs/numerics.md).
 FAR, TURNED = 1e-4, 2e-3
+#: Work along a way is summed over so many pieces of it.
+SEGMENTS = 4
 #: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
 PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
 EIGHTH = np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / 840.0
@@ -187,6 +189,13 @@ class Vicinity:
         return float(self.here.energies[0])
 
     @cached_property
+    def loading(self) -> float:
+        """The largest acceleration that the loads would give a body without joints [m/s2], [rad/s2]."""
+        _, back = equation.mass_roots(self.at)
+        forces = equation.applied_forces(self.at)
+        return float(abs(np.einsum("nij,njk,nk->ni", back, back, forces)).max(initial=0.0))
+
+    @cached_property
     def reach(self) -> Floats:
         """The step of each coordinate that moves no body by more than a probe may (f,)."""
         far = np.linalg.norm(self.basis[..., :3], axis=-1).max(axis=-1) / FAR
@@ -197,6 +206,18 @@ class Vicinity:
     def stiffness(self) -> Slopes:
         """K [1/s2]."""
         return self._slopes(-self.reduced(self.probes.felt))
+
+    def rises(self, xi: Floats) -> Floats:
+        """The work [J] that it takes to go to some coordinates (k, f) along the joints, whatever forces do there, also
+        those without a potential energy and those that are felt as the whole turns; exact to second order (k,)."""
+        shares = np.linspace(0.0, 1.0, SEGMENTS + 1)[:, None, None]
+        k, n = len(xi), len(self.rows)
+        answers = self.answers(self.displaced((shares * xi).reshape((SEGMENTS + 1) * k, self.freedoms)))
+        rows, felt = (a.reshape(SEGMENTS + 1, k, n, a.shape[-1]) for a in (answers.rows, answers.felt))
+        tables, mean = self.engine.selection.tables, 0.5 * (felt[1:] + felt[:-1])
+        step = apart(rows[:-1], rows[1:])
+        pushed = np.einsum("n,skni,skni->k", tables.body_mass, mean[..., :3], step[..., :3])
+        return np.asarray(-pushed - np.einsum("nij,sknj,skni->k", tables.body_inertia, mean[..., 3:], step[..., 3:]))
 
     @cached_property
     def moving(self) -> Answers:
@@ -261,6 +282,13 @@ class Vicinity:
         still[:, V:] = np.einsum("f,fni->ni", direction, self.basis)
         every = self.entry.expand(np.concatenate([still, np.zeros((1, STATE_WIDTH))]))
         return np.asarray(every[:-1, V:])
+
+
+def apart(one: Floats, two: Floats) -> Floats:
+    """From states to others near by: displacements in N and rotation vectors in body axes (..., n, 6)."""
+    turn = product(one[..., Q:V] * (1.0, -1.0, -1.0, -1.0), two[..., Q:V])
+    turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
+    return np.concatenate([two[..., R:Q] - one[..., R:Q], turning], axis=-1)
 
 
 def _tidy(directions: Floats) -> Floats:

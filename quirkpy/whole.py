@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from quirkpy import equation
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.engine import Engine
@@ -28,6 +29,8 @@ from quirkpy.tables.tables import CALLBACK, HILL, Selection
 #: An island counts as free of outside loads where a shift of one metre or a turn changes its accelerations by less
 #: than this share of them.
 INVARIANCE = 1e-7
+#: A rigid motion satisfies joints that move by themselves where it misses none of their rates by this share.
+RIGID = 1e-9
 #: Accelerations below this are rounding [m/s2] or [rad/s2].
 ROUNDING = 1e-14
 #: Bodies are looked at so far off their places [m], [rad].
@@ -95,14 +98,20 @@ class Whole:
             for axis in np.eye(3):
                 if self.drifts[mine].all():
                     out.append(np.where(mine[:, None], np.concatenate([axis, np.zeros(3)]), 0.0))
-            for axis in np.eye(3):
-                if self.turns[mine].all() and not self.turning[mine].any():
-                    about = np.concatenate(
-                        [np.cross(axis, rows[:, R:Q] - self.centre), into_body(rows, np.tile(axis, (len(rows), 1)))],
-                        axis=1,
-                    )
-                    out.append(np.where(mine[:, None], about, 0.0))
+            if self.turns[mine].all() and not self.turning[mine].any():
+                out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
         return np.array(out).reshape(-1, len(rows), 6)
+
+    def keeping(self, selection: Selection, before: Floats, after: Floats) -> Whole:
+        """The same, turning as the angular momentum of a state makes it turn in another pose (n, STATE_WIDTH)."""
+        turning, tables = self.turning.copy(), selection.tables
+        for k in np.unique(self.islands):
+            mine = self.islands == k
+            if self.turns[mine].all() and self.turning[mine].any():
+                m, inertia = tables.body_mass[mine], tables.body_inertia[mine]
+                momentum = angular_momentum(before[None, mine], m, inertia)[0]
+                turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
+        return dataclasses.replace(self, turning=turning)
 
     def carried(self, rows: Floats, seconds: float) -> Floats:
         """The state after it has been carried along for some time, nothing moving beside it."""
@@ -120,6 +129,12 @@ def into_body(rows: Floats, a: Floats) -> Floats:
     """Vectors in N, one for each body (n, 3), in body axes (..., n, 3)."""
     back = rows[..., Q:V] * (1.0, -1.0, -1.0, -1.0)
     return turned(back, np.broadcast_to(a, (*rows.shape[:-1], 3)))
+
+
+def turns(rows: Floats, centre: Floats) -> list[Floats]:
+    """Velocities in N, and angular ones in body axes, of all bodies turning about each axis of N (three (n, 6))."""
+    axes = (np.tile(axis, (len(rows), 1)) for axis in np.eye(3))
+    return [np.concatenate([np.cross(a, rows[:, R:Q] - centre), into_body(rows, a)], axis=1) for a in axes]
 
 
 def rotation(angle: Floats) -> Floats:
@@ -141,7 +156,9 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
         mine = groups == k
         if k < 0:
             if at.rows.rate.any():  # joints that move by themselves
-                out = _fitted(out, engine.selection, rows, mine, base, drifts=False, turns=False)
+                out = _driven(out, at, rows, mine) or _fitted(
+                    out, engine.selection, rows, mine, base, drifts=False, turns=False
+                )
         elif _nothing_pulls(engine, at.t, bent, mine):
             turns = _nothing_turns(engine, at.t, bent, mine)
             out = _fitted(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
@@ -228,6 +245,20 @@ def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
     return np.asarray(mass @ rows[mine, R:Q] / mass.sum())
 
 
+def _driven(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | None:
+    """The rigid motion that joints which move by themselves ask for, steadily round a point that stands still; None
+    where no rigid motion satisfies them all."""
+    n, centre = len(rows), _mass_centre(at.selection, rows, mine)
+    shifts = [np.tile(np.concatenate([axis, np.zeros(3)]), (n, 1)) for axis in np.eye(3)]
+    rigid = np.where(mine[:, None], np.array([*shifts, *turns(rows, centre)]), 0.0).reshape(6, 6 * n)
+    J, rate = equation.constraint_matrix(at), at.rows.rate
+    found = np.linalg.lstsq(J @ rigid.T, -rate, rcond=1e-9)[0]
+    if abs(J @ rigid.T @ found + rate).max() > RIGID * abs(rate).max():
+        return None
+    velocity, turning = np.split(np.asarray(found, dtype=np.float64), 2)
+    return _with(whole, mine, centre, velocity, np.cross(turning, velocity), turning)
+
+
 def _fitted(
     whole: Whole, selection: Selection, rows: Floats, mine: Bools, base: Floats, *, drifts: bool, turns: bool
 ) -> Whole:
@@ -241,6 +272,12 @@ def _fitted(
         turning = np.asarray(spinning(mass, selection.tables.body_inertia[mine], rows[None, mine])[1][0])
     if not drifts:  # carried round a point that stands still
         fall = np.asarray(np.cross(turning, velocity))
+    found = _with(whole, mine, centre, velocity, fall, turning)
+    return dataclasses.replace(found, drifts=whole.drifts | (mine & drifts), turns=whole.turns | (mine & turns))
+
+
+def _with(whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Floats, turning: Floats) -> Whole:
+    """The same with the motion of some bodies."""
     one = mine[:, None]
     return dataclasses.replace(
         whole,
@@ -248,8 +285,6 @@ def _fitted(
         velocity=np.where(one, velocity, whole.velocity),
         acceleration=np.where(one, fall, whole.acceleration),
         turning=np.where(one, turning, whole.turning),
-        drifts=whole.drifts | (mine & drifts),
-        turns=whole.turns | (mine & turns),
     )
 
 
@@ -276,11 +311,15 @@ def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats
 
 def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:
     """Angular momentum about the mass centre and the angular velocity of a rigid body that has it (k, 3)."""
+    momentum = angular_momentum(states, mass, inertia)
+    return momentum, np.asarray(np.linalg.solve(moments(mass, inertia, states), momentum[..., None])[..., 0])
+
+
+def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
+    """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
     d, axes = _arms(mass, states), _axes(states)
     total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum("n,kni,knj->kij", mass, d, d)
-    total += np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3)
-    momentum = angular_momentum(states, mass, inertia)
-    return momentum, np.asarray(np.linalg.solve(total, momentum[..., None])[..., 0])
+    return np.asarray(total + np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3))
 
 
 def angular_momentum(states: Floats, mass: Floats, inertia: Floats) -> Floats:

@@ -1,0 +1,208 @@
+"""What settles, what never does, and that either is recognised with bounded effort and the same bits each time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from tests.assemblies import assembly
+from tests.motion import apart
+from tests.random_systems import seeds
+
+
+def slider(*forces: Any, speed: float = 0.0, at: float = 0.3) -> qp.Multibody:
+    """One kilogram on a rail along x, on a spring of 4 N/m."""
+    body = qp.Body.sphere("mass", 0.05, 1.0, position=(at, 0, 0), velocity=(speed, 0, 0))
+    rail = qp.Prismatic("rail", qp.GROUND.site("o", z=(1, 0, 0)), body.site("c", z=(1, 0, 0)))
+    return qp.Multibody(
+        body, rail, qp.JointSpring("spring", rail, stiffness=4.0), *(make(rail, body) for make in forces)
+    )
+
+
+def drag(ratio: float) -> Any:
+    return lambda rail, body: qp.JointDamper("drag", rail, damping=2.0 * ratio * 2.0)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 0.02, 0.002])
+def test_lightly_damped_systems_settle_when_a_thousandth_of_their_motion_is_left(ratio: float) -> None:
+    """exp(-ratio w t) = 1/1000, at about one swing's accuracy."""
+    found = slider(drag(ratio)).settle()
+    assert (found.verdict, found.damped) == ("stable", True)
+    assert found.state["rail"].travel == pytest.approx(0.0, abs=1e-13)
+    assert found.modes[0].damping == pytest.approx(ratio, rel=1e-8)
+    assert found.state.t == pytest.approx(math.log(1000.0) / (2.0 * ratio), rel=0.1, abs=2.0)
+
+
+@pytest.mark.parametrize("rest", [1e-2, 1e-3, 1e-5])
+def test_rest_is_asked_for_as_a_share_of_the_fastest_motion(rest: float) -> None:
+    found = slider(drag(0.05)).settle(rest=rest)
+    assert found.run is not None
+    left = found.run.kinetic + 2.0 * found.run["rail"].travel ** 2
+    assert left[-1] <= rest**2 * found.run.kinetic.max() * 1.0001
+
+
+def pair(velocity: Any, ratio: float, turning: float = 0.0) -> qp.Multibody:
+    """Two bodies on a sprung slider that nothing else holds, drifting and turning."""
+    spin = np.array([0.0, 0.0, turning])
+    ends = [np.array([x, 0.2, 0.0]) for x in (-0.4, 0.5)]
+    bodies = [
+        qp.Body(name, m, (0.01, 0.01, 0.015), position=p, velocity=velocity + np.cross(spin, p), angular_velocity=spin)
+        for name, m, p in zip(("one", "two"), (1.0, 2.0), ends)
+    ]
+    rail = qp.Prismatic("rail", *(b.site("s", z=(1, 0, 0)) for b in bodies))
+    spring = qp.JointSpring("spring", rail, stiffness=6.0, rest=0.7, damping=4.0 * ratio)
+    return qp.Multibody(*bodies, rail, spring)
+
+
+@pytest.mark.parametrize("velocity", [(0.0, 0.0, 0.0), (3.0, -1.0, 0.5), (100.0, 0.0, 0.0)])
+@pytest.mark.parametrize("ratio", [0.3, 0.02])
+def test_drifting_bodies_settle_on_each_other(velocity: tuple[float, float, float], ratio: float) -> None:
+    """k = 6 N/m on the reduced mass 2/3 kg: 3 rad/s; the drift counts for nothing."""
+    found = pair(velocity, ratio).settle()
+    assert (found.verdict, found.damped) == ("stable", True)
+    assert found.state["rail"].travel == pytest.approx(0.7, abs=1e-11)
+    assert found.modes[0].frequency == pytest.approx(3.0, rel=1e-8)
+    assert len(found.neutral) == 6
+    np.testing.assert_allclose(found.state.v, np.tile(velocity, (2, 1)), rtol=0.0, atol=1e-9)
+
+
+def test_a_turning_pair_settles_farther_apart_and_keeps_turning() -> None:
+    """Momentum h is kept: k (x - 0.7) = m w^2 x, w = h / (J + m x^2) with the reduced mass m = 2/3.  It nods for ever
+    about its major axis, for the slider does not feel that."""
+    system = pair((0.2, 0.0, 0.0), 0.1, 0.8)
+    found = system.settle(rtol=1e-11, atol=1e-13)
+    assert (found.verdict, found.damped) == ("stable", False)
+    x, J, m = found.state["rail"].travel, 2 * 0.015, 2.0 / 3.0
+    h = 0.8 * (J + m * 0.9**2)
+    assert 6.0 * (x - 0.7) == pytest.approx(m * (h / (J + m * x * x)) ** 2 * x, rel=1e-7)
+    np.testing.assert_allclose(found.state.omega[:, 2], h / (J + m * x * x), rtol=1e-7)
+
+
+# --- what never settles -----------------------------------------------------------------------------------------------
+def test_an_undamped_swing_never_settles() -> None:
+    found = slider().settle()
+    assert found.verdict == "never settles"
+    assert "nothing takes its energy" in found.reason
+    assert found.run is not None
+    assert found.run.counts.evaluations < 50_000
+
+
+class VanDerPol(qp.Force):
+    """Damping that feeds small motions and brakes large ones."""
+
+    body: qp.Body
+
+    def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
+        motion = at[self.body]
+        x, v = motion.position[0], motion.velocity[0]
+        return {self.body: qp.Wrench((0.5 * (1.0 - (x / 0.1) ** 2) * v, 0, 0), (0, 0, 0), motion.position)}
+
+
+@pytest.mark.slow
+def test_a_limit_cycle_is_recognised_and_its_centre_is_unstable() -> None:
+    system = slider(lambda rail, body: VanDerPol("feed", body))
+    found = system.settle()
+    assert found.verdict == "never settles"
+    assert "keeps moving" in found.reason
+    assert found.run is not None
+    assert found.run.counts.evaluations < 200_000
+    centre = slider(lambda rail, body: VanDerPol("feed", body), at=0.0).settle(nudge=0.0)
+    assert centre.verdict == "unstable"
+    assert centre.unstable[0].eigenvalue.real == pytest.approx(0.25, rel=1e-7)
+
+
+@pytest.mark.parametrize("evaluations", [2_000, 20_000])
+def test_the_effort_is_bounded_by_evaluations_and_never_by_the_clock(evaluations: int) -> None:
+    found = slider(drag(1e-5)).settle(evaluations=evaluations)
+    assert found.verdict == "never settles"
+    assert found.run is not None
+    assert found.run.counts.evaluations <= 1.5 * evaluations
+    assert "max_steps" in found.reason
+
+
+def test_the_effort_is_bounded_by_simulated_time() -> None:
+    found = slider(drag(0.002)).settle(duration=30.0)
+    assert found.verdict == "never settles"
+    assert found.state.t == pytest.approx(30.0, abs=1e-12)
+
+
+def test_friction_under_a_steady_load_creeps_to_rest() -> None:
+    """Smooth friction has no potential: its slope at standstill damps, and the spring decides where it ends."""
+    found = slider(
+        lambda rail, body: qp.JointFriction("rub", rail, coefficient=0.3, preload=1.0, slip=0.1),
+        lambda rail, body: qp.Load("push", body, force=(0.5, 0, 0)),
+    ).settle()
+    assert found.verdict == "stable"
+    assert found.state["rail"].travel == pytest.approx(0.125, abs=1e-11)
+    assert found.modes[0].damping == pytest.approx(0.3 / 0.1 / 4.0, rel=1e-6)
+
+
+# --- the same each time -----------------------------------------------------------------------------------------------
+def test_the_same_seed_gives_the_same_bits() -> None:
+    system = slider(drag(0.05))
+    one, two = (system.settle(seed=1) for _ in range(2))
+    assert apart(one.state, two.state) == 0.0
+    assert [m.eigenvalue for m in one.modes] == [m.eigenvalue for m in two.modes]
+    found = [system.equilibria(seeds=6, seed=5) for _ in range(2)]
+    assert found[0].hits == found[1].hits
+    assert all(apart(a.state, b.state) == 0.0 for a, b in zip(*found))
+
+
+@seeds(4, 2)
+def test_locked_bodies_have_the_modes_and_verdict_of_the_body_that_they_are(seed: int) -> None:
+    both = assembly(seed, grounded=True, conservative=True)
+    one, two = (system.equilibria(seeds=1, seed=0) for system in (still(both.locked), still(both.by_hand)))
+    assert [e.verdict for e in one] == [e.verdict for e in two]
+    for a, b in zip(one, two):
+        assert len(a.modes) == len(b.modes)
+        np.testing.assert_allclose([m.frequency for m in a.modes], [m.frequency for m in b.modes], rtol=1e-5, atol=1e-5)
+
+
+def still(system: qp.Multibody) -> qp.Multibody:
+    """The same at standstill."""
+    zero = {name: {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0)} for name in system.bodies}
+    return system.at(system.initial.replace(zero))
+
+
+# --- modes are heard --------------------------------------------------------------------------------------------------
+def test_frequencies_are_those_with_which_it_rings() -> None:
+    """Three masses on springs and hinges in a row: displaced along one mode by 1e-5, it comes back after a period."""
+    bodies = [qp.Body.box(f"b{k}", (0.2, 0.1, 0.1), 1.0 + k, position=(0.3 * k + 0.15, 0, 0)) for k in range(3)]
+    hinges = [
+        qp.Revolute(
+            f"h{k}", bodies[k - 1] if k else qp.GROUND, b, at=(0.3 * k, 0, 0), axis=(0, 0, 1) if k != 1 else (0, 1, 0)
+        )
+        for k, b in enumerate(bodies)
+    ]
+    springs = [qp.JointSpring(f"s{k}", h, stiffness=5.0 + k) for k, h in enumerate(hinges)]
+    system = qp.Multibody(*bodies, *hinges, *springs, qp.Gravity((9.81, 0, 0)))
+    found = system.settle(nudge=0.0)
+    around = system.linearize(found.state)
+    assert len(found.modes) == 3
+    for mode in found.modes:
+        start = around.displaced(1e-5 * np.real(mode.along) / np.linalg.norm(mode.along))
+        run = system.at(start).simulate(3.2 * mode.period, rtol=1e-12, atol=1e-16)
+        swing = np.array([run.at(t).r - found.state.r for t in run.t]).reshape(len(run.t), -1)
+        which = int(abs(swing).max(axis=0).argmax())
+        times = [rising(run, which, k * mode.period, found.state) for k in (1, 3)]
+        assert (times[1] - times[0]) / 2.0 == pytest.approx(mode.period, rel=1e-5)
+
+
+def rising(run: qp.Trajectory, which: int, near: float, rest: qp.State) -> float:
+    """When a coordinate is largest near some time: its velocity crosses zero."""
+
+    def speed(t: float) -> float:
+        return float(run.at(t).v.reshape(-1)[which])
+
+    period = near if near else 1.0
+    low, high = near - 0.05 * period, near + 0.05 * period
+    sign = np.sign(speed(low))
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.sign(speed(middle)) == sign else (low, middle)
+    return low

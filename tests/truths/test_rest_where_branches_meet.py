@@ -1,0 +1,121 @@
+"""A flat four-bar at rest: two branches of motion meet, and each is judged by its own closed form.
+
+Uprights of length L from feet at 0 and d, a coupler of length d, all along x; angles a and b.  To second order the loop
+closes on L (a^2 - b^2) + L^2 (b - a)^2 / d = 0: on b = a, the parallelogram, and on b = a (L + d) / (L - d), crossed.
+Weight m g along x, uprights and coupler, gives U = (g L / 4) (mu + mc) (a^2 + b^2), a spring at a foot k a^2 / 2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+
+L, D, UPRIGHT, COUPLER, G = 1.0, 0.6, 0.8, 0.5, 9.81
+THIN = 1e-3
+#: b / a on the two branches.
+BRANCHES = {"parallelogram": 1.0, "crossed": (L + D) / (L - D)}
+
+
+def four_bar(
+    weight: float, stiffness: float = 0.0, damping: float = 0.0, y: float = 0.0, name: str = ""
+) -> list[qp.Part]:
+    """weight: of all bars along x [m/s2]."""
+    bars = [
+        qp.Body(f"{name}{n}", m, (THIN, m * size**2 / 12.0, m * size**2 / 12.0), position=(x + 0.5 * size, y, 0.0))
+        for n, m, size, x in (("up0", UPRIGHT, L, 0.0), ("up1", UPRIGHT, L, D), ("over", COUPLER, D, L))
+    ]
+    pairs = [(qp.GROUND, 0, 0.0), (qp.GROUND, 1, D), (bars[0], 2, L), (bars[1], 2, L + D)]
+    hinges = [
+        qp.Revolute(f"{name}h{k}", one, bars[two], at=(x, y, 0.0), axis=(0, 0, 1))
+        for k, (one, two, x) in enumerate(pairs)
+    ]
+    spring = qp.JointSpring(f"{name}spring", hinges[0], stiffness=stiffness, damping=damping)
+    weights = [qp.Load(f"{name}weight of {b.name}", b, force=(b.mass * weight, 0, 0)) for b in bars]
+    return [*bars, *hinges, spring, *weights]
+
+
+def square(ratio: float, weight: float, stiffness: float) -> float:
+    """w^2 on the branch b = ratio a."""
+    a, b = 1.0, ratio
+    bend = 0.5 * weight * L * (UPRIGHT + COUPLER) * (a * a + b * b) + stiffness * a * a
+    moving = UPRIGHT * L**2 / 3.0 * (a * a + b * b)
+    moving += COUPLER * (L * (a + b) / 2.0) ** 2 + COUPLER * D**2 / 12.0 * (L * (b - a) / D) ** 2
+    return bend / moving
+
+
+#: Of the crossed branch: where the spring holds a against a weight of one that pushes.
+NEEDED = {n: 0.5 * G * L * (UPRIGHT + COUPLER) * (1.0 + r * r) for n, r in BRANCHES.items()}
+
+
+@pytest.mark.parametrize(
+    ("weight", "stiffness", "verdict"),
+    [
+        (G, 0.0, "stable"),
+        (-G, 0.0, "unstable"),
+        (-G, 0.5 * (NEEDED["parallelogram"] + NEEDED["crossed"]), "unstable"),  # on the crossed branch alone
+        (-G, 1.1 * NEEDED["crossed"], "stable"),  # though the first-order directions fall between the branches
+        (-G, 0.99 * NEEDED["crossed"], "unstable"),
+        (0.0, 0.0, "marginal"),
+    ],
+)
+def test_a_flat_four_bar_is_judged_on_its_true_branches(weight: float, stiffness: float, verdict: str) -> None:
+    found = qp.Multibody(*four_bar(weight, stiffness)).settle(nudge=0.0)
+    assert found.verdict == verdict
+    assert "branches of motion meet" in found.reason
+    if weight == 0.0:
+        return
+    known = sorted(square(r, weight, stiffness) for r in BRANCHES.values())
+    squares = sorted(-(m.eigenvalue**2).real for m in found.modes)
+    np.testing.assert_allclose(squares, known, rtol=1e-7)
+
+
+def test_the_branch_that_leaves_is_the_crossed_one() -> None:
+    stiffness = 0.5 * (NEEDED["parallelogram"] + NEEDED["crossed"])
+    found = qp.Multibody(*four_bar(-G, stiffness)).settle(nudge=0.0)
+    (falls,) = found.unstable
+    assert falls.shape[1, 5] / falls.shape[0, 5] == pytest.approx(BRANCHES["crossed"], rel=1e-6)
+
+
+def test_damping_on_a_branch_is_that_of_its_spring() -> None:
+    found = qp.Multibody(*four_bar(G, 0.0, damping=0.05)).settle()
+    assert (found.verdict, found.damped) == ("stable", True)
+    for m in found.modes:
+        ratio = min(BRANCHES.values(), key=lambda r: abs(m.shape[1, 5] / m.shape[0, 5] - r))
+        moving = square(ratio, 0.0, 1.0)  # 1 / moving mass, for a = 1
+        assert -2.0 * m.eigenvalue.real == pytest.approx(0.05 * moving, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [(1.1, 1.3, "stable"), (1.1, 0.9, "unstable"), (0.8, 0.5, "unstable")],
+)
+def test_two_flat_four_bars_have_two_forms(first: float, second: float, verdict: str) -> None:
+    parts = [
+        *four_bar(-G, first * NEEDED["crossed"], name="one "),
+        *four_bar(-G, second * NEEDED["crossed"], y=3.0, name="two "),
+    ]
+    found = qp.Multibody(*parts).settle(nudge=0.0)
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.2])
+def test_a_pose_that_is_not_singular_is_judged_as_ever(angle: float) -> None:
+    """Merely redundant rows bend nothing: the parallelogram, opened, falls to where its weight hangs."""
+    system = qp.Multibody(*four_bar(G, 0.0, damping=0.3))
+    assert len(system.mobility().redundant) == 4
+    start = system.initial
+    turn = qp.rotation((0, 0, 1), angle)
+    tip = L * np.array([math.cos(angle), math.sin(angle), 0.0])
+    opened = start.replace({
+        "up0": {"position": 0.5 * tip, "orientation": turn},
+        "up1": {"position": 0.5 * tip + (D, 0, 0), "orientation": turn},
+        "over": {"position": tip + (0.5 * D, 0, 0)},
+    })  # fmt: skip
+    assert abs(system.residual(opened).position).max() < 1e-15
+    assert system.mobility(opened).degrees_of_freedom == 1
+    assert system.mobility().degrees_of_freedom == 2
+    assert system.mobility(opened).smallest > 1e-2

@@ -58,11 +58,11 @@ def main() -> dict[str, float]:
     far = swung(near, -math.pi)
     summit = near.settle(far, nudge=0.0)
     tell("Now the well stands at (0.1, 0, 0), and B lies shut half a turn away.  Nothing moves it, and yet:", summit)
-    blocked = near.settle(far)
+    blocked = near.settle(far, nudge=-1e-6)
     tell(
         "So the start is left by a nudge, whose sense a seed decides.  This one pushes B into the closed face:", blocked
     )
-    left = near.settle(far, nudge=-1e-6)
+    left = near.settle(far)
     tell("The other sense is free, and B falls shut on the other face, where nothing presses:", left)
 
     reaction, pull = free.reactions["hinge"].force, free.forces["B"][0].force

@@ -38,7 +38,7 @@ Apart: TypeAlias = tuple[float, Vec, Vec, Vec]
 
 #: An overlap is looked at from this share of the size outside; its direction is improved so many times at most, as long
 #: as the depth changes by more than this share of the size.
-OUTSIDE, MOST_TURNS, SETTLED = 1e-3, 30, 1e-12
+OUTSIDE, MOST_TURNS, SETTLED = 1e-3, 20, 1e-12
 #: Nearer than this share of the size solids are treated like those that overlap: the direction between points that are
 #: so close has lost its digits.
 NEARLY = 1e-5

@@ -32,8 +32,9 @@ from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
 #: stiffness that changes over a centimetre or more (docs/numerics.md).
 FAR, TURNED = 1e-4, 2e-3
-#: A pose is near a singular one where the smallest singular value that counts is below this.
-NEAR = 0.1
+#: A pose is near a singular one where the smallest singular value that counts is below this; then probes move less, down
+#: to this share, below which rounding spoils more than they gain.
+NEAR, SHORTEST = 0.1, 0.05
 #: Work along a way is summed over so many pieces of it.
 SEGMENTS = 4
 #: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
@@ -207,7 +208,7 @@ class Vicinity:
         """The step of each coordinate that moves no body by more than a probe may (f,); less where a singular pose is
         near, around which the joints bend in as little as their smallest singular value."""
         parts = self.decomposition
-        near = min(1.0, float(parts.sigma[parts.rank - 1]) / NEAR) if parts.rank else 1.0
+        near = min(1.0, max(SHORTEST, float(parts.sigma[parts.rank - 1]) / NEAR)) if parts.rank else 1.0
         far = np.linalg.norm(self.basis[..., :3], axis=-1).max(axis=-1) / FAR
         turning = np.linalg.norm(self.basis[..., 3:], axis=-1).max(axis=-1) / TURNED
         return np.asarray(near / np.maximum(far, turning))

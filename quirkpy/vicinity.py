@@ -32,8 +32,8 @@ from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
 #: stiffness that changes over a centimetre or more (docs/numerics.md).
 FAR, TURNED = 1e-4, 2e-3
-#: A pose is near a singular one where the smallest singular value that counts is below this; then probes move less, down
-#: to this share, below which rounding spoils more than they gain.
+#: A pose is near a singular one where the smallest singular value that counts is below this; then probes move less,
+#: down to this share, below which rounding spoils more than they gain.
 NEAR, SHORTEST = 0.1, 0.05
 #: Work along a way is summed over so many pieces of it.
 SEGMENTS = 4

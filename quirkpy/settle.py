@@ -162,15 +162,21 @@ class Well(NamedTuple):
 def well_around(system: Multibody, state: State) -> Well | None:
     """The well, or the saddle, at which a state lies, if Newton's method finds one there; what turns keeps its angular
     momentum, and so turns faster or slower there."""
-    start = around = unpressed(system.clusters, state)
+    start, before = unpressed(system.clusters, state), math.inf
+    around = start
     for _ in range(TURNS_ANEW):
         rows, moved, settled = newton(around)
-        if not settled:
+        if not settled and around is start:
             return None
+        if not settled or moved >= before:  # down to rounding
+            break
+        before = moved
         whole = around.whole.keeping(around.engine.selection, start.rows, rows)
         around = Vicinity(system.clusters, around.state_of(at_standstill(whole, rows)), whole)
         if not whole.turning.any() or moved <= POLISHED:
             break
+    if around.whole.turning.any():
+        around = polish(around).around
     found = certify(around, size_of(around, coordinates(around, start.rows[None])[0]))
     K = around.stiffness.values
     return Well(around, found, *np.linalg.eigh(0.5 * (K + K.T)))

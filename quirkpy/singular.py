@@ -51,7 +51,7 @@ class Decided(NamedTuple):
 
 def crossing_at(around: Vicinity) -> Crossing | None:
     """What is bent where branches meet; None at an ordinary pose."""
-    parts = equation.decompose(around.at)
+    parts = around.decomposition
     if not around.freedoms or parts.rank == len(parts.norms):
         return None
     lost = np.linalg.qr(parts.U[:, : parts.rank], mode="complete")[0][:, parts.rank :] / parts.norms[:, None]

@@ -32,6 +32,9 @@ from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
 #: stiffness that changes over a centimetre or more (docs/numerics.md).
 FAR, TURNED = 1e-4, 2e-3
+#: A pose is near a singular one where the smallest singular value that counts is below this; then probes move less,
+#: down to this share, below which rounding spoils more than they gain.
+NEAR, SHORTEST = 0.1, 0.05
 #: Work along a way is summed over so many pieces of it.
 SEGMENTS = 4
 #: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
@@ -81,11 +84,16 @@ class Vicinity:
         return Instant(self.engine.selection, s.t, r, q, v, omega, s.near, s.held)
 
     @cached_property
+    def decomposition(self) -> equation.Decomposition:
+        """Of the rows of the joints here."""
+        return equation.decompose(self.at)
+
+    @cached_property
     def basis(self) -> Floats:
         """Z: displacements that the joints allow, beside those of the whole that change nothing (f, nb, 6)."""
         n = len(self.rows)
         root, back = equation.mass_roots(self.at)
-        parts = equation.decompose(self.at)
+        parts = self.decomposition
         taken = parts.Vt[: parts.rank]
         carried = self.whole.directions(self.rows)
         if len(carried):
@@ -197,10 +205,13 @@ class Vicinity:
 
     @cached_property
     def reach(self) -> Floats:
-        """The step of each coordinate that moves no body by more than a probe may (f,)."""
+        """The step of each coordinate that moves no body by more than a probe may (f,); less where a singular pose is
+        near, around which the joints bend in as little as their smallest singular value."""
+        parts = self.decomposition
+        near = min(1.0, max(SHORTEST, float(parts.sigma[parts.rank - 1]) / NEAR)) if parts.rank else 1.0
         far = np.linalg.norm(self.basis[..., :3], axis=-1).max(axis=-1) / FAR
         turning = np.linalg.norm(self.basis[..., 3:], axis=-1).max(axis=-1) / TURNED
-        return np.asarray(1.0 / np.maximum(far, turning))
+        return np.asarray(near / np.maximum(far, turning))
 
     @cached_property
     def stiffness(self) -> Slopes:

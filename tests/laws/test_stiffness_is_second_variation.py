@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.equilibrium import size_of
+from quirkpy.equilibrium import ASYMMETRY, DOUBTS, size_of
 from quirkpy.parts.checks import Floats
 from quirkpy.vicinity import Vicinity
 from tests.motion import compiled_system
@@ -41,11 +41,14 @@ def test_stiffness_and_pull_are_derivatives_of_energy_on_the_joints(family: str,
         return
     K, scale = around.stiffness.values, max(abs(around.energy), 1.0)
     gradient = around.slopes_of(around.probes.energies[:, None])[0]
-    np.testing.assert_allclose(gradient, -around.pull, rtol=0.0, atol=1e-9 * max(1.0, abs(around.pull).max()))
+    rounding = 1e-14 * scale / around.reach.min()
+    assert abs(gradient + around.pull).max() <= 1e-8 * max(1.0, abs(around.pull).max()) + rounding
     rng = np.random.default_rng(seed)
     for xi in rng.normal(size=(3, around.freedoms)):
         along, h = xi / size_of(around, xi), 2e-3
-        assert along @ K @ along == pytest.approx(bends(around, along, h), rel=1e-6, abs=1e-14 * scale / h**2)
+        known, rounding = bends(around, along, h), 1e-13 * scale / h**2
+        doubt = abs(known - bends(around, along, 0.7 * h)) + abs(along @ around.stiffness.doubt @ along)
+        assert along @ K @ along == pytest.approx(known, rel=1e-6, abs=rounding + DOUBTS * doubt)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -54,5 +57,7 @@ def test_at_an_equilibrium_it_is_symmetric(family: str, seed: int) -> None:
     """Elsewhere the axes of the bodies turn with the coordinates; where nothing pulls that makes no difference."""
     system = compiled_system(family, seed, conservative=True)
     for found in system.equilibria(at_standstill(system), seeds=1):
-        K = Vicinity(system.clusters, found.state).stiffness.values
-        assert abs(K - K.T).max(initial=0.0) <= 1e-9 * abs(K).max(initial=0.0) + 1e-12
+        K, doubt = Vicinity(system.clusters, found.state).stiffness
+        allowed = ASYMMETRY * abs(K).max(initial=0.0) + DOUBTS * abs(doubt).max(initial=0.0) + 1e-12
+        assert abs(K - K.T).max(initial=0.0) <= allowed
+        assert abs(doubt).max(initial=0.0) <= 1e-5 * abs(K).max(initial=0.0) + 1e-12

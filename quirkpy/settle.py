@@ -153,7 +153,8 @@ class Well(NamedTuple):
         Loads without a potential have no such walls; there the linearisation alone speaks.
         """
         K, holds = self.around.stiffness.values, self.stiffness > 0.0
-        if left == 0.0 or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
+        still = left <= standstill(self.around.engine.selection)  # rounding
+        if still or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
             return True
         xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
         return bool((self.around.rises(np.concatenate([xi, -xi])) >= WALL * BEYOND**2 * left).all())

@@ -307,12 +307,13 @@ def follow(study: Study, links: Sequence[Link], choice: Choice, found: Equilibri
             ended = ended._replace(
                 links=(*held, *new), contacts=(*ended.contacts, *met), lost=ended.lost + caught.loss
             )  # fmt: skip
+        onward = assembled(study, ended.links, caught.state, choice.potential)
         if study.on_contact == "stop":
-            return ended._replace(found=replace(found, state=caught.state, reason="sensors met, which ends a motion"))
+            here, reason = onward.energy().potential, "sensors met, which ends a motion"
+            return ended._replace(found=replace(found, state=caught.state, energy=here, reason=reason))
         if not new or len(ended.contacts) > CONTACTS:
             reason = "sensors meet, and none can lock" if not new else "sensors meet again and again"
             return ended._replace(found=replace(found, verdict="never settles", reason=reason))
-        onward = assembled(study, ended.links, caught.state, choice.potential)
         found = uninterrupted(settle(onward, rule_of(study, study.nudge, (SensorsMeet(),))))
 
 

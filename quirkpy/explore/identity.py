@@ -11,6 +11,7 @@ import numpy as np
 from quirkpy import quat
 from quirkpy.kernels.arrays import OMEGA, Q, R, V
 from quirkpy.multibody import Multibody
+from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import Floats, positive, shown, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.tables.merge import product, turned
@@ -181,8 +182,7 @@ def allowed_group(systems: Sequence[Multibody]) -> Group:
 
 
 def _group_of(system: Multibody) -> Group:
-    tables = system.tables
-    if tables.fixed or (system.engine.model.islands < 0).any():
+    if any(body.name != GROUND.name for body in system.tables.fixed) or (system.engine.model.islands < 0).any():
         return "none"
     engine, state = system.engine, system.initial
     engine.model.joints.near[:] = state.near

@@ -83,6 +83,13 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
                     help="write it instead: .txt, .json, .graphml, .dot, .png, .svg, .pdf")  # fmt: skip
     it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
+    it = command(plan, "find the cheapest way from one shape to another")
+    it.add_argument("journal", type=Path)
+    it.add_argument("start", help="a node: its number (n0), its name, or the beginning of its id")
+    it.add_argument("goal", help="another one")
+    it.add_argument("--cost", choices=("energy", "time", "switches"), default="energy", help="(default energy)")
+    it.add_argument("--best", type=_count, default=1, metavar="K", help="so many ways (default 1)")
+    it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
     it = command(simulate, "move a system, or run a demo")
     it.add_argument("file", type=Path, help="a Python file that defines `system` or main()")
     it.add_argument("--duration", type=float, default=10.0, metavar="S", help="of the motion [s] (default 10)")
@@ -117,16 +124,37 @@ def summary(graph: ReconfigurationGraph) -> dict[str, Any]:
 
 def report(asked: argparse.Namespace) -> Answer:
     """`quirkpy report pair.db`"""
-    from quirkpy.explore.graph import ReconfigurationGraph
-
-    modules = (module_of(asked.study).__name__,) if asked.study else ()
-    graph = ReconfigurationGraph.load(asked.journal, modules)
+    graph = _graph_of(asked)
     for path in asked.out:
         graph.save(path)
     written = [str(path) for path in asked.out]
     if written:
         return Answer(f"{graph!r} is in {', '.join(written)}.", summary(graph) | {"out": written})
     return Answer(graph.report(), json.loads(graph._json()))
+
+
+def _graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
+    """What a journal holds."""
+    from quirkpy.explore.graph import ReconfigurationGraph
+
+    return ReconfigurationGraph.load(asked.journal, (module_of(asked.study).__name__,) if asked.study else ())
+
+
+def plan(asked: argparse.Namespace) -> Answer:
+    """`quirkpy plan pair.db n0 n1`"""
+    graph = _graph_of(asked)
+    try:
+        found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
+    except KeyError as error:
+        raise PartError(str(error.args[0])) from None
+    data = [
+        {
+            "nodes": list(way.nodes), "energy": way.energy, "time": way.time, "switches": way.switches,
+            "steps": [{"joints": dict(e.selection.joints), "potential": e.selection.potential} for e in way],
+        }
+        for way in found
+    ]  # fmt: skip
+    return Answer("\n".join(map(str, found)), data)
 
 
 def simulate(asked: argparse.Namespace) -> Answer:

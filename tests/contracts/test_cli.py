@@ -103,6 +103,16 @@ def test_a_report_is_written(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "ends in none of" in failing(capsys, "report", "pair.db", "--out", "pair.html")
 
 
+def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answered(capsys, "explore", PAIR, "--out", "pair.db")
+    assert answered(capsys, "plan", "pair.db", "n0", "n1").startswith("n0 -> n1: 0.0005 J")
+    (way,) = json.loads(answered(capsys, "plan", "pair.db", "n1", "n0", "--cost", "time", "--best", "2", "--json"))
+    assert way["nodes"] == ["n1", "n0"]
+    assert way["steps"] == [{"joints": {"A south | B south": "hinge 2"}, "potential": "+x"}]
+    assert main(["plan", "pair.db", "n0", "n9"]) == 1
+    assert capsys.readouterr().err == "quirkpy plan: no node is called 'n9'; there are: n0, n1\n"
+
+
 def test_a_budget_is_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = in_json(capsys, "explore", PAIR, "--budget", "3")
     assert told["edges"] == 3

@@ -13,7 +13,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
-PAGES = ("README.md", "docs/equilibria.md", "docs/extending.md", "docs/notation.md", "docs/parts.md")
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("equilibria", "exploring", "extending", "notation", "parts"))]
 
 
 @pytest.mark.parametrize("page", PAGES)

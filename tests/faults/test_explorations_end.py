@@ -69,13 +69,12 @@ def wait_for(path: Path, runs: int) -> None:
 
 # --- kills ------------------------------------------------------------------------------------------------------------
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
-    """Nothing that was in the journal is lost or done again, and what comes out is the same to the bit."""
+    """Four times each: nothing that was in the journal is lost, and what comes out is the same to the bit."""
     chance, path = random.Random(seed), tmp_path / "pair.db"
     study = far_pair(Slow(0.03))
-    graph = None
-    for _ in range(3):
+    for _ in range(4):
         before = runs_in(path)
         process = slow(path, 1 + seed % 2, 0.03)
         wait_for(path, min(before + 1, 30))

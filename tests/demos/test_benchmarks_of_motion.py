@@ -27,7 +27,9 @@ def test_chain_falls_to_its_reference() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["closure", "clusters", "flat_poses", "projection", "stiffness", "tolerances"])
+@pytest.mark.parametrize(
+    "name", ["closure", "clusters", "distances", "flat_poses", "projection", "stiffness", "tolerances"]
+)
 def test_measurement_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     importlib.import_module(f"benchmarks.{name}").main(quick=True)
     assert capsys.readouterr().out

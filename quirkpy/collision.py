@@ -1,0 +1,334 @@
+"""Clearance along a whole run: how near bodies come to each other, and where they collide.
+
+Between its rows a run is taken to follow curves through poses, velocities and accelerations of both; where these may
+miss the motion by more than matters, states between them are asked for (`run.at`).  On the curves nothing is missed:
+see `kernels/advancement.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.kernels.advancement import (
+    FOUND_WIDTH,
+    LEAST,
+    LOOKS,
+    MOST_HALVINGS,
+    PASSED,
+    THERE,
+    WHEN,
+    Motions,
+    Room,
+    pass_by,
+)
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH
+from quirkpy.kernels.curves import CONTROLS, CURVE_WIDTH, RELATIVE_WIDTH, fill_bends, fill_middles
+from quirkpy.kernels.distance import ANSWER_WIDTH, GAP, distances
+from quirkpy.kernels.engine import STANDARD_CONTROL
+from quirkpy.kernels.kinematics import fill_frames, ground_frames
+from quirkpy.kernels.solids import (
+    BOX,
+    CYLINDER,
+    HALF,
+    POSE_AXES,
+    POSE_POINT,
+    POSE_WIDTH,
+    REACH,
+    SOLID_BODY,
+    SOLID_KIND,
+    Solids,
+    fill_poses,
+    solids_of,
+)
+from quirkpy.parts.checks import Bools, Floats, Ints, number, positive
+from quirkpy.parts.joint import PlacedJoint
+from quirkpy.parts.part import PartError
+from quirkpy.trajectory import Trajectory
+
+#: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of the other; touching
+#: without any face aligned.
+Lie: TypeAlias = Literal["apart", "flush", "jammed"]
+
+#: What a pair may overlap, as a share of the reach of the smaller body: rounding, projection, the error of the run.
+SLACK = 1e-4
+#: The curves may miss the motion by this share of the slack; clearances of pairs that are near are found to another,
+#: and the time at which one falls below its threshold to a third.
+OF_CURVES, OF_LEAST, OF_PASSING = 0.25, 0.5, 0.01
+#: A step in which a body turns further than the first [rad] is halved by another run, one further than the second along
+#: the curves, for bodies are seen from each other; and so often at most.
+FAR_TURN, WIDE_TURN, MOST_ROUNDS = 1.0, 0.5, 25
+#: Faces enclose no more than this [rad] where they lie on each other.
+ALIGNED = 1e-2
+
+
+class Clearance(NamedTuple):
+    """How two bodies pass each other: the least clearance [m], below zero a depth, and its time; whether a joint holds
+    them together; how they lie at both ends."""
+
+    one: str
+    two: str
+    least: float
+    t: float
+    partners: bool
+    begins: Lie
+    ends: Lie
+
+
+class Collision(NamedTuple):
+    """Two bodies that come too near: from this time on; the clearance there [m], and how they lie."""
+
+    t: float
+    one: str
+    two: str
+    clearance: float
+    lie: Lie
+
+
+@dataclass(frozen=True)
+class Clearances:
+    """What `clearances` has found: every pair; collisions, the first of each pair, in the order of time; how far the
+    motion may be from the curves on which all this is so [m]; how many looks it took."""
+
+    pairs: tuple[Clearance, ...]
+    collisions: tuple[Collision, ...]
+    error: float
+    looks: int
+
+    @property
+    def first(self) -> Collision | None:
+        """The first collision, if there is any."""
+        return self.collisions[0] if self.collisions else None
+
+    @property
+    def least(self) -> float:
+        """The least clearance of bodies that no joint holds together [m]."""
+        return min((pair.least for pair in self.pairs if not pair.partners), default=math.inf)
+
+    @property
+    def jammed(self) -> tuple[Clearance, ...]:
+        """Pairs that touch at the end without any face aligned, held together by no joint."""
+        return tuple(pair for pair in self.pairs if pair.ends == "jammed" and not pair.partners)
+
+
+class Rows(NamedTuple):
+    """A run as it is looked at: times, states, angles and stops that hold, row by row."""
+
+    t: Floats
+    states: Floats
+    angles: Floats
+    held: Bools
+
+
+def clearances(
+    run: Trajectory, *, margin: float = 0.0, slack: float = SLACK, pairs: Iterable[tuple[str, str]] | None = None
+) -> Clearances:
+    """How near the bodies of a run come to each other, along the whole motion, and which of them collide.
+
+    Two bodies collide where they overlap by more than the slack (a share of the reach of the smaller one: the radius of
+    the ball around it), or come nearer than `margin` [m], less the slack.  The margin is not asked of partners of an
+    active joint, nor of bodies that lie flush at the start, until they have parted by more than it, nor of those that
+    lie flush at the end, from where they last were farther apart.  pairs: names of bodies (default: all that have a
+    shape).
+    """
+    try:
+        wide, share = number(margin), positive(slack)
+    except (TypeError, ValueError) as wrong:
+        raise PartError(f"clearances: margin or slack {wrong}.") from None
+    if wide < 0.0:
+        raise PartError(f"clearances: margin is {margin!r}, but must not be negative; overlap is what slack allows.")
+    if run.settings.keep != "all":
+        raise PartError(f"clearances: the run has keep={run.settings.keep!r}, but every step is needed: keep='all'.")
+    names, solids = solids_of(run.system.tables)
+    chosen = chosen_pairs(names, solids, pairs)
+    if not len(chosen) or len(run.t) < 2:
+        return Clearances((), (), 0.0, 0)
+    reach = np.minimum(*(solids.numbers[chosen[:, k], REACH] for k in (0, 1)))
+    rows, bends, error = bent(run, solids, OF_CURVES * share * float(reach.min()))
+    return judged(run, names, solids, chosen, rows, bends, error, wide, share * reach)
+
+
+def chosen_pairs(names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[str, str]] | None) -> Ints:
+    """Rows of solids, pair by pair, a fixed body first: others are seen from it.  Two fixed bodies are no pair."""
+    wanted = list(itertools.combinations(names, 2) if pairs is None else pairs)
+    for name in itertools.chain(*wanted):
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise PartError(f"clearances: {name!r} in pairs= is no body with a shape; there are: {known}.")
+    body = dict(zip(names, solids.what[:, SOLID_BODY].tolist(), strict=True))
+    apart = [pair for pair in wanted if body[pair[0]] != body[pair[1]]]
+    ordered = [sorted(pair, key=lambda name: -body[name]) for pair in apart]
+    return np.array([[names.index(name) for name in pair] for pair in ordered], dtype=np.int64).reshape(-1, 2)
+
+
+# --- the motion between rows ----------------------------------------------------------------------------------------
+def bent(run: Trajectory, solids: Solids, allowed: float) -> tuple[Rows, Floats, float]:
+    """Rows so dense that curves between them miss the motion by no more than `allowed` [m], accelerations, and by how
+    much they may."""
+    c = run.course
+    rows = Rows(c.t, c.states, c.angles, c.held if c.held.size else np.zeros((len(c.t), 0), dtype=bool))
+    reach = np.zeros(run.system.tables.n_bodies + 1)
+    np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
+    for _ in range(MOST_ROUNDS):
+        bends, missed = bends_of(run, rows, reach)
+        rate = np.linalg.norm(rows.states[:, :-1, OMEGA:STATE_WIDTH], axis=2).max(axis=1)
+        turn = np.diff(rows.t) * np.maximum(rate[1:], rate[:-1])
+        coarse = (missed > allowed) | (turn > FAR_TURN)
+        if coarse.any():
+            rows = with_middles(run, rows, np.flatnonzero(coarse))
+        elif (turn > WIDE_TURN).any():
+            rows = halved(rows, bends, np.flatnonzero(turn > WIDE_TURN))
+        else:
+            return rows, bends, float(missed.max(initial=0.0))
+    bends, missed = bends_of(run, rows, reach)
+    return rows, bends, float(missed.max(initial=0.0))
+
+
+def with_middles(run: Trajectory, rows: Rows, steps: Ints) -> Rows:
+    """The rows, and those that the run has in the middle of some steps."""
+    t = 0.5 * (rows.t[steps] + rows.t[steps + 1])
+    at = [run.at(float(x)).instant() for x in t]
+    states = rows.states[steps].copy()
+    for k, instant in enumerate(at):
+        states[k, :-1] = instant.state
+    angles = np.array([instant.near for instant in at]).reshape(len(t), -1)
+    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
+
+
+def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
+    """The rows, and those that the curves have in the middle of some steps."""
+    t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
+    fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
+    return inserted(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
+
+
+def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
+    """The rows with a new one in each of some steps."""
+    return Rows(*(np.insert(old, steps + 1, more, axis=0) for old, more in zip(rows, new, strict=True)))
+
+
+def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
+    """Accelerations at all rows, and how far the motion may be from the curves."""
+    e, n = run.system.engine, len(rows.states[0])
+    bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
+    e.model.control[:] = STANDARD_CONTROL
+    room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
+    fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)
+    e.python.raise_pending()
+    return bends, missed
+
+
+# --- judging --------------------------------------------------------------------------------------------------------
+def judged(
+    run: Trajectory, names: tuple[str, ...], solids: Solids, chosen: Ints, rows: Rows, bends: Floats, error: float,
+    margin: float, slack: Floats,
+) -> Clearances:  # fmt: skip
+    """The clearance of every pair, and the collisions."""
+    count, k = len(chosen), len(rows.t)
+    motions = Motions(rows.t, rows.states, bends)
+    room = Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros((MOST_HALVINGS + 2, 2)))
+    last, found = steps_of(run, solids, chosen, k), np.zeros((count, FOUND_WIDTH))
+    pass_by(False, chosen, last, OF_LEAST * slack, np.zeros((0, 0)), solids, motions, room, found)
+    partners = joined(run, names, chosen)
+    begins, ends = (lies(solids, chosen, rows.states[row], slack) for row in (0, -1))
+    collisions = []
+    near = np.flatnonzero(found[:, LEAST] < np.maximum(margin - slack, -slack) + OF_LEAST * slack)
+    if len(near):
+        quiet = np.array([partners[n] for n in near])
+        flush = [[lie[n] == "flush" for n in near] for lie in (begins, ends)]
+        thresholds = thresholds_of(chosen[near], solids, rows.states, margin, slack[near], quiet, *flush)
+        passed = np.zeros((len(near), FOUND_WIDTH))
+        fine = OF_PASSING * slack[near]
+        pass_by(True, chosen[near], last[near], fine, thresholds, solids, motions, room, passed)
+        found[near, LOOKS] += passed[:, LOOKS]
+        for n, row in zip(near, passed, strict=True):
+            if row[PASSED] < math.inf:
+                one, two = (names[i] for i in chosen[n])
+                there = np.vstack([run.at(float(row[PASSED])).instant().state, np.zeros(STATE_WIDTH)])
+                lie = lies(solids, chosen[n : n + 1], there, 2.0 * slack[n : n + 1])[0]
+                collisions.append(Collision(float(row[PASSED]), one, two, float(row[THERE]), lie))
+    pairs = (
+        Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
+        for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)
+    )
+    return Clearances(tuple(pairs), tuple(sorted(collisions)), error, int(found[:, LOOKS].sum()))
+
+
+def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
+    """How many steps of each pair are to be looked at: of bodies that locks hold together the first."""
+    last = np.full(len(chosen), rows - 1)
+    merger = run.system.clusters.merger
+    if merger is None or run.settings.drift != "project":
+        return last
+    ground = np.append(merger.cluster, len(merger.leader))[solids.what[:, SOLID_BODY]]
+    last[ground[chosen[:, 0]] == ground[chosen[:, 1]]] = 1
+    return last
+
+
+def joined(run: Trajectory, names: tuple[str, ...], chosen: Ints) -> Bools:
+    """Which pairs are partners of a joint that acts."""
+    joints = [run.system.tables.joints[k] for k in run.system.selection.joints]
+    held = {frozenset(body.name for body in joint.bodies) for joint in joints if isinstance(joint, PlacedJoint)}
+    return np.array([frozenset(names[i] for i in pair) in held for pair in chosen], dtype=bool)
+
+
+def thresholds_of(
+    chosen: Ints, solids: Solids, states: Floats, margin: float, slack: Floats, quiet: Bools, begins: list[bool],
+    ends: list[bool],
+) -> Floats:  # fmt: skip
+    """How near each pair may come, step by step (n, k - 1)."""
+    steps = len(states) - 1
+    out = np.repeat(np.where(quiet, -slack, margin - slack)[:, None], steps, axis=1)
+    if margin > 0.0 and (any(begins) or any(ends)):
+        gaps = np.array([at_rest(solids, chosen, state)[1] for state in states])
+        for n, parted in enumerate((gaps > margin).T):
+            first, final = (int(np.argmax(p)) if p.any() else steps for p in (parted, parted[::-1]))
+            if begins[n]:
+                out[n, :first] = -slack[n]
+            if ends[n]:
+                out[n, steps - final :] = -slack[n]
+    return out
+
+
+def at_rest(solids: Solids, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
+    """Poses of all solids in a state (nb + 1, STATE_WIDTH), and the clearance of each pair."""
+    frames = ground_frames(len(state) - 1)
+    fill_frames(state, frames)
+    poses, out = np.zeros((len(solids.what), POSE_WIDTH)), np.zeros((len(chosen), ANSWER_WIDTH))
+    fill_poses(solids, frames, poses)
+    distances(chosen, solids, poses, out)
+    return poses, out[:, GAP]
+
+
+def lies(solids: Solids, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
+    """How each pair lies in a state."""
+    poses, gaps = at_rest(solids, chosen, state)
+    return [
+        "apart" if gap > most else ("flush" if flush(i, j, solids, poses, most) else "jammed")
+        for (i, j), gap, most in zip(chosen, gaps, slack, strict=True)
+    ]
+
+
+def flush(i: int, j: int, solids: Solids, poses: Floats, slack: float) -> bool:
+    """Whether a face of one lies in the plane of a face of the other, from outside: along its normal they do not
+    overlap by more than the slack."""
+    one, two = faces(i, solids, poses), faces(j, solids, poses)
+    d = poses[j, POSE_POINT : POSE_POINT + 3] - poses[i, POSE_POINT : POSE_POINT + 3]
+    for n, far in one:
+        for m, wide in two:
+            if n @ m < -math.cos(ALIGNED) and max(n @ d, -(m @ d)) - far - wide >= -slack:
+                return True
+    return False
+
+
+def faces(i: int, solids: Solids, poses: Floats) -> list[tuple[Floats, float]]:
+    """The flat faces of a solid: outward normals in N, and how far they are from its centre."""
+    axes = poses[i, POSE_AXES : POSE_AXES + 9].reshape(3, 3).T
+    half = solids.numbers[i, HALF : HALF + 3]
+    flat = {BOX: (0, 1, 2), CYLINDER: (2,)}.get(int(solids.what[i, SOLID_KIND]), ())
+    return [(sign * axes[k], float(half[k])) for k in flat for sign in (1.0, -1.0)]

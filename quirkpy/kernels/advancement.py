@@ -1,0 +1,229 @@
+"""The clearance of two solids along a motion: where it is least, and where it first falls below a threshold.
+
+A look at one instant says how far the solids are apart and in which direction n.  Along n, carried along by either of
+them, they stay apart by what the velocities of all their points say, less half of what accelerations can do: a bound
+for the instants around.  Where the bound is not enough the span is halved.  So nothing is missed between the looks.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from quirkpy.kernels.arrays import Mat, Vec
+from quirkpy.kernels.compiled import inner, kernel
+from quirkpy.kernels.curves import bounds_of, fill_curve, largest, pose_at, relative_row
+from quirkpy.kernels.distance import apart
+from quirkpy.kernels.kinematics import rotation_matrix
+from quirkpy.kernels.matrices import mat9
+from quirkpy.kernels.solids import (
+    HALF,
+    REACH,
+    SOLID_AXES,
+    SOLID_BODY,
+    SOLID_KIND,
+    SOLID_POINT,
+    Solids,
+    extent,
+    seen_from,
+    turned,
+    turned_back,
+)
+from quirkpy.kernels.vectors import add, cross, dot, get3, norm, scale, sub
+from quirkpy.parts.checks import Floats, Ints
+
+#: The least clearance is found to this share of it, or to what the caller wants, whichever is more.
+SHARE = 1e-3
+#: Spans are halved so many times at most, and this many of them wait.
+MOST_HALVINGS = 40
+#: A span shorter than this share of a step is an instant.
+SHORTEST = 1e-13
+# Columns of the answers: the least clearance, and when; when the threshold was first passed and the clearance then; how
+# many looks it took.
+LEAST, WHEN, PASSED, THERE, LOOKS, FOUND_WIDTH = range(6)
+
+
+class Motions(NamedTuple):
+    """Times (k,), states (k, nb + 1, STATE_WIDTH), accelerations (k, nb, 6)."""
+
+    t: Floats
+    states: Floats
+    bends: Floats
+
+
+class Room(NamedTuple):
+    """What is written while a pair is looked at: relative rows (k, RELATIVE_WIDTH), control points, spans that wait."""
+
+    rows: Floats
+    curve: Floats
+    spans: Floats
+
+
+@inner
+def bound_along(
+    n: Vec, p: Vec, one: int, a: Vec, A: Mat, q: Vec, two: int, b: Vec, B: Mat, y: Vec, rate: Vec, w: Vec, d: float,
+    second: bool,
+) -> float:  # fmt: skip
+    """How far the solids are apart along n after a time d, were all points to go on at their velocities, and n carried
+    by the first body, or by the second; p, q: their centres from those of their bodies, y: the second body, w: its
+    angular velocity, everything in the axes of the first."""
+    m = add(n, scale(d, cross(n, w)))
+    if second:
+        m = sub(scale(2.0, n), m)
+        back = dot(m, sub(p, y)) + extent(one, a, turned_back(A, m)) - d * dot(n, rate)
+        return dot(n, q) - extent(two, b, turned_back(B, n)) - back
+    far = dot(n, sub(add(y, scale(d, rate)), p)) + dot(m, q)
+    return far - extent(two, b, turned_back(B, m)) - extent(one, a, turned_back(A, n))
+
+
+@inner
+def look(
+    s: float, left: float, right: float, i: int, j: int, solids: Solids, curve: Floats,
+    limits: tuple[float, float, float, float],
+) -> tuple[float, float]:  # fmt: skip
+    """The clearance at s, and a bound from below for s - left to s + right."""
+    one, two = solids.what[i, SOLID_KIND], solids.what[j, SOLID_KIND]
+    a, b = get3(solids.numbers, i, HALF), get3(solids.numbers, j, HALF)
+    p, A = get3(solids.numbers, i, SOLID_POINT), mat9(solids.numbers, i, SOLID_AXES)
+    y, turn, rate, spin = pose_at(s, curve)
+    T = rotation_matrix(turn[0], turn[1], turn[2], turn[3])
+    q, w = turned(T, get3(solids.numbers, j, SOLID_POINT)), turned(T, spin)
+    B = product(T, mat9(solids.numbers, j, SOLID_AXES))
+    gap, n, _, _ = apart(one, a, two, b, turned_back(A, sub(add(y, q), p)), seen_from(A, B))
+    speed, bend, turning, twisting = limits
+    n, d = turned(A, n), max(left, right)
+    reach = norm(q) + solids.numbers[j, REACH]
+    bound = gap - (speed + turning * reach) * d
+    low = min(
+        bound_along(n, p, one, a, A, q, two, b, B, y, rate, w, -left, False),
+        bound_along(n, p, one, a, A, q, two, b, B, y, rate, w, right, False),
+    )
+    twisting += turning * turning
+    bound = max(bound, low - 0.5 * d * d * (bend + twisting * reach))
+    low = min(
+        bound_along(n, p, one, a, A, q, two, b, B, y, rate, w, -left, True),
+        bound_along(n, p, one, a, A, q, two, b, B, y, rate, w, right, True),
+    )
+    reach = norm(p) + solids.numbers[i, REACH] + largest(curve, 0, 0, 3)
+    return gap, max(bound, low - 0.5 * d * d * (bend + 2.0 * turning * speed + twisting * reach))
+
+
+@inner
+def product(a: Mat, b: Mat) -> Mat:
+    """A B."""
+    x = turned(a, (b[0], b[3], b[6]))
+    y = turned(a, (b[1], b[4], b[7]))
+    z = turned(a, (b[2], b[5], b[8]))
+    return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
+
+
+@inner
+def far_off(i: int, j: int, solids: Solids, curve: Floats, speed: float) -> float:
+    """Bound of the clearance over a whole step, from the balls around both."""
+    y, _, _, _ = pose_at(0.5, curve)
+    far = norm(sub(y, get3(solids.numbers, i, SOLID_POINT))) - norm(get3(solids.numbers, j, SOLID_POINT))
+    return far - 0.5 * speed - solids.numbers[i, REACH] - solids.numbers[j, REACH]
+
+
+@inner
+def search(
+    k: int, target: float, relative: float, fine: float, passing: bool, i: int, j: int, solids: Solids, room: Room,
+    limits: tuple[float, float, float, float], out: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """Looks at step k until its clearance is known not to fall below the target by more than `fine`.
+
+    passing: returns the first s at which it is below the target, and the clearance there; 2 where it is not.  Else
+    the target follows the least clearance found, of which it is to be the share `relative` below; returns that and s.
+    """
+    spans, curve, there = room.spans, room.curve, target
+    spans[0, 0], spans[0, 1], waiting, where = 0.0, 1.0, 1, 2.0
+    while waiting > 0:
+        waiting -= 1
+        begin, half = spans[waiting, 0], 0.5 * (spans[waiting, 1] - spans[waiting, 0])
+        s = begin + half
+        gap, bound = look(s, half, half, i, j, solids, curve, limits)
+        out[LOOKS] += 1.0
+        if not passing and gap < target:
+            target, where = gap, s
+        enough = target if passing else target - max(fine, relative * abs(target))
+        if passing and gap < target:  # passed here or before
+            where, there, waiting = s, gap, 0
+            if target - gap > fine and half > SHORTEST:
+                spans[0, 0], spans[0, 1], waiting = begin, s, 1
+            continue
+        if bound >= enough or gap - bound <= fine or waiting + 2 > spans.shape[0]:
+            continue
+        spans[waiting, 0], spans[waiting, 1] = s, begin + 2.0 * half
+        spans[waiting + 1, 0], spans[waiting + 1, 1] = begin, s
+        waiting += 2
+    return where, (there if passing else target)
+
+
+@inner
+def step_of(k: int, motions: Motions, room: Room) -> float:
+    """Length of step k [s]; its control points go into the room."""
+    h = motions.t[k + 1] - motions.t[k]
+    fill_curve(k, h, room.rows, room.curve)
+    return h
+
+
+@inner
+def find_least(
+    i: int, j: int, last: int, fine: float, solids: Solids, motions: Motions, room: Room, out: Floats
+) -> None:
+    """LEAST and WHEN of a pair over its rows 0 to `last`, to `fine` [m] or a share SHARE of it."""
+    least, when = math.inf, 0.0
+    for end in range(2):  # a first value, from both ends
+        k = 0 if end == 0 else last - 1
+        step_of(k, motions, room)
+        gap, _ = look(float(end), 0.0, 0.0, i, j, solids, room.curve, (0.0, 0.0, 0.0, 0.0))
+        out[LOOKS] += 1.0
+        if gap < least:
+            least, when = gap, motions.t[k + end]
+    for again in range(2):  # one look a step at first: then of most of them it is known that they are farther apart
+        for k in range(last):
+            h = step_of(k, motions, room)
+            limits = bounds_of(room.curve)
+            if far_off(i, j, solids, room.curve, limits[0]) < least:
+                wanted = fine if again == 1 else math.inf
+                s, found = search(k, least, SHARE, wanted, False, i, j, solids, room, limits, out)
+                if found < least:
+                    least, when = found, motions.t[k] + s * h
+    out[LEAST], out[WHEN] = least, when
+
+
+@inner
+def find_passing(
+    i: int, j: int, last: int, fine: float, thresholds: Floats, solids: Solids, motions: Motions, room: Room,
+    out: Floats,
+) -> None:  # fmt: skip
+    """PASSED and THERE of a pair: when its clearance is first below the threshold of that step (k - 1,), judged to
+    `fine` [m]; the time is infinite where it never is."""
+    out[PASSED] = math.inf
+    for k in range(last):
+        h = step_of(k, motions, room)
+        limits = bounds_of(room.curve)
+        if far_off(i, j, solids, room.curve, limits[0]) < thresholds[k]:
+            s, gap = search(k, thresholds[k], 0.0, fine, True, i, j, solids, room, limits, out)
+            if s <= 1.0:
+                out[PASSED], out[THERE] = motions.t[k] + s * h, gap
+                break
+
+
+@kernel
+def pass_by(
+    passing: bool, pairs: Ints, last: Ints, fine: Floats, thresholds: Floats, solids: Solids, motions: Motions,
+    room: Room, out: Floats,
+) -> None:  # fmt: skip
+    """Of each pair, over its rows 0 to `last`, the least clearance; passing: when it first falls below the thresholds,
+    one a step (n, k - 1)."""
+    for n in range(pairs.shape[0]):
+        i, j = pairs[n, 0], pairs[n, 1]
+        for k in range(last[n] + 1):
+            relative_row(
+                k, solids.what[i, SOLID_BODY], solids.what[j, SOLID_BODY], motions.states, motions.bends, room.rows
+            )
+        if passing:
+            find_passing(i, j, last[n], fine[n], thresholds[n], solids, motions, room, out[n])
+        else:
+            find_least(i, j, last[n], fine[n], solids, motions, room, out[n])

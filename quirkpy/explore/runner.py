@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quirkpy.analysis import residual
-from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.equilibrium import Equilibrium, Mode, certify
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
-from quirkpy.explore.safety import Limit, Violation, first_violation, peaks
+from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peaks
 from quirkpy.explore.study import Choice, Link, Study
+from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
@@ -45,7 +46,8 @@ class Ended(NamedTuple):
     runs: tuple[Trajectory, ...]
     contacts: tuple[tuple[float, str], ...]
     lost: float
-    violation: Violation | None
+    violation: Violation | None = None
+    clearance: float | None = None
 
 
 # --- the start --------------------------------------------------------------------------------------------------------
@@ -56,7 +58,7 @@ def start_record(study: Study) -> dict[str, Any]:
     for pair, roll in study.in_range(state):
         firm = [option for option in study.options_of(study.pairs[pair]) if option.joins]
         if firm:
-            tight = min(firm, key=lambda option: _freedoms(study, pair, roll, option))
+            tight = min(firm, key=lambda option: study.freedoms(pair, roll, option))
             links.append(Link(pair, roll, tight.label))
     links, caught = held_together(study, state, links)
     system = assembled(study, links, caught.state, None)
@@ -64,11 +66,6 @@ def start_record(study: Study) -> dict[str, Any]:
     if found.verdict in ("never settles", "stopped"):
         raise PartError(f"Study: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
     return record_of(study, found, tuple(links), None)
-
-
-def _freedoms(study: Study, pair: int, roll: int, option: Any) -> int:
-    joint = study.joint_parts(pair, roll, option)[0]
-    return len(getattr(joint, "freedoms", None) or ()) if isinstance(joint, BaseJoint) else 6
 
 
 def rule_of(study: Study, nudge: float, stop: Sequence[Event] = ()) -> Rule:
@@ -96,7 +93,7 @@ def released(study: Study, state: State, links: tuple[Link, ...]) -> tuple[Link,
 
 def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
     """Whether locks in range lead from one body of a link to the other."""
-    ends = {k: _bodies(study, k) for k in (other.pair for other in links)}
+    ends = {other.pair: study.ends(other.pair) for other in links}
     reached, before = {ends[link.pair][0]}, 0
     locks = [ends[other.pair] for other in links if other.pair in near and _locks(study, other)]
     while len(reached) > before:
@@ -107,15 +104,8 @@ def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) 
     return ends[link.pair][1] in reached
 
 
-def _bodies(study: Study, pair: int) -> tuple[str, str]:
-    one, two = (study.sensors[k].site.body for k in study.pairs[pair][:2])
-    return tuple("ground" if body.fixed else body.name for body in (one, two))  # type: ignore[return-value]
-
-
 def _locks(study: Study, link: Link) -> bool:
-    option = study.option(study.pairs[link.pair], link.option)
-    joint = study.joint_parts(link.pair, link.roll, option)[0]
-    return getattr(joint, "freedoms", None) == ()
+    return study.freedoms(link.pair, link.roll, study.option(study.pairs[link.pair], link.option)) == 0
 
 
 # --- putting systems together -----------------------------------------------------------------------------------------
@@ -145,9 +135,20 @@ def caught_by(study: Study, links: list[Link], state: State) -> Catch | None:
     parts: list[Part] = []
     for link in links:
         parts += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-    plain = Multibody(*study.system.parts, candidates=parts, start=state)
-    names = [part.name for part in (*study.system.parts, *parts) if isinstance(part, BaseJoint)]
-    system = plain.choosing(names, ())
+    return caught_in(Multibody(*study.system.parts, candidates=parts, start=state), names_of(study, links))
+
+
+def names_of(study: Study, links: Iterable[Link]) -> list[str]:
+    """The joints of the system, and those of some links."""
+    parts = list(study.system.parts)
+    for link in links:
+        parts += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
+    return [part.name for part in parts if isinstance(part, BaseJoint)]
+
+
+def caught_in(universe: Multibody, joints: list[str]) -> Catch | None:
+    """The state of a system on some joints of those that may act in it, or None where they cannot all be met."""
+    system = universe.choosing(joints, ())
     caught = system.caught()
     gaps = residual(caught.state.instant(system.selection)).gaps.values()
     return caught if all(gap.size <= MEETING_TOLERANCE for gap in gaps) else None
@@ -158,15 +159,18 @@ def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | N
     """Everything that may come of a choice at a node."""
     links = chosen_links(study, node, choice)
     universe = study.universe(node) if universe is None else universe
-    caught = fitted(study, node, links)
+    caught = fitted(universe, names_of(study, links))
     if caught is None:
         outcome = Outcome("rejected", None, "the joints chosen cannot all be met at this pose", t=0.0)
         return Record((outcome,), (None,))
     system = chosen_system(study, universe, node, choice, links, caught.state)
     switching = energy_of_switching(study, universe, node, system, caught.state)
-    early = first_violation(study.safety, standing(system)) if study.safety else None
+    begun = standing(system)
+    system = system.at(replace(system.initial, held=begun.final.held))  # faces on which the start presses
+    rules = [rule for rule in study.safety if not isinstance(rule, NoCollision)]  # a shape was reached without one
+    early = judge(rules, begun).violation
     if early is not None:
-        outcome = Outcome("rejected", None, early.reason, switching=switching, t=early.t, parts=early.parts)
+        outcome = Outcome(early.kind, None, early.reason, switching=switching, t=early.t, parts=early.parts)
         return Record((outcome,), (None,))
     outcomes, reached = [], []
     for ended, nudge in motions(study, system, links, choice):
@@ -177,34 +181,33 @@ def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | N
     return Record(tuple(outcomes), tuple(reached))
 
 
+def fitted(universe: Multibody, joints: list[str]) -> Catch | None:
+    """The pose of a node on the joints of a choice, from which it does not differ where these have held it before."""
+    state = universe.choosing(joints, ()).initial
+    gaps = residual(state.instant(universe.tables.select(joints, ()))).gaps.values()
+    if all(gap.size <= START_TOLERANCE for gap in gaps):
+        return Catch(state, 0.0, np.zeros(2))
+    return caught_in(universe, joints)
+
+
 def chosen_links(study: Study, node: Node, choice: Choice) -> list[Link]:
     """What holds under a choice."""
     rolls = dict(study.open_pairs(node))
-    names = {pair.name: k for k, pair in enumerate(study.pairs)}
     out = []
     for name, label in choice.joints:
-        pair = names[name]
+        pair = study.numbers[name]
         if study.option(study.pairs[pair], label).joins:
             out.append(Link(pair, rolls[pair], label))
     return out
-
-
-def fitted(study: Study, node: Node, links: list[Link]) -> Catch | None:
-    """The node's pose on the joints of a choice."""
-    if not links:
-        return Catch(node.state, 0.0, np.zeros(2))
-    return caught_by(study, links, node.state)
 
 
 def chosen_system(
     study: Study, universe: Multibody, node: Node, choice: Choice, links: list[Link], state: State
 ) -> Multibody:
     """The universe of a node with what a choice selects."""
-    joints = [part.name for part in study.system.parts if isinstance(part, BaseJoint)]
-    stops = []
+    joints, stops = names_of(study, links), []
     for link in links:
         parts = study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-        joints += [part.name for part in parts if isinstance(part, BaseJoint)]
         stops += [part.name for part in parts if isinstance(part, Force)]
     always = [part.name for part in universe.parts if isinstance(part, Force)]
     forces = [force.name for force in study.forces[choice.potential]]
@@ -237,7 +240,7 @@ def _fields_of(part: Part) -> list[Any]:
 
 def standing(system: Multibody) -> Trajectory:
     """A run of no length: the start, as safety judges it."""
-    return system.simulate(1e-9, keep="ends", max_steps=1, progress=False)
+    return system.simulate(1e-9, max_steps=1, progress=False)
 
 
 def motions(
@@ -245,11 +248,10 @@ def motions(
 ) -> Iterator[tuple[Ended, tuple[float, int] | None]]:
     """The motions of a choice: one; or, where the start is an unstable rest, one in each sense of each direction in
     which it is unstable and no stop in the way."""
-    around = Vicinity(system.clusters, system.initial)
-    resting = abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL
     watching = (SensorsMeet(),)
     first = settle(system, rule_of(study, 0.0, watching))
-    if not (resting and first.run is None and first.verdict == "unstable" and study.nudge > 0.0):
+    leaves = first.run is None and first.verdict == "unstable" and study.nudge > 0.0
+    if not (leaves and at_standstill(system)):
         yield followed(study, system, links, choice, first), None
         return
     around = Vicinity(system.clusters, first.state)
@@ -266,6 +268,12 @@ def motions(
         yield followed(study, system, links, choice, first), None
 
 
+def at_standstill(system: Multibody) -> bool:
+    """Whether a start does not move beside its whole."""
+    around = Vicinity(system.clusters, system.initial)
+    return bool(abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL)
+
+
 def directions(found: Equilibrium) -> list[Mode]:
     """The directions that grow without turning, and one of each pair that spirals."""
     return [mode for mode in found.unstable if mode.eigenvalue.imag >= 0.0]
@@ -275,22 +283,25 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
     """What a motion leads to: where sensors meet they lock, and it goes on."""
     runs: list[Trajectory] = []
     contacts: list[tuple[float, str]] = []
+    gaps: list[float] = []
     lost, held = 0.0, list(links)
+
+    def ended(found: Equilibrium, held: list[Link], violation: Violation | None = None) -> Ended:
+        return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, violation, min(gaps, default=None))
+
     while True:
         if found.run is not None:
             runs.append(found.run)
-            violation = first_violation(study.safety, found.run)
+            violation, clearance = judge(study.safety, found.run)
+            gaps += [] if clearance is None else [clearance]
             if violation is not None:
-                elapsed = float(found.run.t[0]) + violation.t
-                return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, violation._replace(t=elapsed))
+                return ended(found, held, violation._replace(t=float(found.run.t[0]) + violation.t))
         if found.verdict != "stopped":
-            return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, None)
+            return ended(found, held)
         state, met = found.state, met_pairs(study, found)
         before = list(held)
         held = [link for link in held if link.pair not in met or _locks(study, link)]
-        known = {link.pair for link in held}
-        new = [Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state) if pair not in known]
-        kept, caught = held_together_with(study, state, held, new)
+        kept, caught = held_together_with(study, state, held, further(study, state, held, met))
         contacts += [(state.t, study.pairs[link.pair].name) for link in kept[len(held) :]]
         lost += caught.loss
         if len(kept) == len(held):
@@ -300,10 +311,17 @@ def followed(study: Study, system: Multibody, links: list[Link], choice: Choice,
                 found, state=caught.state, verdict="stable" if study.on_contact == "stop" else "never settles",
                 reason="sensors met" if study.on_contact == "stop" else "sensors meet again and again without a hold",
             )  # fmt: skip
-            return Ended(stopped, tuple(kept), tuple(runs), tuple(contacts), lost, None)
-        held = kept
+            return ended(stopped, kept)
+        held = list(released(study, caught.state, tuple(kept)))
         onward = assembled(study, held, caught.state, choice.potential)
-        found = settle(onward, rule_of(study, study.nudge, (SensorsMeet(),)))
+        found = rigid(onward) or settle(onward, rule_of(study, study.nudge, (SensorsMeet(),)))
+
+
+def rigid(system: Multibody) -> Equilibrium | None:
+    """The certificate of a system in which nothing can move but the whole, however that drifts and turns; else None."""
+    s = system.initial
+    around = Vicinity(system.clusters, replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=()))
+    return replace(certify(around), system=system) if around.freedoms == 0 else None
 
 
 def met_pairs(study: Study, found: Equilibrium) -> set[int]:
@@ -317,13 +335,17 @@ def met_pairs(study: Study, found: Equilibrium) -> set[int]:
 def _lock_of(study: Study, pair: int) -> str:
     """The firmest of the options of a pair."""
     options = [option for option in study.options_of(study.pairs[pair]) if option.joins]
-    return min(options, key=lambda option: _freedoms(study, pair, 0, option)).label
+    return min(options, key=lambda option: study.freedoms(pair, 0, option)).label
 
 
 def held_together_with(study: Study, state: State, held: list[Link], new: list[Link]) -> tuple[list[Link], Catch]:
-    """New links one after the other, as far as they fit; taking hold may bring further pairs into range."""
+    """New links as a set, or where they do not all fit, one after the other, as far as they do; taking hold may bring
+    further pairs into range."""
     kept, caught = list(held), Catch(state, 0.0, np.zeros(2))
+    together = caught_by(study, [*held, *new], state) if len(new) > 1 else None
     queue = list(new)
+    if together is not None:
+        kept, caught, queue = [*held, *new], together, further(study, together.state, [*held, *new])
     while queue:
         link = queue.pop(0)
         tried = caught_by(study, [*kept, link], caught.state)
@@ -331,24 +353,21 @@ def held_together_with(study: Study, state: State, held: list[Link], new: list[L
             continue
         kept.append(link)
         caught = Catch(tried.state, caught.loss + tried.loss, np.maximum(caught.moved, tried.moved))
-        known = {other.pair for other in (*kept, *queue)}
-        queue += [
-            Link(pair, roll, _lock_of(study, pair))
-            for pair, roll in study.in_range(caught.state)
-            if pair not in known and _same_rest(held, pair)
-        ]
+        queue += further(study, caught.state, [*held, *kept, *queue])
     return kept, caught
 
 
-def _same_rest(held: list[Link], pair: int) -> bool:
-    return pair not in {link.pair for link in held}
+def further(study: Study, state: State, known: list[Link], met: Iterable[int] = ()) -> list[Link]:
+    """Locks for pairs in range of which nothing is known."""
+    pairs = {link.pair for link in known}
+    return [Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state, met) if pair not in pairs]
 
 
 # --- judging and measuring --------------------------------------------------------------------------------------------
 def judged(study: Study, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
-        return "rejected", ended.violation.reason, False
+        return ended.violation.kind, ended.violation.reason, False
     if ended.found.verdict == "never settles":
         return "never settles", ended.found.reason, False
     if not ended.runs:
@@ -373,6 +392,7 @@ def measured(
         put_in=math.fsum(float(run.work[-1]) for run in runs),
         lost=ended.lost,
         peak_speed=max(speeds, default=0.0), peak_load=max(loads, default=None) if wanted else None,
+        clearance=ended.clearance,
         contacts=ended.contacts,
         t=None if violation is None else violation.t, parts=() if violation is None else violation.parts,
         nudge=nudge, evaluations=sum(run.counts.evaluations for run in runs),

@@ -13,8 +13,10 @@ unexport PYTHONWARNINGS PYTHONHOME PYTHONPATH
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile
 
-run: $(VENV)/package.stamp  ## Run the demo of two hinged cubes
-	@$(PY) demos/two_cubes.py
+run: $(VENV)/run.stamp  ## Explore the pair of CubeSats; its journal, graph and picture are in out/
+	@mkdir -p out
+	@$(PY) -m quirkpy explore demos/cubesat_pair.py --out out/cubesat_pair.db
+	@$(PY) -m quirkpy report out/cubesat_pair.db --out $(addprefix out/cubesat_pair,.graphml .json .png)
 
 test: $(VENV)/dev.stamp  ## Run all tests; they must cover 95 % of the package
 	@rm -f .coverage
@@ -55,6 +57,10 @@ bench_install = test $(VENV)/bench.stamp -nt setup.cfg || { echo "Installing .[b
 $(VENV)/package.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
 	$(call install,.)
 	@touch $@
+
+$(VENV)/run.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
+	$(call install,.[plots])
+	@touch $@ $(VENV)/package.stamp
 
 $(VENV)/dev.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
 	$(call install,.[dev])

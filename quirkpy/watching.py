@@ -81,7 +81,7 @@ def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
         for j, two in enumerate(t.sensors[:i]):
             if t.sensor_accepts[i, j] and t.site_body[t.sensor_site[i]] != t.site_body[t.sensor_site[j]]:
                 reach, alignment = min(one.reach, two.reach), min(one.alignment, two.alignment)
-                numbers = (reach, alignment, two.roll or one.roll or 0.0)
+                numbers = (reach, alignment, max(one.roll or 0.0, two.roll or 0.0))
                 sites, names = (int(t.sensor_site[j]), int(t.sensor_site[i])), (two.name, one.name)
                 out.append(watched_function(event, MEETING, numbers, sites=sites, sensors=names))
     return out

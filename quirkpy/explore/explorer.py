@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
-from multiprocessing import current_process, get_context
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from quirkpy.parts.part import PartError
 BATCH = 8
 #: Tasks that are under way for each worker, so that none waits.
 AHEAD = 3
+#: Nodes for which a worker keeps what has been compiled.
+KEPT = 4
 #: Variables that keep a library from using many threads in each worker.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -79,26 +82,49 @@ class Known:
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-_studies: dict[str, Study] = {}
-_universes: dict[tuple[str, str], Multibody] = {}
+class Desk(threading.local):
+    """What a worker keeps between batches: studies, and what has been compiled for the last nodes.
+
+    Every thread has its own, for a compiled system serves one run at a time.
+    """
+
+    def __init__(self) -> None:
+        self.studies: dict[str, Study] = {}
+        self.universes: dict[tuple[str, str], Multibody] = {}
+
+    def universe(self, digest: str, node: Node) -> Multibody:
+        """All that may act at a node."""
+        key = digest, node.id
+        if key not in self.universes:
+            while len(self.universes) >= KEPT:
+                del self.universes[next(iter(self.universes))]
+            self.universes[key] = self.studies[digest].universe(node)
+        return self.universes[key]
+
+
+DESK = Desk()
 
 
 def begin_worker(digest: str, study: Study) -> None:
-    """What a worker process of ours is told once."""
-    _studies[digest] = study
+    """What a worker process of ours does first: Ctrl-C is its parent's business, and it ends with its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    DESK.studies[digest] = study
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def run_batch(digest: str, study: Study | None, node: Node, choices: list[Choice]) -> list[tuple[str, Record]]:
-    """Some choices at a node; what has been compiled for a node is kept for the next batch."""
+    """Some choices at a node; study: None where the worker has been told of it at its beginning."""
     if study is not None:
-        _studies.setdefault(digest, study)
-    known = _studies[digest]
-    key = digest, node.id
-    if key not in _universes:
-        while len(_universes) >= 4:
-            del _universes[next(iter(_universes))]
-        _universes[key] = known.universe(node)
-    return [(choice.key, tried(known, node, choice, _universes[key])) for choice in choices]
+        DESK.studies[digest] = study
+    known = DESK.studies[digest]
+    return [(choice.key, tried(known, node, choice, DESK.universe(digest, node))) for choice in choices]
 
 
 def tried(study: Study, node: Node, choice: Choice, universe: Multibody) -> Record:
@@ -114,37 +140,39 @@ def explore(
     study: Study, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
     towards: Callable[[Node], float] | None = None, progress: Exploring = None,
 ) -> ReconfigurationGraph:  # fmt: skip
-    """The graph of everything that can be reached.
-
-    path: the journal, "pair.db"; if it exists, the exploration goes on from it; None: nothing is kept.  workers: 1, a
-    number of processes, or any concurrent.futures Executor.  budget: at most so many runs in all, in canonical order;
-    the graph says what was not tried.  towards: a function of a node, such as its distance from a goal; nodes with low
-    values are explored first.  progress: called with a `Count` now and then; None: a line on a terminal.
-    """
+    """See `Study.explore`."""
     _check(workers, budget)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path))
-        journal.open_for(study.digest, study.document() if path is not None else "")
-        pool = _pool(workers, study, stack)
+        journal.open_for(study.digest, study.document())
         tell = stack.enter_context(study.told(progress))
-        walk = Walk(study, journal, budget, towards, tell)
-        if pool is None:
+        begun = journal.meta("start")
+        if begun is None:
+            begun = json.dumps(start_record(study))
+            journal.note("start", begun)
+        journal.forget_order()
+        walk = Walk(study, journal, json.loads(begun), budget, towards, tell)
+        if workers == 1:
             walk.alone()
+        elif isinstance(workers, Executor):
+            walk.together(workers, study, int(getattr(workers, "_max_workers", None) or 1))
         else:
-            walk.together(pool, workers if isinstance(workers, int) else 1)
+            walk.together(stack.enter_context(processes(workers, study)), None, workers)
         return walk.graph()
 
 
-def load(path: str | Path, modules: tuple[str, ...] = ()) -> ReconfigurationGraph:
-    """The graph that a journal holds, as far as it has come."""
+def load(path: str | Path, modules: Iterable[str] = ()) -> ReconfigurationGraph:
+    """See `ReconfigurationGraph.load`."""
     if not Path(path).is_file():
         raise PartError(f"load: there is no journal {str(path)!r}.")
-    with Journal(path) as journal:
-        document = journal.meta("study")
-        if document is None:
-            raise PartError(f"load: {str(path)!r} holds no study; it is no journal of an exploration.")
-        study = Study.read(document, modules)
-        walk = Walk(study, journal, None, None, lambda _: None)
+    with Journal(path, read_only=True) as journal:
+        study = Study.read(journal.study(), modules)
+        begun = journal.meta("start")
+        if begun is None:
+            raise PartError(f"load: {journal.shown} has no node yet; explore its study first.")
+        place = {node: k for k, node in enumerate(journal.order())}
+        towards = (lambda node: place.get(node.id, math.inf)) if place else None
+        walk = Walk(study, journal, json.loads(begun), None, towards, lambda _: None)
         walk.replay()
         return walk.graph()
 
@@ -154,49 +182,53 @@ def _check(workers: Any, budget: Any) -> None:
         raise PartError(f"explore: workers is {shown(workers)}, but must be a number from 1 up, or an Executor.")
     if budget is not None and not (type(budget) is int and budget >= 0):
         raise PartError(f"explore: budget is {shown(budget)}, but must be None or a number of runs.")
-    if workers != 1 and current_process().name != "MainProcess":
+    if workers != 1 and getattr(current_process(), "_inheriting", False):  # a worker that is still starting
         raise PartError(
-            "explore: a worker process was asked to start workers of its own; put the call under "
-            "`if __name__ == '__main__':`, for every worker reads the script anew."
+            "explore: every worker reads the script anew, and must not start workers of its own; put the call under "
+            "`if __name__ == '__main__':`."
         )
 
 
-def _pool(workers: int | Executor, study: Study, stack: ExitStack) -> Executor | None:
-    if isinstance(workers, Executor):
-        return workers
-    if workers == 1:
-        return None
-    for name in THREADS:
-        os.environ.setdefault(name, "1")
-    begin = ProcessPoolExecutor(
+@contextmanager
+def processes(workers: int, study: Study) -> Iterator[Executor]:
+    """Workers of our own, each with one thread for linear algebra; whatever ends the exploration early ends them."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update({name: "1" for name, value in before.items() if value is None})
+    pool = ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=begin_worker, initargs=(study.digest, study)
     )
-    return stack.enter_context(begin)
+    try:
+        yield pool
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name in (name for name, value in before.items() if value is None):
+            os.environ.pop(name, None)
 
 
 class Walk:
     """An exploration under way: what is known, and what comes next."""
 
     def __init__(
-        self, study: Study, journal: Journal, budget: int | None, towards: Callable[[Node], float] | None,
-        tell: Callable[[Count], None],
+        self, study: Study, journal: Journal, start: dict[str, Any], budget: int | None,
+        towards: Callable[[Node], float] | None, tell: Callable[[Count], None],
     ) -> None:  # fmt: skip
         self.study, self.journal, self.budget, self.towards, self.tell = study, journal, budget, towards, tell
         self.known = Known(study)
         self.edges: list[Edge] = []
         self.rejected = self.runs = self.started = 0
         self.order: deque[Node] = deque()  # nodes whose choices have not been taken up
-        begun = journal.meta("start")
-        if begun is None:
-            begun = json.dumps(start_record(study))
-            journal.note("start", begun)
-        self.order.append(self.known.place(json.loads(begun))[0])
+        self.order.append(self.known.place(start)[0])
 
     # --- one after the other ------------------------------------------------------------------------------------
     def alone(self) -> None:
         """In this process."""
         digest = self.study.digest
         for node, choices in self.nodes():
+            self._note_order(node)
             done = self.journal.known(node.id)
             for choice in choices:
                 record = done.get(choice.key)
@@ -228,27 +260,41 @@ class Walk:
         self.order.remove(best)
         return best
 
+    def _note_order(self, node: Node) -> None:
+        """An order that is not the canonical one is kept, for `load`."""
+        if self.towards is not None:
+            self.journal.add_to_order(node.id)
+
     def _spent(self) -> bool:
         return self.budget is not None and self.runs >= self.budget
 
     # --- side by side -------------------------------------------------------------------------------------------
-    def together(self, pool: Executor, workers: int) -> None:
-        """With workers: batches run ahead, results are taken in canonical order."""
+    def together(self, pool: Executor, sent: Study | None, workers: int) -> None:
+        """With workers, told of the study in each batch or before: batches run ahead, results are taken in order."""
+        try:
+            self._together(pool, sent, workers)
+        except BrokenExecutor as error:
+            raise PartError(
+                "explore: a worker was killed or could not start; what is finished is in the journal, and the same "
+                "call goes on from there (a script asks for workers under `if __name__ == '__main__':`)."
+            ) from error
+
+    def _together(self, pool: Executor, sent: Study | None, workers: int) -> None:
         digest = self.study.digest
         queue: deque[tuple[Node, Choice]] = deque()  # in canonical order, not yet taken
         known: dict[tuple[str, str], Record] = {}
         pending: dict[Future[Any], tuple[Node, list[Choice]]] = {}
         waiting: deque[tuple[Node, list[Choice]]] = deque()
-        sent = None if isinstance(pool, ProcessPoolExecutor) else self.study
-        most = AHEAD * max(workers, int(getattr(pool, "_max_workers", 0) or 0), 2)
+        most = AHEAD * max(workers, 2)
         while True:
             while self.order and (self.towards is None or not queue):  # the best is known when all before is taken
                 node = self._next()
+                self._note_order(node)
                 choices = self.study.choices(node)
-                done = self.journal.known(node.id)
+                before = self.journal.known(node.id)
                 queue.extend((node, choice) for choice in choices)
-                known.update({(node.id, key): record for key, record in done.items()})
-                left = [choice for choice in choices if choice.key not in done]
+                known.update({(node.id, key): record for key, record in before.items()})
+                left = [choice for choice in choices if choice.key not in before]
                 if self.budget is not None:
                     left = left[: max(0, self.budget - self.started)]
                 self.started += len(left)
@@ -264,16 +310,10 @@ class Walk:
                 continue
             if not pending:
                 return
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                node, choices = pending.pop(future)
-                try:
-                    results = future.result()
-                except BrokenProcessPool as error:
-                    raise PartError(
-                        "explore: a worker process was killed or could not start; what is finished is in the journal, "
-                        "and the same call goes on from there."
-                    ) from error
-                for key, record in results:
+            done = wait(pending, return_when=FIRST_COMPLETED).done
+            for future in sorted(done, key=lambda future: future.exception() is not None):  # first what is finished
+                node, _ = pending.pop(future)
+                for key, record in future.result():
                     known[node.id, key] = record
                     self._keep(node, key, record)
 

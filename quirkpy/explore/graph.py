@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"]
 SHORT = 8  # letters of an id that are shown
+PICTURES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class ReconfigurationGraph:
     choices: int = 0
 
     @classmethod
-    def load(cls, path: Any, modules: tuple[str, ...] = ()) -> ReconfigurationGraph:
+    def load(cls, path: Any, modules: Iterable[str] = ()) -> ReconfigurationGraph:
         """The graph that a journal holds, as far as it has come; nothing is simulated."""
         from quirkpy.explore.explorer import load
 
@@ -199,14 +200,25 @@ class ReconfigurationGraph:
         return out
 
     def save(self, path: Any) -> None:
-        """Write the graph for other programs: .graphml, .dot or .json, by the end of the name."""
+        """Write the graph, by the end of the name: .graphml, .dot or .json for other programs, .txt for people, or a
+        picture as .png, .svg or .pdf."""
         import pathlib
 
         place = pathlib.Path(path)
-        writers = {".graphml": self._graphml, ".dot": self._dot, ".json": self._json}
-        if place.suffix not in writers:
-            raise PartError(f"save: {place.name!r} ends in none of {', '.join(writers)}, which say what to write.")
-        place.write_text(writers[place.suffix](), encoding="utf-8")
+        writers = {".graphml": self._graphml, ".dot": self._dot, ".json": self._json, ".txt": self._text}
+        if place.suffix in writers:
+            place.write_text(writers[place.suffix](), encoding="utf-8")
+        elif place.suffix in PICTURES:
+            from quirkpy.views import graph_picture
+
+            graph_picture.save(self, place)
+        else:
+            raise PartError(
+                f"save: {place.name!r} ends in none of {', '.join((*writers, *PICTURES))}, which say what to write."
+            )
+
+    def _text(self) -> str:
+        return self.report() + "\n"
 
     def _graphml(self) -> str:
         import networkx

@@ -202,8 +202,7 @@ def allowed_group(systems: Sequence[Multibody]) -> Group:
 
 
 def _group_of(system: Multibody) -> Group:
-    tables = system.tables
-    if any(body != GROUND for body in tables.fixed) or (system.engine.model.islands < 0).any():
+    if any(body.name != GROUND.name for body in system.tables.fixed) or (system.engine.model.islands < 0).any():
         return "none"
     engine, state = system.engine, system.initial
     engine.model.joints.near[:] = state.near

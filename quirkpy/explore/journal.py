@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -15,12 +16,12 @@ from quirkpy.parts.part import PartError
 #: Rises when journals change so that an older reader would misread them.
 SCHEMA = 1
 
-TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS runs (
-    node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (node, choice)
-) WITHOUT ROWID;
-"""
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS runs (node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, "
+    "PRIMARY KEY (node, choice)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS taken (place INTEGER PRIMARY KEY, node TEXT NOT NULL)",
+)
 
 
 class Journal:
@@ -29,18 +30,27 @@ class Journal:
     A record is committed before anything else is done with it, so whatever happens costs at most the runs in flight.
     """
 
-    def __init__(self, path: str | Path | None) -> None:
+    def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
         self.path = None if path is None else Path(path)
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
+        where = ":memory:" if self.path is None else self.path.resolve().as_uri() + "?mode=ro" * read_only
         try:
-            self.base = sqlite3.connect(
-                ":memory:" if self.path is None else self.path, isolation_level=None, timeout=30.0
-            )
-            self.base.execute("PRAGMA journal_mode=WAL")
-            self.base.execute("PRAGMA synchronous=NORMAL")
-            self.base.executescript(TABLES)
+            self.base = sqlite3.connect(where, isolation_level=None, timeout=30.0, uri=self.path is not None)
         except sqlite3.Error as error:
             raise self._refuse(error) from error
+        with contextlib.ExitStack() as stack:  # closes the file again where it cannot be used
+            stack.callback(self.base.close)
+            self._prepare(read_only)
+            stack.pop_all()
+
+    def _prepare(self, read_only: bool) -> None:
+        """Make the tables of a new file; refuse one that is something else."""
+        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master", ())}
+        if "runs" not in tables and (tables or read_only):
+            raise PartError(f"{self.shown} is no journal of an exploration; give another file.")
+        if not read_only:
+            for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", *TABLES):
+                self._write(statement, ())
 
     def close(self) -> None:
         """Write everything into the one file."""
@@ -55,21 +65,26 @@ class Journal:
     # --- what it belongs to -------------------------------------------------------------------------------------
     def open_for(self, digest: str, document: str) -> None:
         """Take the journal for a study: a new one is marked with it, another study's is refused."""
-        known = self.meta("schema")
-        if known is None:
+        if self.meta("schema") is None:
             self._write("INSERT INTO meta VALUES ('schema', ?), ('digest', ?), ('study', ?)",
                         (str(SCHEMA), digest, document))  # fmt: skip
             return
-        if int(known) != SCHEMA:
-            raise PartError(f"{self.shown} has schema {known}, but this version writes {SCHEMA}; begin a new one.")
+        known = self.study()
         if self.meta("digest") != digest:
-            what = differences(self.meta("study") or "", document)
+            what = differences(known, document)
             raise PartError(f"{self.shown} belongs to another study: {what}; give another file, or delete this one.")
+
+    def study(self) -> str:
+        """The document of the study that it belongs to."""
+        schema, document = self.meta("schema"), self.meta("study")
+        if schema != str(SCHEMA) or document is None:
+            raise PartError(f"{self.shown} has schema {schema}, but this version knows {SCHEMA}; begin a new one.")
+        return document
 
     def meta(self, key: str) -> str | None:
         """A note about the whole."""
-        row = self._read("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        row = self._read("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(row[0][0]) if row else None
 
     def note(self, key: str, value: str) -> None:
         """Keep a note about the whole."""
@@ -79,22 +94,38 @@ class Journal:
     def known(self, node: str) -> dict[str, Record]:
         """All runs from a node that are finished, by choice."""
         rows = self._read("SELECT choice, record FROM runs WHERE node = ?", (node,))
-        return {choice: record_of(text) for choice, text in rows}
+        try:
+            return {choice: record_of(text) for choice, text in rows}
+        except (ValueError, TypeError, KeyError) as error:
+            raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
 
     def add(self, node: str, choice: str, record: Record) -> None:
         """Commit a run."""
         self._write("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (node, choice, text_of(record)))
 
     def __len__(self) -> int:
-        return int(self._read("SELECT COUNT(*) FROM runs", ()).fetchone()[0])
+        return int(self._read("SELECT COUNT(*) FROM runs", ())[0][0])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._read("SELECT node, choice FROM runs ORDER BY node, choice", ()))
 
+    # --- the order in which nodes were taken up, where it was not the canonical one ---------------------------------
+    def order(self) -> list[str]:
+        """Ids of nodes, in the order in which their choices were tried."""
+        return [node for (node,) in self._read("SELECT node FROM taken ORDER BY place", ())]
+
+    def add_to_order(self, node: str) -> None:
+        """The node that is taken up next."""
+        self._write("INSERT INTO taken (node) VALUES (?)", (node,))
+
+    def forget_order(self) -> None:
+        """Begin anew."""
+        self._write("DELETE FROM taken", ())
+
     # --- inside -------------------------------------------------------------------------------------------------
-    def _read(self, sql: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+    def _read(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         try:
-            return self.base.execute(sql, values)
+            return self.base.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise self._refuse(error) from error
 
@@ -106,8 +137,8 @@ class Journal:
 
     def _refuse(self, error: sqlite3.Error) -> PartError:
         words = str(error)
-        if "full" in words:
-            return PartError(f"{self.shown} cannot grow, for the disk is full; what is in it stays, and goes on later.")
+        if "full" in words or "disk I/O" in words:
+            return PartError(f"{self.shown} cannot grow ({words}); what is in it stays, and the same call goes on.")
         if "not a database" in words or "malformed" in words:
             return PartError(f"{self.shown} is damaged or is no journal ({words}); move it away and begin a new one.")
         if "locked" in words:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.analysis import residual
+from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, certify
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
 from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peaks
@@ -53,19 +54,19 @@ class Ended(NamedTuple):
 # --- the start --------------------------------------------------------------------------------------------------------
 def start_record(study: Study) -> dict[str, Any]:
     """The node in which a study begins: everything in range held as firmly as options allow, settled."""
-    state = study.system.initial
-    links = []
-    for pair, roll in study.in_range(state):
-        firm = [option for option in study.options_of(study.pairs[pair]) if option.joins]
-        if firm:
-            tight = min(firm, key=lambda option: study.freedoms(pair, roll, option))
-            links.append(Link(pair, roll, tight.label))
-    links, caught = held_together(study, state, links)
+    links, caught = lock_in_range(study, study.system.initial, ())
     system = assembled(study, links, caught.state, None)
-    found = settle(system, rule_of(study, study.nudge))
+    found = uninterrupted(settle(system, rule_of(study, study.nudge)))
     if found.verdict in ("never settles", "stopped"):
         raise PartError(f"Study: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
-    return record_of(study, found, tuple(links), None)
+    return record_of(study, found, links, None)
+
+
+def uninterrupted(found: Equilibrium) -> Equilibrium:
+    """What was found, unless Ctrl-C cut it short: that ends the exploration, and is no outcome."""
+    if found.run is not None and found.run.stop is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    return found
 
 
 def rule_of(study: Study, nudge: float, stop: Sequence[Event] = ()) -> Rule:
@@ -109,7 +110,7 @@ def _locks(study: Study, link: Link) -> bool:
 
 
 # --- putting systems together -----------------------------------------------------------------------------------------
-def assembled(study: Study, links: list[Link] | tuple[Link, ...], state: State, potential: str | None) -> Multibody:
+def assembled(study: Study, links: Sequence[Link], state: State, potential: str | None) -> Multibody:
     """The system with some pairs held and a potential."""
     joints: list[Part] = []
     for link in links:
@@ -118,19 +119,43 @@ def assembled(study: Study, links: list[Link] | tuple[Link, ...], state: State, 
     return Multibody(*study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state)
 
 
-def held_together(study: Study, state: State, links: list[Link]) -> tuple[list[Link], Catch]:
-    """The links that fit a state, which is put onto them; those that cannot be held with the others are left out."""
-    kept: list[Link] = []
-    caught = Catch(state, 0.0, np.zeros(2))
-    for link in links:
-        tried = caught_by(study, [*kept, link], caught.state)
-        if tried is not None:
-            kept.append(link)
-            caught = Catch(tried.state, caught.loss + tried.loss, np.maximum(caught.moved, tried.moved))
-    return kept, caught
+def lock_in_range(
+    study: Study, state: State, held: tuple[Link, ...], met: Iterable[int] = ()
+) -> tuple[tuple[Link, ...], Catch]:
+    """Further links: locks on the pairs in range, and on those that an event has found so, as a set; or one after the
+    other, as far as they fit, where they do not all.  The state on all of them.
+
+    Taking hold may bring further pairs into range.
+    """
+    new: list[Link] = []
+    caught, tried = Catch(state, 0.0, np.zeros(2)), {link.pair for link in held}
+    first = [firmest(study, *at) for at in study.in_range(state, met) if at[0] not in tried]
+    together = [link for link in first if link is not None]
+    fits = caught_by(study, [*held, *together], state) if len(together) > 1 else None
+    if fits is not None:
+        new, caught = together, fits
+        tried |= {link.pair for link in together}
+    while True:
+        near = [at for at in study.in_range(caught.state, () if new else met) if at[0] not in tried]
+        if not near:
+            return tuple(new), caught
+        pair, roll = near[0]
+        tried.add(pair)
+        link = firmest(study, pair, roll)
+        fits = None if link is None else caught_by(study, [*held, *new, link], caught.state)
+        if link is not None and fits is not None:
+            new.append(link)
+            caught = Catch(fits.state, caught.loss + fits.loss, np.maximum(caught.moved, fits.moved))
 
 
-def caught_by(study: Study, links: list[Link], state: State) -> Catch | None:
+def firmest(study: Study, pair: int, roll: int) -> Link | None:
+    """A pair held by the option that leaves it the fewest freedoms; None where no option joins it."""
+    joining = [option for option in study.options_of(study.pairs[pair]) if option.joins]
+    option = min(joining, key=lambda option: study.freedoms(pair, roll, option), default=None)
+    return None if option is None else Link(pair, roll, option.label)
+
+
+def caught_by(study: Study, links: Sequence[Link], state: State) -> Catch | None:
     """The state on the joints of some links, or None where they cannot all be met."""
     parts: list[Part] = []
     for link in links:
@@ -249,10 +274,10 @@ def motions(
     """The motions of a choice: one; or, where the start is an unstable rest, one in each sense of each direction in
     which it is unstable and no stop in the way."""
     watching = (SensorsMeet(),)
-    first = settle(system, rule_of(study, 0.0, watching))
+    first = uninterrupted(settle(system, rule_of(study, 0.0, watching)))
     leaves = first.run is None and first.verdict == "unstable" and study.nudge > 0.0
     if not (leaves and at_standstill(system)):
-        yield followed(study, system, links, choice, first), None
+        yield follow(study, links, choice, first), None
         return
     around = Vicinity(system.clusters, first.state)
     free = 0
@@ -261,11 +286,11 @@ def motions(
             state = nudged(around, mode, sense * study.nudge)
             if state is not None:
                 free += 1
-                begun = system.at(state)
-                onward = replace(run_to_rest(begun, around.whole, rule_of(study, study.nudge, watching)), system=begun)
-                yield followed(study, system, links, choice, onward), (sense * study.nudge, k)
+                rule = rule_of(study, study.nudge, watching)
+                onward = uninterrupted(run_to_rest(system.at(state), around.whole, rule))
+                yield follow(study, links, choice, onward), (sense * study.nudge, k)
     if not free:  # stops are in the way of every sense: it stays
-        yield followed(study, system, links, choice, first), None
+        yield follow(study, links, choice, first), None
 
 
 def at_standstill(system: Multibody) -> bool:
@@ -279,42 +304,35 @@ def directions(found: Equilibrium) -> list[Mode]:
     return [mode for mode in found.unstable if mode.eigenvalue.imag >= 0.0]
 
 
-def followed(study: Study, system: Multibody, links: list[Link], choice: Choice, found: Equilibrium) -> Ended:
+def follow(study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium) -> Ended:
     """What a motion leads to: where sensors meet they lock, and it goes on."""
-    runs: list[Trajectory] = []
-    contacts: list[tuple[float, str]] = []
-    gaps: list[float] = []
-    lost, held = 0.0, list(links)
-
-    def ended(found: Equilibrium, held: list[Link], violation: Violation | None = None) -> Ended:
-        return Ended(found, tuple(held), tuple(runs), tuple(contacts), lost, violation, min(gaps, default=None))
-
+    ended, gaps = Ended(found, tuple(links), (), (), 0.0), []
     while True:
         if found.run is not None:
-            runs.append(found.run)
             violation, clearance = judge(study.safety, found.run)
-            gaps += [] if clearance is None else [clearance]
             if violation is not None:
-                return ended(found, held, violation._replace(t=float(found.run.t[0]) + violation.t))
-        if found.verdict != "stopped":
-            return ended(found, held)
-        state, met = found.state, met_pairs(study, found)
-        before = list(held)
-        held = [link for link in held if link.pair not in met or _locks(study, link)]
-        kept, caught = held_together_with(study, state, held, further(study, state, held, met))
-        contacts += [(state.t, study.pairs[link.pair].name) for link in kept[len(held) :]]
-        lost += caught.loss
-        if len(kept) == len(held):
-            held = kept = before
-        if kept is before or len(contacts) > CONTACTS or study.on_contact == "stop":
-            stopped = replace(
-                found, state=caught.state, verdict="stable" if study.on_contact == "stop" else "never settles",
-                reason="sensors met" if study.on_contact == "stop" else "sensors meet again and again without a hold",
+                violation = violation._replace(t=float(found.run.t[0]) + violation.t)
+            gaps += [] if clearance is None else [clearance]
+            ended = ended._replace(
+                found=found, runs=(*ended.runs, found.run), violation=violation, clearance=min(gaps, default=None)
             )  # fmt: skip
-            return ended(stopped, kept)
-        held = list(released(study, caught.state, tuple(kept)))
-        onward = assembled(study, held, caught.state, choice.potential)
-        found = rigid(onward) or settle(onward, rule_of(study, study.nudge, (SensorsMeet(),)))
+        if ended.violation is not None or found.verdict != "stopped":
+            return ended._replace(found=found)
+        closed = met_pairs(study, found)  # what was a hinge until now becomes a lock
+        held = tuple(link for link in ended.links if link.pair not in closed or _locks(study, link))
+        new, caught = lock_in_range(study, found.state, held, closed)
+        met = tuple((found.state.t, study.pairs[link.pair].name) for link in new)
+        if new:
+            links = released(study, caught.state, (*held, *new))
+            ended = ended._replace(links=links, contacts=(*ended.contacts, *met), lost=ended.lost + caught.loss)
+        onward = assembled(study, ended.links, caught.state, choice.potential)
+        if study.on_contact == "stop":
+            here, reason = onward.energy().potential, "sensors met, which ends a motion"
+            return ended._replace(found=replace(found, state=caught.state, energy=here, reason=reason))
+        if not new or len(ended.contacts) > CONTACTS:
+            reason = "sensors meet, and none can lock" if not new else "sensors meet again and again"
+            return ended._replace(found=replace(found, verdict="never settles", reason=reason))
+        found = rigid(onward) or uninterrupted(settle(onward, rule_of(study, study.nudge, (SensorsMeet(),))))
 
 
 def rigid(system: Multibody) -> Equilibrium | None:
@@ -330,37 +348,6 @@ def met_pairs(study: Study, found: Equilibrium) -> set[int]:
     names = {frozenset(event.sensors) for event in found.run.events if event.t == found.run.t[-1]}
     ends = ((k, (study.sensors[pair.one].name, study.sensors[pair.two].name)) for k, pair in enumerate(study.pairs))
     return {k for k, both in ends if frozenset(both) in names}
-
-
-def _lock_of(study: Study, pair: int) -> str:
-    """The firmest of the options of a pair."""
-    options = [option for option in study.options_of(study.pairs[pair]) if option.joins]
-    return min(options, key=lambda option: study.freedoms(pair, 0, option)).label
-
-
-def held_together_with(study: Study, state: State, held: list[Link], new: list[Link]) -> tuple[list[Link], Catch]:
-    """New links as a set, or where they do not all fit, one after the other, as far as they do; taking hold may bring
-    further pairs into range."""
-    kept, caught = list(held), Catch(state, 0.0, np.zeros(2))
-    together = caught_by(study, [*held, *new], state) if len(new) > 1 else None
-    queue = list(new)
-    if together is not None:
-        kept, caught, queue = [*held, *new], together, further(study, together.state, [*held, *new])
-    while queue:
-        link = queue.pop(0)
-        tried = caught_by(study, [*kept, link], caught.state)
-        if tried is None:
-            continue
-        kept.append(link)
-        caught = Catch(tried.state, caught.loss + tried.loss, np.maximum(caught.moved, tried.moved))
-        queue += further(study, caught.state, [*held, *kept, *queue])
-    return kept, caught
-
-
-def further(study: Study, state: State, known: list[Link], met: Iterable[int] = ()) -> list[Link]:
-    """Locks for pairs in range of which nothing is known."""
-    pairs = {link.pair for link in known}
-    return [Link(pair, roll, _lock_of(study, pair)) for pair, roll in study.in_range(state, met) if pair not in pairs]
 
 
 # --- judging and measuring --------------------------------------------------------------------------------------------

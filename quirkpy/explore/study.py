@@ -110,10 +110,17 @@ class Study:
         always: Sequence[Force] = (), safety: Sequence[Safety] = (), settle: SettleRule | None = None,
         on_contact: OnContact = "lock", same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
     ) -> None:  # fmt: skip
-        self.system, self.sensors = system, tuple(sensors)
-        self.options = {tuple(kinds): tuple(chosen) for kinds, chosen in options.items()}
-        self.potentials = {name: tuple(forces) for name, forces in (potentials or {"none": ()}).items()}
-        self.choosing, self.always, self.safety = tuple(choosing), tuple(always), tuple(safety)
+        self.system, self.sensors = system, listed("sensors", sensors, Sensor)
+        self.options = {
+            _kinds(kinds): listed(f"options of {kinds!r}", chosen, Option)
+            for kinds, chosen in mapped("options", options).items()
+        }
+        self.potentials = {
+            name: listed(f"potential {name!r}", forces, Force)
+            for name, forces in mapped("potentials", {"none": ()} if potentials is None else potentials).items()
+        }
+        self.choosing = listed("choosing", choosing, Choosing)
+        self.always, self.safety = listed("always", always, Force), listed("safety", safety, Safety)
         self.settle = SettleRule() if settle is None else settle
         self.on_contact, self.same = on_contact, SameShape() if same is None else same
         self.nudge, self.seed = nudge, seed
@@ -122,48 +129,56 @@ class Study:
 
     def _check(self) -> None:
         """Refuse what cannot be explored, where it was written."""
-        if not isinstance(self.system, Multibody):
-            raise PartError(f"Study: system is {shown(self.system)}, but must be a Multibody.")
-        here = {part.name for part in self.system.parts if isinstance(part, Body)}
-        for sensor in self.sensors:
-            if not isinstance(sensor, Sensor):
-                raise PartError(f"Study: sensors has {shown(sensor)}, which is no Sensor.")
-            if sensor.site.body.name not in here:
-                raise sensor.refuse(f"its body {sensor.site.body.name!r} is not in the system of the study.")
-        kinds = {sensor.kind for sensor in self.sensors}
+        kinds = (
+            ("system", Multibody, "Multibody"),
+            ("settle", SettleRule, "SettleRule"),
+            ("same", SameShape, "SameShape"),
+        )
+        for field, kind, called in kinds:
+            if not isinstance(getattr(self, field), kind):
+                raise PartError(f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}.")
+        for field, check in (("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", _seed)):
+            try:
+                check(getattr(self, field))
+            except (TypeError, ValueError) as error:
+                raise PartError(f"Study: {field} {error}.") from None
+        self._check_sensors()
         for pair, chosen in self.options.items():
-            if len(pair) != 2 or not set(pair) <= kinds:
-                raise PartError(
-                    f"Study: options has the pair {pair!r}, but sensors are of the kinds {', '.join(sorted(kinds))}."
-                )
             labels = [option.label for option in chosen]
             if not chosen or len(set(labels)) < len(labels):
                 raise PartError(f"Study: the options of {pair!r} are {labels}; give each once, and at least one.")
-        for name, forces in self.potentials.items():
-            for force in forces:
-                if not isinstance(force, Force):
-                    raise PartError(f"Study: potential {name!r} has {shown(force)}, which is no force.")
-        for rule in self.choosing:
-            if not isinstance(rule, Choosing):
-                raise PartError(f"Study: choosing has {shown(rule)}, which is no rule for selections.")
-        try:
-            word(OnContact)(self.on_contact)
-            not_negative(self.nudge)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"Study: on_contact or nudge {error}.") from None
+        if not self.potentials:
+            raise PartError("Study: potentials is empty; leave it out, or give one without forces: {'none': []}.")
+
+    def _check_sensors(self) -> None:
+        here = {part.name for part in self.system.parts if isinstance(part, Body)}
         if len({sensor.name for sensor in self.sensors}) < len(self.sensors):
             raise PartError("Study: two sensors have the same name; give each a name of its own.")
+        for sensor in self.sensors:
+            if sensor.site.body.name not in here:
+                raise sensor.refuse(f"its body {sensor.site.body.name!r} is not in the system of the study.")
+        kinds = {sensor.kind for sensor in self.sensors}
+        for pair in self.options:
+            if not set(pair) <= kinds:
+                raise PartError(
+                    f"Study: options has the pair {pair!r}, but sensors are of the kinds {', '.join(sorted(kinds))}."
+                )
+            if pair[0] != pair[1] and pair[::-1] in self.options:
+                raise PartError(f"Study: options has {pair!r} in both orders; give one, and the first comes first.")
 
     # --- what may meet ------------------------------------------------------------------------------------------
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
-        """Every pair of sensors of different bodies with options, in the order of the sensors."""
+        """Every pair of sensors of different bodies with options, in the order of the sensors; the first of a pair is
+        of the kind that its options name first."""
         out = []
         for j, two in enumerate(self.sensors):
             for i, one in enumerate(self.sensors[:j]):
                 apart = one.site.body.name != two.site.body.name and not (one.site.body.fixed and two.site.body.fixed)
                 if apart and one.kind in two.accepts and two.kind in one.accepts and self._options_of(one, two):
-                    out.append(Pair(i, j, f"{one.name} | {two.name}"))
+                    straight = (one.kind, two.kind) in self.options
+                    first, second = (i, j) if straight else (j, i)
+                    out.append(Pair(first, second, f"{self.sensors[first].name} | {self.sensors[second].name}"))
         return tuple(out)
 
     @cached_property
@@ -181,8 +196,7 @@ class Study:
 
     def rolls(self, pair: Pair) -> tuple[float, ...]:
         """The turns of the second about the first [rad] at which a pair may be held."""
-        one, two = self.sensors[pair.one], self.sensors[pair.two]
-        roll = one.roll or two.roll or QUARTER_TURNS
+        roll = max(self.sensors[k].roll or 0.0 for k in pair[:2]) or QUARTER_TURNS
         return tuple(k * roll for k in range(max(1, round(2.0 * math.pi / roll))))
 
     @cached_property
@@ -355,7 +369,7 @@ class Study:
     @cached_property
     def digest(self) -> str:
         """A hash of all that decides the graph; the source of users' classes is part of it."""
-        sources = sorted({_source(type(part)) for part in self._all_parts()})
+        sources = sorted({_source(cls) for part in self._all_parts() for cls in type(part).__mro__})
         return hashlib.sha256("\n".join([self.document(), *sources]).encode()).hexdigest()
 
     def document(self) -> str:
@@ -433,6 +447,36 @@ def freedoms_of(joint: Part) -> int:
     return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6
 
 
+def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
+    """The members of a list, each of a kind."""
+    if isinstance(value, (str, Part)) or not isinstance(value, Iterable):
+        raise PartError(f"Study: {what} is {shown(value)}, but must be a list.")
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, kind):
+            raise PartError(f"Study: {what} has {shown(item)}, which is no {kind.__name__}.")
+    return items
+
+
+def mapped(what: str, value: Any) -> Mapping[Any, Any]:
+    """A mapping."""
+    if not isinstance(value, Mapping):
+        raise PartError(f"Study: {what} is {shown(value)}, but must be a dictionary.")
+    return value
+
+
+def _seed(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"is {shown(value)}, but must be a whole number from 0 up")
+    return value
+
+
+def _kinds(value: Any) -> tuple[str, str]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise PartError(f"Study: options has {shown(value)}, but must name two kinds of sensors, ('face', 'face').")
+    return value[0], value[1]
+
+
 def renamed(force: Force, name: str) -> Force:
     """The same force under another name."""
     return dataclasses.replace(force, name=name)
@@ -440,7 +484,7 @@ def renamed(force: Force, name: str) -> Force:
 
 def _source(cls: type) -> str:
     """The source of a class that is not ours; nothing of one that is."""
-    if cls.__module__.split(".")[0] == "quirkpy":
+    if cls.__module__.split(".")[0] in ("quirkpy", "abc", "builtins"):
         return ""
     try:
         return inspect.getsource(cls)

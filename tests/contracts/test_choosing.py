@@ -59,5 +59,5 @@ def test_rules_are_part_of_the_study() -> None:
 
 
 def test_what_is_no_rule_is_refused() -> None:
-    with pytest.raises(qp.PartError, match="choosing has 'one', which is no rule for selections"):
+    with pytest.raises(qp.PartError, match="choosing has 'one', which is no Choosing"):
         lattice(2, choosing=("one",))  # type: ignore[arg-type]

@@ -117,8 +117,8 @@ def test_time_left_follows_from_the_pace_since_the_first_call() -> None:
 
 def test_a_shorter_line_covers_a_longer_one(terminal: Terminal) -> None:
     bar = Bar(0.0, 10.0, terminal)
-    bar._draw("long line")
-    bar._draw("short")
+    bar.show("long line")
+    bar.show("short")
     assert terminal.screen == "short    "
     bar.clear()
     assert terminal.screen.strip() == ""

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("exploring", "extending", "notation", "parts"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 #: A comment says what its line prints: print(...)  # -> text
 PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/extending.md", "docs/notation.md", "docs/parts.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/exploring.md", "docs/extending.md", "docs/notation.md", "docs/parts.md"]
+)
 def test_python_on_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The blocks of a page are one program, from top to bottom."""
     code = "\n".join(BLOCK.findall((ROOT / page).read_text(encoding="utf-8")))

@@ -1,0 +1,248 @@
+"""The command line: `quirkpy explore study.py`, `quirkpy report pair.db`, and what else is said in one line.
+
+Every command answers in words, or with --json for machines, and ends with 0; with 1 and a sentence where it failed;
+with 2 where the words are wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from quirkpy.parts.part import PartError
+
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import ReconfigurationGraph
+    from quirkpy.explore.study import Study
+    from quirkpy.multibody import Multibody
+
+
+class Answer(NamedTuple):
+    """What a command says: to people, and to machines."""
+
+    text: str
+    data: Any
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Do what the words of a command line say; return its exit code."""
+    asked = parser().parse_args(words)
+    try:
+        answer: Answer = asked.command(asked)
+    except KeyboardInterrupt:
+        if asked.debug:
+            raise
+        return failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
+    except Exception as error:
+        if asked.debug:
+            raise
+        ours = isinstance(error, (PartError, OSError))
+        return failed(asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)")
+    with contextlib.suppress(BrokenPipeError):  # the reader has seen enough
+        print(json.dumps(answer.data, indent=1) if asked.json else answer.text, flush=True)
+    return 0
+
+
+def failed(asked: argparse.Namespace, sentence: str) -> int:
+    """Say why, on one line; the exit code."""
+    line = " ".join(sentence.split())
+    print(f"quirkpy {asked.name}: {line}", file=sys.stderr)
+    if asked.json:
+        print(json.dumps({"error": line}))
+    return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The words that are understood."""
+    every = argparse.ArgumentParser(add_help=False)
+    every.add_argument("--json", action="store_true", help="answer in JSON")
+    every.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    out = argparse.ArgumentParser(prog="quirkpy", description="Into which shapes can a modular spacecraft fall?")
+    commands = out.add_subparsers(dest="name", required=True, metavar="command")
+
+    def command(function: Any, words: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(function.__name__, help=words, description=words, parents=[every])
+        made.set_defaults(command=function)
+        return made
+
+    it = command(explore, "explore a study; go on where the journal ends")
+    it.add_argument("study", type=Path, help="a Python file that defines `study`")
+    it.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default 1)")
+    it.add_argument("--out", type=Path, metavar="FILE", help="the journal (default: the study's name with .db)")
+    it.add_argument("--budget", type=_count, metavar="N", help="at most so many runs now")
+    it = command(report, "say what a journal holds")
+    it.add_argument("journal", type=Path)
+    it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
+                    help="write it instead: .txt, .json, .graphml, .dot, .png, .svg, .pdf")  # fmt: skip
+    it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
+    it = command(simulate, "move a system, or run a demo")
+    it.add_argument("file", type=Path, help="a Python file that defines `system` or main()")
+    it.add_argument("--duration", type=float, default=10.0, metavar="S", help="of the motion [s] (default 10)")
+    it.add_argument("--out", type=Path, metavar="FILE", help="keep the run in a file, run.npz")
+    it = command(check, "say what a study or a system is made of, and whether it can be")
+    it.add_argument("file", type=Path, help="a Python file that defines `study` or `system`, or what to_json wrote")
+    command(demos, "list the demos")
+    return out
+
+
+def _count(word: str) -> int:
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is no number from 1 up")
+    return int(word)
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+def explore(asked: argparse.Namespace) -> Answer:
+    """`quirkpy explore study.py`"""
+    study, journal = _study_of(module_of(asked.study), asked.study), asked.out or Path(asked.study.stem + ".db")
+    graph = study.explore(journal, workers=asked.workers, budget=asked.budget)
+    return Answer(f"{graph.report()}\n\nThe journal is {str(journal)!r}.", summary(graph) | {"journal": str(journal)})
+
+
+def summary(graph: ReconfigurationGraph) -> dict[str, Any]:
+    """A graph in a few numbers."""
+    return {
+        "nodes": len(graph.nodes), "edges": len(graph.edges), "kinds": dict(graph.kinds), "coverage": graph.coverage,
+        "near_misses": graph.near_misses,
+    }  # fmt: skip
+
+
+def report(asked: argparse.Namespace) -> Answer:
+    """`quirkpy report pair.db`"""
+    from quirkpy.explore.graph import ReconfigurationGraph
+
+    modules = (module_of(asked.study).__name__,) if asked.study else ()
+    graph = ReconfigurationGraph.load(asked.journal, modules)
+    for path in asked.out:
+        graph.save(path)
+    written = [str(path) for path in asked.out]
+    if written:
+        return Answer(f"{graph!r} is in {', '.join(written)}.", summary(graph) | {"out": written})
+    return Answer(graph.report(), json.loads(graph._json()))
+
+
+def simulate(asked: argparse.Namespace) -> Answer:
+    """`quirkpy simulate file.py`"""
+    module = module_of(asked.file)
+    if hasattr(module, "system"):
+        run = _system_of(module, asked.file).simulate(asked.duration)
+        if asked.out is not None:
+            run.save(asked.out)
+        energy = run.energy
+        data = {
+            "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t), "evaluations": run.counts.evaluations,
+            "energy": [float(energy[0]), float(energy[-1])], "dissipated": float(run.dissipated[-1]),
+        }  # fmt: skip
+        words = f"{run!r}\nenergy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
+        return Answer(words, data)
+    if not callable(getattr(module, "main", None)):
+        raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().")
+    with contextlib.redirect_stdout(sys.stderr) if asked.json else contextlib.nullcontext():
+        told = module.main()
+    numbers = dict(told) if isinstance(told, dict) else {}
+    return Answer("\n".join(f"{name}: {value}" for name, value in numbers.items()), numbers)
+
+
+def check(asked: argparse.Namespace) -> Answer:
+    """`quirkpy check study.py`"""
+    from quirkpy.explore.study import Study
+    from quirkpy.formats.json import from_json
+
+    if asked.file.suffix == ".py":
+        module = module_of(asked.file)
+        made = _study_of(module, asked.file) if hasattr(module, "study") else _system_of(module, asked.file)
+    elif asked.file.suffix == ".json":
+        made = from_json(asked.file.read_text(encoding="utf-8"))
+    else:
+        raise PartError(
+            f"{str(asked.file)!r} can't be read: it is neither Python (.py) nor what to_json wrote (.json)."
+        )
+    if isinstance(made, Study):
+        return _checked_study(made)
+    mobility = made.mobility()
+    data = {
+        "bodies": list(made.bodies), "freedoms": mobility.degrees_of_freedom, "redundant": list(mobility.redundant)
+    }  # fmt: skip
+    return Answer(made.explain(), data)
+
+
+def _checked_study(study: Study) -> Answer:
+    from quirkpy.explore.graph import Node, rest_at
+
+    s = study.system.initial
+    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", "", 0.0, ())
+    study.universe(start)
+    near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
+    bodies, choices = study.system.bodies, study.count(start)
+    data = {
+        "bodies": list(bodies), "pairs": len(study.pairs), "in_range": near, "choices": choices,
+        "potentials": list(study.potentials), "group": study.shapes.group, "digest": study.digest,
+    }  # fmt: skip
+    words = [
+        f"{len(bodies)} moving bodies: {', '.join(bodies)}",
+        f"{len(study.pairs)} pairs of sensors that may meet; as written, in range: {', '.join(near) or 'none'}",
+        f"potentials: {', '.join(study.potentials)}",
+        f"{choices} choices at the start",
+        f"shapes are compared up to: {SAME_UP_TO[study.shapes.group]}",
+    ]
+    return Answer("\n".join(words), data)
+
+
+SAME_UP_TO = {
+    "none": "nothing, for forces know places", "translations": "where the whole stands",
+    "rigid": "where the whole stands, and how it is turned",
+}  # fmt: skip
+
+
+def demos(asked: argparse.Namespace) -> Answer:
+    """`quirkpy demos`"""
+    folders = [Path(__file__).resolve().parents[1] / "demos", Path("demos")]
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    if folder is None:
+        raise PartError("demos come with the sources of quirkpy, not with the installed package; ask there.")
+    found = {}
+    for path in sorted(folder.glob("*.py")):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        found[path.name] = said.partition("\n")[0]
+    width = max(map(len, found), default=0)
+    return Answer("\n".join(f"{name:{width}}  {line}" for name, line in found.items()), found)
+
+
+# --- files of users ---------------------------------------------------------------------------------------------------
+def module_of(path: Path) -> ModuleType:
+    """The module that a Python file makes, under the name by which worker processes find it as well."""
+    if not path.is_file():
+        raise PartError(f"there is no file {str(path)!r}.")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = importlib.import_module(path.stem)
+    if module.__file__ is None or Path(module.__file__).resolve() != path.resolve():
+        raise PartError(f"{str(path)!r} has the name of another module, {path.stem!r}; give the file another name.")
+    return module
+
+
+def _study_of(module: ModuleType, path: Path) -> Study:
+    from quirkpy.explore.study import Study
+
+    made = getattr(module, "study", None)
+    if not isinstance(made, Study):
+        raise PartError(f"{str(path)!r} does not define `study`, a qp.Study.")
+    return made
+
+
+def _system_of(module: ModuleType, path: Path) -> Multibody:
+    from quirkpy.multibody import Multibody
+
+    made = getattr(module, "system", None)
+    if not isinstance(made, Multibody):
+        raise PartError(f"{str(path)!r} does not define `system`, a qp.Multibody.")
+    return made

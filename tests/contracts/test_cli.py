@@ -1,0 +1,208 @@
+"""The command line: what it answers, in words and in JSON, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import quirkpy as qp
+from quirkpy.cli import main
+from tests.motion import floating_chain
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIR = str(ROOT / "demos" / "cubesat_pair.py")
+
+OTHERS = """
+\"\"\"Nothing to explore.\"\"\"
+import quirkpy as qp
+
+ball = qp.Body.sphere("ball", 0.1, 1.0, velocity=(1.0, 0.0, 0.0))
+system = qp.Multibody(ball)
+"""
+OWN = """
+\"\"\"A study with a class of its own.\"\"\"
+import quirkpy as qp
+from cubesat_pair import a, b, face
+
+class Ball(qp.Option):
+    def parts(self, name, one, two):
+        return (qp.Spherical(name, one, two),)
+
+study = qp.Study(
+    qp.Multibody(a, b),
+    sensors=[face(a, "east", (1.0, 0.0, 0.0), ("B west",)), face(b, "west", (-1.0, 0.0, 0.0), ("A east",))],
+    options={("A east", "B west"): [qp.Lock(), Ball()]},
+)
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which one works; what is imported from it is forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT / "demos")])
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith((str(tmp_path), str(ROOT / "demos"))):
+            del sys.modules[name]
+
+
+def answered(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(words) == 0
+    out = capsys.readouterr()
+    assert out.err == ""
+    return out.out
+
+
+def in_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    return json.loads(answered(capsys, *words, "--json"))
+
+
+def failing(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The one sentence of a command that fails; --json has it too."""
+    assert main(words) == 1
+    out = capsys.readouterr()
+    assert out.out == ""
+    assert out.err.count("\n") == 1
+    assert main((*words, "--json")) == 1
+    both = capsys.readouterr()
+    assert both.err == out.err
+    assert out.err.endswith(json.loads(both.out)["error"] + "\n")
+    return out.err.strip()
+
+
+# --- exploring and reporting ------------------------------------------------------------------------------------------
+def test_a_study_is_explored_and_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = answered(capsys, "explore", PAIR)
+    assert "2 nodes, 18 edges (2 moved, 6 rejected, 10 stayed), 100 % of the choices tried" in words
+    assert words.endswith("The journal is 'cubesat_pair.db'.\n")
+    told = in_json(capsys, "explore", PAIR, "--out", "cubesat_pair.db")
+    assert told == {
+        "nodes": 2, "edges": 18, "kinds": {"moved": 2, "rejected": 6, "stayed": 10}, "coverage": 1.0,
+        "near_misses": [], "journal": "cubesat_pair.db",
+    }  # fmt: skip
+    assert answered(capsys, "report", "cubesat_pair.db").strip() == words.rpartition("\n\n")[0]
+    whole = in_json(capsys, "report", "cubesat_pair.db")
+    assert list(whole["nodes"]) == ["n0", "n1"]
+    assert len(whole["edges"]) == 18
+
+
+def test_a_report_is_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answered(capsys, "explore", PAIR, "--out", "pair.db")
+    names = ["pair.txt", "pair.json", "pair.graphml", "pair.dot"]
+    assert in_json(capsys, "report", "pair.db", "--out", *names)["out"] == names
+    assert Path("pair.txt").read_text(encoding="utf-8") == answered(capsys, "report", "pair.db")
+    assert json.loads(Path("pair.json").read_text(encoding="utf-8")) == in_json(capsys, "report", "pair.db")
+    assert "digraph" in Path("pair.dot").read_text(encoding="utf-8")
+    assert "ends in none of" in failing(capsys, "report", "pair.db", "--out", "pair.html")
+
+
+def test_a_budget_is_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = in_json(capsys, "explore", PAIR, "--budget", "3")
+    assert told["edges"] == 3
+    assert told["coverage"] < 1.0
+    assert in_json(capsys, "explore", PAIR)["coverage"] == 1.0
+
+
+def test_classes_of_the_studys_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own_study.py").write_text(OWN, encoding="utf-8")
+    assert in_json(capsys, "explore", "own_study.py", "--out", "own.db")["edges"] == 2
+    assert "own_study" in failing(capsys, "report", "own.db")
+    assert len(in_json(capsys, "report", "own.db", "--study", "own_study.py")["edges"]) == 2
+
+
+# --- the others -------------------------------------------------------------------------------------------------------
+def test_systems_and_demos_are_moved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("flying_ball.py").write_text(OTHERS, encoding="utf-8")
+    told = in_json(capsys, "simulate", "flying_ball.py", "--duration", "3", "--out", "run.npz")
+    assert told["t"] == 3.0
+    assert told["energy"] == [0.5, 0.5]
+    assert qp.Trajectory.load("run.npz").t[-1] == 3.0
+    assert "energy 0.5 J at the start" in answered(capsys, "simulate", "flying_ball.py")
+    assert main(["simulate", str(ROOT / "demos" / "two_cubes.py"), "--json"]) == 0
+    out = capsys.readouterr()  # what a demo prints does not mix with its numbers
+    assert json.loads(out.out)["freedoms"] == 1
+    assert out.err
+
+
+def test_studies_and_systems_are_checked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = in_json(capsys, "check", PAIR)
+    assert (told["choices"], told["group"], told["in_range"]) == (9, "none", ["A east | B west"])
+    assert "9 choices at the start" in answered(capsys, "check", PAIR)
+    Path("chain.json").write_text(qp.to_json(floating_chain()), encoding="utf-8")
+    assert in_json(capsys, "check", "chain.json")["bodies"] == list(floating_chain().bodies)
+    assert "moving bodies" in answered(capsys, "check", "chain.json")
+    Path("pair.json").write_text(qp.to_json(in_module()), encoding="utf-8")
+    assert in_json(capsys, "check", "pair.json") == told
+
+
+def in_module() -> Any:
+    return __import__("cubesat_pair").study
+
+
+def test_demos_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    told = in_json(capsys, "demos")
+    assert sorted(told) == sorted(path.name for path in (ROOT / "demos").glob("*.py"))
+    assert "cubesat_pair.py" in answered(capsys, "demos")
+    assert all(told.values())
+
+
+# --- failing ----------------------------------------------------------------------------------------------------------
+def test_what_fails_says_so_in_a_sentence(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad_study.py").write_text("study = 3\n", encoding="utf-8")
+    Path("broken_study.py").write_text("import quirkpy\n1 / 0\n", encoding="utf-8")
+    Path("json.py").write_text("study = 3\n", encoding="utf-8")
+    Path("model.urdf").write_text("<robot/>", encoding="utf-8")
+    Path("text.db").write_text("spam " * 500, encoding="utf-8")
+    for words, said in {
+        ("explore", "nowhere.py"): "there is no file 'nowhere.py'",
+        ("explore", "bad_study.py"): "does not define `study`",
+        ("explore", "json.py"): "another module, 'json'",
+        ("simulate", "bad_study.py"): "neither `system` nor main()",
+        ("check", "model.urdf"): "neither Python",
+        ("check", "nowhere.json"): "No such file",
+        ("report", "nowhere.db"): "there is no journal 'nowhere.db'",
+        ("report", "text.db"): "damaged or is no journal",
+        ("explore", PAIR, "--out", "no/pair.db"): "unable to open",
+    }.items():
+        sentence = failing(capsys, *words)
+        assert sentence.startswith(f"quirkpy {words[0]}: ")
+        assert said in sentence, sentence
+    assert "ZeroDivisionError: division by zero" in failing(capsys, "explore", "broken_study.py")
+    with pytest.raises(ZeroDivisionError):
+        main(["explore", "broken_study.py", "--debug"])
+
+
+@pytest.mark.parametrize("words", [[], ["fly"], ["explore"], ["explore", PAIR, "--workers", "0"],
+                                   ["explore", PAIR, "--budget", "many"], ["demos", "all"]])  # fmt: skip
+def test_wrong_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    assert "usage: quirkpy" in capsys.readouterr().err
+
+
+def test_from_a_shell(tmp_path: Path) -> None:
+    """In a process of its own: help, two workers, a sentence instead of a traceback."""
+
+    def shell(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "quirkpy", *words]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+
+    done = shell("--help")
+    assert done.returncode == 0
+    assert "explore a study" in done.stdout
+    done = shell("explore", "demos/cubesat_pair.py", "--workers", "2", "--out", str(tmp_path / "pair.db"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["nodes"] == 2
+    assert done.stderr == ""
+    done = shell("report", str(tmp_path / "none.db"))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert shell("report").returncode == 2

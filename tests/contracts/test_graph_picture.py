@@ -1,0 +1,113 @@
+"""The picture of a graph: nothing lies over anything else, and the page holds all of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from demos.cubesat_pair import pair, study
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.views.graph_picture import APART, ROOM, Picture, edges_of, inside, picture_of, size_of
+from quirkpy.views.solids import Solid, seen
+
+STILL, ORIGIN = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+
+
+@pytest.fixture(scope="module", params=[0.1, 0.2])
+def graph(request: pytest.FixtureRequest) -> ReconfigurationGraph:
+    return pair(request.param).explore()
+
+
+def boxes(picture: Picture) -> list[Any]:
+    shapes = [ROOM + shape.centre for shape in picture.shapes]
+    words = [np.array([a.at - 0.5 * size_of(a.words), a.at + 0.5 * size_of(a.words)]) for a in picture.arrows]
+    return [*shapes, *words]
+
+
+def test_nothing_overlaps(graph: ReconfigurationGraph) -> None:
+    picture = picture_of(graph)
+    for (low, high), (lower, higher) in itertools.combinations(boxes(picture), 2):
+        assert (high < lower).any() or (low > higher).any()
+    for box in boxes(picture):
+        assert not any(inside(box, arrow.curve) for arrow in picture.arrows)
+    centres = [shape.centre for shape in picture.shapes]
+    assert min(math.dist(a, b) for a, b in itertools.combinations(centres, 2)) == pytest.approx(APART)
+
+
+def test_the_page_holds_everything(graph: ReconfigurationGraph) -> None:
+    picture = picture_of(graph)
+    low, high = edges_of(picture)
+    for a, b in boxes(picture):
+        assert (a > low).all()
+        assert (b < high).all()
+    for shape in picture.shapes:
+        corners = np.concatenate([patch.corners for patch in shape.patches])
+        assert abs(corners).max() <= 1.0 + 1e-12
+
+
+def test_arrows_say_potential_and_time() -> None:
+    picture = picture_of(study.explore())
+    assert [arrow.words for arrow in picture.arrows] == ["−y, 88.5 s", "+x, 88.5 s"]
+    assert all(arrow.certain for arrow in picture.arrows)
+    assert [shape.lines for shape in picture.shapes] == [("n0", "stable, 0 J"), ("n1", "stable, 0 J")]
+    assert picture.caption.startswith("2 shapes; 18 choices tried:")
+
+
+def test_it_is_the_same_for_the_same_graph(graph: ReconfigurationGraph) -> None:
+    one, two = (picture_of(graph) for _ in range(2))
+    assert all(np.array_equal(a.curve, b.curve) and np.array_equal(a.at, b.at) for a, b in zip(one.arrows, two.arrows))
+
+
+@pytest.mark.parametrize(
+    ("shape", "area"),
+    [
+        (qp.Box((1.0, 2.0, 3.0)), 6.0 * 0.36 + 3.0 * 0.48 + 2.0 * 0.8),
+        (qp.Sphere(0.5), math.pi / 4),
+        (qp.Cylinder(0.5, 2.0, axis="z"), math.pi / 4 * 0.8 + 2.0 * 0.6),
+    ],
+)
+def test_solids_cover_what_they_hide(shape: qp.Shape, area: float) -> None:
+    """The area of the shadow, seen along (0.36, -0.48, 0.8)."""
+    shadow = 0.0
+    for patch in seen([Solid(shape, ORIGIN, STILL, 0)], eye=(0.36, -0.48, 0.8)):
+        (x, y), (u, v) = patch.corners.T, np.roll(patch.corners, -1, axis=0).T
+        shadow += 0.5 * float(x @ v - u @ y)
+        assert 0.0 <= patch.light <= 1.0
+    assert shadow == pytest.approx(area, rel=1e-2)
+
+
+def test_the_nearer_cube_hides_the_farther() -> None:
+    cube = qp.Box((1.0, 1.0, 1.0))
+    near, far = Solid(cube, np.array([0.0, -1.0, 0.0]), STILL, 1), Solid(cube, ORIGIN, STILL, 2)
+    numbers = [patch.number for patch in seen([near, far])]
+    assert numbers[-1] == 1
+    assert sorted(numbers) == [1, 1, 1, 2, 2, 2]
+
+
+def test_too_many_shapes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quirkpy.views.graph_picture.MOST", 1)
+    with pytest.raises(qp.PartError, match="2 shapes are too many"):
+        picture_of(study.explore())
+
+
+def test_more_shapes_than_stand_on_a_circle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quirkpy.views.graph_picture.ON_A_CIRCLE", 2)
+    picture = picture_of(pair(0.2).explore())
+    assert len({tuple(shape.centre) for shape in picture.shapes}) == 4
+
+
+@pytest.mark.parametrize("name", ["pair.png", "pair.svg", "pair.pdf"])
+def test_it_is_painted(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        study.explore().save(tmp_path / folder / name)
+    one, two = ((tmp_path / folder / name).read_bytes() for folder in ("one", "two"))
+    assert len(one) > 5000
+    assert one == two

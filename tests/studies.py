@@ -1,0 +1,100 @@
+"""Small studies for tests; at the top of a module, so that worker processes find their classes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import quirkpy as qp
+from demos.cubesat_pair import a, b, pair
+from quirkpy.parts.checks import instance
+
+
+class Failing(qp.Force):
+    """A force with an error, wherever it acts."""
+
+    body: qp.Body = qp.checked(instance(qp.Body))
+
+    def load(self, at: qp.MotionView) -> Any:
+        raise ValueError("no force today")
+
+
+class Slow(qp.Safety):
+    """Allows everything, and takes its time."""
+
+    seconds: float
+
+    def first(self, run: qp.Trajectory) -> qp.Violation | None:
+        import time
+
+        time.sleep(self.seconds)
+        return None
+
+
+class Deadly(qp.Safety):
+    """Kills the process that asks it, once the file is there; takes it away before."""
+
+    path: str
+
+    def first(self, run: qp.Trajectory) -> qp.Violation | None:
+        import contextlib
+        import os
+        import signal
+
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return None
+
+
+class Ball(qp.Option):
+    """The pair turns about the middle of the faces."""
+
+    def parts(self, name: str, one: qp.Site, two: qp.Site) -> tuple[qp.Part, ...]:
+        return (qp.Spherical(name, one, two),)
+
+
+def changed(study: qp.Study, **fields: Any) -> qp.Study:
+    """A study with other fields."""
+    made = study.fields() | fields
+    return qp.Study(made.pop("system"), **made)
+
+
+def far_pair(*safety: qp.Safety) -> qp.Study:
+    """Four nodes, thirty edges."""
+    study = pair(0.2)
+    return changed(study, safety=[*study.safety, *safety])
+
+
+def failing_pair() -> qp.Study:
+    """The pair, with a third potential that raises."""
+    study = pair()
+    return changed(study, potentials=study.potentials | {"bad": [Failing("bad", b)]})
+
+
+def balanced() -> qp.Study:
+    """B hinged to A's corner with a well straight beyond the hinge, and free both ways: which way it falls is chance.
+
+    The hinge lies in the middle of the edge of a cut corner, so that neither sense is blocked.
+    """
+    z = (1.0 / math.sqrt(2.0), -1.0 / math.sqrt(2.0), 0.0)
+    middle = (0.1, -0.1, 0.0)
+    arm = qp.Body.box("arm", size=(0.1, 0.1, 0.1), mass=1.0, position=middle)
+    one = qp.Sensor("hub corner", a.site("corner", at=(0.05, -0.05, 0.0), z=z, x=(0.0, 0.0, 1.0)))
+    two = qp.Sensor("arm corner", arm.site("corner", at=(-0.05, 0.05, 0.0), z=[-c for c in z], x=(0.0, 0.0, 1.0)))
+    return qp.Study(
+        qp.Multibody(a, arm),
+        sensors=[one, two],
+        options={("face", "face"): [qp.Lock(), Swing()]},
+        potentials={"none": [], "away": [qp.PotentialWell("well", arm, centre=(-0.1, 0.1, 0.0), stiffness=0.05)]},
+        always=[qp.ViscousHinges(2e-4)],
+    )
+
+
+class Swing(qp.Option):
+    """A hinge about the x axes of the sites, a quarter turn either way."""
+
+    def parts(self, name: str, one: qp.Site, two: qp.Site) -> tuple[qp.Part, ...]:
+        ends = [site.body.site(f"{site.name} swing", at=site.at, z=site.x, x=site.z) for site in (one, two)]
+        hinge = qp.Revolute(name, *ends)
+        return hinge, qp.JointStop(f"{name} ends", hinge, lower=-0.5 * math.pi, upper=0.5 * math.pi)

@@ -172,7 +172,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: str
 
     def cramped(self: Journal, read_only: bool) -> None:
         prepare(self, read_only)
-        self.base.execute("PRAGMA max_page_count = 8")
+        self.base.execute("PRAGMA max_page_count = 7")
 
     monkeypatch.setattr(Journal, "_prepare", cramped)
     check_refused(lambda: study.explore(path), "the journal", ("cannot grow", "disk is full", "what is in it stays"))

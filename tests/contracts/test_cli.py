@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.cli import main
+from tests.faults.test_explorations_end import wait_for
 from tests.motion import floating_chain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -188,6 +191,7 @@ def test_wrong_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
     assert "usage: quirkpy" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_from_a_shell(tmp_path: Path) -> None:
     """In a process of its own: help, two workers, a sentence instead of a traceback."""
 
@@ -206,3 +210,26 @@ def test_from_a_shell(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert shell("report").returncode == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_is_a_sentence_and_the_command_goes_on(workers: str, tmp_path: Path) -> None:
+    (tmp_path / "slow_study.py").write_text(
+        "from tests.studies import Slow, far_pair\nstudy = far_pair(Slow(0.1))\n", encoding="utf-8"
+    )
+    words = [sys.executable, "-m", "quirkpy", "explore", "slow_study.py", "--out", "pair.db", "--workers", workers]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(tmp_path / "pair.db", 4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert out == ""
+    assert err == "quirkpy explore: interrupted; what was finished stays, and the same command goes on from there.\n"
+    done = subprocess.run(
+        [*words, "--json"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200
+    )
+    assert json.loads(done.stdout)["edges"] == 30

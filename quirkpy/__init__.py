@@ -5,10 +5,11 @@ from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
 from quirkpy.equation import Matrices
 from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.explore.choosing import Choosing, Chosen, OneHinge
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.identity import SameShape
 from quirkpy.explore.options import Free, Hinge, Lock, Option
-from quirkpy.explore.safety import Criterion, KeepOut, Limit, Safety, StayTogether, Violation
+from quirkpy.explore.safety import Criterion, KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
 from quirkpy.explore.study import Choice, SettleRule, Study
 from quirkpy.formats import from_json, to_json
 from quirkpy.linear import Linear
@@ -33,6 +34,7 @@ from quirkpy.parts.forces import (
     Load,
     PotentialWell,
     Spring,
+    SprungHinges,
     ViscousHinges,
 )
 from quirkpy.parts.joint import Coordinate, Freedom, GeneralJoint, Joint, Relation
@@ -87,6 +89,8 @@ __all__ = [
     "Bushing",
     "Charge",
     "Choice",
+    "Choosing",
+    "Chosen",
     "CoincidentPoints",
     "CompiledForce",
     "Coordinate",
@@ -138,7 +142,9 @@ __all__ = [
     "Mode",
     "MotionView",
     "Multibody",
+    "NoCollision",
     "Node",
+    "OneHinge",
     "Option",
     "Orbit",
     "OriginOnLine",
@@ -184,6 +190,7 @@ __all__ = [
     "Sphere",
     "Spherical",
     "Spring",
+    "SprungHinges",
     "State",
     "StayTogether",
     "Stop",

@@ -237,6 +237,17 @@ def viscous_hinges(on: Card) -> None:
     on.text((80, 92), "-c x' at each", LOAD)
 
 
+def sprung_hinges(on: Card) -> None:
+    """Several hinges, each with a spiral spring that turns it to the same angle."""
+    on.line((22, 34), (64, 62), (100, 34), (140, 62), width=5.0, colour=ONE)
+    for x, y in ((64, 62), (100, 34)):
+        on.disc((x, y), 7, "#ffffff")
+        spiral = [(2 + 0.008 * a, a) for a in range(0, 635, 15)]
+        on.line(*((x + r * cosine(a), y + r * sine(a)) for r, a in spiral), width=0.8)
+        on.turn((x, y), 15, "flat", 20, 250, LOAD)
+    on.text((80, 92), "-k (x - rest) at each", LOAD)
+
+
 def joint_friction(on: Card) -> None:
     """Friction on a slide: a normal load, and a force against the motion."""
     _slide(on)

@@ -49,6 +49,7 @@ class Known:
         self.shapes: Shapes = study.shapes
         self.nodes: list[Node] = []
         self.poses: list[Floats] = []
+        self.open: list[int] = []  # links of each that are not in range
         self.prints: Floats = np.zeros((0, 0))
         self.near_misses: list[tuple[str, str, float]] = []
 
@@ -57,10 +58,11 @@ class Known:
         node = node_of(record, len(self.nodes), self.study.system.bodies)
         pose, misses = poses_of(node.state.r, node.state.q), []
         mine, tolerance = self.shapes.fingerprint(pose)[None], self.shapes.tolerance
+        opened = self._open(node)
         close = abs(self.prints - mine) <= NEAR * tolerance * max(1, len(pose)) if self.nodes else np.zeros((0, 1))
         for k in np.flatnonzero(close.all(axis=1)):
             other = self.nodes[int(k)]
-            if self._open(other) == self._open(node):
+            if self.open[int(k)] == opened:
                 gap, _ = self.shapes.match(self.poses[int(k)], pose)
                 if gap <= tolerance:
                     return other, False
@@ -69,6 +71,7 @@ class Known:
         self.prints = np.concatenate([self.prints, mine]) if self.nodes else mine
         self.nodes.append(node)
         self.poses.append(pose)
+        self.open.append(opened)
         self.near_misses += misses
         return node, True
 

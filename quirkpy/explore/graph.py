@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quirkpy.explore.replay import Replay
     from quirkpy.explore.study import Study
 
-Kind: TypeAlias = Literal["moved", "stayed", "rejected", "ambiguous", "never settles", "failed"]
+Kind: TypeAlias = Literal["moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"]
 SHORT = 8  # letters of an id that are shown
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -74,8 +74,9 @@ class Outcome(NamedTuple):
     target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and by which parts it was
     rejected.  duration [s]; switching [J]: work of exchanging the potential at the start; holding [W]: power that the
     forces state; dissipated, put_in, lost [J]: by dampers and stops, by loads, by joints that took hold; peak_speed
-    [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]; contacts: pairs that locked, and when;
-    nudge: how an unstable start was left, [m or rad] along which direction.
+    [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]: the least distance of bodies that move
+    past each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how an
+    unstable start was left, [m or rad] along which direction.
     """
 
     kind: Kind

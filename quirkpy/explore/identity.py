@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -104,49 +105,57 @@ class Shapes:
 
     def match(self, one: Floats, two: Floats) -> tuple[float, tuple[int, ...]]:
         """The distance, and which body of the second stands for each of the first."""
-        best: tuple[float, tuple[int, ...]] = (np.inf, ())
         if not len(one):
             return 0.0, ()
-        for j in range(len(two)) if self.group != "none" else (0,):
-            if self.group != "none" and self.kinds[j] != self.kinds[0]:
-                continue
-            for turn in self.turns[j] if self.group == "rigid" else self.turns[j][:1]:
-                found = self._assigned(self._carried(one, two, j, turn), two)
-                best = min(best, found, key=lambda pair: pair[0])
+        apart = self._apart(self._carried(one, two), two)
+        bounds = apart.min(axis=2).max(axis=1)  # however bodies are assigned, they are no nearer
+        best: tuple[float, tuple[int, ...]] = (np.inf, ())
+        for k in np.argsort(bounds, kind="stable"):
+            if bounds[k] >= best[0]:
+                break
+            best = min(best, _assigned(apart[k]), key=lambda pair: pair[0])
         return best
 
-    def _carried(self, one: Floats, two: Floats, j: int, turn: Floats) -> Floats:
-        """The first pose, carried so that its first body lies where body j of the second does."""
+    def _carried(self, one: Floats, two: Floats) -> Floats:
+        """The first pose, carried so that its first body lies where any of its kind does in the second, turned in any
+        way in which that is the same (k, n, 7)."""
         if self.group == "none":
-            return one
+            return one[None]
+        alike = [j for j in range(len(two)) if self.kinds[j] == self.kinds[0]]
         if self.group == "translations":
-            out = one.copy()
-            out[:, :3] += two[j, :3] - one[0, :3]
+            out = np.repeat(one[None], len(alike), axis=0)
+            out[..., :3] += (two[alike, :3] - one[0, :3])[:, None]
             return out
-        there = product(two[j : j + 1, 3:], turn[None])
-        q = product(there, one[:1, 3:] * (1.0, -1.0, -1.0, -1.0))
-        out = np.empty_like(one)
-        out[:, :3] = two[j, :3] + turned(q, one[:, :3] - one[0, :3])
-        out[:, 3:] = product(np.repeat(q, len(one), axis=0), one[:, 3:])
+        places = np.concatenate([np.repeat(two[j : j + 1], len(self.turns[j]), axis=0) for j in alike])
+        there = product(places[:, 3:], np.concatenate([self.turns[j] for j in alike]))
+        q = product(there, one[:1, 3:] * (1.0, -1.0, -1.0, -1.0))[:, None]
+        out = np.empty((len(q), *one.shape))
+        arms = np.broadcast_to(one[:, :3] - one[0, :3], (len(q), len(one), 3))
+        out[..., :3] = places[:, None, :3] + turned(q, arms)
+        out[..., 3:] = product(q, np.broadcast_to(one[:, 3:], (len(q), len(one), 4)))
         return out
 
-    def _assigned(self, one: Floats, two: Floats) -> tuple[float, tuple[int, ...]]:
-        """Each body of one to the nearest free body of its kind in two; in shapes that are alike there is but one near
-        enough."""
-        free, worst, to = list(range(len(two))), 0.0, []
-        for i in range(len(one)):
-            near = [(self._apart(one[i], two[j], j), j) for j in free if self.kinds[j] == self.kinds[i]]
-            gap, j = min(near)
-            free.remove(j)
-            to.append(j)
-            worst = max(worst, gap)
-        return worst, tuple(to)
+    @cached_property
+    def _every_turn(self) -> Floats:
+        """The turns of all bodies (n, most, 4), filled up with the identity."""
+        out = np.zeros((len(self.turns), max(map(len, self.turns), default=1), 4))
+        out[..., 0] = 1.0
+        for j, turns in enumerate(self.turns):
+            out[j, : len(turns)] = turns
+        return out
 
-    def _apart(self, a: Floats, b: Floats, j: int) -> float:
-        """Displacement or turn between two poses of a body, modulo its own symmetry."""
-        turns = product(np.repeat(b[None, 3:], len(self.turns[j]), axis=0), self.turns[j])
-        chords = np.minimum(np.linalg.norm(turns - a[3:], axis=1), np.linalg.norm(turns + a[3:], axis=1))
-        return float(max(np.linalg.norm(a[:3] - b[:3]), 4.0 * np.arcsin(min(1.0, 0.5 * chords.min()))))
+    def _apart(self, ones: Floats, two: Floats) -> Floats:
+        """Displacement or turn between each body of some poses (k, n, 7) and each of another, modulo its own symmetry
+        (k, n, n); infinite where one may not stand for the other."""
+        turns = product(np.broadcast_to(two[:, None, 3:], self._every_turn.shape), self._every_turn)
+        mine = ones[:, :, None, None, 3:]
+        chords = np.sqrt(
+            np.minimum(((turns - mine) ** 2).sum(axis=-1), ((turns + mine) ** 2).sum(axis=-1)).min(axis=-1)
+        )
+        moved = np.linalg.norm(ones[:, :, None, :3] - two[:, :3], axis=-1)
+        kinds = np.array(self.kinds)
+        far = np.maximum(moved, 4.0 * np.arcsin(np.minimum(1.0, 0.5 * chords)))
+        return np.where(kinds[:, None] == kinds, far, np.inf)
 
     def fingerprint(self, pose: Floats) -> Floats:
         """Numbers that a shape keeps, whatever carries it and whoever is exchanged: what differs in them by more than
@@ -163,6 +172,17 @@ class Shapes:
                 centre = r.mean(axis=0)
                 out.append([np.linalg.norm(mine - centre, axis=1).sum()])
         return np.concatenate(out)
+
+
+def _assigned(apart: Floats) -> tuple[float, tuple[int, ...]]:
+    """Each body to the nearest that is left; in shapes that are alike there is but one near enough."""
+    apart, worst, to = apart.copy(), 0.0, []
+    for row in apart:
+        j = int(row.argmin())
+        worst = max(worst, float(row[j]))
+        to.append(j)
+        apart[:, j] = np.inf
+    return worst, tuple(to)
 
 
 def poses_of(r: Floats, q: Floats) -> Floats:

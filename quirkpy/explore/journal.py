@@ -31,7 +31,7 @@ class Journal:
     """
 
     def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
-        self.path = None if path is None else Path(path)
+        self.path, self.read_only = None if path is None else Path(path), read_only
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
         where = ":memory:" if self.path is None else self.path.resolve().as_uri() + "?mode=ro" * read_only
         try:
@@ -40,20 +40,23 @@ class Journal:
             raise self._refuse(error) from error
         with contextlib.ExitStack() as stack:  # closes the file again where it cannot be used
             stack.callback(self.base.close)
-            self._prepare(read_only)
+            self._prepare()
             stack.pop_all()
 
-    def _prepare(self, read_only: bool) -> None:
+    def _prepare(self) -> None:
         """Make the tables of a new file; refuse one that is something else."""
         tables = {name for (name,) in self._read("SELECT name FROM sqlite_master", ())}
-        if "runs" not in tables and (tables or read_only):
+        if "runs" not in tables and (tables or self.read_only):
             raise PartError(f"{self.shown} is no journal of an exploration; give another file.")
-        if not read_only:
+        if not self.read_only:
             for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", *TABLES):
                 self._write(statement, ())
 
     def close(self) -> None:
-        """Write everything into the one file."""
+        """Write everything into the one file, which then needs no others beside it to be read."""
+        if not self.read_only:
+            with contextlib.suppress(sqlite3.Error):  # someone else reads it, or there is no room: as it is, it will do
+                self.base.execute("PRAGMA journal_mode=DELETE")
         self.base.close()
 
     def __enter__(self) -> Journal:

@@ -10,16 +10,7 @@ import numpy as np
 
 from quirkpy.analysis import Energy
 from quirkpy.course import Counts, Course, Happening
-from quirkpy.explore.runner import (
-    Ended,
-    chosen_links,
-    chosen_system,
-    energy_of_switching,
-    fitted,
-    holding,
-    motions,
-    record_of,
-)
+from quirkpy.explore.runner import Ended, begin, holding, motions, record_of
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
@@ -136,18 +127,15 @@ def flown(graph: ReconfigurationGraph, node: Node, edge: Edge, t: float) -> tupl
     from quirkpy.explore.identity import poses_of
 
     study, choice = graph.study, edge.selection
-    links, universe = chosen_links(study, node, choice), study.universe(node)
-    caught = fitted(study, node, links)
-    if caught is None:
+    begun = begin(study, node, choice, study.universe(node))
+    if begun is None:
         raise PartError(f"replay: the joints of {edge!r} cannot be met where the step before has ended.")
-    system = chosen_system(study, universe, node, choice, links, caught.state)
-    switching = energy_of_switching(study, universe, node, system, caught.state)
-    ended = wanted(study, edge, list(motions(study, system, links, choice)))
+    ended = wanted(study, edge, list(motions(study, begun.system, begun.links, choice)))
     record = record_of(study, ended.found, ended.links, choice.potential)
     there = replace(node_of(record, 0, study.system.bodies), number=graph.nodes[str(edge.target)].number)
     goal = graph.nodes[str(edge.target)].state
     missed = study.shapes.distance(poses_of(goal.r, goal.q), poses_of(there.state.r, there.state.q))
-    return Leg(edge, t, ended.runs, switching, holding(study, choice), ended.losses, missed), there
+    return Leg(edge, t, ended.runs, begun.switching, holding(study, choice), ended.losses, missed), there
 
 
 def wanted(study: Any, edge: Edge, found: list[tuple[Ended, Any]]) -> Ended:

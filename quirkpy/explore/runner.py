@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from quirkpy.analysis import residual
 from quirkpy.course import Stop
-from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.equilibrium import Equilibrium, Mode, certify
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
-from quirkpy.explore.options import Option
-from quirkpy.explore.safety import Limit, Violation, first_violation, peaks
+from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peaks
 from quirkpy.explore.study import Choice, Link, Study
+from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
@@ -47,7 +47,8 @@ class Ended(NamedTuple):
     runs: tuple[Trajectory, ...]
     contacts: tuple[tuple[float, str], ...]
     losses: tuple[float, ...]
-    violation: Violation | None
+    violation: Violation | None = None
+    clearance: float | None = None
 
 
 # --- the start --------------------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ def released(study: Study, state: State, links: tuple[Link, ...]) -> tuple[Link,
 
 def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
     """Whether locks in range lead from one body of a link to the other."""
-    ends = {k: _bodies(study, k) for k in (other.pair for other in links)}
+    ends = {other.pair: study.ends(other.pair) for other in links}
     reached, before = {ends[link.pair][0]}, 0
     locks = [ends[other.pair] for other in links if other.pair in near and _locks(study, other)]
     while len(reached) > before:
@@ -104,15 +105,8 @@ def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) 
     return ends[link.pair][1] in reached
 
 
-def _bodies(study: Study, pair: int) -> tuple[str, str]:
-    one, two = (study.sensors[k].site.body for k in study.pairs[pair][:2])
-    return tuple("ground" if body.fixed else body.name for body in (one, two))  # type: ignore[return-value]
-
-
 def _locks(study: Study, link: Link) -> bool:
-    option = study.option(study.pairs[link.pair], link.option)
-    joint = study.joint_parts(link.pair, link.roll, option)[0]
-    return getattr(joint, "freedoms", None) == ()
+    return study.freedoms(link.pair, link.roll, study.option(study.pairs[link.pair], link.option)) == 0
 
 
 # --- putting systems together -----------------------------------------------------------------------------------------
@@ -125,15 +119,24 @@ def assembled(study: Study, links: Sequence[Link], state: State, potential: str 
     return Multibody(*study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state)
 
 
-def lock_in_range(study: Study, state: State, held: tuple[Link, ...]) -> tuple[tuple[Link, ...], Catch]:
-    """Further links: locks on the pairs in range, one after the other as far as they fit; the state on all of them.
+def lock_in_range(
+    study: Study, state: State, held: tuple[Link, ...], met: Iterable[int] = ()
+) -> tuple[tuple[Link, ...], Catch]:
+    """Further links: locks on the pairs in range, and on those that an event has found so, as a set; or one after the
+    other, as far as they fit, where they do not all.  The state on all of them.
 
     Taking hold may bring further pairs into range.
     """
     new: list[Link] = []
     caught, tried = Catch(state, 0.0, np.zeros(2)), {link.pair for link in held}
+    first = [firmest(study, *at) for at in study.in_range(state, met) if at[0] not in tried]
+    together = [link for link in first if link is not None]
+    fits = caught_by(study, [*held, *together], state) if len(together) > 1 else None
+    if fits is not None:
+        new, caught = together, fits
+        tried |= {link.pair for link in together}
     while True:
-        near = [(pair, roll) for pair, roll in study.in_range(caught.state) if pair not in tried]
+        near = [at for at in study.in_range(caught.state, () if new else met) if at[0] not in tried]
         if not near:
             return tuple(new), caught
         pair, roll = near[0]
@@ -148,13 +151,8 @@ def lock_in_range(study: Study, state: State, held: tuple[Link, ...]) -> tuple[t
 def firmest(study: Study, pair: int, roll: int) -> Link | None:
     """A pair held by the option that leaves it the fewest freedoms; None where no option joins it."""
     joining = [option for option in study.options_of(study.pairs[pair]) if option.joins]
-    option = min(joining, key=lambda option: _freedoms(study, pair, roll, option), default=None)
+    option = min(joining, key=lambda option: study.freedoms(pair, roll, option), default=None)
     return None if option is None else Link(pair, roll, option.label)
-
-
-def _freedoms(study: Study, pair: int, roll: int, option: Option) -> int:
-    joint = study.joint_parts(pair, roll, option)[0]
-    return len(getattr(joint, "freedoms", None) or ()) if isinstance(joint, BaseJoint) else 6
 
 
 def caught_by(study: Study, links: Sequence[Link], state: State) -> Catch | None:
@@ -162,66 +160,96 @@ def caught_by(study: Study, links: Sequence[Link], state: State) -> Catch | None
     parts: list[Part] = []
     for link in links:
         parts += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-    plain = Multibody(*study.system.parts, candidates=parts, start=state)
-    names = [part.name for part in (*study.system.parts, *parts) if isinstance(part, BaseJoint)]
-    system = plain.choosing(names, ())
+    return caught_in(Multibody(*study.system.parts, candidates=parts, start=state), names_of(study, links))
+
+
+def names_of(study: Study, links: Iterable[Link]) -> list[str]:
+    """The joints of the system, and those of some links."""
+    parts = list(study.system.parts)
+    for link in links:
+        parts += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
+    return [part.name for part in parts if isinstance(part, BaseJoint)]
+
+
+def caught_in(universe: Multibody, joints: list[str]) -> Catch | None:
+    """The state of a system on some joints of those that may act in it, or None where they cannot all be met."""
+    system = universe.choosing(joints, ())
     caught = system.caught()
     gaps = residual(caught.state.instant(system.selection)).gaps.values()
     return caught if all(gap.size <= MEETING_TOLERANCE for gap in gaps) else None
 
 
 # --- one choice -------------------------------------------------------------------------------------------------------
-def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | None = None) -> Record:
-    """Everything that may come of a choice at a node."""
+class Begun(NamedTuple):
+    """A choice made, before anything moves: what holds, the system, the work of switching [J], and a run of no length,
+    which safety judges."""
+
+    links: list[Link]
+    system: Multibody
+    switching: float
+    run: Trajectory
+
+
+def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begun | None:
+    """Make a choice at a node; None where its joints cannot all be met."""
     links = chosen_links(study, node, choice)
-    universe = study.universe(node) if universe is None else universe
-    caught = fitted(study, node, links)
+    caught = fitted(universe, names_of(study, links))
     if caught is None:
-        outcome = Outcome("rejected", None, "the joints chosen cannot all be met at this pose", t=0.0)
-        return Record((outcome,), (None,))
+        return None
     system = chosen_system(study, universe, node, choice, links, caught.state)
     switching = energy_of_switching(study, universe, node, system, caught.state)
-    early = first_violation(study.safety, standing(system)) if study.safety else None
+    run = standing(system)
+    pressed = system.at(replace(system.initial, held=run.final.held))  # faces on which the start presses
+    return Begun(links, pressed, switching, run)
+
+
+def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | None = None) -> Record:
+    """Everything that may come of a choice at a node."""
+    begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
+    if begun is None:
+        outcome = Outcome("rejected", None, "the joints chosen cannot all be met at this pose", t=0.0)
+        return Record((outcome,), (None,))
+    rules = [rule for rule in study.safety if not isinstance(rule, NoCollision)]  # a shape was reached without one
+    early = judge(rules, begun.run).violation
     if early is not None:
-        outcome = Outcome("rejected", None, early.reason, switching=switching, t=early.t, parts=early.parts)
+        outcome = Outcome(early.kind, None, early.reason, switching=begun.switching, t=early.t, parts=early.parts)
         return Record((outcome,), (None,))
     outcomes, reached = [], []
-    for ended, nudge in motions(study, system, links, choice):
+    for ended, nudge in motions(study, begun.system, begun.links, choice):
         kind, reason, target = judged(study, node, ended)
         record = record_of(study, ended.found, ended.links, choice.potential) if target else None
-        outcomes.append(measured(study, ended, kind, reason, switching, holding(study, choice), nudge))
+        outcomes.append(measured(study, ended, kind, reason, begun.switching, holding(study, choice), nudge))
         reached.append(record)
     return Record(tuple(outcomes), tuple(reached))
+
+
+def fitted(universe: Multibody, joints: list[str]) -> Catch | None:
+    """The pose of a node on the joints of a choice, from which it does not differ where these have held it before."""
+    state = universe.choosing(joints, ()).initial
+    gaps = residual(state.instant(universe.tables.select(joints, ()))).gaps.values()
+    if all(gap.size <= START_TOLERANCE for gap in gaps):
+        return Catch(state, 0.0, np.zeros(2))
+    return caught_in(universe, joints)
 
 
 def chosen_links(study: Study, node: Node, choice: Choice) -> list[Link]:
     """What holds under a choice."""
     rolls = dict(study.open_pairs(node))
-    names = {pair.name: k for k, pair in enumerate(study.pairs)}
     out = []
     for name, label in choice.joints:
-        pair = names[name]
+        pair = study.numbers[name]
         if study.option(study.pairs[pair], label).joins:
             out.append(Link(pair, rolls[pair], label))
     return out
-
-
-def fitted(study: Study, node: Node, links: list[Link]) -> Catch | None:
-    """The node's pose on the joints of a choice."""
-    if not links:
-        return Catch(node.state, 0.0, np.zeros(2))
-    return caught_by(study, links, node.state)
 
 
 def chosen_system(
     study: Study, universe: Multibody, node: Node, choice: Choice, links: list[Link], state: State
 ) -> Multibody:
     """The universe of a node with what a choice selects."""
-    joints = [part.name for part in study.system.parts if isinstance(part, BaseJoint)]
-    stops = []
+    joints, stops = names_of(study, links), []
     for link in links:
         parts = study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-        joints += [part.name for part in parts if isinstance(part, BaseJoint)]
         stops += [part.name for part in parts if isinstance(part, Force)]
     always = [part.name for part in universe.parts if isinstance(part, Force)]
     forces = [force.name for force in study.forces[choice.potential]]
@@ -254,7 +282,7 @@ def _fields_of(part: Part) -> list[Any]:
 
 def standing(system: Multibody) -> Trajectory:
     """A run of no length: the start, as safety judges it."""
-    return system.simulate(1e-9, keep="ends", max_steps=1, progress=False)
+    return system.simulate(1e-9, max_steps=1, progress=False)
 
 
 def motions(
@@ -262,11 +290,10 @@ def motions(
 ) -> Iterator[tuple[Ended, tuple[float, int] | None]]:
     """The motions of a choice: one; or, where the start is an unstable rest, one in each sense of each direction in
     which it is unstable and no stop in the way."""
-    around = Vicinity(system.clusters, system.initial)
-    resting = abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL
     watching = (SensorsMeet(),)
     first = uninterrupted(settle(system, rule_of(study, 0.0, watching)))
-    if not (resting and first.run is None and first.verdict == "unstable" and study.nudge > 0.0):
+    leaves = first.run is None and first.verdict == "unstable" and study.nudge > 0.0
+    if not (leaves and at_standstill(system)):
         yield follow(study, links, choice, first), None
         return
     around = Vicinity(system.clusters, first.state)
@@ -283,6 +310,12 @@ def motions(
         yield follow(study, links, choice, first), None
 
 
+def at_standstill(system: Multibody) -> bool:
+    """Whether a start does not move beside its whole."""
+    around = Vicinity(system.clusters, system.initial)
+    return bool(abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL)
+
+
 def directions(found: Equilibrium) -> list[Mode]:
     """The directions that grow without turning, and one of each pair that spirals."""
     return [mode for mode in found.unstable if mode.eigenvalue.imag >= 0.0]
@@ -290,22 +323,25 @@ def directions(found: Equilibrium) -> list[Mode]:
 
 def follow(study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium) -> Ended:
     """What a motion leads to: where sensors meet they lock, and it goes on."""
-    ended = Ended(found, tuple(links), (), (), (), None)
+    ended, gaps = Ended(found, tuple(links), (), (), ()), []
     while True:
         if found.run is not None:
-            violation = first_violation(study.safety, found.run)
+            violation, clearance = judge(study.safety, found.run)
             if violation is not None:
                 violation = violation._replace(t=float(found.run.t[0]) + violation.t)
+            gaps += [] if clearance is None else [clearance]
             runs, losses = (*ended.runs, found.run), (*ended.losses, 0.0)
-            ended = ended._replace(found=found, runs=runs, losses=losses, violation=violation)
+            least = min(gaps, default=None)
+            ended = ended._replace(found=found, runs=runs, losses=losses, violation=violation, clearance=least)
         if ended.violation is not None or found.verdict != "stopped":
             return ended._replace(found=found)
         closed = met_pairs(study, found)  # what was a hinge until now becomes a lock
         held = tuple(link for link in ended.links if link.pair not in closed or _locks(study, link))
-        new, caught = lock_in_range(study, found.state, held)
+        new, caught = lock_in_range(study, found.state, held, closed)
         met = tuple((found.state.t, study.pairs[link.pair].name) for link in new)
         if new:
-            ended = ended._replace(links=(*held, *new), contacts=(*ended.contacts, *met))
+            links = released(study, caught.state, (*held, *new))
+            ended = ended._replace(links=links, contacts=(*ended.contacts, *met))
         onward = assembled(study, ended.links, caught.state, choice.potential)
         if new:
             assert found.system is not None
@@ -317,7 +353,14 @@ def follow(study: Study, links: Sequence[Link], choice: Choice, found: Equilibri
         if not new or len(ended.contacts) > CONTACTS:
             reason = "sensors meet, and none can lock" if not new else "sensors meet again and again"
             return ended._replace(found=replace(found, verdict="never settles", reason=reason))
-        found = uninterrupted(settle(onward, rule_of(study, study.nudge, (SensorsMeet(),))))
+        found = rigid(onward) or uninterrupted(settle(onward, rule_of(study, study.nudge, (SensorsMeet(),))))
+
+
+def rigid(system: Multibody) -> Equilibrium | None:
+    """The certificate of a system in which nothing can move but the whole, however that drifts and turns; else None."""
+    s = system.initial
+    around = Vicinity(system.clusters, replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=()))
+    return replace(certify(around), system=system) if around.freedoms == 0 else None
 
 
 def met_pairs(study: Study, found: Equilibrium) -> set[int]:
@@ -332,7 +375,7 @@ def met_pairs(study: Study, found: Equilibrium) -> set[int]:
 def judged(study: Study, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
-        return "rejected", ended.violation.reason, False
+        return ended.violation.kind, ended.violation.reason, False
     if ended.found.verdict == "never settles":
         return "never settles", ended.found.reason, False
     if not ended.runs:
@@ -357,6 +400,7 @@ def measured(
         put_in=math.fsum(float(run.work[-1]) for run in runs),
         lost=math.fsum(ended.losses),
         peak_speed=max(speeds, default=0.0), peak_load=max(loads, default=None) if wanted else None,
+        clearance=ended.clearance,
         contacts=ended.contacts,
         t=None if violation is None else violation.t, parts=() if violation is None else violation.parts,
         nudge=nudge, evaluations=sum(run.counts.evaluations for run in runs),

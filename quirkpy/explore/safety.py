@@ -10,9 +10,10 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from quirkpy.collision import Clearances, clearances
 from quirkpy.multibody import Multibody
-from quirkpy.parts.body import Site
-from quirkpy.parts.checks import Floats, instance, number, optional, positive, text, word
+from quirkpy.parts.body import GROUND, Site
+from quirkpy.parts.checks import Floats, instance, not_negative, number, optional, positive, text, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
 from quirkpy.state import State
@@ -23,11 +24,12 @@ Limited: TypeAlias = Literal["speed", "turning", "load"]
 
 
 class Violation(NamedTuple):
-    """What was violated, when [s] from the start of the run, and by which parts."""
+    """What was violated, when [s] from the start of the run, and by which parts; what the motion counts as."""
 
     reason: str
     t: float
     parts: tuple[str, ...]
+    kind: Literal["rejected", "jammed"] = "rejected"
 
 
 class Safety(Part):
@@ -64,6 +66,43 @@ class StayTogether(Safety):
         here = r[:, rest].mean(axis=1) - (r[:, main].mean(axis=1) if main else 0.0)
         far = np.linalg.norm(here - here[0], axis=1) > self.apart
         return Violation("comes apart", float(run.t[far][0] - run.t[0]), loose) if far.any() else None
+
+
+class NoCollision(Safety):
+    """Bodies do not run into each other: what has a shape keeps a distance [m], zero by default, from all else.
+
+    Partners of a joint may touch, and faces that lie on each other at the start or at the end, where sensors have met
+    and locked: see `clearances`.  Where bodies run into each other all the same, the motion
+
+    - is blocked, if they have touched from the start: a face, or a corner, presses on what lies in its way.  Rejected.
+    - jams, if they come to touch on the way and no sensors meet that would lock them: a corner has met a face or a
+      corner, and so it would stay, in no shape that anything holds.  An outcome of its own: "jammed".
+
+    What touches in passing, tangentially, overlaps nothing and goes on.  Bodies that come nearer than a margin without
+    touching are rejected.
+    """
+
+    margin: float = checked(not_negative, default=0.0)
+
+    def first(self, run: Trajectory) -> Violation | None:
+        return self.judged(run, self.passed(run))
+
+    def passed(self, run: Trajectory) -> Clearances:
+        """How all bodies pass each other."""
+        return clearances(run, margin=self.margin)
+
+    def judged(self, run: Trajectory, found: Clearances) -> Violation | None:
+        """What the first collision, if there is one, counts as."""
+        if found.first is None:
+            return None
+        t, one, two, _, lie = found.first
+        begins = next(pair.begins for pair in found.pairs if {pair.one, pair.two} == {one, two})
+        after, parts = float(t - run.t[0]), (one, two)
+        if lie == "apart":
+            return Violation(f"comes nearer than {self.margin:g} m", after, parts)
+        if begins != "apart":
+            return Violation("is blocked", after, parts)
+        return Violation("jams", after, parts, "jammed")
 
 
 class Limit(Safety):
@@ -162,13 +201,44 @@ def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     one, two = ends[:, system.selection.joints]
     whole = coo_array((np.ones(len(one)), (one, two)), shape=(n + 1, n + 1))
     count, labels = connected_components(whole, directed=False)
-    ground = bool(tables.fixed)
+    ground = any(body != GROUND for body in tables.fixed) or bool((np.concatenate([one, two]) == n).any())
     names = (*system.bodies, "ground")
     out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(count)]
     return sorted((piece for piece in out if piece), key=lambda piece: (-len(piece), piece))
 
 
-def first_violation(criteria: Sequence[Safety], run: Trajectory) -> Violation | None:
-    """The earliest of what is violated along a motion."""
-    found = [violation for criterion in criteria if (violation := criterion.first(run)) is not None]
-    return min(found, key=lambda violation: violation.t, default=None)
+class Judged(NamedTuple):
+    """The earliest of what is violated along a motion, if anything is; the least distance of bodies that move past each
+    other [m], where that was asked for."""
+
+    violation: Violation | None
+    clearance: float | None
+
+
+def judge(criteria: Sequence[Safety], run: Trajectory) -> Judged:
+    """All criteria along a motion."""
+    violations, least = [], []
+    for criterion in criteria:
+        if isinstance(criterion, NoCollision):
+            found = criterion.passed(run)
+            violations.append(criterion.judged(run, found))
+            least.append(least_of(run, found))
+        else:
+            violations.append(criterion.first(run))
+    first = min((v for v in violations if v is not None), key=lambda violation: violation.t, default=None)
+    return Judged(first, min((gap for gap in least if gap is not None), default=None))
+
+
+def least_of(run: Trajectory, found: Clearances) -> float | None:
+    """The least distance of bodies that move past each other: that no joint holds together, nor locks as one, and that
+    touch neither at the start nor at the end."""
+    merger, names = run.system.clusters.merger, run.system.bodies
+    of = {name: name if merger is None else int(merger.cluster[k]) for k, name in enumerate(names)}
+    return min(
+        (
+            pair.least for pair in found.pairs
+            if not pair.partners and pair.begins == pair.ends == "apart"
+            and of.get(pair.one, pair.one) != of.get(pair.two, pair.two)
+        ),
+        default=None,
+    )  # fmt: skip

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.options import Option, mated
 from quirkpy.explore.safety import Safety
@@ -24,6 +25,7 @@ from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, not_negative, positive, shown, word
 from quirkpy.parts.force import Force
+from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.state import State
@@ -95,17 +97,18 @@ class Choice:
 class Study:
     """A system with sensors, what pairs of them may become, potentials to choose from, and the rules of judgement.
 
-    options: for pairs of kinds of sensors, what a pair in range may become.  potentials: name -> forces that act
-    together.  always: forces that act whatever is chosen.  safety: what a motion must not do.  on_contact: sensors that
+    options: for pairs of kinds of sensors, what a pair in range may become.  choosing: rules that a selection must pass
+    to be tried at all, such as `OneHinge()`.  potentials: name -> forces that act together.  always: forces that act
+    whatever is chosen.  safety: what a motion must not do.  on_contact: sensors that
     meet lock, and the motion goes on ("lock"), or it ends there ("stop").  same: when two poses are one shape.  nudge
     [m or rad]: how an unstable start is left, both ways.
     """
 
     def __init__(
         self, system: Multibody, *, sensors: Sequence[Sensor], options: Mapping[tuple[str, str], Sequence[Option]],
-        potentials: Mapping[str, Sequence[Force]] | None = None, always: Sequence[Force] = (),
-        safety: Sequence[Safety] = (), settle: SettleRule | None = None, on_contact: OnContact = "lock",
-        same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
+        choosing: Sequence[Choosing] = (), potentials: Mapping[str, Sequence[Force]] | None = None,
+        always: Sequence[Force] = (), safety: Sequence[Safety] = (), settle: SettleRule | None = None,
+        on_contact: OnContact = "lock", same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
     ) -> None:  # fmt: skip
         self.system, self.sensors = system, listed("sensors", sensors, Sensor)
         self.options = {
@@ -116,10 +119,12 @@ class Study:
             name: listed(f"potential {name!r}", forces, Force)
             for name, forces in mapped("potentials", {"none": ()} if potentials is None else potentials).items()
         }
+        self.choosing = listed("choosing", choosing, Choosing)
         self.always, self.safety = listed("always", always, Force), listed("safety", safety, Safety)
         self.settle = SettleRule() if settle is None else settle
         self.on_contact, self.same = on_contact, SameShape() if same is None else same
         self.nudge, self.seed = nudge, seed
+        self._last: tuple[Any, set[int], list[tuple[int, int]]] | None = None
         self._check()
 
     def _check(self) -> None:
@@ -176,6 +181,11 @@ class Study:
                     out.append(Pair(first, second, f"{self.sensors[first].name} | {self.sensors[second].name}"))
         return tuple(out)
 
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Numbers of pairs by name."""
+        return {pair.name: k for k, pair in enumerate(self.pairs)}
+
     def _options_of(self, one: Sensor, two: Sensor) -> tuple[Option, ...]:
         kinds = one.kind, two.kind
         return self.options.get(kinds, self.options.get(kinds[::-1], ()))
@@ -203,62 +213,100 @@ class Study:
             rows.append(-1 if fixed else index[site.body.name])
         return np.array(points).reshape(-1, 3), np.array(axes).reshape(-1, 3, 3), np.array(rows, dtype=int)
 
-    def in_range(self, state: State) -> list[tuple[int, int]]:
-        """Pairs within reach of each other, facing, and how they are turned: numbers of pair and roll."""
+    @cached_property
+    def _limits(self) -> tuple[np.ndarray[Any, Any], Floats]:
+        """Of every pair: its two sensors; reach [m] and alignment [rad], with the rim."""
+        both = np.array([(pair.one, pair.two) for pair in self.pairs], dtype=int).reshape(-1, 2)
+        sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(-1, 2)
+        return both, np.minimum(sizes[both[:, 0]], sizes[both[:, 1]]) * (1.0 + RIM)
+
+    def in_range(self, state: State, met: Iterable[int] = ()) -> list[tuple[int, int]]:
+        """Pairs within reach of each other, facing, and how they are turned: numbers of pair and roll; met: pairs that
+        an event has found in range, to within what it leaves of them."""
         points, axes, rows = self._places
+        both, limits = self._limits
         r = np.concatenate([state.r, np.zeros((1, 3))])[rows]
         q = np.concatenate([state.q, [(1.0, 0.0, 0.0, 0.0)]])[rows]
         x = r + turned(q, points)
-        e = np.stack([turned(q, axes[:, :, k]) for k in range(3)], axis=1)  # e[s, k]: axis k of sensor s
-        out = []
-        for number, pair in enumerate(self.pairs):
-            i, j = pair.one, pair.two
-            one, two = self.sensors[i], self.sensors[j]
-            reach, alignment = min(one.reach, two.reach), min(one.alignment, two.alignment)
-            if np.linalg.norm(x[j] - x[i]) > reach * (1.0 + RIM):
+        near = np.linalg.norm(x[both[:, 1]] - x[both[:, 0]], axis=1) <= limits[:, 0]
+        near[list(met)] = True
+        turns = turned(np.repeat(q, 3, axis=0), axes.transpose(0, 2, 1).reshape(-1, 3)).reshape(-1, 3, 3)
+        out = []  # turns: the axes of each sensor in N, a row each
+        for number in np.flatnonzero(near).tolist():
+            i, j = both[number]
+            one, two = turns[i], turns[j]
+            most = math.inf if number in met else float(limits[number, 1])
+            if math.acos(max(-1.0, min(1.0, float(-one[2] @ two[2])))) > most:
                 continue
-            if math.acos(max(-1.0, min(1.0, float(-e[i, 2] @ e[j, 2])))) > alignment * (1.0 + RIM):
-                continue
-            angle = math.atan2(float(e[j, 0] @ e[i, 1]), float(e[j, 0] @ e[i, 0]))
-            off = [abs(math.remainder(angle - roll, 2.0 * math.pi)) for roll in self.rolls(pair)]
-            if min(off) <= alignment * (1.0 + RIM):
-                out.append((number, off.index(min(off))))
+            angle = math.atan2(float(two[0] @ one[1]), float(two[0] @ one[0]))
+            off, k = min((abs(math.remainder(angle - roll, 2.0 * math.pi)), k) for k, roll in
+                         enumerate(self.rolls(self.pairs[number])))  # fmt: skip
+            if off <= most:
+                out.append((number, k))
         return out
 
     # --- choices ------------------------------------------------------------------------------------------------
     def open_pairs(self, node: Any) -> list[tuple[int, int]]:
         """Pairs about which there is a choice at a node: those in range, and those that a joint holds open."""
-        near = self.in_range(node.state)
-        known = {pair for pair, _ in near}
-        return sorted([*near, *((link.pair, link.roll) for link in node.links if link.pair not in known)])
+        return self._open(node)[1]
+
+    def _open(self, node: Any) -> tuple[set[int], list[tuple[int, int]]]:
+        """Pairs in range at a node, and all open ones; the last answer is kept, for choices come node by node."""
+        if self._last is None or self._last[0] is not node:
+            near = self.in_range(node.state)
+            known = {pair for pair, _ in near}
+            every = sorted([*near, *((link.pair, link.roll) for link in node.links if link.pair not in known)])
+            self._last = node, known, every
+        return self._last[1:]
 
     def choices(self, node: Any) -> list[Choice]:
         """All selections at a node, in order."""
         return list(self._choices(node))
 
     def _choices(self, node: Any) -> Iterator[Choice]:
-        near = {pair for pair, _ in self.in_range(node.state)}
-        held = {link.pair: link.option for link in node.links}
-        names, sets = [], []
-        for pair, _ in self.open_pairs(node):
-            names.append(self.pairs[pair].name)
-            labels = [option.label for option in self.options_of(self.pairs[pair])]
-            free = [option.label for option in self.options_of(self.pairs[pair]) if not option.joins]
-            sets.append(labels if pair in near else [*free, held[pair]])
+        pairs, sets = self.open_pairs(node), self._sets(node)
+        names = [self.pairs[pair].name for pair, _ in pairs]
+        allowed = [chosen for chosen in itertools.product(*sets) if self._allowed(pairs, chosen)]
         for potential in self.potentials:
-            for chosen in itertools.product(*sets):
+            for chosen in allowed:
                 yield Choice(tuple(zip(names, chosen, strict=True)), potential)
+
+    def _sets(self, node: Any) -> list[list[str]]:
+        """What each open pair may become, by label."""
+        near, pairs = self._open(node)
+        held = {link.pair: link.option for link in node.links}
+        sets = []
+        for pair, _ in pairs:
+            options = self.options_of(self.pairs[pair])
+            free = [option.label for option in options if not option.joins]
+            sets.append([option.label for option in options] if pair in near else [*free, held[pair]])
+        return sets
+
+    def _allowed(self, pairs: Sequence[tuple[int, int]], labels: Sequence[str]) -> bool:
+        """Whether the rules of the study let a selection be tried."""
+        if not self.choosing:
+            return True
+        chosen = [self._chosen(pair, roll, label) for (pair, roll), label in zip(pairs, labels, strict=True)]
+        return all(rule.allows(chosen, self._names) for rule in self.choosing)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        fixed = any(isinstance(part, Body) and part.fixed for part in self.system.parts)
+        return (*self.system.bodies, "ground") if fixed else self.system.bodies
+
+    def _chosen(self, pair: int, roll: int, label: str) -> Chosen:
+        return self._kept(("chosen", pair, roll, label), lambda: Chosen(
+            *self.ends(pair), label, self.freedoms(pair, roll, self.option(self.pairs[pair], label))
+        ))  # fmt: skip
 
     def count(self, node: Any) -> int:
         """How many selections there are at a node."""
-        near = {pair for pair, _ in self.in_range(node.state)}
-        sizes = [
-            len(self.options_of(self.pairs[pair]))
-            if pair in near
-            else 1 + sum(not option.joins for option in self.options_of(self.pairs[pair]))
-            for pair, _ in self.open_pairs(node)
-        ]
-        return math.prod(sizes) * len(self.potentials)
+        pairs, sets = self.open_pairs(node), self._sets(node)
+        if self.choosing:
+            ways = sum(self._allowed(pairs, chosen) for chosen in itertools.product(*sets))
+        else:
+            ways = math.prod(len(labels) for labels in sets)
+        return ways * len(self.potentials)
 
     def option(self, pair: Pair, label: str) -> Option:
         """The option of a pair that has a label."""
@@ -267,10 +315,33 @@ class Study:
     # --- parts of a run -----------------------------------------------------------------------------------------
     def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
         """What joins a pair, named after it."""
+        return self._kept(("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option))
+
+    def _joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
         p = self.pairs[pair]
         one, two = self.sensors[p.one], self.sensors[p.two]
         name = f"{p.name}: {option.label}" + (f" ({roll})" if roll else "")
         return option.parts(name, one.site, mated(two, self.rolls(p)[roll]))
+
+    def freedoms(self, pair: int, roll: int, option: Option) -> int:
+        """How many freedoms an option leaves to a pair: six where it does not hold it."""
+        return freedoms_of(self.joint_parts(pair, roll, option)[0]) if option.joins else 6
+
+    def ends(self, pair: int) -> tuple[str, str]:
+        """The bodies of a pair; "ground" for a fixed one."""
+        p = self.pairs[pair]
+        one, two = (self.sensors[k].site.body for k in (p.one, p.two))
+        return "ground" if one.fixed else one.name, "ground" if two.fixed else two.name
+
+    def _kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What depends on the study alone is made once."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    @cached_property
+    def _made(self) -> dict[Any, Any]:
+        return {}
 
     @cached_property
     def forces(self) -> dict[str, tuple[Force, ...]]:
@@ -327,7 +398,7 @@ class Study:
     def _all_parts(self) -> list[Part]:
         options = [option for chosen in self.options.values() for option in chosen]
         forces = [force for forces in self.potentials.values() for force in forces]
-        return [*self.system.parts, *self.sensors, *options, *forces, *self.always, *self.safety]
+        return [*self.system.parts, *self.sensors, *options, *self.choosing, *forces, *self.always, *self.safety]
 
     def explore(
         self, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
@@ -351,9 +422,9 @@ class Study:
     def fields(self) -> dict[str, Any]:
         """What it was made of."""
         return {
-            "system": self.system, "sensors": self.sensors, "options": self.options, "potentials": self.potentials,
-            "always": self.always, "safety": self.safety, "settle": self.settle, "on_contact": self.on_contact,
-            "same": self.same, "nudge": self.nudge, "seed": self.seed,
+            "system": self.system, "sensors": self.sensors, "options": self.options, "choosing": self.choosing,
+            "potentials": self.potentials, "always": self.always, "safety": self.safety, "settle": self.settle,
+            "on_contact": self.on_contact, "same": self.same, "nudge": self.nudge, "seed": self.seed,
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -363,6 +434,17 @@ class Study:
 
 def _restored(fields: dict[str, Any]) -> Study:
     return Study(fields.pop("system"), **fields)
+
+
+def freedoms_of(joint: Part) -> int:
+    """How many freedoms a joint leaves between its two bodies."""
+    if not isinstance(joint, BaseJoint):
+        return 6
+    if joint.freedoms is not None:
+        return len(joint.freedoms)
+    if isinstance(joint, Joint):
+        return 6 - sum(len(primitive.rows()) for primitive in joint.primitives())
+    return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6
 
 
 def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:

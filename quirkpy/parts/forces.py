@@ -176,6 +176,12 @@ class JointDamper(_OnCoordinate):
         return 0.0, 0.0, self.damping
 
 
+def on_every_angle(joints: Sequence[BaseJoint], numbers: tuple[float, ...]) -> tuple[Element, ...]:
+    """The same load on each angle of some joints."""
+    angles = [(joint, c.name) for joint in joints for c in joint.coordinates if c.kind == "angle"]
+    return tuple(Element("coordinate", joint=joint, coordinate=c, numbers=numbers) for joint, c in angles)
+
+
 class ViscousHinges(Force):
     """Load -c d(angle)/dt on every angle of every joint that acts, later ones included: ``ViscousHinges(2e-4)``.
 
@@ -190,8 +196,26 @@ class ViscousHinges(Force):
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
         """One for each angle; as all that acts on a joint, it acts while that does."""
-        angles = [(joint, c.name) for joint in joints for c in joint.coordinates if c.kind == "angle"]
-        return tuple(Element("coordinate", joint=j, coordinate=c, numbers=(0.0, 0.0, self.damping)) for j, c in angles)
+        return on_every_angle(joints, (0.0, 0.0, self.damping))
+
+
+class SprungHinges(Force):
+    """Load -k (angle - rest) on every angle of every joint that acts, later ones included: ``SprungHinges(1e-3)``.
+
+    stiffness k [N m/rad], rest [rad], the same for all: with a rest beyond what a hinge reaches, a torque in one sense.
+    U = k (angle - rest)^2 / 2, with the continuous angle, of each.
+    """
+
+    stiffness: float = checked(not_negative)
+    rest: float = checked(number, default=0.0, kw_only=True)
+    name: str = checked(text, default="sprung hinges", kw_only=True)
+
+    def elements(self) -> tuple[Element, ...]:
+        return ()
+
+    def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
+        """One for each angle; as all that acts on a joint, it acts while that does."""
+        return on_every_angle(joints, (self.stiffness, self.rest, 0.0))
 
 
 class JointFriction(_OnCoordinate):

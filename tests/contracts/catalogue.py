@@ -79,6 +79,7 @@ FORCES: tuple[qp.Force, ...] = (
     qp.JointSpring("bend", CROSS, coordinate="angle_y", stiffness=2.0, rest=-0.1, damping=0.3),
     qp.JointDamper("oil", SLEEVE, coordinate="angle", damping=0.4),
     qp.ViscousHinges(0.3),
+    qp.SprungHinges(1.5, rest=0.7),
     qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
     qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),

@@ -113,8 +113,8 @@ def test_every_class_has_a_potential_or_says_that_it_has_none() -> None:
     """And no class is only there as one that has none."""
     with_one = {type(f) for f in KINDS if not isinstance(f, WITHOUT_POTENTIAL) and f.name not in DRIVEN}
     assert with_one == {
-        qp.Gravity, qp.Spring, qp.HingeSpring, qp.JointSpring, qp.JointStop, qp.PotentialWell, qp.Bushing,
-        qp.PointGravity, qp.HillFrame, qp.Coulomb, qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential,
+        qp.Gravity, qp.Spring, qp.HingeSpring, qp.JointSpring, qp.SprungHinges, qp.JointStop, qp.PotentialWell,
+        qp.Bushing, qp.PointGravity, qp.HillFrame, qp.Coulomb, qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential,
     }  # fmt: skip
     assert {type(f) for f in KINDS} == with_one | set(WITHOUT_POTENTIAL)
 

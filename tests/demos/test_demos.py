@@ -116,10 +116,20 @@ def cubesat_pair(told: Mapping[str, float]) -> None:
     assert told["taken"] == pytest.approx(5e-4, rel=2e-4)
 
 
+def lattice(told: Mapping[str, float]) -> None:
+    """Polyominoes that are no mirror images count twice; moves as integers count them (tests/pivots.py), less those
+    into an equal shape, which stay: two of two cubes, two of three and four of four."""
+    assert [told[f"nodes of {n}"] for n in (2, 3, 4)] == [1, 2, 7]
+    assert [told[f"edges of {n}"] for n in (2, 3, 4)] == [4, 16, 120]
+    assert [told.get(f"moved of {n}", 0) for n in (2, 3, 4)] == [0, 6, 44]
+    assert told["rejected of 4"] == 12
+
+
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "why_does_it_rest_there": why_does_it_rest_there,
     "linear_model": linear_model, "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
+    "lattice": lattice,
 }  # fmt: skip
 
 

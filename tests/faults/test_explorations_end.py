@@ -170,9 +170,9 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: str
     path, study = tmp_path / "pair.db", far_pair()
     prepare = Journal._prepare
 
-    def cramped(self: Journal, read_only: bool) -> None:
-        prepare(self, read_only)
-        self.base.execute("PRAGMA max_page_count = 8")
+    def cramped(self: Journal) -> None:
+        prepare(self)
+        self.base.execute("PRAGMA max_page_count = 7")
 
     monkeypatch.setattr(Journal, "_prepare", cramped)
     check_refused(lambda: study.explore(path), "the journal", ("cannot grow", "disk is full", "what is in it stays"))
@@ -252,6 +252,8 @@ def test_reading_writes_nothing(good: bytes, tmp_path: Path) -> None:
     path.write_bytes(good)
     assert len(qp.ReconfigurationGraph.load(path).edges) == 30
     assert path.read_bytes() == good
+    assert far_pair().explore(path).coverage == 1.0
+    assert [file.name for file in tmp_path.iterdir()] == ["pair.db"]
 
 
 # --- the same graph ---------------------------------------------------------------------------------------------------

@@ -43,6 +43,19 @@ def test_equal_a_damper_on_each_angle() -> None:
     assert abs(one.acceleration(state) - one.without("viscous hinges").acceleration(state)).max() > 1e-3
 
 
+def test_springs_equal_a_spring_on_each_angle() -> None:
+    each = (
+        qp.JointSpring("s1", HINGE, stiffness=2.0, rest=0.4),
+        qp.JointSpring("s2", SLEEVE, coordinate="angle", stiffness=2.0, rest=0.4),
+        qp.JointSpring("s3", CROSS, coordinate="angle_x", stiffness=2.0, rest=0.4),
+        qp.JointSpring("s4", CROSS, coordinate="angle_y", stiffness=2.0, rest=0.4),
+    )
+    one, many = (qp.Multibody(*PARTS, GRAVITY, *some) for some in ((qp.SprungHinges(2.0, rest=0.4),), each))
+    np.testing.assert_allclose(one.acceleration(), many.acceleration(), rtol=1e-13, atol=1e-13)
+    assert one.energy().potential == pytest.approx(many.energy().potential, rel=1e-14)
+    assert abs(one.acceleration() - one.without("sprung hinges").acceleration()).max() > 1e-3
+
+
 def test_what_they_take_is_dissipated() -> None:
     one, many = (qp.Multibody(*PARTS, GRAVITY, *some).simulate(0.5, **TIGHT) for some in (WHOLE, EACH))
     assert one.dissipated[-1] == pytest.approx(many.dissipated[-1], rel=1e-9)

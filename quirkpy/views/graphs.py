@@ -24,7 +24,7 @@ def text(graph: ReconfigurationGraph) -> str:
     if moves:
         head = f"{'from':6} {'to':9} {'time [s]':>10} {'switched [J]':>13} {'dissipated [J]':>15} {'m/s':>9}  selection"
         lines += ["", head, *map(_edge, moves)]
-    for kind in ("rejected", "never settles", "failed"):
+    for kind in ("rejected", "jammed", "never settles", "failed"):
         reasons = Counter(
             f"{o.reason}{' (' + ', '.join(o.parts) + ')' if o.parts else ''}"
             for edge in graph.edges

@@ -227,7 +227,7 @@ def study_of_all(n: int) -> qp.ReconfigurationGraph:
     return lattice(n, choosing=()).explore(progress=False)
 
 
-@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [2, 3])
 def test_all_selections_hold_those_of_one_hinge(n: int) -> None:
     """Among the edges of all selections stand those of one hinge, between the same shapes; some others lead to shapes
     that hinges hold open."""

@@ -5,12 +5,13 @@ from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
 from quirkpy.equation import Matrices
 from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.explore.choices import Choice, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen, OneHinge
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.identity import SameShape
 from quirkpy.explore.options import Free, Hinge, Lock, Option
 from quirkpy.explore.safety import Criterion, KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
-from quirkpy.explore.study import Choice, SettleRule, Study
+from quirkpy.explore.study import Study
 from quirkpy.formats import from_json, to_json
 from quirkpy.linear import Linear
 from quirkpy.multibody import Multibody

@@ -33,6 +33,9 @@ INVARIANCE = 1e-7
 RIGID = 1e-9
 #: Accelerations below this are rounding [m/s2] or [rad/s2].
 ROUNDING = 1e-14
+#: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not turning: joints that take
+#: hold leave as much.
+TURNS_NOT = 1e-6
 #: Bodies are looked at so far off their places [m], [rad].
 DISTORTION = 1e-3
 #: Shifts [m] and turns [rad] that are tried: no special places.
@@ -270,6 +273,8 @@ def _fitted(
     turning: Floats = np.zeros(3)
     if turns or not drifts:
         turning = np.asarray(spinning(mass, selection.tables.body_inertia[mine], rows[None, mine])[1][0])
+        if drifts and np.linalg.norm(turning) <= TURNS_NOT:
+            turning = np.zeros(3)
     if not drifts:  # carried round a point that stands still
         fall = np.asarray(np.cross(turning, velocity))
     found = _with(whole, mine, centre, velocity, fall, turning)

@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from quirkpy.explore.choices import Choice, Count, Exploring
 from quirkpy.explore.graph import Edge, Kind, Node, Outcome, ReconfigurationGraph, node_of
 from quirkpy.explore.identity import NEAR, Shapes, poses_of
 from quirkpy.explore.journal import Journal
 from quirkpy.explore.runner import Record, run_choice, start_record
-from quirkpy.explore.study import Choice, Count, Exploring, Study
+from quirkpy.explore.study import Study
 from quirkpy.multibody import Multibody
 from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.explore import plan as answers
+from quirkpy.explore.choices import Choice, Link
 from quirkpy.explore.plan import Cost, FlightTable
-from quirkpy.explore.study import Choice, Link
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.state import State

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import networkx
 
-from quirkpy.explore.study import Choice
+from quirkpy.explore.choices import Choice
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 

@@ -12,9 +12,10 @@ import numpy as np
 from quirkpy.analysis import residual
 from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, certify
+from quirkpy.explore.choices import Choice, Link
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
 from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peaks
-from quirkpy.explore.study import Choice, Link, Study
+from quirkpy.explore.study import Study
 from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import Event, SensorsMeet

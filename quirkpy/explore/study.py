@@ -10,23 +10,23 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quirkpy.explore.choices import Choice, Count, Exploring, OnContact, Pair, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.options import Option, mated
 from quirkpy.explore.safety import Safety
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats, not_negative, positive, shown, word
+from quirkpy.parts.checks import Floats, not_negative, shown, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
-from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.state import State
 from quirkpy.tables.merge import turned
@@ -34,64 +34,8 @@ from quirkpy.tables.merge import turned
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
 
-OnContact: TypeAlias = Literal["lock", "stop"]
-#: Called now and then with how far an exploration has come; False: nothing; None: a line on a terminal.
-Exploring: TypeAlias = "Callable[[Count], None] | Literal[False] | None"
 #: How much a pair may exceed reach or alignment and still be in range: what an event leaves of them.
 RIM = 1e-6
-
-
-class SettleRule(Part):
-    """When a run is over; see `Multibody.settle`: rest, duration [s], evaluations, rtol, atol."""
-
-    rest: float = checked(positive, default=1e-3, kw_only=True)
-    duration: float = checked(positive, default=1e7, kw_only=True)
-    evaluations: float = checked(positive, default=2e6, kw_only=True)
-    rtol: float = checked(positive, default=1e-8, kw_only=True)
-    atol: float = checked(positive, default=1e-10, kw_only=True)
-
-
-class Count(NamedTuple):
-    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that wait, runs of now."""
-
-    nodes: int
-    edges: int
-    rejected: int
-    waiting: int
-    runs: int
-
-
-class Pair(NamedTuple):
-    """Two sensors that may meet, by their numbers; the name of the pair."""
-
-    one: int
-    two: int
-    name: str
-
-
-class Link(NamedTuple):
-    """A pair that is held together: its number, after which turn [quarter] of the second about the first, and how."""
-
-    pair: int
-    roll: int
-    option: str
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One selection at a node: what each pair in range becomes, by name, and the potential."""
-
-    joints: tuple[tuple[str, str], ...]
-    potential: str
-
-    @property
-    def key(self) -> str:
-        """The choice in a line of text, the same for the same choice."""
-        return "; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential])
-
-    def __str__(self) -> str:
-        held = ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")
-        return f"{held or 'nothing held'}, potential {self.potential}"
 
 
 class Study:

@@ -14,7 +14,7 @@ from quirkpy.parts.part import Part
 from quirkpy.state import State
 
 #: Modules of ours whose classes a document names in full: those of studies.
-OURS = tuple(f"quirkpy.explore.{name}" for name in ("choosing", "identity", "options", "safety", "study"))
+OURS = tuple(f"quirkpy.explore.{name}" for name in ("choosing", "choices", "identity", "options", "safety", "study"))
 
 
 def to_json(what: Part | State | Multibody | Study) -> str:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from quirkpy.explore.study import Count, Exploring
+from quirkpy.explore.choices import Count, Exploring
 from quirkpy.multibody import Progress
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError

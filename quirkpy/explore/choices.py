@@ -1,0 +1,67 @@
+"""What is chosen: pairs of sensors, what holds them, and one selection at a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from quirkpy.parts.checks import positive
+from quirkpy.parts.part import Part, checked
+
+OnContact: TypeAlias = Literal["lock", "stop"]
+#: Called now and then with how far an exploration has come; False: nothing; None: a line on a terminal.
+Exploring: TypeAlias = "Callable[[Count], None] | Literal[False] | None"
+
+
+class SettleRule(Part):
+    """When a run is over; see `Multibody.settle`: rest, duration [s], evaluations, rtol, atol."""
+
+    rest: float = checked(positive, default=1e-3, kw_only=True)
+    duration: float = checked(positive, default=1e7, kw_only=True)
+    evaluations: float = checked(positive, default=2e6, kw_only=True)
+    rtol: float = checked(positive, default=1e-8, kw_only=True)
+    atol: float = checked(positive, default=1e-10, kw_only=True)
+
+
+class Count(NamedTuple):
+    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that wait, runs of now."""
+
+    nodes: int
+    edges: int
+    rejected: int
+    waiting: int
+    runs: int
+
+
+class Pair(NamedTuple):
+    """Two sensors that may meet, by their numbers; the name of the pair."""
+
+    one: int
+    two: int
+    name: str
+
+
+class Link(NamedTuple):
+    """A pair that is held together: its number, after which turn [quarter] of the second about the first, and how."""
+
+    pair: int
+    roll: int
+    option: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One selection at a node: what each pair in range becomes, by name, and the potential."""
+
+    joints: tuple[tuple[str, str], ...]
+    potential: str
+
+    @property
+    def key(self) -> str:
+        """The choice in a line of text, the same for the same choice."""
+        return "; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential])
+
+    def __str__(self) -> str:
+        held = ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")
+        return f"{held or 'nothing held'}, potential {self.potential}"

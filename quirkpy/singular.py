@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from quirkpy import equation
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
@@ -81,6 +80,7 @@ def decide(crossing: Crossing) -> Decided:
 
 def lowest(K: Floats, forms: Floats) -> float:
     """The largest that the smallest eigenvalue of K + sum s Q can be made: a concave function of s."""
+    from scipy.optimize import minimize
 
     def falling(s: Floats) -> float:
         return -float(np.linalg.eigvalsh(K + np.einsum("k,kfg->fg", s, forms))[0])
@@ -98,6 +98,8 @@ def lowest(K: Floats, forms: Floats) -> float:
 def branches(K: Floats, forms: Floats) -> Floats:
     """Directions w of length one with all Q(w) = 0 along which w' K w is smallest, near by: true motions, lowest first;
     two freedoms have but two such lines."""
+    from scipy.optimize import minimize
+
     f, size, rng = len(K), max(float(abs(K).max()), 1e-300), np.random.default_rng(0)
     demands: Any = {
         "type": "eq",

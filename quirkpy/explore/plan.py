@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import networkx
-
 from quirkpy.explore.choices import Choice
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
+    import networkx
+
     from quirkpy.explore.graph import Edge, ReconfigurationGraph
 
 Cost: TypeAlias = "Literal['energy', 'time', 'switches'] | Callable[[Edge], float]"
@@ -102,6 +102,8 @@ def cost_of(cost: Any) -> Callable[[Any], float]:
 
 def cheapest(graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
     """The cheapest step between every two nodes, first in canonical order where several cost the same."""
+    import networkx
+
     price, out = cost_of(cost), networkx.DiGraph()
     out.add_nodes_from(graph.nodes)
     for source, target, edge in steps(graph, ambiguous):
@@ -115,6 +117,8 @@ def cheapest(graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> network
 
 def plans(graph: ReconfigurationGraph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
     """The k cheapest routes without loops, by nodes (Yen); one for each row of nodes."""
+    import networkx
+
     source, target = graph[start].key, graph[goal].key
     if source == target:
         return [Plan((), 0.0)]
@@ -134,6 +138,8 @@ def route(simple: networkx.DiGraph, path: list[str]) -> Plan:
 
 def unreachable(graph: ReconfigurationGraph, simple: networkx.DiGraph, source: str, target: str) -> str:
     """Why there is no route, in a sentence."""
+    import networkx
+
     from_here = sorted(networkx.descendants(simple, source), key=lambda key: graph.nodes[key].number)
     shown_nodes = ", ".join([source, *from_here][:6]) + (" ..." if len(from_here) > 5 else "")
     into = len(networkx.ancestors(simple, target))
@@ -171,6 +177,8 @@ def pareto(graph: ReconfigurationGraph, start: str, goal: str, ambiguous: bool) 
 # --- what hangs on what -----------------------------------------------------------------------------------------------
 def dominators(graph: ReconfigurationGraph, start: str) -> dict[str, tuple[str, ...]]:
     """For every node that can be reached from a start: the nodes through which every route to it passes, in order."""
+    import networkx
+
     source = graph[start].key
     parents = networkx.immediate_dominators(cheapest(graph, "switches", False), source)
     out = {}
@@ -274,6 +282,8 @@ def _number(key: str) -> int:
 
 def table(graph: ReconfigurationGraph, goal: str, cost: Any) -> FlightTable:
     """The cheapest way to a goal from everywhere: Dijkstra from the goal, along edges turned round."""
+    import networkx
+
     target = graph[goal].key
     simple = cheapest(graph, cost, False)
     paths = networkx.single_source_dijkstra_path(simple.reverse(copy=False), target, weight="weight")
@@ -287,6 +297,8 @@ def table(graph: ReconfigurationGraph, goal: str, cost: Any) -> FlightTable:
 
 def components(graph: ReconfigurationGraph) -> list[tuple[str, ...]]:
     """Nodes that can all be reached from each other, the largest set first."""
+    import networkx
+
     number = {key: node.number for key, node in graph.nodes.items()}
     found: Iterable[set[str]] = networkx.strongly_connected_components(cheapest(graph, "switches", False))
     sets = [tuple(sorted(keys, key=number.__getitem__)) for keys in found]

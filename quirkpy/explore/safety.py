@@ -195,7 +195,8 @@ def peaks(run: Trajectory, what: Limited) -> Sizes:
 
 
 def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
-    """Names of the bodies that active joints hold together, piece by piece, the largest first; fixed bodies are one."""
+    """Names of the bodies that active joints hold together, piece by piece: what stands on the ground first, where
+    anything does, then the largest; fixed bodies are one."""
     tables, n = system.tables, len(system.bodies)
     ends = np.stack([tables.site_body[tables.joint_site1], tables.site_body[tables.joint_site2]])
     one, two = ends[:, system.selection.joints]
@@ -204,7 +205,7 @@ def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     ground = any(body != GROUND for body in tables.fixed) or bool((np.concatenate([one, two]) == n).any())
     names = (*system.bodies, "ground")
     out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(count)]
-    return sorted((piece for piece in out if piece), key=lambda piece: (-len(piece), piece))
+    return sorted((piece for piece in out if piece), key=lambda piece: ("ground" not in piece, -len(piece), piece))
 
 
 class Judged(NamedTuple):

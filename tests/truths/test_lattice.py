@@ -19,6 +19,8 @@ from tests.pivots import Cell, Marked
 
 DEMO = run_path(str(Path(__file__).resolve().parents[2] / "demos" / "lattice.py"))
 SIDE, FACES, lattice = DEMO["SIDE"], DEMO["FACES"], DEMO["lattice"]
+#: One worker runs them all, so that each graph is explored once.
+pytestmark = pytest.mark.xdist_group("lattice")
 #: Quarter turns of a face of a cube, from east.
 QUARTERS = {"east": 0, "north": 1, "west": 2, "south": 3}
 #: N: shapes, edges (one for each sense of the torque), moves among them, blocked, jammed.

@@ -17,6 +17,9 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from tests.solids import Array, Placed, found, gap_along, random_pair, random_turn
 
+#: Run uncompiled as well: so their coverage is measured.
+pytestmark = pytest.mark.kernels
+
 KINDS = ("sphere", "box", "cylinder")
 PAIRS = list(itertools.product(KINDS, KINDS))
 CORNERS = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))

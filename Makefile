@@ -21,7 +21,7 @@ run: $(VENV)/run.stamp  ## Explore the pair of CubeSats; its journal, graph and 
 test: $(VENV)/dev.stamp  ## Run all tests; they must cover 95 % of the package
 	@rm -f .coverage
 	@NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m kernels --cov --cov-report=
-	@$(PY) demos/cubesat_pair.py > /dev/null  # compiles the kernels once, so that all workers have the same machine code
+	@$(PY) demos/cubesat_pair.py > /dev/null  # compiles the kernels once, before many workers would each
 	@$(PY) -m pytest -n auto --dist loadgroup --cov --cov-append --cov-fail-under=95
 
 check: $(VENV)/dev.stamp  ## Check style, types, imports and the fast tests, within a minute

@@ -1,4 +1,4 @@
-"""How every kernel is compiled: on first use, cached on disk, with IEEE division and fused multiply-add."""
+"""How every kernel is compiled: on first use, cached on disk, with IEEE arithmetic, operation by operation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-#: Division by zero gives inf or NaN, as in NumPy; a * b + c may round once.
-SETTINGS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+#: Division by zero gives inf or NaN, as in NumPy.  No fastmath flag, not even "contract": where LLVM may fuse a * b + c
+#: the last bit depends on what it has inlined, and a process that compiles differs from one that reads the cache.
+SETTINGS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 #: Kernels are given every array that they need, and numba need not count who holds them.
 GIVEN: dict[str, Any] = {**SETTINGS, "_nrt": False}
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -52,7 +52,7 @@ ADDRESSES: dict[Form, int] = {}
 KEPT: list[Any] = []
 
 #: As the kernels' own; users' arrays are checked for their bounds, for nothing may crash.
-SETTINGS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+SETTINGS: dict[str, Any] = {"error_model": "numpy"}
 OF_USERS: dict[str, Any] = {**SETTINGS, "boundscheck": True, "forceinline": True}
 TRIPLE = types.UniTuple(types.float64, 3)
 PLACE_TYPE = types.NamedUniTuple(TRIPLE, 6, PlaceMotion)

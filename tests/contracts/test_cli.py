@@ -14,6 +14,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.cli import main
+from quirkpy.kernels.compiled import NOTICE
 from tests.faults.test_explorations_end import wait_for
 from tests.motion import floating_chain
 
@@ -49,6 +50,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, in which one works; what is imported from it is forgotten."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT / "demos")])
+    monkeypatch.setattr(NOTICE, "given", True)  # a kernel that no test has compiled before
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -1,18 +1,24 @@
-"""No machine code is older than the sources, and whoever waits for it is told."""
+"""No machine code is older than the sources, nor depends on who made it, and whoever waits for it is told."""
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from numba.extending import is_jitted
 
+import quirkpy.kernels
+from quirkpy.kernels import laws
 from quirkpy.kernels.compiled import Notice, forget_stale_machine_code
 
 ROOT = Path(__file__).resolve().parents[2]
+KERNELS = list(quirkpy.kernels.__path__)
 #: Two small kernels (kinematics, the angle of a hinge), and a function of somebody else.
 CALLS = """
 import numba
@@ -68,6 +74,17 @@ def test_kept_when_nothing_compiled_has_changed(package: Path) -> None:
     (package / "kernels" / "rows.py").touch()
     forget_stale_machine_code(package)
     assert left(package) == 3
+
+
+def test_nothing_is_fused() -> None:
+    """A fused multiply-add rounds once, and LLVM fuses only what it has inlined: the bits of an exploration differed
+    between the process that had compiled a kernel and one that had read it from the cache.
+    """
+    modules = [importlib.import_module(found.name) for found in pkgutil.iter_modules(KERNELS, "quirkpy.kernels.")]
+    kernels = [made for module in modules for made in vars(module).values() if is_jitted(made)]
+    assert len(kernels) > 100
+    assert not [made.__name__ for made in kernels if made.targetoptions.get("fastmath")]
+    assert "fastmath" not in laws.SETTINGS
 
 
 # --- the notice -------------------------------------------------------------------------------------------------------

@@ -76,14 +76,15 @@ def test_hill_frame_and_moving_origin_agree() -> None:
 def test_moving_origin_is_a_planet_at_rest_seen_from_an_ellipse(velocity: Any) -> None:
     """mu = 1, at distances where nothing is small: the same motion in both frames, force and torque included."""
     orbit = qp.Orbit(1.0, (1.0, 0.2, -0.1), velocity)
+    close = TIGHT | {"rtol": 1e-13, "atol": 1e-13}  # the last one falls close by the planet: errors grow hundredfold
     inertia, spin = (2e-3, 3e-3, 4e-3), (0.4, -0.2, 0.3)
     near = qp.Body("body", 0.7, inertia, position=(0.1, 0.2, 0.1), velocity=(0.0, 0.1, 0.1), angular_velocity=spin)
     there = qp.Body(
         "body", 0.7, inertia, position=near.position + np.array(orbit.position),
         velocity=near.velocity + np.array(orbit.velocity), angular_velocity=spin,
     )  # fmt: skip
-    moving = qp.Multibody(near, qp.GravityGradient(orbit)).simulate(3.0, **TIGHT).final
-    run = qp.Multibody(there, qp.PointGravity(1.0)).simulate(3.0, **TIGHT)
+    moving = qp.Multibody(near, qp.GravityGradient(orbit)).simulate(3.0, **close).final
+    run = qp.Multibody(there, qp.PointGravity(1.0)).simulate(3.0, **close)
     place, speed = orbit.at(3.0)
     np.testing.assert_allclose(moving.r[0] + place, run.final.r[0], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(moving.v[0] + speed, run.final.v[0], rtol=0.0, atol=1e-9)

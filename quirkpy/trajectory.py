@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from quirkpy.analysis import ReactionAxes
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
 from quirkpy.state import BodyState, JointState, State
@@ -109,10 +110,38 @@ class Trajectory:
         if self.t[k] == t:
             return self.final if k == len(self.t) - 1 else self._state(k)
         from_here = self._state(k)
-        settings = replace(self.settings, keep="ends", max_steps=None)
-        driver = driver_for(settings)(self.system.clusters, from_here, t - float(self.t[k]), (), settings)
-        course = driver.run()
+        course = self._onwards(from_here, t)
         return state_at(from_here, t, course.states[-1], course.angles[-1], from_here.held)
+
+    def _onwards(self, from_here: State, t: float) -> Course:
+        """From a stored state to a time before the next."""
+        settings = replace(self.settings, keep="ends", max_steps=None)
+        return driver_for(settings)(self.system.clusters, from_here, t - from_here.t, (), settings).run()
+
+    def sampled(self, step: float) -> Trajectory:
+        """The same run with states at least every `step` [s]: the stored ones, and between them what `at` gives, with
+        the ledger of energy.  `drift` between stored states is zero."""
+        try:
+            checked = positive(step)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"sampled: step {error}.") from None
+        return Trajectory(self.system, self.start, self.settings, self._sampled(checked))
+
+    def _sampled(self, step: float) -> Course:
+        c = self.course
+        rows: list[tuple[Any, ...]] = []
+        for k, begun in enumerate(c.t.tolist()):
+            rows.append((begun, c.states[k], c.angles[k], c.drift[k]))
+            gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
+            parts = math.ceil(gap / step)
+            for t in (begun + gap * i / parts for i in range(1, parts)):
+                found = self._onwards(self._state(k), t)
+                there = found.states[-1].copy()
+                there[-1, [INTO, OUT]] += c.states[k, -1, [INTO, OUT]]
+                rows.append((t, there, found.angles[-1], np.zeros_like(c.drift[k])))
+        t, states, angles, drift = (np.array(column) for column in zip(*rows, strict=True))
+        held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
+        return c._replace(t=t, states=states, angles=angles, drift=drift, held=held)
 
     # --- bodies and joints --------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:

@@ -14,6 +14,7 @@ from quirkpy.explore.runner import Ended, begin, holding, motions, record_of
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
+from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -46,11 +47,25 @@ class Replay(Trajectory):
     legs: tuple[Leg, ...]
 
     def __init__(self, graph: ReconfigurationGraph, legs: list[Leg]) -> None:
-        self.legs = tuple(legs)
+        self.graph, self.legs = graph, tuple(legs)
         system = graph.study.system
         super().__init__(
             system, legs[0].runs[0].start.on(system.selection), legs[0].runs[0].settings, joined(legs, system)
         )
+
+    def at(self, t: float) -> State:
+        """The state at any time, under the joints and the potential that acted then."""
+        if t in self.t or not self.t[0] <= t <= self.t[-1]:
+            return super().at(t)
+        begun = [(leg.t + float(run.t[0]), leg, run) for leg in self.legs for run in leg.runs]
+        _, leg, run = [entry for entry in begun if entry[0] <= t][-1]
+        there = run.at(min(t - leg.t, float(run.t[-1]))).on(self.system.selection)
+        return replace(there, t=t, step=None, held=(), merged=None)
+
+    def sampled(self, step: float) -> Replay:
+        """The same with states at least every `step` [s]."""
+        denser = [leg._replace(runs=tuple(run.sampled(step) for run in leg.runs)) for leg in self.legs]
+        return Replay(self.graph, denser)
 
     @cached_property
     def _energies(self) -> list[Energy]:

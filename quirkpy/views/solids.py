@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 from quirkpy.tables.merge import turned
+from quirkpy.views.hidden import Piece, normal_of, ordered
 
 #: Towards the eye, and towards the light.
 EYE, LIGHT = (0.45, -0.75, 0.8), (0.2, -0.55, 0.95)
 #: Corners of what is round, and the radius [m] of a body that has no shape of ours.
 ROUND, POINT = 36, 0.02
+STILL = np.array((1.0, 0.0, 0.0, 0.0))
 
 
 class Solid(NamedTuple):
@@ -28,30 +30,81 @@ class Solid(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """A flat patch: of which solid, its corners (k, 2) [m] on the picture, how bright it is from 0 to 1."""
+    """A flat patch: of which solid, its corners (k, 2) [m] on the picture, how bright it is from 0 to 1, and which of
+    the edges from corner to corner are edges of the solid (k,)."""
 
     number: int
     corners: Floats
     light: float
+    edges: tuple[bool, ...]
 
 
-def seen(solids: Iterable[Solid], eye: tuple[float, float, float] = EYE) -> list[Patch]:
-    """The patches that face the eye, the farthest first."""
+class Mesh(NamedTuple):
+    """The surface of a shape in body axes: points (n, 3) [m] and triangles (m, 3), counterclockwise from outside."""
+
+    points: Floats
+    triangles: Ints
+
+
+def across(eye: Sequence[float] = EYE) -> tuple[Floats, Floats]:
+    """Towards the eye (3,); and to the right and upwards on the picture, as columns (3, 2)."""
     towards = np.array(eye) / np.linalg.norm(eye)
-    right = np.cross((0.0, 0.0, 1.0), towards)
+    right = np.cross((0.0, 0.0, 1.0) if abs(towards[2]) < 1.0 - 1e-9 * np.dot(eye, eye) else (0.0, 1.0, 0.0), towards)
     right /= np.linalg.norm(right)
-    onto = np.stack([right, np.cross(towards, right)], axis=1)
-    light = np.array(LIGHT) / np.linalg.norm(LIGHT)
+    return towards, np.stack([right, np.cross(towards, right)], axis=1)
+
+
+def seen(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list[Patch]:
+    """The patches that face the eye, in an order in which none is hidden by one before it."""
+    towards, onto = across(eye)
+    listed = list(solids)
+    pieces = [piece for k, solid in enumerate(listed) for piece in pieces_of(k, solid, towards)]
+    return [
+        Patch(listed[piece.number].number, piece.corners @ onto, brightness(piece.corners), piece.edges)
+        for piece in ordered(pieces, towards)
+    ]
+
+
+def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
+    """The faces of a solid that face the eye, in N."""
     out = []
-    for solid in solids:
-        for face in faces(solid.shape, towards, solid.q):
-            corners = turned(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r
-            normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])
-            normal /= np.linalg.norm(normal)
-            if normal @ towards > 1e-9:
-                patch = Patch(solid.number, corners @ onto, float(max(0.0, normal @ light)))
-                out.append((float(corners.mean(axis=0) @ towards), patch))
-    return [patch for _, patch in sorted(out, key=lambda pair: pair[0])]
+    for face in faces(solid.shape, towards, solid.q):
+        corners = turned(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r
+        if normal_of(corners - solid.r) @ towards > 1e-9:
+            out.append(Piece.whole(number, corners))
+    return out
+
+
+def brightness(corners: Floats) -> float:
+    """How bright a face is, from 0 to 1."""
+    return max(0.0, float(normal_of(corners - corners.mean(axis=0)) @ LIGHT) / float(np.linalg.norm(LIGHT)))
+
+
+def mesh_of(shape: Shape | None) -> Mesh:
+    """The surface of a shape as triangles: for painters that turn the view themselves."""
+    if not isinstance(shape, (Box, Cylinder)):
+        return _of_sphere(shape.radius if isinstance(shape, Sphere) else POINT)
+    polygons = faces(shape, np.zeros(3), STILL)
+    first = np.cumsum([0, *(len(polygon) for polygon in polygons)])
+    fans = [
+        np.stack([np.full(len(p) - 2, a), a + 1 + np.arange(len(p) - 2), a + 2 + np.arange(len(p) - 2)], axis=1)
+        for a, p in zip(first, polygons, strict=False)
+    ]
+    return Mesh(np.concatenate(polygons), np.concatenate(fans))
+
+
+def _of_sphere(radius: float) -> Mesh:
+    """Rings from pole to pole, every ring with as many points."""
+    rings, n = ROUND // 2, ROUND
+    down = math.pi * np.arange(rings + 1)[:, None] / rings
+    around = 2.0 * math.pi * np.arange(n)[None] / n
+    points = np.stack([np.sin(down) * np.cos(around), np.sin(down) * np.sin(around), np.cos(down) + 0.0 * around], -1)
+    i, j = np.meshgrid(np.arange(rings), np.arange(n), indexing="ij")
+    a, b = i * n + j, i * n + (j + 1) % n
+    c, d = a + n, b + n
+    lower = np.stack([a, c, d], axis=-1)[:-1].reshape(-1, 3)  # the last ring is a point
+    upper = np.stack([a, d, b], axis=-1)[1:].reshape(-1, 3)  # and so is the first
+    return Mesh(radius * points.reshape(-1, 3), np.concatenate([lower, upper]))
 
 
 def faces(shape: Shape | None, towards: Floats, q: Floats) -> list[Floats]:

@@ -14,7 +14,7 @@ import quirkpy as qp
 from demos.cubesat_pair import pair, study
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.views.graph_picture import APART, ROOM, Picture, edges_of, inside, picture_of, size_of
-from quirkpy.views.solids import Solid, seen
+from quirkpy.views.solids import Solid, across, seen
 
 STILL, ORIGIN = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
 
@@ -85,9 +85,19 @@ def test_solids_cover_what_they_hide(shape: qp.Shape, area: float) -> None:
 def test_the_nearer_cube_hides_the_farther() -> None:
     cube = qp.Box((1.0, 1.0, 1.0))
     near, far = Solid(cube, np.array([0.0, -1.0, 0.0]), STILL, 1), Solid(cube, ORIGIN, STILL, 2)
-    numbers = [patch.number for patch in seen([near, far])]
-    assert numbers[-1] == 1
-    assert sorted(numbers) == [1, 1, 1, 2, 2, 2]
+    for solids in ([near, far], [far, near]):
+        patches = seen(solids)
+        assert sorted(patch.number for patch in patches) == [1, 1, 1, 2, 2, 2]
+        hidden = np.array([0.0, -0.5, 0.0]) @ across()[1]  # the middle of the face in which they touch
+        there = [patch.number for patch in patches if covers(patch.corners, hidden)]
+        assert there[-1] == 1
+        assert 2 in there
+
+
+def covers(corners: Any, point: Any) -> bool:
+    """Whether a convex polygon, counterclockwise, has a point inside."""
+    (dx, dy), (x, y) = (np.roll(corners, -1, axis=0) - corners).T, (point - corners).T
+    return bool((dx * y - dy * x > 0.0).all())
 
 
 def test_too_many_shapes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,144 @@
+"""What hides what: flat pieces in space, cut along each other's planes and put in order, the farthest first.
+
+Seen from so far away that all rays are parallel.  Of a plane through one of the pieces, whatever lies behind it cannot
+hide what lies before it; so the pieces are sorted into those behind, those in it and those before, cut where they reach
+across, and each half is sorted in the same way (Fuchs, Kedem and Naylor, 1980).  No cycle of pieces can defeat it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.parts.checks import Bools, Floats, Ints
+
+#: Share of the whole extent within which a point lies in a plane.
+IN_PLANE = 1e-7
+#: How many planes are tried for the one that cuts the fewest pieces.
+TRIED = 8
+
+
+class Piece(NamedTuple):
+    """A flat convex piece, or a line of two corners; `number` says what it belongs to.
+
+    corners (k, 3) [m]; edges (k,): whether the edge from a corner to the next is one, and not a cut.
+    """
+
+    number: int
+    corners: Floats
+    edges: tuple[bool, ...]
+
+    @classmethod
+    def whole(cls, number: int, corners: Floats) -> Piece:
+        """One that nothing has cut yet."""
+        return cls(number, corners, (True,) * len(corners))
+
+
+class Cloud(NamedTuple):
+    """The corners of many pieces in one array (n, 3), and where each piece begins."""
+
+    points: Floats
+    first: Ints
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> Cloud:
+        """All corners of some pieces."""
+        sizes = [len(piece.corners) for piece in pieces]
+        return cls(np.concatenate([piece.corners for piece in pieces]), np.cumsum([0, *sizes[:-1]]))
+
+    def sides(self, normal: Floats, offset: float, width: float) -> tuple[Bools, Bools]:
+        """Which pieces have a corner behind a plane, and which one before it."""
+        away = self.points @ normal - offset
+        return np.minimum.reduceat(away, self.first) < -width, np.maximum.reduceat(away, self.first) > width
+
+
+def ordered(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
+    """The pieces, some of them in parts, such that none is hidden by one that comes before it.
+
+    Those that lie in one plane keep their order; lines come after the pieces in whose plane they lie.
+    """
+    seen = [piece for piece in pieces if len(piece.corners) < 3 or abs(normal_of(piece.corners) @ towards) > 1e-9]
+    if not seen:
+        return []
+    width = IN_PLANE * float(np.ptp(np.concatenate([piece.corners for piece in seen]), axis=0).max(initial=0.0))
+    out: list[Piece] = []
+    waiting = [(False, seen)]
+    while waiting:
+        done, group = waiting.pop()
+        plane = None if done else best_plane(group, width)
+        if plane is None:
+            out += group if done else sorted(group, key=lambda piece: float(piece.corners.mean(axis=0) @ towards))
+            continue
+        normal, offset = plane if plane[0] @ towards > 0.0 else (-plane[0], -plane[1])
+        behind, within, before = parted(group, normal, offset, width)
+        within.sort(key=lambda piece: len(piece.corners) < 3)  # lines last, the others as they came
+        waiting += [entry for entry in ((False, before), (True, within), (False, behind)) if entry[1]]
+    return out
+
+
+def normal_of(corners: Floats) -> Floats:
+    """The unit normal of a flat piece, by Newell's sum, which no short edge can spoil."""
+    normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
+    return np.asarray(normal / max(float(np.linalg.norm(normal)), 1e-300))
+
+
+def best_plane(group: Sequence[Piece], width: float) -> tuple[Floats, float] | None:
+    """Of the planes of a few pieces the one that cuts the fewest others; None: there is nothing to sort."""
+    flat = [piece for piece in group if len(piece.corners) > 2]
+    if not flat or len(group) == 1:
+        return None
+    cloud = Cloud.of(group)
+    best: tuple[int, Floats, float] | None = None
+    for piece in flat[:: max(1, len(flat) // TRIED)]:
+        origin = piece.corners.mean(axis=0)
+        normal = normal_of(piece.corners - origin)
+        behind, before = cloud.sides(normal, float(origin @ normal), width)
+        cuts = int((behind & before).sum())
+        if best is None or cuts < best[0]:
+            best = cuts, normal, float(origin @ normal)
+        if cuts == 0:
+            break
+    assert best is not None
+    return best[1:]
+
+
+def parted(
+    group: Sequence[Piece], normal: Floats, offset: float, width: float
+) -> tuple[list[Piece], list[Piece], list[Piece]]:
+    """What lies behind a plane, in it, and before it."""
+    behind: list[Piece] = []
+    within: list[Piece] = []
+    before: list[Piece] = []
+    for piece, back, front in zip(group, *Cloud.of(group).sides(normal, offset, width), strict=True):
+        if back and front:
+            away = piece.corners @ normal - offset
+            behind.append(half(piece, -away, width))
+            before.append(half(piece, away, width))
+        else:
+            (behind if back else before if front else within).append(piece)
+    return behind, within, before
+
+
+def half(piece: Piece, away: Floats, width: float) -> Piece:
+    """The part of a piece where `away`, the distance of its corners from a plane, is not below zero."""
+    corners, edges = [], []
+    n = len(piece.corners)
+    closed = n > 2
+    for i in range(n):
+        j = (i + 1) % n
+        one, two = float(away[i]), float(away[j])
+        inside, next_inside = one > -width, two > -width
+        if inside:
+            corners.append(piece.corners[i])
+            edges.append(piece.edges[i])
+        if inside != next_inside and max(abs(one), abs(two)) > width and (closed or j > i):
+            touches = abs(one) <= width if inside else abs(two) <= width
+            if not touches:
+                share = one / (one - two)
+                corners.append(piece.corners[i] + share * (piece.corners[j] - piece.corners[i]))
+                edges.append(False if inside else piece.edges[i])
+            elif inside:
+                edges[-1] = False
+    return Piece(piece.number, np.array(corners), tuple(edges) if closed else (True,) * len(corners))

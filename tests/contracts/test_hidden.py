@@ -1,0 +1,124 @@
+"""What hides what: along every ray, the piece painted last is the nearest."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import quirkpy as qp
+from quirkpy.views.hidden import Piece, normal_of, ordered
+from quirkpy.views.solids import Solid, across, brightness, mesh_of, pieces_of, seen
+
+EYE = (0.36, -0.48, 0.8)
+
+
+def met(piece: Piece, origin: np.ndarray, towards: np.ndarray) -> float:
+    """How far along a ray, towards the eye, it meets a flat convex piece; minus infinity where it does not."""
+    corners, n = piece.corners, normal_of(piece.corners - piece.corners.mean(axis=0))
+    t = float((corners[0] - origin) @ n / (towards @ n))
+    point = origin + t * towards
+    sides = np.cross(np.roll(corners, -1, axis=0) - corners, point - corners) @ n
+    return t if (sides > 0.0).all() or (sides < 0.0).all() else -np.inf
+
+
+def check(pieces: list[Piece], rays: np.random.Generator, count: int = 100) -> int:
+    """Compare the last piece painted with the nearest one, on random rays; how many of them met anything."""
+    towards, onto = across(EYE)
+    painted = ordered(pieces, towards)
+    points = np.concatenate([piece.corners for piece in pieces]) @ onto
+    hits = 0
+    for _ in range(count):
+        x = rays.uniform(points.min(axis=0), points.max(axis=0))
+        origin = onto @ x
+        depths = [met(piece, origin, towards) for piece in pieces]
+        last = [k for k, piece in enumerate(painted) if met(piece, origin, towards) > -np.inf]
+        if max(depths) == -np.inf:
+            assert not last
+            continue
+        hits += 1
+        nearest = int(np.argmax(depths))
+        assert painted[last[-1]].number == pieces[nearest].number
+        assert met(painted[last[-1]], origin, towards) == pytest.approx(depths[nearest], abs=1e-9)
+    return hits
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_nearest_piece_is_painted_last(seed: int) -> None:
+    """Triangles that reach through each other."""
+    draw = np.random.default_rng(seed)
+    pieces = [Piece.whole(k, draw.normal(size=(3, 3)) + 0.5 * draw.normal(size=3)) for k in range(14)]
+    assert check(pieces, draw) > 20
+
+
+def test_a_cycle_of_rods() -> None:
+    """Three rods, each over the next: sorting by distance alone must fail."""
+    pieces = []
+    for k in range(3):
+        turn = Rotation.from_rotvec([0.0, 0.0, 2.0 * np.pi * k / 3.0])
+        rod = np.array([(-1.0, 0.3, -0.2), (1.0, 0.3, 0.2), (1.0, 0.5, 0.2), (-1.0, 0.5, -0.2)])
+        pieces.append(Piece.whole(k, turn.apply(rod)))
+    assert check(pieces, np.random.default_rng(0), 200) > 20
+    towards, _ = across(EYE)
+    assert len(ordered(pieces, towards)) > 3
+
+
+def test_boxes_beside_each_other() -> None:
+    """Blocks on a lattice and rods across them."""
+    draw = np.random.default_rng(5)
+    towards, _ = across(EYE)
+    places = itertools.product(range(3), range(2), range(2))
+    solids = [Solid(qp.Box((1.0, 1.0, 1.0)), np.array(p, float), np.array([1.0, 0, 0, 0]), 0) for p in places]
+    solids.append(Solid(qp.Box((5.0, 0.2, 0.2)), np.array([1.0, 0.5, 2.0]), np.array([0.8, 0, 0, 0.6]), 0))
+    solids.append(Solid(qp.Cylinder(0.2, 6.0, axis="z"), np.array([-1.0, -1.0, 0.0]), np.array([1.0, 0, 0, 0]), 0))
+    pieces = [piece for k, solid in enumerate(solids) for piece in pieces_of(k, solid, towards)]
+    assert check(pieces, draw, 60) > 25
+
+
+def test_lines_are_cut_where_something_hides_them() -> None:
+    square = Piece.whole(0, np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]))
+    through = Piece.whole(1, np.array([(0.0, 0, -1), (0.5, 0.0, 1)]))
+    flat = Piece.whole(2, np.array([(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)]))
+    painted = ordered([flat, through, square], np.array([0.0, 0.0, 1.0]))
+    assert [piece.number for piece in painted] == [1, 0, 2, 1]
+    np.testing.assert_allclose(painted[0].corners, [(0, 0, -1), (0.25, 0, 0)], atol=1e-15)
+    np.testing.assert_allclose(painted[3].corners, [(0.25, 0, 0), (0.5, 0, 1)], atol=1e-15)
+
+
+def test_cuts_are_no_edges() -> None:
+    """A square cut by another: each half has one edge that is none, and as much area in all as before."""
+    square = np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
+    pieces = [Piece.whole(0, square), Piece.whole(1, square[:, [2, 1, 0]])]
+    towards, _ = across(EYE)
+    parts = [piece for piece in ordered(pieces, towards) if piece.number == 0]
+    parts += [piece for piece in ordered(pieces[::-1], towards) if piece.number == 0]
+    cut = [piece for piece in parts if not all(piece.edges)]
+    assert cut
+    assert all(piece.edges.count(False) == 1 for piece in cut)
+
+
+@pytest.mark.parametrize(
+    ("shape", "volume", "surface"),
+    [
+        (qp.Box((1.0, 2.0, 3.0)), 6.0, 22.0),
+        (qp.Cylinder(0.5, 2.0, axis="y"), np.pi / 2, 2.5 * np.pi),
+        (qp.Sphere(0.5), np.pi / 6, np.pi),
+        (None, 4 / 3 * np.pi * 0.02**3, 4 * np.pi * 0.02**2),
+    ],
+)
+def test_meshes_are_closed(shape: qp.Shape | None, volume: float, surface: float) -> None:
+    """By the divergence theorem the triangles enclose the volume of the shape; each edge belongs to two of them."""
+    mesh = mesh_of(shape)
+    a, b, c = np.moveaxis(mesh.points[mesh.triangles], 1, 0)
+    assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0 == pytest.approx(volume, rel=2e-2)
+    assert 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() == pytest.approx(surface, rel=1e-2)
+    assert np.einsum("ij,ij->i", np.cross(b - a, c - a), a + b + c).min() > 0.0
+
+
+def test_light_and_straight_down() -> None:
+    cube = Solid(qp.Box((1.0, 1.0, 1.0)), np.zeros(3), np.array([1.0, 0, 0, 0]), 0)
+    (top,) = seen([cube], eye=(0.0, 0.0, 2.0))
+    np.testing.assert_allclose(sorted(map(tuple, top.corners)), [(-0.5, -0.5), (-0.5, 0.5), (0.5, -0.5), (0.5, 0.5)])
+    assert brightness(np.array([(0.0, 0, 0), (0, 1, 0), (1, 0, 0)])) == 0.0

@@ -267,7 +267,7 @@ def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
     state, stops = around.state_of(rows), around.engine.model.stops
     which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]
     before = around.at.coordinates(which)[:, 0]
-    after = state.instant(around.engine.selection).coordinates(which)[:, 0]
+    after = state.instant(around.clusters.selection).coordinates(which)[:, 0]
     beyond, closing = side * (after - stops.numbers[:, BOUND]) < 0.0, side * (after - before) < 0.0
     return None if (beyond & closing).any() else state
 

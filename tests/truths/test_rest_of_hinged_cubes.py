@@ -178,3 +178,20 @@ def test_both_equilibria_are_found_without_moving(seed: int) -> None:
     np.testing.assert_allclose([e.energy for e in found], (0.0, 5e-4), rtol=1e-10, atol=1e-18)
     assert sum(found.hits) + found.lost == 40
     assert found.unseen == pytest.approx((1 + found.hits.count(1)) / (1 + sum(found.hits)))
+
+
+def test_a_closed_stop_blocks_a_nudge_of_locked_bars_as_well() -> None:
+    """Two bars of two locked cubes, hinged in the middle of their faces, while springs pull along both diagonals."""
+    side = 0.1
+    lower, upper = ([qp.Body.box(f"{name} {k}", (side,) * 3, 1.0, position=(side * k, y, 0.0)) for k in (0, 1)]
+                    for name, y in (("lower", 0.0), ("upper", side)))  # fmt: skip
+    hinge = qp.Revolute("hinge", lower[0], upper[0], at=(0.5 * side, 0.5 * side, 0.0), axis=(0.0, 0.0, 1.0))
+    locks = [qp.Fixed("lower", *lower), qp.Fixed("upper", *upper)]
+    pulls = [qp.Spring(f"pull {k}", lower[k], upper[1 - k], stiffness=0.02, rest_length=0.0) for k in (0, 1)]
+    faces = qp.JointStop("faces", hinge, lower=-3.0, upper=0.0)
+    system = qp.Multibody(*lower, *upper, hinge, *locks, *pulls, faces)
+    ends = [system.settle(nudge=sense * 1e-6, duration=60.0) for sense in (1.0, -1.0)]
+    assert sorted(end.nudge is not None and end.nudge.blocked for end in ends) == [False, True]
+    (left,) = (end for end in ends if end.run is not None)
+    assert left.run is not None
+    assert left.run["hinge"].angle.min() < -0.1

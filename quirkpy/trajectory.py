@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ from quirkpy.stiff import driver_for
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
+    from quirkpy.views.curves import Chart
+    from quirkpy.views.drawing import Drawing
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +87,17 @@ class Trajectory:
         from quirkpy.formats import npz
 
         return npz.load(path, modules)
+
+    # --- pictures -----------------------------------------------------------------------------------------------
+    def plot(self, *what: Chart, of: Sequence[str] | None = None) -> Drawing:
+        """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
+
+        "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the axes of the joint)
+        or "phase"; without words the first two.  of: names of the bodies or joints to be shown.
+        """
+        from quirkpy.views import charts, curves
+
+        return charts.drawn(curves.sheet_of(self, what, of))
 
     # --- states -------------------------------------------------------------------------------------------------
     @cached_property

@@ -1,0 +1,332 @@
+"""What a run did, as curves: arrays with names and units, for any painter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from quirkpy.explore.replay import Replay
+from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import PartError
+from quirkpy.trajectory import Trajectory
+
+Chart: TypeAlias = Literal["joints", "energy", "power", "states", "momenta", "drift", "reactions", "phase"]
+#: Rows that a page has room for: of a run that stored fewer some are added, of one that stored more some are left out.
+FEWEST, MOST = 400, 4000
+#: Bodies or joints that get a column of their own, and curves in one panel.
+COLUMNS, LINES = 6, 8
+#: A switch is shown as long as its name has this share of the time of the run for itself.
+ROOM_FOR_NAME = 0.08
+#: Of reactions, what is smaller than this share of the largest number is shown as nothing.
+ROUNDING = 1e-12
+RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "\u00b5"), (1e-9, "n"), (1e-12, "p"))
+
+
+class Line(NamedTuple):
+    """A curve: its name, and a value at each x of its panel (k,); not a number where there is none."""
+
+    name: str
+    values: Floats
+
+
+class Panel(NamedTuple):
+    """Curves over one axis.
+
+    x (k,), its label and that of the values, with units; moments: what happened when, to be marked; kind: a "line", a
+    "log" scale, "bars" from zero, or an "orbit" of which both axes are coordinates.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    x: Floats
+    lines: tuple[Line, ...]
+    moments: tuple[tuple[float, str], ...] = ()
+    kind: Literal["line", "log", "bars", "orbit"] = "line"
+
+
+class Sheet(NamedTuple):
+    """Panels row by row, so many beside each other."""
+
+    panels: tuple[Panel, ...]
+    columns: int
+
+
+def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | None = None) -> Sheet:
+    """All panels of some charts below each other; without words: joints, where there are any, and energy."""
+    if isinstance(of, str):
+        raise PartError(f"plot: of is {of!r}, but must be a list of names, such as [{of!r}].")
+    for word in what:
+        if word not in CHARTS:
+            raise PartError(f"plot: {shown(word)} is none of {', '.join(map(repr, CHARTS))}.")
+    usual: tuple[Chart, ...] = ("joints", "energy") if coordinates_of(run) else ("energy",)
+    chosen = tuple(what) or usual
+    made = [CHARTS[word](run if word == "drift" else readable(run), of) for word in chosen]
+    columns = {sheet.columns for sheet in made}
+    if len(columns) > 1:
+        raise PartError(f"plot: {', '.join(chosen)} do not fit on one page; ask for one of them at a time.")
+    return Sheet(tuple(panel for sheet in made for panel in sheet.panels), columns.pop())
+
+
+# --- rows and units ---------------------------------------------------------------------------------------------------
+def readable(run: Trajectory) -> Trajectory:
+    """The run with at least FEWEST states, and not many more than MOST."""
+    span = float(run.t[-1] - run.t[0])
+    dense = run.sampled(span / FEWEST) if span > 0.0 and len(run.t) < MOST else run
+    if isinstance(dense, Replay):
+        legs = [leg._replace(runs=tuple(thinned(one) for one in leg.runs)) for leg in dense.legs]
+        return Replay(dense.graph, legs)
+    return thinned(dense)
+
+
+def thinned(run: Trajectory) -> Trajectory:
+    """At most MOST of its states, evenly, with both ends."""
+    if len(run.t) <= MOST:
+        return run
+    rows = np.unique(np.linspace(0, len(run.t) - 1, MOST).round().astype(int))
+    c = run.course
+    held = c.held[rows] if c.stops else c.held
+    course = c._replace(t=c.t[rows], states=c.states[rows], angles=c.angles[rows], drift=c.drift[rows], held=held)
+    return Trajectory(run.system, run.start, run.settings, course)
+
+
+def prefixed(unit: str, *values: Floats) -> tuple[float, str]:
+    """By how much to divide values, and their unit then, so that the largest lies between 1 and 1000."""
+    largest = max((float(np.nanmax(abs(v))) for v in values if len(v) and not np.isnan(v).all()), default=0.0)
+    factor, prefix = next(((f, p) for f, p in PREFIXES if largest >= 0.9999 * f), (1.0, ""))
+    return factor, prefix + unit
+
+
+def panel(title: str, quantity: str, unit: str, t: Floats, lines: Sequence[Line], run: Trajectory) -> Panel:
+    """Values over time, in a unit that suits them."""
+    factor, named = prefixed(unit, *(line.values for line in lines))
+    scaled = tuple(Line(line.name, line.values / factor) for line in lines)
+    return Panel(title, "time [s]", f"{quantity} [{named}]", t, scaled, moments_of(run))
+
+
+def moments_of(run: Trajectory) -> tuple[tuple[float, str], ...]:
+    """When selections were made, of a replay; else located events that lie apart."""
+    if isinstance(run, Replay):
+        found = [(leg.t, f"{leg.edge.source} \u2192 {leg.edge.target}") for leg in run.legs]
+    else:
+        found = [(event.t, event.name) for event in run.events]
+    apart: list[tuple[float, str]] = []
+    span = float(run.t[-1] - run.t[0])
+    for t, name in found:
+        if not apart or t - apart[-1][0] > ROOM_FOR_NAME * span:
+            apart.append((t, name))
+    return tuple(apart)
+
+
+def of_axes(name: str, values: Floats, axes: str = "xyz") -> list[Line]:
+    """A curve for each column (k, n)."""
+    return [Line(f"{name} {axis}".strip(), values[:, i]) for i, axis in enumerate(axes)]
+
+
+def some(kind: str, known: Sequence[str], of: Sequence[str] | None, most: int = COLUMNS) -> list[str]:
+    """The names that are asked for; all where none are, if there is room."""
+    if of is None:
+        if len(known) > most:
+            raise PartError(f"plot: {len(known)} {kind} are too many for one page; name up to {most} of them with of=.")
+        return list(known)
+    unknown = [name for name in of if name not in known]
+    if unknown:
+        raise PartError(f"plot: of has {unknown[0]!r}, but the {kind} here are: {', '.join(known) or 'none'}.")
+    return list(of)
+
+
+def each(run: Trajectory) -> Iterator[tuple[slice, Trajectory]]:
+    """The stretches of a replay with the rows that they have in it; of a plain run itself."""
+    runs = [one for leg in run.legs for one in leg.runs] if isinstance(run, Replay) else [run]
+    first = 0
+    for one in runs:
+        yield slice(first, first + len(one.t)), one
+        first += len(one.t)
+
+
+# --- charts -----------------------------------------------------------------------------------------------------------
+def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """The ledger: where energy is, what came in and what has left."""
+    lines = [
+        Line("kinetic", run.kinetic), Line("potential", run.potential), Line("kinetic + potential", run.energy),
+        Line("dissipated", run.dissipated),
+    ]  # fmt: skip
+    more = [Line("put in by loads", run.work)]
+    if isinstance(run, Replay):
+        more += [Line("put in by switching", run.switched), Line("taken by joints", run.lost)]
+    lines += [line for line in more if line.values.any()]
+    return Sheet((panel("Energy", "energy", "J", run.t, lines, run),), 1)
+
+
+def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """What the spacecraft supplies, and what dampers take; of a replay also the work of each switch."""
+    supplied = run.power if isinstance(run, Replay) else rate(run.t, run.work)
+    lines = [Line("supplied", supplied), Line("taken by dampers", rate(run.t, run.dissipated))]
+    panels = [panel("Power", "power", "W", run.t, lines, run)]
+    if isinstance(run, Replay):
+        work, at = np.array([leg.switching for leg in run.legs]), np.array([leg.t for leg in run.legs])
+        panels.append(panel("Switching", "work", "J", at, [Line("of switching", work)], run)._replace(kind="bars"))
+    return Sheet(tuple(panels), 1)
+
+
+def rate(t: Floats, values: Floats) -> Floats:
+    """How fast a column of the ledger rises over each step; zero where no time passes."""
+    dt, rise = np.diff(t), np.diff(values)
+    slopes = np.where(dt > 0.0, rise / np.where(dt > 0.0, dt, 1.0), 0.0)
+    return np.append(slopes[:1], slopes) if len(slopes) else np.zeros(len(t))
+
+
+def states(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """Pose and motion of bodies, one a column."""
+    names = some("bodies", run.start.bodies, of)
+    panels = []
+    for name in names:
+        k, rows = run.start.bodies.index(name), run.course.states
+        columns = (("position", "m", 0, 3, "xyz"), ("orientation", "1", 3, 7, "wxyz"),
+                   ("velocity", "m/s", 7, 10, "xyz"), ("angular velocity", "rad/s", 10, 13, "xyz"))  # fmt: skip
+        for quantity, unit, a, b, axes in columns:
+            lines = of_axes("", rows[:, k, a:b], axes)
+            made = panel(name, quantity, unit, run.t, lines, run)
+            panels.append(made if unit != "1" else made._replace(y_label="orientation", lines=tuple(lines)))
+    n = len(names)
+    return Sheet(tuple(panels[4 * i + j] for j in range(4) for i in range(n)), n)
+
+
+def momenta(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """Momentum and angular momentum of all moving bodies, in N about its origin."""
+    linear = panel("Momentum", "momentum", "kg m/s", run.t, of_axes("", run.momentum), run)
+    angular = panel(
+        "Angular momentum", "angular momentum", "kg m\u00b2/s", run.t, of_axes("", run.angular_momentum), run
+    )
+    return Sheet((plain(linear, "kg m/s"), plain(angular, "kg m\u00b2/s")), 1)
+
+
+def plain(made: Panel, unit: str) -> Panel:
+    """The panel with powers of ten instead of a prefix, which would belong to the kilogram."""
+    named = made.y_label.rpartition("[")[2].rstrip("]")
+    factor = {p + unit: f for f, p in PREFIXES}[named]
+    power_of_ten = round(float(np.log10(factor)))
+    quantity = made.y_label.partition(" [")[0]
+    exponent = str(power_of_ten).translate(RAISED)
+    return made._replace(y_label=f"{quantity} [{f'10{exponent} ' if power_of_ten else ''}{unit}]")
+
+
+def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """What projection took away at each step, and how far the ledger of energy is out of balance."""
+    balance = run.energy + run.dissipated - run.work
+    if isinstance(run, Replay):
+        balance = balance + run.lost - run.switched
+    removed = [Line("of poses [m, rad]", run.drift[:, 0]), Line("of velocities [m/s, rad/s]", run.drift[:, 1])]
+    off = [Line("off balance", abs(balance - balance[0]))]
+    return Sheet((
+        Panel("Drift removed", "time [s]", "largest, each step", run.t, tuple(map(above_zero, removed)),
+              moments_of(run), "log"),
+        Panel("Ledger", "time [s]", "energy [J]", run.t, tuple(map(above_zero, off)), moments_of(run), "log"),
+    ), 1)  # fmt: skip
+
+
+def above_zero(line: Line) -> Line:
+    """What a logarithmic scale can show."""
+    return Line(line.name, np.where(line.values > 0.0, line.values, np.nan))
+
+
+def coordinates_of(run: Trajectory) -> list[tuple[str, str, int]]:
+    """Coordinates of the joints that act at any time: the joint, the kind, and which of that kind it is."""
+    found: dict[tuple[str, str, int], None] = {}
+    for _, one in each(run):
+        for joint in acting(one):
+            kinds = ["angle" if c.kind == "angle" else "travel" for c in joint.coordinates]
+            for i, kind in enumerate(kinds):
+                found.setdefault((joint.name, kind, kinds[:i].count(kind)))
+    return list(found)
+
+
+def acting(run: Trajectory) -> list[BaseJoint]:
+    """The joints that act in a run."""
+    tables = run.system.tables
+    return [tables.joints[j] for j in run.system.selection.joints]
+
+
+def followed(run: Trajectory, joint: str, kind: str, which: int) -> tuple[Floats, Floats]:
+    """A coordinate and its rate at each row (k,); not a number while its joint does not act."""
+    values, rates = np.full(len(run.t), np.nan), np.full(len(run.t), np.nan)
+    for rows, one in each(run):
+        part = next((part for part in acting(one) if part.name == joint), None)
+        if part is not None:
+            course, kinds = one[joint], ["angle" if c.kind == "angle" else "travel" for c in part.coordinates]
+            column = np.asarray(course.angle if kind == "angle" else course.travel).reshape(len(one.t), -1)
+            place = [i for i, other in enumerate(kinds) if other == kind][which]
+            values[rows] = column[:, which]
+            rates[rows] = np.asarray(course.rate).reshape(len(one.t), -1)[:, place]
+    return values, rates
+
+
+def _coordinates(run: Trajectory, of: Sequence[str] | None, most: int) -> list[tuple[str, str, int]]:
+    every = coordinates_of(run)
+    if not every:
+        raise PartError("plot: no joint here has a coordinate.")
+    names = some("joints", list(dict.fromkeys(joint for joint, _, _ in every)), of, most)
+    return [entry for entry in every if entry[0] in names]
+
+
+def named(entry: tuple[str, str, int], every: Sequence[tuple[str, str, int]]) -> str:
+    """A coordinate by its joint, numbered where that has several of a kind."""
+    joint, kind, which = entry
+    several = sum(other[:2] == (joint, kind) for other in every) > 1
+    return f"{joint} {which + 1}" if several else joint
+
+
+def joints(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """Coordinates of joints and their rates."""
+    chosen, panels = _coordinates(run, of, LINES), []
+    for kind, unit in (("angle", "rad"), ("travel", "m")):
+        mine = [entry for entry in chosen if entry[1] == kind]
+        if mine:
+            both = [followed(run, *entry) for entry in mine]
+            for i, (word, per) in enumerate(((kind, unit), (f"rate of {kind}", f"{unit}/s"))):
+                lines = [Line(named(entry, chosen), pair[i]) for entry, pair in zip(mine, both, strict=True)]
+                panels.append(panel("Joints", word, per, run.t, lines, run))
+    return Sheet(tuple(panels), 1)
+
+
+def phase(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """The rate of each coordinate over the coordinate."""
+    chosen, panels = _coordinates(run, of, COLUMNS), []
+    for entry in chosen:
+        unit = "rad" if entry[1] == "angle" else "m"
+        values, rates = followed(run, *entry)
+        (f, across), (g, up) = prefixed(unit, values), prefixed(f"{unit}/s", rates)
+        line = (Line(named(entry, chosen), rates / g),)
+        labels = f"{entry[1]} [{across}]", f"rate of {entry[1]} [{up}]"
+        panels.append(Panel(line[0].name, *labels, values / f, line, (), "orbit"))
+    return Sheet(tuple(panels), min(len(panels), 3))
+
+
+def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """Force and torque of each joint on its second body, in the axes of the joint."""
+    known = list(dict.fromkeys(joint.name for _, one in each(run) for joint in acting(one)))
+    if not known:
+        raise PartError("plot: there are no joints here.")
+    names, panels = some("joints", known, of), []
+    every = np.full((len(names), len(run.t), 6), np.nan)
+    for rows, one in each(run):
+        for i, name in enumerate(names):
+            if any(joint.name == name for joint in acting(one)):
+                every[i, rows] = one[name].load
+    every[abs(every) < ROUNDING * np.nanmax(abs(every))] = 0.0
+    for name, loads in zip(names, every, strict=True):
+        panels.append(panel(name, "force", "N", run.t, of_axes("", loads[:, :3]), run))
+        panels.append(panel(name, "torque", "N m", run.t, of_axes("", loads[:, 3:]), run))
+    n = len(names)
+    return Sheet(tuple(panels[2 * i + j] for j in range(2) for i in range(n)), n)
+
+
+CHARTS: dict[Chart, Callable[[Trajectory, Sequence[str] | None], Sheet]] = {
+    "joints": joints, "energy": energy, "power": power, "states": states, "momenta": momenta, "drift": drift,
+    "reactions": reactions, "phase": phase,
+}  # fmt: skip
+assert tuple(CHARTS) == get_args(Chart)

@@ -51,7 +51,7 @@ class Clusters:
 
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
-        self._engines: dict[bool, Engine] = {}
+        self._engines: dict[bool, list[Engine]] = {False: [], True: []}
 
     @classmethod
     def of(cls, selection: Selection) -> Clusters:
@@ -67,10 +67,12 @@ class Clusters:
 
     def _idle(self, merged: bool, selection: Selection) -> Engine:
         """An engine that no run is at work with: a run within a run, from an event say, has one of its own."""
-        engine = self._engines.get(merged)
-        if engine is None or engine.busy:
-            engine = self._engines[merged] = Engine(selection)
-        return engine
+        engines = self._engines[merged]
+        idle = next((engine for engine in engines if not engine.busy), None)
+        if idle is None:
+            idle = Engine(selection)
+            engines.append(idle)
+        return idle
 
     @cached_property
     def merger(self) -> Merger | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -64,7 +64,11 @@ class Branch(Sequence[Point]):
     complete: bool
     reason: str
 
-    def __getitem__(self, k):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, k: int) -> Point: ...
+    @overload
+    def __getitem__(self, k: slice) -> Sequence[Point]: ...
+    def __getitem__(self, k: int | slice) -> Point | Sequence[Point]:
         return self.points[k]
 
     def __len__(self) -> int:
@@ -133,7 +137,7 @@ class Walk:
                     break
                 continue
             around, p, tangent, corrections = moved
-            special += self.passed(around, p, tangent, length)
+            special += self.passed(around, p, tangent)
             self.around, self.p, self.tangent = around, p, tangent
             points.append(self.point())
             length = min(1.0, length * (1.5 if corrections <= 3 else 0.8))
@@ -211,7 +215,7 @@ class Walk:
         return None
 
     # --- special points -----------------------------------------------------------------------------------------
-    def passed(self, around: Vicinity, p: float, tangent: Floats, length: float) -> list[Special]:
+    def passed(self, around: Vicinity, p: float, tangent: Floats) -> list[Special]:
         """What lies between the present point and the next."""
         found: list[Special] = []
         if self.tangent[-1] * tangent[-1] < 0.0:
@@ -248,9 +252,7 @@ class Walk:
 
     def way_to(self, around: Vicinity, p: float) -> float:
         """How far along the tangent a point lies."""
-        from quirkpy.settle import coordinates
-
-        xi = coordinates(self.around, around.rows[None])[0]
+        xi = self.around.coordinates(around.rows[None])[0]
         return float(np.append(xi / self.scales(self.around), (p - self.p) / self.range) @ self.tangent)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from quirkpy.kernels.instant import Instant, Rows
 from quirkpy.parts.checks import Floats
+from quirkpy.tables.merge import cross
 
 #: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this (relative to the largest)
 #: is redundancy.  It lies far above the drift that rows carry (1e-9 in Runge-Kutta stages, 1e-7 at worst), so that
@@ -173,7 +174,7 @@ def applied_forces(at: Instant) -> Floats:
     turns = at.frames.axes[:n]
     torque = np.einsum("nij,ni->nj", turns, at.loads.wrench[:, 3:])
     momentum = np.einsum("nij,nj->ni", at.selection.tables.body_inertia, at.omega)
-    return np.hstack([at.loads.wrench[:, :3], torque - np.cross(at.omega, momentum)])
+    return np.hstack([at.loads.wrench[:, :3], torque - cross(at.omega, momentum)])
 
 
 def mass_roots(at: Instant) -> tuple[Floats, Floats]:

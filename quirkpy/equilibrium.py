@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
+from quirkpy.kernels.arrays import V
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide
@@ -38,6 +39,8 @@ ROUNDING = 1e-6
 #: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
 #: and of the largest acceleration that loads would give without joints.
 IDLE = 1e-12
+#: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad], whither it pulls.
+PLAIN, ONWARD = 0.5, 1e-4
 #: Along a neutral direction nothing pulls: less than this share of the largest stiffness makes of a stride.
 FLAT = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
@@ -87,8 +90,8 @@ class Equilibrium:
     """A state at rest, and why it lasts or does not.
 
     verdict: "stable", "unstable", "marginal", "never settles", or "stopped" by an event on the way; reason: the same in
-    a sentence.  damped: whether
-    every motion around it dies out.  gyroscopic: it is held by turning alone, and any damping would undo that.
+    a sentence.  damped: whether every motion around it dies out.  gyroscopic: it is held by turning alone, and any
+    damping would undo that.
     modes: the motions around it, slowest first; unstable, marginal: those that grow, and those that nothing decides;
     neutral: directions along which equilibria go on, which no force sees, or in which the whole drifts or turns.
     residual: the largest acceleration left [m/s2] or [rad/s2]; moved: how far polishing has moved any body [m], [rad].
@@ -184,16 +187,28 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
 
 def rests(around: Vicinity) -> bool:
     """Whether a state at standstill is an equilibrium, but for rounding."""
+    if plainly_moves(around):
+        return False
     back = pseudo_inverse(around.stiffness)
     return size_of(around, back @ around.pull) <= ROUNDING and balanced(around, around.pull, back)
+
+
+def plainly_moves(around: Vicinity) -> bool:
+    """Whether equilibrium is farther away than `ONWARD`, told from two states alone."""
+    felt = around.here.felt
+    size = math.sqrt(float((felt.reshape(-1, 3) ** 2).sum(axis=1).max(initial=0.0)))
+    if size == 0.0:
+        return False
+    change = around.answers(around.moved_by(felt * (ONWARD / size))).felt - felt
+    return float((change**2).sum()) <= PLAIN**2 * float((felt**2).sum())
 
 
 def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
     """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well its stiffness is
     zero, and its pull the largest.)"""
     K = around.stiffness.values
-    left = size_of(around, pull - K @ (back @ pull))
-    return left <= IDLE * (float(abs(K).max(initial=0.0)) + around.loading)
+    left, stiff = size_of(around, pull - K @ (back @ pull)), float(abs(K).max(initial=0.0))
+    return left <= IDLE * stiff or left <= IDLE * (stiff + around.loading)
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:
@@ -340,17 +355,16 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
 def motions(motion: Balance, rest: Floats, excused: int) -> tuple[Floats, Floats]:
     """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them.
 
-    Of motions that do not change at all as many are left out as there are neutral directions: these may drift.
+    Of motions that do not change at all as many are left out as there are neutral directions, which may drift: those
+    that displace least beside them.
     """
     n = rest.shape[1]
     values, vectors = np.linalg.eig(motion.flow)
     displaced = rest @ (motion.span @ vectors)[:n]
-    steady = abs(values) <= NO_RATE * abs(values).max(initial=0.0)
-    out = [
-        (complex(s), x)
-        for s, x, still in zip(values, displaced.T, steady, strict=True)
-        if s.imag >= 0.0 and not (still and excused)
-    ]
+    steady = np.flatnonzero(abs(values) <= NO_RATE * abs(values).max(initial=0.0))
+    drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][:excused]
+    out = [(complex(s), x) for k, (s, x) in enumerate(zip(values, displaced.T, strict=True))
+           if s.imag >= 0.0 and k not in drifting]  # fmt: skip
     out.sort(key=lambda pair: (round(abs(pair[0]), 12), -pair[0].real))
     found = np.array([x for _, x in out]).T if out else np.zeros((len(rest), 0))
     return np.array([s for s, _ in out], dtype=complex), found
@@ -366,9 +380,9 @@ def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
 def _carried(around: Vicinity, direction: Floats) -> Mode:
     """The same for a motion as a whole, which no coordinate follows."""
     still = around.rows.copy()
-    still[:, -6:] = direction
+    still[:, V:] = direction
     every = around.entry.expand(np.concatenate([still, np.zeros((1, still.shape[1]))]))
-    return _described(around, np.asarray(every[:-1, -6:]), 0j, np.zeros(around.freedoms))
+    return _described(around, np.asarray(every[:-1, V:]), 0j, np.zeros(around.freedoms))
 
 
 def _described(around: Vicinity, shape: Floats, eigenvalue: complex, along: Floats) -> Mode:

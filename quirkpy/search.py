@@ -13,7 +13,7 @@ from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
-from quirkpy.vicinity import TURNED, Vicinity
+from quirkpy.vicinity import TURNED, Vicinity, apart
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
@@ -164,8 +164,7 @@ def beyond_stops(around: Vicinity) -> bool:
 
 def alike(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     """Whether two equilibria are one, or of one family."""
-    apart = max(float(abs(a.rows[:, :3] - b.rows[:, :3]).max(initial=0.0)), _turned_apart(a.rows, b.rows))
-    if apart <= SAME:
+    if np.linalg.norm(apart(a.rows, b.rows).reshape(-1, 3), axis=1).max(initial=0.0) <= SAME:
         return True
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
@@ -173,11 +172,6 @@ def alike(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     scale = max(float(abs(ours).max(initial=0.0)), 1e-300)
     energy = abs(one.energy - two.energy) <= ALIKE * max(abs(one.energy), abs(two.energy))
     return bool(energy and abs(ours - theirs).max(initial=0.0) <= ALIKE * scale)
-
-
-def _turned_apart(a: Floats, b: Floats) -> float:
-    cosine = abs((a[:, 3:7] * b[:, 3:7]).sum(axis=1))
-    return float(np.sqrt(np.maximum(0.0, 8.0 * (1.0 - cosine))).max(initial=0.0))
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------

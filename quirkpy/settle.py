@@ -36,14 +36,12 @@ from quirkpy.parts.part import PartError
 from quirkpy.simulate import Driver, Settings, check_settings, state_at
 from quirkpy.state import State
 from quirkpy.tables import Selection
-from quirkpy.vicinity import Vicinity, apart
+from quirkpy.vicinity import Vicinity
 from quirkpy.whole import Whole, kinetic_beside
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
 
-#: A run has come to rest when what is left of its motion is this share of the fastest it has had.
-REST = 1e-3
 #: Where nothing certain holds it, it has come to rest when no more than this share of its speed is left.
 DEEP = 1e-4
 #: So many steps at the end of a call must be quiet before that is looked into.
@@ -60,6 +58,8 @@ STRETCH, PATIENCE = 512, 3
 TURNS_ANEW = 30
 #: A start is at rest when it is slower than this beside its whole [m/s or rad/s].
 STILL = 1e-12
+#: So many saddles at most are left, one after the other, on which a motion comes to rest.
+SADDLES = 8
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
 BEYOND, WALL = 2.0, 0.5
 
@@ -69,6 +69,7 @@ class Watcher:
 
     def __init__(self, system: Multibody, whole: Whole, rest: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
+        self.standstill = standstill(system.selection)
         self.liveliest, self.tried = 0.0, math.inf
         self.stretch: list[float] = []  # liveliest moments of the stretches so far [J]
         self.peak, self.rows, self.end = 0.0, 0, STRETCH
@@ -79,7 +80,7 @@ class Watcher:
     def __call__(self, driver: Driver, filled: int) -> int | None:
         states = driver.rows.states[:filled]
         kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
-        kinetic[kinetic <= standstill(driver.engine.selection)] = 0.0  # rounding
+        kinetic[kinetic <= self.standstill] = 0.0  # rounding
         peak = float(kinetic.max())
         self.liveliest, self.peak, self.rows = max(self.liveliest, peak), max(self.peak, peak), self.rows + filled
         allowed = self.rest**2 * self.liveliest
@@ -137,7 +138,7 @@ class Well(NamedTuple):
 
     def energies(self, states: Floats) -> Floats:
         """What the bend of the well alone says of the potential energy of states (k, n, STATE_WIDTH) near by [J]."""
-        xi = coordinates(self.around, states)
+        xi = self.around.coordinates(states)
         return np.asarray(0.5 * (xi @ self.along) ** 2 @ abs(self.stiffness))
 
     def found_at(self, t: float) -> Equilibrium:
@@ -178,7 +179,7 @@ def well_around(system: Multibody, state: State) -> Well | None:
             break
     if around.whole.turning.any():
         around = polish(around).around
-    found = certify(around, size_of(around, coordinates(around, start.rows[None])[0]))
+    found = certify(around, size_of(around, around.coordinates(start.rows[None])[0]))
     K = around.stiffness.values
     return Well(around, found, *np.linalg.eigh(0.5 * (K + K.T)))
 
@@ -192,11 +193,6 @@ def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> V
         if rests(free):
             around = free
     return around
-
-
-def coordinates(around: Vicinity, states: Floats) -> Floats:
-    """Coordinates, to first order, of states near by (k, f)."""
-    return around.reduced(apart(np.broadcast_to(around.rows, states.shape), states))
 
 
 def at_standstill(whole: Whole, rows: Floats) -> Floats:
@@ -236,16 +232,16 @@ def settle(system: Multibody, rule: Rule) -> Equilibrium:
     return dataclasses.replace(settled(system, rule), system=system)
 
 
-def settled(system: Multibody, rule: Rule) -> Equilibrium:
-    """The same, not yet told of what."""
+def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
+    """The same, not yet told of what; saddles: how many have been left on the way."""
     start = unpressed(system.clusters, system.initial)
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
     if still and rests(start):
-        return from_rest(system, polish(start), rule)
-    return run_to_rest(system, start.whole, rule)
+        return from_rest(system, polish(start), rule, saddles)
+    return run_to_rest(system, start.whole, rule, saddles)
 
 
-def from_rest(system: Multibody, polished: Polished, rule: Rule) -> Equilibrium:
+def from_rest(system: Multibody, polished: Polished, rule: Rule, saddles: int = 0) -> Equilibrium:
     """A start at rest: it stays if it is stable, and is nudged out if it is not."""
     found = certify(polished.around, polished.moved)
     if found.verdict != "unstable" or rule.nudge == 0.0:
@@ -257,7 +253,7 @@ def from_rest(system: Multibody, polished: Polished, rule: Rule) -> Equilibrium:
     if state is None:
         reason = f"{found.reason}, but a stop is in the way of the sense that was tried"
         return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
-    return dataclasses.replace(run_to_rest(system.at(state), polished.around.whole, rule), nudge=given)
+    return dataclasses.replace(run_to_rest(system.at(state), polished.around.whole, rule, saddles), nudge=given)
 
 
 def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
@@ -272,15 +268,18 @@ def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
     return None if (beyond & closing).any() else state
 
 
-def run_to_rest(system: Multibody, whole: Whole, rule: Rule) -> Equilibrium:
+def run_to_rest(system: Multibody, whole: Whole, rule: Rule, saddles: int = 0) -> Equilibrium:
     """Move until the system rests, or never will."""
     watcher = Watcher(system, whole, rule.rest)
     run = system._moved(rule.duration, rule.settings, rule.stop, rule.progress, watcher)
     if watcher.found is not None:
-        if watcher.found.verdict == "unstable" and rule.nudge != 0.0:  # it has come to rest on a saddle
-            onward = settled(system.at(watcher.found.state), rule)
-            return dataclasses.replace(onward, run=onward.run or run)
-        return dataclasses.replace(watcher.found, run=run)
+        found = dataclasses.replace(watcher.found, run=run)
+        if found.verdict != "unstable" or rule.nudge == 0.0:
+            return found
+        if saddles == SADDLES:  # it has come to rest on a saddle, and on others before
+            return dataclasses.replace(found, reason=f"{found.reason}, as from {saddles} saddles on the way to it")
+        onward = settled(system.at(found.state), rule, saddles + 1)
+        return dataclasses.replace(onward, run=onward.run or run)
     if run.stop is Stop.EVENT:
         return Equilibrium(run.final, "stopped", f"an event ended the motion: {run.events[-1].name}", run=run)
     reason = watcher.never

@@ -175,8 +175,11 @@ class State(Record):
         """The same state with the whole turns that bring each angle to the given one [rad] (n_coordinates,)."""
         turning = np.flatnonzero(self._tables("with_angles").coordinate_kind == ANGLE)
         here = self.instant().coordinates(turning)[:, 0]
+        more = np.rint((angles[turning] - here) / (2.0 * math.pi)).astype(np.int64)
+        if not more.any():
+            return self
         windings = np.array(self.windings)
-        windings[turning] += np.rint((angles[turning] - here) / (2.0 * math.pi)).astype(np.int64)
+        windings[turning] += more
         return dataclasses.replace(self, windings=windings)
 
     def _rewound(self, old: State) -> State:

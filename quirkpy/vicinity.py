@@ -60,11 +60,7 @@ class Answers(NamedTuple):
 
 
 class Vicinity:
-    """Around one state of a selection.
-
-    moving: keep the state's own motion as that of the whole, or else look at the pose at rest.  whole: what the
-    bodies are carried along with, where that is known already.
-    """
+    """Around one state of a selection.  whole: what the bodies are carried along with, where that is known already."""
 
     def __init__(self, clusters: Clusters, state: State, whole: Whole | None = None) -> None:
         self.clusters, self.state = clusters, state
@@ -72,7 +68,8 @@ class Vicinity:
         self.entry: Entry = clusters.enter(state, projecting=True)
         self.engine = self.entry.engine
         self.rows = self.entry.rows
-        self.engine.model.joints.near[:] = state.near
+        self.near = state.near
+        self.engine.model.joints.near[:] = self.near
         self.engine.hold(state.held)
         self.whole = whole_motion(self.engine, self.at, self.rows) if whole is None else whole
 
@@ -81,7 +78,7 @@ class Vicinity:
         """The state as the kernels of rows and loads take it."""
         rows, s = self.rows, self.state
         r, q, v, omega = (rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
-        return Instant(self.engine.selection, s.t, r, q, v, omega, s.near, s.held)
+        return Instant(self.engine.selection, s.t, r, q, v, omega, self.near, s.held)
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:
@@ -91,9 +88,19 @@ class Vicinity:
     @cached_property
     def basis(self) -> Floats:
         """Z: displacements that the joints allow, beside those of the whole that change nothing (f, nb, 6)."""
+        return np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[1], self._free)
+
+    @cached_property
+    def covectors(self) -> Floats:
+        """Z' M (f, 6 nb)."""
+        made = np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[0], self._free)
+        return made.reshape(self.freedoms, 6 * len(self.rows))
+
+    @cached_property
+    def _free(self) -> Floats:
+        """M^(1/2) Z, whose rows are of length one and at right angles (f, nb, 6)."""
         n = len(self.rows)
-        root, back = equation.mass_roots(self.at)
-        parts = self.decomposition
+        root, parts = equation.mass_roots(self.at)[0], self.decomposition
         taken = parts.Vt[: parts.rank]
         carried = self.whole.directions(self.rows)
         if len(carried):
@@ -103,13 +110,7 @@ class Vicinity:
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
         free = full[:, len(taken) :].T.reshape(-1, n, 6)
-        return np.einsum("nij,fnj->fni", back, _tidy(free))
-
-    @cached_property
-    def covectors(self) -> Floats:
-        """Z' M (f, 6 nb)."""
-        root, _ = equation.mass_roots(self.at)
-        return np.asarray(np.einsum("fni,nij->fnj", self.basis, root @ root).reshape(self.freedoms, 6 * len(root)))
+        return _tidy(free)
 
     @property
     def freedoms(self) -> int:
@@ -126,11 +127,16 @@ class Vicinity:
         """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body axes."""
         out = np.empty((len(displacement), *self.rows.shape))
         out[..., R:Q] = self.rows[:, R:Q] + displacement[..., :3]
-        out[..., Q:V] = product(self.rows[:, Q:V], rotation(displacement[..., 3:]))
+        out[..., Q:V] = np.einsum("nij,knj->kni", self._turning, rotation(displacement[..., 3:]))
         out[..., V:] = self.whole.field(out)
         if eta is not None:
             out[..., V:] += np.einsum("kf,fni->kni", eta, self.basis)
         return out
+
+    @cached_property
+    def _turning(self) -> Floats:
+        """The matrices that multiply by the bodies' quaternions from the left (n, 4, 4)."""
+        return product(self.rows[:, None, Q:V], np.eye(4)).swapaxes(1, 2)
 
     def screwed(self, xi: Floats, lengths: Floats) -> Floats:
         """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on which a displacement
@@ -153,7 +159,7 @@ class Vicinity:
         e, k = self.engine, len(rows)
         states = np.concatenate([rows, np.zeros((k, 1, STATE_WIDTH))], axis=1)
         accelerations, energies = np.empty((k, rows.shape[1], 6)), np.empty(k)
-        e.model.joints.near[:] = self.state.near
+        e.model.joints.near[:] = self.near
         e.hold(self.state.held)
         respond(self.state.t, states, e.model, e.scratch, np.zeros(2), accelerations, energies)
         e.python.raise_pending()
@@ -163,6 +169,10 @@ class Vicinity:
     def reduced(self, felt: Floats) -> Floats:
         """Z' M a (k, f)."""
         return np.asarray(felt.reshape(len(felt), self.covectors.shape[1]) @ self.covectors.T)
+
+    def coordinates(self, states: Floats) -> Floats:
+        """Those of states near by (k, nb, STATE_WIDTH), to first order (k, f)."""
+        return self.reduced(apart(np.broadcast_to(self.rows, states.shape), states))
 
     def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
         """The direction along these coordinates nearest to one along those of a neighbour, of the same length."""
@@ -176,10 +186,12 @@ class Vicinity:
         """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8 f, ...)."""
         return self.answers(self.displaced(np.concatenate([np.zeros((1, self.freedoms)), self._places()])))
 
-    @property
+    @cached_property
     def here(self) -> Answers:
-        """The state itself (1, ...)."""
-        return Answers(*(array[:1] for array in self.asked))
+        """The state itself (1, ...), also where nobody has asked for the others yet."""
+        if "asked" in self.__dict__:
+            return Answers(*(array[:1] for array in self.asked))
+        return self.answers(self.moved_by(np.zeros((1, len(self.rows), 6))))
 
     @property
     def probes(self) -> Answers:
@@ -279,7 +291,7 @@ class Vicinity:
         """A state of the system from rows (nb, STATE_WIDTH); angles stay next to those of this state."""
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(np.concatenate([rows, np.zeros((1, STATE_WIDTH))]))
-        made = state_at(s, time, every, s.near, s.held)
+        made = state_at(s, time, every, self.near, s.held)
         return made.with_angles(self._angles)
 
     @cached_property

@@ -142,8 +142,11 @@ def turns(rows: Floats, centre: Floats) -> list[Floats]:
 
 def rotation(angle: Floats) -> Floats:
     """Quaternions w x y z of rotation vectors (..., 3)."""
-    half = 0.5 * np.linalg.norm(angle, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * angle], axis=-1)
+    half = 0.5 * np.sqrt((angle * angle).sum(axis=-1, keepdims=True))
+    turns = half > 0.0
+    return np.concatenate(
+        [np.cos(half), 0.5 * np.where(turns, np.sin(half) / np.where(turns, half, 1.0), 1.0) * angle], axis=-1
+    )
 
 
 # --- finding it -------------------------------------------------------------------------------------------------------

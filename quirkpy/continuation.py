@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from quirkpy.equilibrium import Equilibrium, Verdict, certify, polish, size_of, split
+from quirkpy.equilibrium import Equilibrium, Verdict, certify, split
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
+from quirkpy.polishing import polish, size_of
 from quirkpy.state import State
 from quirkpy.vicinity import Vicinity
 

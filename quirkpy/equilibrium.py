@@ -13,9 +13,10 @@ from quirkpy.analysis import Pull, Reaction
 from quirkpy.kernels.arrays import V
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
+from quirkpy.polishing import DOUBTS, ZERO, polish, size_of
 from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide
 from quirkpy.state import State
-from quirkpy.vicinity import Slopes, Vicinity
+from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
@@ -23,24 +24,9 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]
 
-#: A Newton step moves no body by more than this [m], [rad].
-LONGEST = 0.1
-#: Newton steps at most; the step [m], [rad] below which the next would change nothing; and how much a step with an old
-#: stiffness must gain, or the stiffness is computed anew.
-NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
-#: A stiffness counts as zero below this share of the largest, and below so many times what its differences leave in
-#: doubt.
-ZERO, DOUBTS = 1e-11, 10.0
 #: The asymmetry of K, as a share of it, above which forces have no potential; a rate of growth or decay counts as none
 #: below this share of the fastest motion.
 ASYMMETRY, NO_RATE = 1e-6, 1e-8
-#: Newton's steps below this [m], [rad] that gain no more are rounding.
-ROUNDING = 1e-6
-#: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
-#: and of the largest acceleration that loads would give without joints.
-IDLE = 1e-12
-#: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad], whither it pulls.
-PLAIN, ONWARD = 0.5, 1e-4
 #: Along a neutral direction nothing pulls: less than this share of the largest stiffness makes of a stride.
 FLAT = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
@@ -137,96 +123,6 @@ class Equilibrium:
 
     def __repr__(self) -> str:
         return f"Equilibrium(t={self.state.t:.6g}, {self.verdict}: {self.reason})"
-
-
-# --- polishing --------------------------------------------------------------------------------------------------------
-class Polished(NamedTuple):
-    """Where Newton's steps have ended, how far they moved any body in all [m], [rad], and whether they converged."""
-
-    around: Vicinity
-    moved: float
-    settled: bool
-
-
-def polish(around: Vicinity) -> Polished:
-    """The equilibrium near a state: Newton's method on what pulls along the constraints.
-
-    Directions without stiffness are left alone; the state's own motion as a whole is kept.
-    """
-    moved, clusters = 0.0, around.clusters
-    for _ in range(NEWTON_STEPS):
-        rows, size, settled = newton(around)
-        if size == 0.0:
-            return Polished(around, moved, settled)
-        moved += size
-        around = Vicinity(clusters, around.state_of(rows), around.whole)
-        if settled:
-            return Polished(around, moved, True)
-    return Polished(around, moved, False)
-
-
-def newton(around: Vicinity) -> tuple[Floats, float, bool]:
-    """Steps in the coordinates of one vicinity, all with its stiffness, as long as that serves: the state's rows, how
-    far any body has moved, and whether a next step would change nothing."""
-    back = pseudo_inverse(around.stiffness)
-    xi, pull, rows, before = np.zeros(around.freedoms), around.pull, around.rows, math.inf
-    for _ in range(NEWTON_STEPS):
-        step = back @ pull
-        size = size_of(around, step)
-        if size <= POLISHED:
-            return rows, size_of(around, xi), balanced(around, pull, back)
-        if size > GAIN * before:  # too far from where the stiffness was measured, or down to rounding
-            return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
-        xi = xi + step * min(1.0, LONGEST / size)
-        answers = around.answers(around.displaced(xi[None]))
-        rows, pull, before = answers.rows[0], around.reduced(answers.felt)[0], size
-        if size > LONGEST:
-            break
-    return rows, size_of(around, xi), False
-
-
-def rests(around: Vicinity) -> bool:
-    """Whether a state at standstill is an equilibrium, but for rounding."""
-    if plainly_moves(around):
-        return False
-    back = pseudo_inverse(around.stiffness)
-    return size_of(around, back @ around.pull) <= ROUNDING and balanced(around, around.pull, back)
-
-
-def plainly_moves(around: Vicinity) -> bool:
-    """Whether equilibrium is farther away than `ONWARD`, told from two states alone."""
-    felt = around.here.felt
-    size = math.sqrt(float((felt.reshape(-1, 3) ** 2).sum(axis=1).max(initial=0.0)))
-    if size == 0.0:
-        return False
-    change = around.answers(around.moved_by(felt * (ONWARD / size))).felt - felt
-    return float((change**2).sum()) <= PLAIN**2 * float((felt**2).sum())
-
-
-def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
-    """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well its stiffness is
-    zero, and its pull the largest.)"""
-    K = around.stiffness.values
-    left, stiff = size_of(around, pull - K @ (back @ pull)), float(abs(K).max(initial=0.0))
-    return left <= IDLE * stiff or left <= IDLE * (stiff + around.loading)
-
-
-def size_of(around: Vicinity, xi: Floats) -> float:
-    """How far a displacement along coordinates moves the body that it moves most [m], [rad]."""
-    if not len(xi):
-        return 0.0
-    moved = (xi @ around.basis.reshape(len(xi), -1)).reshape(-1, 3)
-    return math.sqrt(float((moved * moved).sum(axis=1).max(initial=0.0)))
-
-
-def pseudo_inverse(K: Slopes) -> Floats:
-    """K+ without the directions whose stiffness is zero, or not known from zero."""
-    if not K.values.size:
-        return K.values
-    U, sigma, Vt = np.linalg.svd(K.values)
-    doubt = np.linalg.norm(K.doubt @ Vt.T, axis=0)
-    known = sigma > np.maximum(ZERO * sigma[0], DOUBTS * doubt)
-    return np.asarray((Vt[known].T / sigma[known]) @ U[:, known].T)
 
 
 # --- certifying -------------------------------------------------------------------------------------------------------

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from quirkpy.equilibrium import Equilibrium, certify, newton, polish, size_of
+from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
+from quirkpy.polishing import newton, polish, size_of
 from quirkpy.state import State
 from quirkpy.vicinity import TURNED, Vicinity, apart
 

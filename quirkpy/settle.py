@@ -12,19 +12,7 @@ import numpy as np
 from quirkpy.analysis import energy
 from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
-from quirkpy.equilibrium import (
-    ASYMMETRY,
-    POLISHED,
-    Equilibrium,
-    Mode,
-    Nudge,
-    Polished,
-    certify,
-    newton,
-    polish,
-    rests,
-    size_of,
-)
+from quirkpy.equilibrium import ASYMMETRY, Equilibrium, Mode, Nudge, certify
 from quirkpy.kernels.arrays import STATE_WIDTH, V, state_rows
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.projection import project
@@ -33,6 +21,7 @@ from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats, number, positive
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
+from quirkpy.polishing import POLISHED, Polished, newton, polish, rests, size_of
 from quirkpy.simulate import Driver, Settings, check_settings, state_at
 from quirkpy.state import State
 from quirkpy.tables import Selection

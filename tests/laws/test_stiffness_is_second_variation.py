@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.equilibrium import ASYMMETRY, DOUBTS, size_of
+from quirkpy.equilibrium import ASYMMETRY
 from quirkpy.parts.checks import Floats
+from quirkpy.polishing import DOUBTS, size_of
 from quirkpy.vicinity import Vicinity
 from tests.motion import compiled_system
 from tests.random_systems import FAMILIES, random_system, seeds

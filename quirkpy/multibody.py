@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal, NoReturn, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 from quirkpy import analysis, equation, search
 from quirkpy.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
@@ -31,6 +32,9 @@ from quirkpy.state import State, check_meeting
 from quirkpy.stiff import driver_for
 from quirkpy.tables import Selection, Tables, compile
 from quirkpy.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from quirkpy.views.drawing import Drawing
 
 Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
 #: A function of the time that a run has reached; False for silence; None for a bar, where there is a terminal.
@@ -309,6 +313,20 @@ class Multibody:
         from quirkpy.views import explain
 
         return explain.text(self, state)
+
+    # --- pictures -----------------------------------------------------------------------------------------------
+    def picture(
+        self, path: str | os.PathLike[str] | None = None, state: State | None = None, *,
+        eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True,
+    ) -> Drawing:  # fmt: skip
+        """What it looks like: bodies, axes of joints, sensors, springs and forces; ``system.picture("x.png")``.
+
+        path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which one looks; rays are
+        parallel.  Arrows of forces have lengths in proportion; the longest is named below.
+        """
+        from quirkpy.views import stills
+
+        return stills.picture(self, state, eye, forces).saved(path)
 
     # --- inside -------------------------------------------------------------------------------------------------
     def _instant(self, state: State | None) -> Instant:

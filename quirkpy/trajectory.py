@@ -99,6 +99,19 @@ class Trajectory:
 
         return charts.drawn(curves.sheet_of(self, what, of))
 
+    def movie(
+        self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
+        eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True, trace: bool = True,
+    ) -> None:  # fmt: skip
+        """Write a film, without any window: ``run.movie("run.mp4")`` or ``"run.gif"``, with the energy beside it.
+
+        speed: how much faster than the clock; by itself it is 1 where the run lasts no more than 20 s, and else what
+        brings it to 20 s.  eye: the direction from which one looks; trace: the ways of all mass centres.
+        """
+        from quirkpy.views import movie
+
+        movie.save(self, path, fps, speed, eye, forces, trace)
+
     # --- states -------------------------------------------------------------------------------------------------
     @cached_property
     def states(self) -> tuple[State, ...]:

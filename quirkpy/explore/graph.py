@@ -22,6 +22,8 @@ from quirkpy.state import State
 if TYPE_CHECKING:
     from quirkpy.explore.replay import Replay
     from quirkpy.explore.study import Study
+    from quirkpy.views.drawing import Drawing
+    from quirkpy.views.graph_picture import Colouring
 
 Kind: TypeAlias = Literal["moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"]
 SHORT = 8  # letters of an id that are shown
@@ -263,13 +265,21 @@ class ReconfigurationGraph:
         if place.suffix in writers:
             place.write_text(writers[place.suffix](), encoding="utf-8")
         elif place.suffix in PICTURES:
-            from quirkpy.views import graph_picture
-
-            graph_picture.save(self, place)
+            self.picture(place)
         else:
             raise PartError(
                 f"save: {place.name!r} ends in none of {', '.join((*writers, *PICTURES))}, which say what to write."
             )
+
+    def picture(self, path: Any = None, *, colour: Colouring | None = None) -> Drawing:
+        """Every shape as one sees it, and an arrow for the motions from one to another: ``graph.picture("pair.svg")``.
+
+        colour: what colours the arrows: "drive", the potential that does it quickest; "energy", the least that the
+        spacecraft supplies; or "time".
+        """
+        from quirkpy.views import graph_picture
+
+        return graph_picture.drawn(self, colour).saved(path)
 
     def _text(self) -> str:
         return self.report() + "\n"

@@ -72,6 +72,12 @@ class Drawing:
         with styled("save"):
             self.figure.savefig(place, dpi=200, metadata=DATED[place.suffix])
 
+    def saved(self, path: str | os.PathLike[str] | None) -> Drawing:
+        """It, after it was written to a path, if there is one."""
+        if path is not None:
+            self.save(path)
+        return self
+
     def png(self, dpi: int = 110) -> bytes:
         """It as the bytes of a PNG."""
         out = io.BytesIO()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
+from quirkpy.explore.plan import supplied
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError
-from quirkpy.quat import to_array
+from quirkpy.views.curves import prefixed
+from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
 from quirkpy.views.solids import Patch, Solid, seen
+from quirkpy.views.stage import Stage
+from quirkpy.views.stills import Look, colour_of, painted
 
 #: Lengths in the unit of the picture, of which INCH is one in inches: half the width of a shape, how far shapes are
 #: from each other, how far an arrow bends away from the straight line, a line of writing, and a letter of it.
@@ -24,18 +27,24 @@ ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
 ON_A_CIRCLE = 6
 #: More shapes than this stand too close to be drawn.
 MOST = 60
-#: A fixed body, then the moving ones in turn.
-COLOURS = ("#b4b9c0", "#e6bd7a", "#86aed6", "#94c9a0", "#dd9a92", "#b7a3d0", "#c9b99b")
-INK, PALE = "#2b2f36", "#6d7480"
+#: How arrows may be coloured: by the potential that drives them, by what the spacecraft supplies, by time.
+Colouring: TypeAlias = Literal["drive", "energy", "time"]
+COLOURINGS: tuple[Colouring, ...] = get_args(Colouring)
+#: Which part of the colour map is dark enough on white; potentials that have a colour of their own.
+DARK, DRIVES = (0.85, 0.05), len(LINES)
 
 
 class Arrow(NamedTuple):
-    """Points of a curve (k, 2), what stands beside it and where, and whether it is certain to lead there."""
+    """Points of a curve (k, 2), what stands beside it and where, and whether it is certain to lead there; potentials
+    that drive it, the quickest first; the least that the spacecraft supplies for it [J], and the least time [s]."""
 
     curve: Floats
     words: str
     at: Floats
     certain: bool
+    drives: tuple[str, ...]
+    energy: float
+    time: float
 
 
 class Shown(NamedTuple):
@@ -48,12 +57,13 @@ class Shown(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """All that is painted; `metre`: how long 1 m is."""
+    """All that is painted; `metre`: how long 1 m is; bodies: those that the numbers of patches mean."""
 
     shapes: list[Shown]
     arrows: list[Arrow]
     caption: str
     metre: float
+    bodies: tuple[Body, ...]
 
 
 # --- what is seen -----------------------------------------------------------------------------------------------------
@@ -70,21 +80,13 @@ def picture_of(graph: ReconfigurationGraph) -> Picture:
     for node, patches, middle, centre in zip(graph.nodes.values(), views, middles, places, strict=True):
         moved = [patch._replace(corners=(patch.corners - middle) * metre) for patch in patches]
         shapes.append(Shown(centre, moved, letters_of(graph, node, middle, metre), lines_of(node)))
-    return Picture(shapes, list(arrows_of(graph, places)), caption_of(graph), metre)
+    return Picture(shapes, list(arrows_of(graph, places)), caption_of(graph), metre, Stage(graph.study.system).bodies)
 
 
 def solids_of(graph: ReconfigurationGraph, node: Node) -> list[Solid]:
-    """The bodies of a node where they are."""
-    s = node.state
-    rows = {name: k for k, name in enumerate(s.bodies)}
-    out = []
-    for part in graph.study.system.parts:
-        if isinstance(part, Body):
-            k = rows.get(part.name)
-            r = s.r[k] if k is not None else np.array(part.position)
-            q = s.q[k] if k is not None else to_array(part.orientation)
-            out.append(Solid(part.shape, r, q, 0 if k is None else 1 + k % (len(COLOURS) - 1)))
-    return out
+    """The bodies of a node where they are, numbered as the stage has them."""
+    solids = Stage(graph.study.system).at(node.state).solids
+    return [solid._replace(number=k) for k, solid in enumerate(solids)]
 
 
 def patches_of(graph: ReconfigurationGraph, node: Node) -> list[Patch]:
@@ -94,7 +96,7 @@ def patches_of(graph: ReconfigurationGraph, node: Node) -> list[Patch]:
 
 def letters_of(graph: ReconfigurationGraph, node: Node, middle: Floats, metre: float) -> list[tuple[str, Floats]]:
     """Names of bodies, short enough, each on the brightest patch of its body."""
-    names = [part.name for part in graph.study.system.parts if isinstance(part, Body)]
+    names = [body.name for body in Stage(graph.study.system).bodies]
     if max(map(len, names), default=0) > 2:
         return []
     out = []
@@ -163,7 +165,9 @@ def arrows_of(graph: ReconfigurationGraph, places: Floats) -> Iterator[Arrow]:
             quickest.setdefault(edge.selection.potential, outcome.duration)
         words = "\n".join(f"{name}, {time:.3g} s".replace("-", "\u2212") for name, time in list(quickest.items())[:3])
         at = beside(curve, words, np.concatenate(curves), taken)
-        yield Arrow(curve, words, at, any(edge.kind == "moved" for edge, _ in found))
+        certain = any(edge.kind == "moved" for edge, _ in found)
+        energy = min(supplied(outcome) for _, outcome in found)
+        yield Arrow(curve, words, at, certain, tuple(quickest), energy, min(quickest.values()))
 
 
 def bent(one: Floats, two: Floats) -> Floats:
@@ -208,55 +212,93 @@ def beside(curve: Floats, words: str, curves: Floats, taken: list[Any]) -> Float
 
 
 # --- the painter ------------------------------------------------------------------------------------------------------
-def save(graph: ReconfigurationGraph, path: Path) -> None:
-    """Paint a graph into a file."""
+def drawn(graph: ReconfigurationGraph, colour: Colouring | None = None) -> Drawing:
+    """A graph as a figure, which takes the size that it needs."""
+    if colour is not None and colour not in COLOURINGS:
+        raise PartError(f"picture: colour is {shown(colour)}, but must be one of {', '.join(map(repr, COLOURINGS))}.")
     picture = picture_of(graph)
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise PartError("picture: this needs matplotlib; pip install 'quirkpy[plots]' brings it.") from error
-    figure = Figure()
-    FigureCanvasAgg(figure)
-    with matplotlib.rc_context({"font.family": "DejaVu Sans", "svg.hashsalt": "quirkpy"}):
-        paint(figure, picture)
-        dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
-        figure.savefig(path, dpi=200, metadata=dated)
+    with styled("picture"):
+        inks, key = inks_of(picture, colour)
+        low, high = edges_of(picture)
+        high[1] += LINE * (len(key) + 1) if key else 0.0
+        figure = blank(*((high - low) * INCH))
+        paint(figure, picture, inks, key, np.array([low, high]))
+    return Drawing(figure)
 
 
-def paint(figure: Any, picture: Picture) -> None:
-    """Everything onto a figure, which takes the size that it needs."""
-    from matplotlib.colors import to_rgb
-    from matplotlib.patches import FancyArrowPatch, Polygon
+def paint(figure: Any, picture: Picture, inks: Sequence[Any], key: Sequence[tuple[Any, str]], page: Floats) -> None:
+    """Everything onto a figure, of which the page has these corners (2, 2)."""
+    from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Curve
 
-    low, high = edges_of(picture)
-    width, height = (high - low) * INCH
-    figure.set_size_inches(width, height)
+    low, high = page
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
-    for arrow in picture.arrows:
+    for arrow, ink in zip(picture.arrows, inks, strict=True):
         axes.add_patch(FancyArrowPatch(
-            path=Curve(arrow.curve), arrowstyle="-|>", mutation_scale=11, linewidth=1.3, color=INK, shrinkA=0,
-            shrinkB=0, linestyle="-" if arrow.certain else (0, (4, 3)),
+            path=Curve(arrow.curve), arrowstyle="-|>", mutation_scale=11, linewidth=1.9 if key else 1.3,
+            color=ink, shrinkA=0, shrinkB=0, linestyle="-" if arrow.certain else (0, (4, 3)),
         ))  # fmt: skip
-        axes.text(*arrow.at, arrow.words, ha="center", va="center", fontsize=8.5, color=INK, linespacing=1.25)
+        axes.text(*arrow.at, arrow.words, ha="center", va="center", fontsize=8.5, linespacing=1.25)
     for shape in picture.shapes:
-        for patch in shape.patches:
-            colour = np.array(to_rgb(COLOURS[patch.number])) * (0.55 + 0.45 * patch.light)
-            axes.add_patch(
-                Polygon(patch.corners + shape.centre, facecolor=colour, edgecolor=INK, linewidth=0.8, joinstyle="round")
-            )
+        axes.add_collection(_solids(picture, shape))
         for name, at in shape.letters:
-            axes.text(*(shape.centre + at), name, ha="center", va="center", fontsize=9, color=INK)
+            axes.text(*(shape.centre + at), name, ha="center", va="center", fontsize=9)
         x, y = shape.centre
-        axes.text(x, y - 1.22, shape.lines[0], ha="center", va="center", fontsize=9.5, weight="bold", color=INK)
+        axes.text(x, y - 1.22, shape.lines[0], ha="center", va="center", fontsize=9.5, weight="bold")
         axes.text(x, y - 1.55, shape.lines[1], ha="center", va="center", fontsize=8, color=PALE)
     _scale(axes, picture, low)
     axes.text(low[0] + 0.4, low[1] + 0.3, picture.caption, ha="left", va="bottom", fontsize=8, color=PALE)
+    for k, (ink, words) in enumerate(key):
+        y = high[1] - 0.35 - LINE * k
+        axes.plot([low[0] + 0.4, low[0] + 1.0], [y, y], color=ink, linewidth=2.4, solid_capstyle="butt")
+        axes.text(low[0] + 1.15, y, words, ha="left", va="center", fontsize=8)
+
+
+def _solids(picture: Picture, shape: Shown) -> Any:
+    """The bodies of a shape as one artist."""
+    from matplotlib.colors import to_rgb
+
+    numbers = [0 if body.fixed else 1 + k for k, body in enumerate(picture.bodies)]
+    colours = [np.array(to_rgb(colour_of(*pair))) for pair in zip(picture.bodies, numbers, strict=True)]
+    parts = []
+    for patch in shape.patches:
+        shaded = tuple(colours[patch.number] * (0.55 + 0.45 * patch.light))
+        parts.append((patch.corners + shape.centre, patch.edges, Look(shaded, INK)))
+    return painted(parts)
+
+
+def inks_of(picture: Picture, colour: Colouring | None) -> tuple[list[Any], list[tuple[Any, str]]]:
+    """The colour of each arrow, and what the colours mean."""
+    if colour is None:
+        return [INK] * len(picture.arrows), []
+    if colour == "drive":
+        drives = list(dict.fromkeys(arrow.drives[0] for arrow in picture.arrows))
+        inks = {drive: LINES[k] if k < DRIVES else PALE for k, drive in enumerate(drives)}
+        key: list[tuple[Any, str]] = []
+        for drive in drives[:DRIVES]:
+            key.append((inks[drive], f"driven by {drive}".replace("-", "\u2212")))
+        if len(drives) > DRIVES:
+            key.append((PALE, "driven by another"))
+        return [inks[arrow.drives[0]] for arrow in picture.arrows], key
+    from matplotlib import colormaps
+
+    values = np.array([arrow.energy if colour == "energy" else arrow.time for arrow in picture.arrows])
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    factor, unit = prefixed("J" if colour == "energy" else "s", values) if colour == "energy" else (1.0, "s")
+    mapped = colormaps["viridis"]
+    shares = (values - low) / (high - low) if high > low else np.zeros(len(values))
+    steps = np.linspace(0.0, 1.0, 5) if high > low else np.zeros(min(1, len(values)))
+    what = "supplied" if colour == "energy" else "time"
+    key = [(mapped(_dark(x)), f"{what} {(low + x * (high - low)) / factor:.3g} {unit}") for x in steps.tolist()]
+    return [mapped(_dark(x)) for x in shares.tolist()], key
+
+
+def _dark(share: float) -> float:
+    """Where on the map a share from 0 to 1 lies."""
+    return DARK[0] + (DARK[1] - DARK[0]) * share
 
 
 def _scale(axes: Any, picture: Picture, low: Floats) -> None:

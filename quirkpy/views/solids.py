@@ -67,12 +67,14 @@ def seen(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list[Patch]:
 
 def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
     """The faces of a solid that face the eye, in N."""
-    out = []
-    for face in faces(solid.shape, towards, solid.q):
-        corners = turned(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r
-        if normal_of(corners - solid.r) @ towards > 1e-9:
-            out.append(Piece.whole(number, corners))
-    return out
+    polygons = faces(solid.shape, towards, solid.q)
+    placed = [turned(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r for face in polygons]
+    facing = [bool(normal_of(corners - solid.r) @ towards > 1e-9) for corners in placed]
+    edges = [(True,) * len(corners) for corners in placed]
+    if isinstance(solid.shape, Cylinder):  # its side is round: of the strips' edges those are seen that end it
+        strips = facing[2:]
+        edges[2:] = [(True, not strips[j - 1], True, not strips[j + 1 - ROUND]) for j in range(ROUND)]
+    return [Piece(number, corners, mine) for corners, mine, seen in zip(placed, edges, facing, strict=True) if seen]
 
 
 def brightness(corners: Floats) -> float:

@@ -13,7 +13,8 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair, study
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.views.graph_picture import APART, ROOM, Picture, edges_of, inside, picture_of, size_of
+from quirkpy.views.drawing import INK
+from quirkpy.views.graph_picture import APART, ROOM, Picture, edges_of, inks_of, inside, picture_of, size_of
 from quirkpy.views.solids import Solid, across, seen
 
 STILL, ORIGIN = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
@@ -121,3 +122,30 @@ def test_it_is_painted(name: str, tmp_path: Path) -> None:
     one, two = ((tmp_path / folder / name).read_bytes() for folder in ("one", "two"))
     assert len(one) > 5000
     assert one == two
+
+
+def test_arrows_are_coloured(graph: ReconfigurationGraph) -> None:
+    """By drive: a colour for each potential.  By energy or time: the more, the darker."""
+    pytest.importorskip("matplotlib")
+    picture = picture_of(graph)
+    inks, key = inks_of(picture, "drive")
+    assert {words for _, words in key} == {"driven by −y", "driven by +x"}
+    for arrow, ink in zip(picture.arrows, inks, strict=True):
+        assert (ink, f"driven by {arrow.drives[0]}".replace("-", "−")) in key
+    for colour in ("energy", "time"):
+        inks, key = inks_of(picture, colour)  # type: ignore[arg-type]
+        light = [sum(ink[:3]) for ink in inks]
+        ranked = sorted(range(len(light)), key=lambda k: -light[k])
+        costs = [getattr(picture.arrows[k], colour) for k in ranked]
+        assert all(b > a - 1e-12 for a, b in itertools.pairwise(costs))
+    assert inks_of(picture, None) == ([INK] * len(picture.arrows), [])
+
+
+def test_costs_are_those_of_the_edges() -> None:
+    """Half a milliwatt second: k (0.1 sqrt 2)^2 / 2."""
+    graph = study.explore()
+    for arrow, edge in zip(picture_of(graph).arrows, graph.moves(), strict=True):
+        assert arrow.energy == pytest.approx(0.5 * 0.05 * 0.02)
+        assert arrow.time == edge.duration
+    with pytest.raises(qp.PartError, match="picture: colour is 'red', but must be one of 'drive', 'energy', 'time'"):
+        graph.picture(colour="red")  # type: ignore[arg-type]

@@ -1,0 +1,162 @@
+"""A run as a film: what there is to see at even moments, and its energy beside it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.explore.replay import Replay
+from quirkpy.parts.checks import Floats, positive
+from quirkpy.parts.part import PartError
+from quirkpy.trajectory import Trajectory
+from quirkpy.views import charts, curves, stills
+from quirkpy.views.drawing import INK, blank, styled
+from quirkpy.views.stage import Sight, Stage
+
+#: What a film may be written as.
+FILMS = (".mp4", ".gif")
+#: A run that lasts longer than this [s] is shown so much faster that it does not, unless a speed is given.
+LONGEST = 20.0
+#: Frames that a film may have; of how many the room is taken; points of a trace.
+MOST_FRAMES, LOOKED_AT, TRACED = 6000, 60, 80
+#: Inches and dots an inch: 960 x 540 dots.
+WIDTH, HEIGHT, DPI = 8.0, 4.5, 120
+
+
+class Scenes(NamedTuple):
+    """The stages of a run and when each of them begins [s]; a plain run has one."""
+
+    begun: tuple[float, ...]
+    stages: tuple[Stage, ...]
+
+    @classmethod
+    def of(cls, run: Trajectory) -> Scenes:
+        """The stages of a run, or of all stretches of a replay."""
+        if not isinstance(run, Replay):
+            return cls((float(run.t[0]),), (Stage(run.system),))
+        found = [(leg.t + float(one.t[0]), Stage(one.system)) for leg in run.legs for one in leg.runs]
+        return cls(tuple(t for t, _ in found), tuple(stage for _, stage in found))
+
+    def at(self, t: float) -> Stage:
+        """The stage on which the run is at a time."""
+        return self.stages[max(0, int(np.searchsorted(self.begun, t, side="right")) - 1)]
+
+    def sight(self, run: Trajectory, t: float, forces: bool) -> Sight:
+        """What there is to see at a time."""
+        stage, state = self.at(t), run.at(t)
+        return stage.at(state.on(stage.system.selection) if isinstance(run, Replay) else state, forces)
+
+
+def pace(run: Trajectory, fps: float, speed: float | None) -> tuple[Floats, float]:
+    """The times of all frames [s], both ends included, and how much faster than the clock the film runs."""
+    try:
+        rate = positive(fps)
+        span = float(run.t[-1] - run.t[0])
+        faster = max(1.0, span / LONGEST) if speed is None else positive(speed)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"movie: fps or speed {error}.") from None
+    n = max(1, math.ceil(span / faster * rate))
+    if n > MOST_FRAMES:
+        raise PartError(
+            f"movie: {n} frames are too many; {MOST_FRAMES} are not: give speed={math.ceil(faster * n / MOST_FRAMES)}."
+        )
+    return np.linspace(run.t[0], run.t[-1], n + 1), faster
+
+
+def traces(run: Trajectory) -> Floats:
+    """The ways of all mass centres (k, n, 3), at even moments."""
+    return np.array([run.at(float(t)).r for t in np.linspace(run.t[0], run.t[-1], TRACED)])
+
+
+# --- filming ----------------------------------------------------------------------------------------------------------
+def frames(
+    run: Trajectory, times: Floats, faster: float, eye: Sequence[float], forces: bool, trace: bool
+) -> Iterator[Floats]:
+    """The frames one after the other, (height, width, 4) bytes each; within `styled`."""
+    scenes = Scenes.of(run)
+    looked = [scenes.sight(run, float(t), forces) for t in np.linspace(times[0], times[-1], LOOKED_AT)]
+    largest = max((float(np.linalg.norm(push.force)) for sight in looked for push in sight.pushes), default=0.0)
+    views = [stills.view_of(scenes.at(sight.t), sight, eye, largest) for sight in looked]
+    box = stills.room([piece for view in views for piece in view.pieces], eye)
+    ways = traces(run) if trace else np.zeros((0, 0, 3))
+
+    figure, axes, ledger = _page(run, scenes.stages[0], box, eye, largest)
+    canvas = figure.canvas
+    canvas.draw()
+    behind = canvas.copy_from_bbox(figure.bbox)
+    clock = axes.text(0.02, 0.99, "", transform=axes.transAxes, va="top", fontsize=9.5, color=INK, animated=True)
+    cursor = ledger.axvline(times[0], color=INK, linewidth=1.0, animated=True)
+    named = "" if faster == 1.0 else f"   \u00d7{faster:.3g}"
+    for t in times.tolist():
+        canvas.restore_region(behind)
+        view = stills.view_of(scenes.at(t), scenes.sight(run, t, forces), eye, largest)
+        so_far = ways[: 1 + int((len(ways) - 1) * (t - times[0]) / (times[-1] - times[0] or 1.0))]
+        for k in range(ways.shape[1] if trace else 0):
+            pieces = stills.trace(so_far[:, k])
+            view.pieces.extend(piece._replace(number=len(view.looks)) for piece in pieces)
+            view.looks.append(stills.Look(None, stills.TRACES, 1.0))
+        solids = axes.add_collection(stills.collection(view, eye))
+        clock.set_text(f"t = {t:.4g} s{named}")
+        cursor.set_xdata([t, t])
+        for artist, on in ((solids, axes), (clock, axes), (cursor, ledger)):
+            on.draw_artist(artist)
+        solids.remove()
+        yield np.array(canvas.buffer_rgba())
+
+
+def _page(run: Trajectory, stage: Stage, box: Floats, eye: Sequence[float], largest: float) -> tuple[Any, Any, Any]:
+    """The figure, with all that stays: the room to the left, the energy to the right."""
+    figure = blank(WIDTH, HEIGHT)
+    figure.set_dpi(DPI)
+    axes = figure.add_axes((0.01, 0.13, 0.58, 0.84))
+    stills.prepare(axes, box)
+    stills.furnish(axes, box, eye, largest)
+    ledger = figure.add_axes((0.68, 0.13, 0.3, 0.45))
+    panel = curves.sheet_of(run, ["energy"]).panels[0]
+    charts.paint(ledger, panel._replace(moments=()), first=True, last=True)
+    ledger.legend(loc="lower left", bbox_to_anchor=(-0.05, 1.02), handlelength=2.4)
+    return figure, axes, ledger
+
+
+def save(
+    run: Trajectory, path: str | os.PathLike[str], fps: float, speed: float | None, eye: Sequence[float],
+    forces: bool, trace: bool,
+) -> None:  # fmt: skip
+    """See `Trajectory.movie`."""
+    place = Path(path)
+    if place.suffix not in FILMS:
+        raise PartError(f"movie: {place.name!r} ends in none of {', '.join(FILMS)}, which say what to write.")
+    times, faster = pace(run, fps, speed)
+    with styled("movie"):
+        write = _mp4 if place.suffix == ".mp4" else _gif
+        write(place, frames(run, times, faster, eye, forces, trace), fps)
+
+
+def _gif(place: Path, shots: Iterator[Floats], fps: float) -> None:
+    from PIL import Image
+
+    images = (Image.fromarray(shot[:, :, :3]).quantize(96) for shot in shots)
+    first = next(images)
+    first.save(place, save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
+
+
+def _mp4(place: Path, shots: Iterator[Floats], fps: float) -> None:
+    try:
+        import imageio_ffmpeg
+    except ImportError as error:
+        raise PartError(
+            "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or write a .gif."
+        ) from error
+    size = (round(WIDTH * DPI), round(HEIGHT * DPI))
+    writer = imageio_ffmpeg.write_frames(str(place), size, fps=fps, quality=7, macro_block_size=4)
+    writer.send(None)
+    try:
+        for shot in shots:
+            writer.send(np.ascontiguousarray(shot[:, :, :3]).tobytes())
+    finally:
+        writer.close()

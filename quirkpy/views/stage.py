@@ -1,0 +1,152 @@
+"""What there is to see of a system: solids, axes of joints, sensors, springs, forces, all where they are in N."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.multibody import Multibody
+from quirkpy.parts.body import GROUND, Body
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.quat import to_array
+from quirkpy.state import State
+from quirkpy.tables.merge import turned
+from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, TURN
+from quirkpy.views.solids import POINT, STILL, Solid
+
+#: Shares of a usual body: half the axis of a joint, half the side of a sensor, how far it stands off its face, and the
+#: arrow of the largest force.
+AXLE, SENSOR, OFF, ARROW = 0.75, 0.14, 0.01, 0.9
+
+
+class Axle(NamedTuple):
+    """An axis about which a joint lets its second body turn, or along which it slides: its two ends (2, 3) [m]."""
+
+    joint: str
+    slides: bool
+    ends: Floats
+
+
+class Mark(NamedTuple):
+    """A sensor: corners of a square just above its site (4, 3) [m], and the unit vector outwards."""
+
+    sensor: str
+    corners: Floats
+    outwards: Floats
+
+
+class Tie(NamedTuple):
+    """A spring, a rope or a bar between two points (2, 3) [m]."""
+
+    part: str
+    ends: Floats
+
+
+class Push(NamedTuple):
+    """A force on a body: who exerts it, on whom, where [m], how much (3,) [N]."""
+
+    source: str
+    body: str
+    at: Floats
+    force: Floats
+
+
+class Sight(NamedTuple):
+    """All there is to see at one instant; names belong to the solids, moving bodies first, the ground left out."""
+
+    t: float
+    names: tuple[str, ...]
+    solids: tuple[Solid, ...]
+    axles: tuple[Axle, ...]
+    marks: tuple[Mark, ...]
+    ties: tuple[Tie, ...]
+    pushes: tuple[Push, ...]
+
+
+class Stage:
+    """What of a system can be seen, found once; `at` says where it is in a state.
+
+    bodies: the moving ones, then the fixed ones; size: the largest extent of a usual body [m].
+    """
+
+    def __init__(self, system: Multibody) -> None:
+        self.system, self.tables = system, system.tables
+        self.bodies: tuple[Body, ...] = (
+            *self.tables.bodies,
+            *(body for body in self.tables.fixed if body is not GROUND),
+        )
+        extents = [extent_of(body.shape) for body in self.bodies]
+        shaped = [e for e, body in zip(extents, self.bodies, strict=True) if body.shape is not None]
+        self.size = float(np.median(shaped or extents))
+
+    def at(self, state: State, forces: bool = False) -> Sight:
+        """Everything where it is; forces are asked for, since they take longest."""
+        t, nb = self.tables, len(self.tables.bodies)
+        r, q = np.vstack([state.r, np.zeros(3)]), np.vstack([state.q, STILL])
+        rows = t.site_body
+        points = r[rows] + turned(q[rows], t.site_point)
+        axes = np.stack([turned(q[rows], t.site_axes.reshape(-1, 3, 3)[:, :, k]) for k in range(3)], axis=1)
+        solids = [Solid(body.shape, state.r[k], state.q[k], 1 + k) for k, body in enumerate(t.bodies)]
+        solids += [
+            Solid(body.shape, np.array(body.position), to_array(body.orientation), 0) for body in self.bodies[nb:]
+        ]
+        pushes = self._pushes(state) if forces and nb else ()
+        return Sight(
+            state.t, tuple(body.name for body in self.bodies), tuple(solids), self._axles(points, axes),
+            self._marks(points, axes), self._ties(points), pushes,
+        )  # fmt: skip
+
+    def _axles(self, points: Floats, axes: Floats) -> tuple[Axle, ...]:
+        """Of every joint that acts; not of balls, which turn about any axis."""
+        t, half, out = self.tables, AXLE * self.size, []
+        for j in self.system.selection.joints:
+            mine = range(t.joint_freedom[j], t.joint_freedom[j + 1])
+            if sum(t.freedom_kind[f] == TURN for f in mine) > 2:
+                continue
+            for f in mine:
+                along = axes[t.joint_site1[j], t.freedom_axis[f]]
+                ends = points[t.joint_site2[j]] + half * np.stack([-along, along])
+                out.append(Axle(t.joint_names[j], t.freedom_kind[f] != TURN, ends))
+        return tuple(out)
+
+    def _marks(self, points: Floats, axes: Floats) -> tuple[Mark, ...]:
+        t, half, out = self.tables, SENSOR * self.size, []
+        for sensor, site in zip(t.sensors, t.sensor_site, strict=True):
+            x, y, z = axes[site]
+            corners = points[site] + OFF * self.size * z + half * np.array([-x - y, x - y, x + y, y - x])
+            out.append(Mark(sensor.name, corners, z))
+        return tuple(out)
+
+    def _ties(self, points: Floats) -> tuple[Tie, ...]:
+        t, chosen = self.tables, self.system.selection
+        out = []
+        for f in chosen.forces:
+            for e in range(t.force_element[f], t.force_element[f + 1]):
+                if t.element_kind[e] == PAIR:
+                    out.append(Tie(t.force_names[f], points[[t.element_site1[e], t.element_site2[e]]]))
+        for j in chosen.joints:
+            rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])
+            if DISTANCE in t.row_kind[rows] or LENGTH in t.coordinate_kind[own]:
+                out.append(Tie(t.joint_names[j], points[[t.joint_site1[j], t.joint_site2[j]]]))
+        return tuple(out)
+
+    def _pushes(self, state: State) -> tuple[Push, ...]:
+        found = self.system.pulls(state)
+        rows = {name: k for k, name in enumerate(state.bodies)}
+        return tuple(
+            Push(pull.source, body, state.r[rows[body]], pull.force)
+            for body, pulls in found.items()
+            for pull in pulls
+            if pull.force.any()
+        )
+
+
+def extent_of(shape: Shape | None) -> float:
+    """The largest extent of a shape along its axes [m]."""
+    if isinstance(shape, Box):
+        return float(max(shape.size))
+    if isinstance(shape, Cylinder):
+        return float(max(shape.length, 2.0 * shape.radius))
+    return 2.0 * (shape.radius if isinstance(shape, Sphere) else POINT)

@@ -1,0 +1,244 @@
+"""The painter of what there is to see: every piece after those that it hides."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.multibody import Multibody
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.shapes import Box, Cylinder
+from quirkpy.state import State
+from quirkpy.views.curves import prefixed
+from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
+from quirkpy.views.hidden import Piece, ordered
+from quirkpy.views.solids import EYE, LIGHT, Solid, across, brightness, pieces_of
+from quirkpy.views.stage import ARROW, Sight, Stage
+
+#: A fixed body, then the moving ones in turn.
+COLOURS = ("#b4b9c0", "#e6bd7a", "#86aed6", "#94c9a0", "#dd9a92", "#b7a3d0", "#c9b99b")
+#: Of axes of joints, sensors, springs, forces and traces.
+AXLES, SENSORS, TIES, PUSHES, TRACES = LINES[1], LINES[3], PALE, LINES[0], LINES[2]
+#: Discs that make a ball look round, each this much smaller and lighter than the one before.
+DISCS, SMALLER, LIGHTER = 6, 0.83, 0.12
+#: Half the width of the head of an arrow, as a share of its length; and inches: width and height of a picture, letters.
+HEAD, WIDTH, HEIGHT = 0.3, 6.0, 4.5
+#: Names of more bodies than this are left out.
+MOST_NAMES = 14
+
+
+class Look(NamedTuple):
+    """How a piece is painted: colour of its inside, of its edges, their width [points] and dashes."""
+
+    face: Any
+    edge: Any
+    width: float = 0.8
+    dashes: Any = "-"
+
+
+class View(NamedTuple):
+    """Pieces with their looks, and the force that an arrow of full length stands for [N]."""
+
+    pieces: list[Piece]
+    looks: list[Look]
+    largest: float
+
+
+# --- pieces -----------------------------------------------------------------------------------------------------------
+def colour_of(body: Body, number: int) -> Any:
+    """The colour of a body: its own, or one in turn."""
+    return body.color if body.color is not None else COLOURS[number and 1 + (number - 1) % (len(COLOURS) - 1)]
+
+
+def view_of(
+    stage: Stage, sight: Sight, eye: Sequence[float], largest: float | None = None, faint: bool = False
+) -> View:
+    """All pieces of a sight.  faint: solids alone, as ghosts."""
+    from matplotlib.colors import to_rgb
+
+    towards, _ = across(eye)
+    pieces: list[Piece] = []
+    looks: list[Look] = []
+
+    def add(found: Iterable[Piece], look: Look) -> None:
+        pieces.extend(piece._replace(number=len(looks)) for piece in found)
+        looks.append(look)
+
+    for solid, body in zip(sight.solids, stage.bodies, strict=True):
+        colour = np.array(to_rgb(colour_of(body, solid.number)))
+        flat = isinstance(solid.shape, (Box, Cylinder))
+        for piece in pieces_of(0, solid, towards):
+            light = brightness(piece.corners) if flat else 0.55
+            add([piece], Look((*(colour * (0.55 + 0.45 * light)), 0.25 if faint else 1.0), PALE if faint else INK))
+            for disc, share in () if flat or faint else discs_of(piece, solid, towards):
+                add([disc], Look((*(colour * (0.8 - 0.8 * share) + share), 1.0), None))
+    if faint:
+        return View(pieces, looks, 0.0)
+    for axle in sight.axles:
+        add([Piece.whole(0, axle.ends)], Look(None, AXLES, 1.5, (0, (1, 1.2)) if axle.slides else (0, (5, 2))))
+    for mark in sight.marks:
+        if mark.outwards @ towards > 1e-9:
+            add([Piece.whole(0, mark.corners)], Look(to_rgb("white"), SENSORS, 1.1))
+    for tie in sight.ties:
+        if np.ptp(tie.ends, axis=0).any():
+            add([Piece.whole(0, tie.ends)], Look(None, TIES, 1.0))
+    strongest = max((float(np.linalg.norm(push.force)) for push in sight.pushes), default=0.0)
+    scale = strongest if largest is None else largest
+    for push in sight.pushes if scale > 0.0 else ():
+        vector = push.force * (ARROW * stage.size / scale)
+        if np.linalg.norm(vector) > 0.02 * stage.size:
+            for piece in arrow(push.at, vector, towards, stage.size):
+                add([piece], Look(to_rgb(PUSHES) if len(piece.corners) > 2 else None, PUSHES, 1.8))
+    return View(pieces, looks, scale)
+
+
+def discs_of(piece: Piece, solid: Solid, towards: Floats) -> list[tuple[Piece, float]]:
+    """Ever smaller discs within that of a ball, nearer and nearer to where the light falls."""
+    light = np.array(LIGHT) / np.linalg.norm(LIGHT)
+    aside = light - (light @ towards) * towards
+    radius = float(np.linalg.norm(piece.corners[0] - solid.r))
+    out = []
+    for k in range(1, DISCS + 1):
+        share = SMALLER**k
+        corners = solid.r + share * (piece.corners - solid.r) + (1.0 - share) * 0.75 * radius * aside
+        out.append((Piece(0, corners, (False,) * len(corners)), LIGHTER * k))
+    return out
+
+
+def arrow(foot: Floats, vector: Floats, towards: Floats, size: float) -> list[Piece]:
+    """A line, and a head whose flat side faces the eye."""
+    length = float(np.linalg.norm(vector))
+    along, head = vector / length, min(0.14 * size, 0.45 * length)
+    side = np.cross(along, towards)
+    if np.linalg.norm(side) < 1e-6:  # it points at the eye
+        side = np.cross(along, (1.0, 0.0, 0.0) if abs(along[0]) < 0.9 else (0.0, 1.0, 0.0))
+    side *= 1.4 * HEAD * head / np.linalg.norm(side)
+    tip, base = foot + vector, foot + (length - head) * along
+    return [Piece.whole(0, np.array([foot, base])), Piece.whole(0, np.array([base - side, base + side, tip]))]
+
+
+def trace(points: Floats) -> list[Piece]:
+    """A way (k, 3) as short lines."""
+    return [Piece.whole(0, np.array(pair)) for pair in itertools.pairwise(points) if np.ptp(pair, axis=0).any()]
+
+
+# --- painting ---------------------------------------------------------------------------------------------------------
+def collection(view: View, eye: Sequence[float]) -> Any:
+    """All pieces as one artist."""
+    towards, onto = across(eye)
+    parts = ordered(view.pieces, towards)
+    return painted([(part.corners @ onto, part.edges, view.looks[part.number]) for part in parts])
+
+
+def painted(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
+    """Flat pieces (k, 2) in their order as one artist: insides, then the edges that are none of a cut."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.path import Path
+
+    paths, insides, edges, widths, dashes = [], [], [], [], []
+    clear = (0.0, 0.0, 0.0, 0.0)
+    for flat, real, look in parts:
+        if look.face is not None and len(flat) > 2:
+            paths.append(Path(np.vstack([flat, flat[:1]]), closed=True))
+            insides.append(look.face)
+            opaque = len(look.face) == 3 or look.face[3] == 1.0
+            edges.append(look.face if opaque else clear)  # closes the seam between neighbours
+            widths.append(0.4)
+            dashes.append("-")
+        lines = [(flat[i], flat[(i + 1) % len(flat)]) for i, edge in enumerate(real) if edge]
+        if look.edge is not None and lines:
+            lines = lines[:1] if len(flat) == 2 else lines
+            paths.append(Path(np.concatenate(lines), [Path.MOVETO, Path.LINETO] * len(lines)))
+            insides.append(clear)
+            edges.append(look.edge)
+            widths.append(look.width)
+            dashes.append(look.dashes)
+    return PathCollection(
+        paths, facecolors=insides, edgecolors=edges, linewidths=widths, linestyles=dashes, capstyle="round",
+        joinstyle="round",
+    )  # fmt: skip
+
+
+def room(pieces: Iterable[Piece], eye: Sequence[float], margin: float = 0.08) -> Floats:
+    """Left and low, right and high of all pieces on the picture (2, 2) [m], with some room around."""
+    _, onto = across(eye)
+    points = np.concatenate([piece.corners for piece in pieces]) @ onto
+    low, high = points.min(axis=0), points.max(axis=0)
+    wider = margin * float((high - low).max()) or 1.0
+    return np.array([low - wider, high + wider])
+
+
+def prepare(axes: Any, box: Floats) -> None:
+    """Axes that show a box as it is, with neither frame nor ticks."""
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.set_xlim(box[0, 0], box[1, 0])
+    axes.set_ylim(box[0, 1], box[1, 1])
+
+
+def furnish(axes: Any, box: Floats, eye: Sequence[float], largest: float) -> None:
+    """Where N's axes point, how long a length is, and how large a force."""
+    _, onto = across(eye)
+    for k, name in enumerate("xyz"):
+        step = 22.0 * onto[k]  # points
+        _compass(axes, name, step)
+    width = float(box[1, 0] - box[0, 0])
+    length = round_length(0.25 * width)
+    factor, unit = prefixed("m", np.array([length]))
+    low = axes.transAxes
+    axes.plot([0.98 - length / width, 0.98], [-0.035, -0.035], transform=low, color=INK, linewidth=1.8, clip_on=False,
+              solid_capstyle="butt")  # fmt: skip
+    words = f"{length / factor:g} {unit}"
+    if largest > 0.0:
+        factor, unit = prefixed("N", np.array([largest]))
+        words += f"      longest arrow {largest / factor:.3g} {unit}"
+    axes.text(0.98, -0.055, words, transform=low, ha="right", va="top", fontsize=8, color=INK, clip_on=False)
+
+
+def _compass(axes: Any, name: str, step: Floats) -> None:
+    """One of N's axes, from a point below the lower left corner."""
+    head = {"arrowstyle": "-|>", "color": PALE, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
+    at = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate("", xy=(0.06, -0.03), xytext=tuple(step), arrowprops={**head, "arrowstyle": "<|-"}, **at)
+    axes.annotate(name, xy=(0.06, -0.03), xytext=tuple(1.35 * step), ha="center", va="center", fontsize=8, color=PALE,
+                  **at)  # fmt: skip
+
+
+def round_length(most: float) -> float:
+    """The largest of 1, 2, 5, 10 ... that is not above `most`."""
+    power = 10.0 ** np.floor(np.log10(most))
+    return float(power * max(k for k in (1.0, 2.0, 5.0) if k * power <= most * (1.0 + 1e-12)))
+
+
+def name_bodies(axes: Any, stage: Stage) -> None:
+    """A legend of the bodies by their colours."""
+    from matplotlib.patches import Patch
+
+    nb = len(stage.tables.bodies)
+    numbers = [k + 1 if k < nb else 0 for k in range(len(stage.bodies))]
+    if len(numbers) <= MOST_NAMES:
+        handles = [
+            Patch(facecolor=colour_of(body, n), edgecolor=INK, linewidth=0.8, label=body.label or body.name)
+            for body, n in zip(stage.bodies, numbers, strict=True)
+        ]
+        axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.0, handleheight=1.0)
+
+
+def picture(system: Multibody, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True) -> Drawing:
+    """See `Multibody.picture`."""
+    stage = Stage(system)
+    sight = stage.at(system.initial if state is None else state, forces)
+    with styled("picture"):
+        view = view_of(stage, sight, eye)
+        box = room(view.pieces, eye)
+        figure = blank(WIDTH, HEIGHT, "constrained")
+        axes = figure.add_subplot()
+        prepare(axes, box)
+        axes.add_collection(collection(view, eye))
+        furnish(axes, box, eye, view.largest)
+        name_bodies(axes, stage)
+    return Drawing(figure)

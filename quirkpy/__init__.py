@@ -5,6 +5,7 @@ from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
 from quirkpy.equation import Matrices
 from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen, OneHinge
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
@@ -177,6 +178,7 @@ __all__ = [
     "Relation",
     "Residual",
     "Revolute",
+    "Robustness",
     "Rope",
     "Safety",
     "SameOrientation",
@@ -190,6 +192,7 @@ __all__ = [
     "Site",
     "Sphere",
     "Spherical",
+    "Spread",
     "Spring",
     "SprungHinges",
     "State",

@@ -47,11 +47,16 @@ class Entry(NamedTuple):
 
 
 class Clusters:
-    """What moves in runs of a selection; without locks each body is on its own."""
+    """What moves in runs of a selection; without locks each body is on its own.
 
-    def __init__(self, selection: Selection) -> None:
+    engine: one that is ready, where there is one; then no bodies are locked together.
+    """
+
+    def __init__(self, selection: Selection, engine: Engine | None = None) -> None:
         self.selection = selection
         self._engines: dict[bool, list[Engine]] = {False: [], True: []}
+        if engine is not None:
+            self._engines[False], self.merger = [engine], None
 
     @classmethod
     def of(cls, selection: Selection) -> Clusters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -31,6 +32,7 @@ from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, 
 from quirkpy.state import State, check_meeting
 from quirkpy.stiff import driver_for
 from quirkpy.tables import Selection, Tables, compile
+from quirkpy.tables.vary import selection_on
 from quirkpy.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -156,6 +158,19 @@ class Multibody:
             _start=self._start,
             tables=self.tables,
         )
+        return out
+
+    def on_tables(self, tables: Tables, start: State) -> Multibody:
+        """The same parts and selection on tables of which numbers differ from what was written, in another state.
+
+        The parts still say what was written; whether the joints' ends meet is not checked.
+        """
+        chosen = selection_on(tables, self.selection)
+        out = object.__new__(Multibody)
+        vars(out).update(
+            parts=self.parts, candidates=self.candidates, _start=start, tables=tables, selection=chosen,
+            initial=dataclasses.replace(start, selection=chosen, step=None),
+        )  # fmt: skip
         return out
 
     # --- accelerations ------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,9 @@ def explore(
     towards: Callable[[Node], float] | None = None, progress: Exploring = None,
 ) -> ReconfigurationGraph:  # fmt: skip
     """See `Study.explore`."""
-    _check(workers, budget)
+    check_workers("explore", workers)
+    if budget is not None and not (type(budget) is int and budget >= 0):
+        raise PartError(f"explore: budget is {shown(budget)}, but must be None or a number of runs.")
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path))
         journal.open_for(study.digest, study.document())
@@ -153,12 +156,11 @@ def explore(
             journal.note("start", begun)
         journal.forget_order()
         walk = Walk(study, journal, json.loads(begun), budget, towards, tell)
-        if workers == 1:
+        pool = stack.enter_context(pool_for(workers, study))
+        if pool is None:
             walk.alone()
-        elif isinstance(workers, Executor):
-            walk.together(workers, study, int(getattr(workers, "_max_workers", None) or 1))
         else:
-            walk.together(stack.enter_context(processes(workers, study)), None, workers)
+            walk.together(pool, study if pool is workers else None, workers_of(pool))
         return walk.graph()
 
 
@@ -178,16 +180,32 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> ReconfigurationGraph:
         return walk.graph()
 
 
-def _check(workers: Any, budget: Any) -> None:
+def check_workers(who: str, workers: Any) -> None:
+    """Refuse what are no workers, and workers that would start workers."""
     if not isinstance(workers, Executor) and not (type(workers) is int and workers >= 1):
-        raise PartError(f"explore: workers is {shown(workers)}, but must be a number from 1 up, or an Executor.")
-    if budget is not None and not (type(budget) is int and budget >= 0):
-        raise PartError(f"explore: budget is {shown(budget)}, but must be None or a number of runs.")
+        raise PartError(f"{who}: workers is {shown(workers)}, but must be a number from 1 up, or an Executor.")
     if workers != 1 and getattr(current_process(), "_inheriting", False):  # a worker that is still starting
         raise PartError(
-            "explore: every worker reads the script anew, and must not start workers of its own; put the call under "
+            f"{who}: every worker reads the script anew, and must not start workers of its own; put the call under "
             "`if __name__ == '__main__':`."
         )
+
+
+@contextmanager
+def pool_for(workers: int | Executor, study: Study) -> Iterator[Executor | None]:
+    """Workers as they were asked for; None for one, which is this process."""
+    if workers == 1:
+        yield None
+    elif isinstance(workers, Executor):
+        yield workers
+    else:
+        with processes(workers, study) as pool:
+            yield pool
+
+
+def workers_of(pool: Executor) -> int:
+    """How many workers an executor has, as far as it says."""
+    return int(getattr(pool, "_max_workers", None) or 1)
 
 
 @contextmanager
@@ -346,4 +364,9 @@ class Walk:
         edges = sorted(self.edges, key=lambda edge: numbers[edge.source]) if self.towards else self.edges
         choices = sum(self.study.count(node) for node in self.known.nodes)
         nodes = {node.key: node for node in self.known.nodes}
-        return ReconfigurationGraph(self.study, nodes, edges, self.known.near_misses, choices)
+        flown = self.journal.robustness()
+        if flown:
+            keys = ((nodes[edge.source].id, edge.selection.key) for edge in edges)
+            edges = [replace(edge, robustness=flown.get(key)) for edge, key in zip(edges, keys, strict=True)]
+        path = self.journal.path
+        return ReconfigurationGraph(self.study, nodes, edges, self.known.near_misses, choices, path)

@@ -7,12 +7,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quirkpy.explore import plan as answers
+from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
 from quirkpy.explore.plan import Cost, FlightTable
 from quirkpy.parts.checks import Floats
@@ -21,6 +24,7 @@ from quirkpy.state import State
 
 if TYPE_CHECKING:
     from quirkpy.explore.replay import Replay
+    from quirkpy.explore.robustness import Margin
     from quirkpy.explore.study import Study
     from quirkpy.views.drawing import Drawing
     from quirkpy.views.graph_picture import Colouring
@@ -105,12 +109,14 @@ class Edge:
     """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
 
     Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
+    robustness: what came of it when it was flown many times, if it was.
     """
 
     source: str
     selection: Choice
     outcomes: tuple[Outcome, ...]
     kind: Kind
+    robustness: Robustness | None = None
 
     @property
     def target(self) -> str | None:
@@ -133,7 +139,7 @@ class ReconfigurationGraph:
     """Nodes by name ("n0" ...), edges in canonical order: by the number of their node, then by choice.
 
     near_misses: pairs of nodes that differ by little more than the tolerance of shapes, and by how much.  coverage: the
-    share of all choices at the nodes found that were tried.
+    share of all choices at the nodes found that were tried.  path: its journal, if it has one.
     """
 
     study: Study
@@ -141,6 +147,7 @@ class ReconfigurationGraph:
     edges: list[Edge]
     near_misses: list[tuple[str, str, float]] = field(default_factory=list)
     choices: int = 0
+    path: Path | None = None
 
     @classmethod
     def load(cls, path: Any, modules: Iterable[str] = ()) -> ReconfigurationGraph:
@@ -189,9 +196,10 @@ class ReconfigurationGraph:
     ) -> Any:  # fmt: skip
         """The cheapest route from one node to another, as a `Plan`.
 
-        cost: "energy" that the spacecraft supplies, "time", "switches", or a function of an edge.  k: a list of the k
-        best; pareto: a list of all that none beats in both energy and time.  Edges whose outcome is not certain are
-        left out unless asked for; rejected ones always are.
+        cost: "energy" that the spacecraft supplies, "time", "switches", "risk", or a function of an edge.  k: a list of
+        the k best; pareto: a list of all that none beats in both energy and time.  Edges whose outcome is not certain
+        are left out unless asked for; rejected ones always are.  "risk" is minus the logarithm of the probability of
+        success, at the lower end of its interval; edges without `robustness` are left out.
         """
         if pareto:
             return answers.pareto(self, start, goal, ambiguous)
@@ -233,12 +241,40 @@ class ReconfigurationGraph:
 
         return replay(self, plan)
 
+    # --- what may differ in flight ------------------------------------------------------------------------------
+    def robustness(
+        self, edge: Edge, samples: int = 1000, *, spread: Spread | None = None, seed: int = 0,
+        workers: int | Executor = 1, target: str | None = None, within: float = 1e-2,
+    ) -> Robustness:  # fmt: skip
+        """Fly an edge many times, each with a start, masses, forces and hinges of its own, and count what comes of it.
+
+        The answer stays with the edge, here and in the journal.  spread: see `Spread`; seed: the same samples again,
+        whatever the number of workers.  target: the node that counts as success (default: that of the edge).  within
+        [m or rad]: where nodes hold the same pairs, and something can move, a sample belongs to the nearest of them, no
+        further away than this.
+        """
+        from quirkpy.explore.robustness import flown
+
+        return flown(self, edge, samples, Spread() if spread is None else spread, seed, workers, target, within)
+
+    def margins(
+        self, edge: Edge, reach: Spread | None = None, *, resolution: float = 1e-3, within: float = 1e-2
+    ) -> tuple[Margin, ...]:
+        """How far each parameter alone may move, either way, before something else comes of an edge.
+
+        reach: how far each is moved at most; zero leaves it out.  resolution: the share of that to which a change is
+        found, by steps that double and then by halves: what changes and changes back within one step is not seen.
+        """
+        from quirkpy.explore.robustness import FAR, margins
+
+        return margins(self, edge, FAR if reach is None else reach, resolution, within)
+
     # --- as others know it --------------------------------------------------------------------------------------
     def to_networkx(self) -> Any:
         """A `networkx.MultiDiGraph`: nodes "n0" ... with their figures, edges keyed by their selection.
 
-        Outcomes of ambiguous edges lead to each of their targets, marked so; edges that lead nowhere are left out, and
-        stand in `edges`.
+        Figures that are not known are left out.  Outcomes of ambiguous edges lead to each of their targets, marked so;
+        edges that lead nowhere are left out, and stand in `edges`.
         """
         import networkx
 
@@ -251,16 +287,14 @@ class ReconfigurationGraph:
                     out.add_edge(
                         edge.source, outcome.target, key=edge.selection.key, kind=edge.kind,
                         potential=edge.selection.potential, duration=outcome.duration, switching=outcome.switching,
-                        dissipated=outcome.dissipated, peak_speed=outcome.peak_speed,
+                        dissipated=outcome.dissipated, peak_speed=outcome.peak_speed, **chances(edge),
                     )  # fmt: skip
         return out
 
     def save(self, path: Any) -> None:
         """Write the graph, by the end of the name: .graphml, .dot or .json for other programs, .txt for people, or a
         picture as .png, .svg or .pdf."""
-        import pathlib
-
-        place = pathlib.Path(path)
+        place = Path(path)
         writers = {".graphml": self._graphml, ".dot": self._dot, ".json": self._json, ".txt": self._text}
         if place.suffix in writers:
             place.write_text(writers[place.suffix](), encoding="utf-8")
@@ -303,6 +337,7 @@ class ReconfigurationGraph:
         edges = [
             {"source": e.source, "joints": dict(e.selection.joints), "potential": e.selection.potential, "kind": e.kind,
              "outcomes": [outcome._asdict() for outcome in e.outcomes]}
+            | ({"robustness": e.robustness.record()} if e.robustness else {})
             for e in self.edges
         ]  # fmt: skip
         return json.dumps({"study": self.study.digest, "nodes": nodes, "edges": edges}, indent=1) + "\n"
@@ -316,6 +351,15 @@ class ReconfigurationGraph:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
         return f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: {kinds or 'none'})"
+
+
+def chances(edge: Edge) -> dict[str, Any]:
+    """What is known of the robustness of an edge, as figures."""
+    if edge.robustness is None:
+        return {}
+    low, high = edge.robustness.interval()
+    return {"probability": edge.robustness.probability, "probability_low": low, "probability_high": high,
+            "samples": edge.robustness.samples}  # fmt: skip
 
 
 def node_record(node: Node) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from quirkpy.explore.chances import Robustness
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.runner import Record
 from quirkpy.parts.part import PartError
@@ -21,6 +22,8 @@ TABLES = (
     "CREATE TABLE IF NOT EXISTS runs (node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, "
     "PRIMARY KEY (node, choice)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS taken (place INTEGER PRIMARY KEY, node TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS flights (node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, "
+    "PRIMARY KEY (node, choice)) WITHOUT ROWID",
 )
 
 
@@ -105,6 +108,21 @@ class Journal:
     def add(self, node: str, choice: str, record: Record) -> None:
         """Commit a run."""
         self._write("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (node, choice, text_of(record)))
+
+    # --- edges that were flown many times -------------------------------------------------------------------------
+    def add_robustness(self, node: str, choice: str, found: Robustness) -> None:
+        """Commit what came of an edge."""
+        self._write("INSERT OR REPLACE INTO flights VALUES (?, ?, ?)", (node, choice, json.dumps(found.record())))
+
+    def robustness(self) -> dict[tuple[str, str], Robustness]:
+        """What came of edges, by the id of their node and the key of their choice."""
+        if not self._read("SELECT name FROM sqlite_master WHERE name = 'flights'", ()):  # from before there were any
+            return {}
+        rows = self._read("SELECT node, choice, record FROM flights", ())
+        try:
+            return {(node, choice): Robustness.of(json.loads(text)) for node, choice, text in rows}
+        except (ValueError, TypeError, KeyError) as error:
+            raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
 
     def __len__(self) -> int:
         return int(self._read("SELECT COUNT(*) FROM runs", ())[0][0])

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from quirkpy.explore.graph import Edge, ReconfigurationGraph
 
-Cost: TypeAlias = "Literal['energy', 'time', 'switches'] | Callable[[Edge], float]"
+Cost: TypeAlias = "Literal['energy', 'time', 'switches', 'risk'] | Callable[[Edge], float]"
 #: What a step costs, by word.
 COSTS: dict[str, Callable[[Any], float]] = {
     "energy": lambda edge: supplied(edge),
     "time": lambda edge: edge.duration,
     "switches": lambda edge: 1.0,
+    "risk": lambda edge: risk(edge),
 }
 
 
@@ -35,11 +36,19 @@ def supplied(edge: Any) -> float:
     return max(0.0, edge.switching) + max(0.0, edge.put_in) + edge.holding * edge.duration
 
 
+def risk(edge: Any) -> float:
+    """Minus the logarithm of the probability that a step succeeds, at the lower end of its interval; infinite where
+    that is not known."""
+    low = 0.0 if edge.robustness is None else edge.robustness.interval()[0]
+    return -math.log(low) if low > 0.0 else math.inf
+
+
 @dataclass(frozen=True)
 class Plan(Sequence["Edge"]):
     """A route through the graph: edges one after the other, and what they cost.
 
-    energy [J] that the spacecraft supplies, time [s], switches: how many selections.
+    energy [J] that the spacecraft supplies, time [s], switches: how many selections; probability that all steps
+    succeed, None where that of one is not known.
     """
 
     edges: tuple[Any, ...]
@@ -64,6 +73,12 @@ class Plan(Sequence["Edge"]):
     def switches(self) -> int:
         """How many selections are made."""
         return len(self.edges)
+
+    @property
+    def probability(self) -> float | None:
+        """The product of the estimates for its steps."""
+        known = [edge.robustness.probability for edge in self.edges if edge.robustness is not None]
+        return math.prod(known) if len(known) == len(self.edges) else None
 
     def __getitem__(self, k: Any) -> Any:
         return self.edges[k]
@@ -110,6 +125,8 @@ def cheapest(graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> network
         value = float(price(edge))
         if not value >= 0.0:
             raise PartError(f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up.")
+        if value == math.inf:
+            continue
         if not out.has_edge(source, target) or value < out[source][target]["weight"]:
             out.add_edge(source, target, weight=value, edge=edge)
     return out
@@ -124,7 +141,7 @@ def plans(graph: ReconfigurationGraph, start: str, goal: str, cost: Any, k: int,
         return [Plan((), 0.0)]
     simple = cheapest(graph, cost, ambiguous)
     if not networkx.has_path(simple, source, target):
-        raise PartError(unreachable(graph, simple, source, target))
+        raise PartError(unreachable(graph, simple, source, target) + untried(graph, cost))
     found = itertools.islice(networkx.shortest_simple_paths(simple, source, target, weight="weight"), k)
     return [route(simple, path) for path in found]
 
@@ -146,6 +163,17 @@ def unreachable(graph: ReconfigurationGraph, simple: networkx.DiGraph, source: s
     return (
         f"plan: {target} cannot be reached from {source}: that leads to {len(from_here)} nodes ({shown_nodes}), and "
         f"{into} nodes lead to {target}; none is both."
+    )
+
+
+def untried(graph: ReconfigurationGraph, cost: Any) -> str:
+    """Which edges are no part of the answer because their risk is not known, in a sentence of its own."""
+    unknown = [edge for edge in graph.moves() if edge.robustness is None] if cost == "risk" else []
+    if not unknown:
+        return ""
+    return (
+        f"  The risk of {len(unknown)} edges is not known, of {unknown[0].source} -> {unknown[0].target} among them; "
+        "ask graph.robustness(edge) of those that matter."
     )
 
 

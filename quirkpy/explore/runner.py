@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -322,8 +322,12 @@ def directions(found: Equilibrium) -> list[Mode]:
     return [mode for mode in found.unstable if mode.eigenvalue.imag >= 0.0]
 
 
-def follow(study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium) -> Ended:
-    """What a motion leads to: where sensors meet they lock, and it goes on."""
+def follow(
+    study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium,
+    vary: Callable[[Multibody], Multibody] = lambda system: system,
+) -> Ended:  # fmt: skip
+    """What a motion leads to: where sensors meet they lock, and it goes on; vary: what the systems that it then makes
+    are in truth."""
     ended, gaps = Ended(found, tuple(links), (), (), ()), []
     while True:
         if found.run is not None:
@@ -343,7 +347,7 @@ def follow(study: Study, links: Sequence[Link], choice: Choice, found: Equilibri
         if new:
             links = released(study, caught.state, (*held, *new))
             ended = ended._replace(links=links, contacts=(*ended.contacts, *met))
-        onward = assembled(study, ended.links, caught.state, choice.potential)
+        onward = vary(assembled(study, ended.links, caught.state, choice.potential))
         if new:
             assert found.system is not None
             taken = found.system.energy(found.state) - onward.energy()  # what the pose loses as it snaps, too

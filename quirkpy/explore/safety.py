@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from quirkpy.collision import Clearances, clearances
 from quirkpy.multibody import Multibody
@@ -197,14 +195,22 @@ def peaks(run: Trajectory, what: Limited) -> Sizes:
 def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     """Names of the bodies that active joints hold together, piece by piece: what stands on the ground first, where
     anything does, then the largest; fixed bodies are one."""
+    made: list[tuple[str, ...]] | None = system.selection.derived.get("pieces")
+    if made is None:
+        made = system.selection.derived["pieces"] = _pieces_of(system)
+    return made
+
+
+def _pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     tables, n = system.tables, len(system.bodies)
-    ends = np.stack([tables.site_body[tables.joint_site1], tables.site_body[tables.joint_site2]])
-    one, two = ends[:, system.selection.joints]
-    whole = coo_array((np.ones(len(one)), (one, two)), shape=(n + 1, n + 1))
-    count, labels = connected_components(whole, directed=False)
+    one, two = (tables.site_body[sites[system.selection.joints]] for sites in (tables.joint_site1, tables.joint_site2))
+    labels = list(range(n + 1))
+    for a, b in zip(one.tolist(), two.tolist(), strict=True):
+        mine, other = labels[a], labels[b]
+        labels = [mine if label == other else label for label in labels]
     ground = any(body != GROUND for body in tables.fixed) or bool((np.concatenate([one, two]) == n).any())
     names = (*system.bodies, "ground")
-    out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(count)]
+    out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)]
     return sorted((piece for piece in out if piece), key=lambda piece: ("ground" not in piece, -len(piece), piece))
 
 

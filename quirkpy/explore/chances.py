@@ -1,0 +1,82 @@
+"""What may differ in flight, and what came of an edge that was flown many times."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quirkpy.parts.checks import not_negative
+from quirkpy.parts.part import Part, checked
+
+
+class Spread(Part):
+    """How far from what was written an edge may be flown; zero: exactly as written.
+
+    start [m or rad]: displacement, along each freedom, of the body that it moves most; speed [m/s or rad/s]: the same
+    of velocity.  mass, strength: logarithms of the factors by which mass and inertia of each body, and the loads of
+    each force, differ: 0.01 is one per cent.  hinge [m]: displacement of each joint that moves, along each axis of its
+    site.
+    """
+
+    start: float = checked(not_negative, default=1e-3, kw_only=True)
+    speed: float = checked(not_negative, default=0.0, kw_only=True)
+    mass: float = checked(not_negative, default=0.01, kw_only=True)
+    strength: float = checked(not_negative, default=0.02, kw_only=True)
+    hinge: float = checked(not_negative, default=0.0, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """What came of an edge that was flown `samples` times.
+
+    outcomes: how often each: the name of a node, or what else an outcome may be; successes: those that reached the
+    target; spread and seed: what was drawn.
+    """
+
+    target: str
+    samples: int
+    outcomes: tuple[tuple[str, int], ...]
+    spread: Spread
+    seed: int
+
+    @property
+    def successes(self) -> int:
+        """How often it reached its target."""
+        return dict(self.outcomes).get(self.target, 0)
+
+    @property
+    def probability(self) -> float:
+        """The share of successes."""
+        return self.successes / self.samples
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Between which probabilities the true one lies with this confidence at least (Clopper and Pearson 1934)."""
+        from scipy.special import betaincinv
+
+        n, k, half = self.samples, self.successes, 0.5 * (1.0 - confidence)
+        low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, half))
+        high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1.0 - half))
+        return low, high
+
+    def record(self) -> dict[str, Any]:
+        """What a journal keeps of it: plain values."""
+        fields = {name: getattr(self.spread, name) for name, _ in Spread._checks}
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {
+            "spread": fields,
+            "outcomes": dict(self.outcomes),
+        }
+
+    @staticmethod
+    def of(record: Mapping[str, Any]) -> Robustness:
+        """That which a record describes."""
+        spread, outcomes = Spread(**record["spread"]), tuple(record["outcomes"].items())
+        return Robustness(**{**record, "spread": spread, "outcomes": outcomes})
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        others = ", ".join(f"{n} {label}" for label, n in self.outcomes if label != self.target)
+        return f"{self.probability:.4g} ({low:.4g} to {high:.4g} with 95 % confidence), {self.samples} samples" + (
+            f"; else {others}" if others else ""
+        )

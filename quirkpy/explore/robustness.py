@@ -1,0 +1,300 @@
+"""How sure an edge is: flown many times with all that may differ in flight, and how far each of it may move."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.course import Stop
+from quirkpy.explore.chances import Robustness, Spread
+from quirkpy.explore.choices import Choice, Link
+from quirkpy.explore.explorer import check_workers, pool_for, workers_of
+from quirkpy.explore.graph import Node
+from quirkpy.explore.identity import poses_of
+from quirkpy.explore.journal import Journal
+from quirkpy.explore.runner import Ended, assembled, follow, judged, rigid, rule_of, uninterrupted
+from quirkpy.explore.safety import judge
+from quirkpy.explore.study import Study
+from quirkpy.explore.variations import Variations
+from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.event import SensorsMeet
+from quirkpy.parts.part import PartError
+from quirkpy.settle import run_to_rest, settle
+from quirkpy.trajectory import Trajectory
+from quirkpy.vicinity import Vicinity
+
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import Edge, ReconfigurationGraph
+
+#: What comes of a sample that ends at rest in no shape of the graph, and of one that raises an error.
+ELSEWHERE, FAILED = "elsewhere", "failed"
+#: A first motion that takes so many times the steps of the edge's own is looked at step by step: it may never end.
+LONGER = 4
+#: How far parameters are moved at most, where nothing else is asked for.
+FAR = Spread(start=0.1, speed=0.1, mass=1.0, strength=1.0, hinge=0.01)
+#: Samples that one task of a worker flies at most, and tasks for each worker at least.
+MOST, AHEAD = 500, 4
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+class Margin(NamedTuple):
+    """How far a parameter may move, down and up, before something else comes of an edge.
+
+    low, high: where the outcome changes; None: nowhere up to `reach`.  below, above: what comes of it beyond; "blocked"
+    where a stop is in the way of the start.  All in the units of `Spread`, each known to within `resolution`.
+    """
+
+    parameter: str
+    low: float | None
+    high: float | None
+    below: str | None
+    above: str | None
+    reach: float
+    resolution: float
+
+
+class Goal(NamedTuple):
+    """A node, as motions are compared with it: its name, which pairs are held and how turned, and its pose."""
+
+    key: str
+    held: frozenset[tuple[int, int]]
+    pose: Floats
+
+
+def goals_of(graph: ReconfigurationGraph) -> list[Goal]:
+    """All nodes of a graph."""
+    return [Goal(key, _held(node.links), poses_of(node.state.r, node.state.q)) for key, node in graph.nodes.items()]
+
+
+def _held(links: Sequence[Link]) -> frozenset[tuple[int, int]]:
+    return frozenset((link.pair, link.roll) for link in links)
+
+
+# --- flying -----------------------------------------------------------------------------------------------------------
+class Flights:
+    """An edge, flown as often as one likes."""
+
+    def __init__(
+        self, study: Study, node: Node, choice: Choice, nudge: tuple[float, int] | None, goals: Sequence[Goal],
+        within: float,
+    ) -> None:  # fmt: skip
+        self.study, self.node, self.choice, self.goals, self.within = study, node, choice, goals, within
+        self.variations = Variations(study, node, choice, nudge)
+        self.rule = rule_of(study, study.nudge, (SensorsMeet(),))
+        self.zero = np.zeros(len(self.variations.parameters))
+        self.short: tuple[frozenset[Any], str, int] | None = None  # what meets, what comes of it, steps until then
+        self._learn()
+
+    def _learn(self) -> None:
+        """What the edge itself does: where it ends with its first contact, and nothing can move then, samples in which
+        the same sensors meet need no more."""
+        ended = self._ended(self.zero)
+        self.nominal = self._label(ended)
+        if len(ended.runs) == 1 and ended.contacts and ended.violation is None and self.study.on_contact == "lock":
+            last = assembled(self.study, ended.links, ended.found.state, self.choice.potential)
+            if rigid(last) is not None:
+                run = ended.runs[0]
+                self.short = _met(run), self.nominal, run.counts.steps
+
+    def label(self, x: Floats) -> str:
+        """What comes of the edge at some parameters: the name of a node, or another word."""
+        try:
+            return self._shortly(x) or self._label(self._ended(x))
+        except Exception:
+            return FAILED
+
+    def _shortly(self, x: Floats) -> str | None:
+        """The same from the first motion alone, where that says all."""
+        if self.short is None:
+            return None
+        met, label, steps = self.short
+        system = self.variations.at(x)
+        settings = replace(self.rule.settings, max_steps=LONGER * steps)
+        run = system._moved(self.rule.duration, settings, self.rule.stop, False)
+        if run.stop is Stop.INTERRUPTED:
+            raise KeyboardInterrupt
+        if run.stop is not Stop.EVENT or _met(run) != met:
+            return None
+        violation = judge(self.study.safety, run).violation
+        return label if violation is None else violation.kind
+
+    def _ended(self, x: Floats) -> Ended:
+        """The whole motion."""
+        system = self.variations.at(x)
+        if self.variations.stands(x):
+            found = settle(system, self.rule)
+        else:
+            around = Vicinity(system.clusters, system.initial)
+            found = replace(run_to_rest(system, around.whole, self.rule), system=system)
+        uninterrupted(found)
+        return follow(self.study, self.variations.links, self.choice, found, lambda s: self.variations.also(x, s))
+
+    def _label(self, ended: Ended) -> str:
+        kind, _, rests = judged(self.study, self.node, ended)
+        if not rests:
+            return kind
+        state, held = ended.found.state, _held(ended.links)
+        pose = poses_of(state.r, state.q)
+        near = [(self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals if goal.held == held]
+        distance, key = min(near, default=(math.inf, ELSEWHERE))
+        return key if distance <= self.within else ELSEWHERE
+
+    def count(self, spread: Spread, seed: int, samples: range) -> Counter[str]:
+        """What came of some samples."""
+        return Counter(self.label(self.variations.drawn(spread, seed, k)) for k in samples)
+
+    # --- margins --------------------------------------------------------------------------------------------------
+    def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
+        """One parameter after the other."""
+        for k, (parameter, far) in enumerate(
+            zip(self.variations.parameters, self.variations.scale(reach).tolist(), strict=True)
+        ):
+            if far > 0.0:
+                (low, below), (high, above) = (self._change(k, sense * far, resolution) for sense in (-1.0, 1.0))
+                yield Margin(parameter.name, low, high, below, above, far, resolution * far)
+
+    def _change(self, k: int, far: float, resolution: float) -> tuple[float | None, str | None]:
+        """Where along one parameter the outcome first changes, and to what: steps that double, then halves."""
+        inside, outside, step = 0.0, None, resolution
+        while outside is None and inside < 1.0:
+            there = min(1.0, inside + step)
+            label = self._moved(k, there * far)
+            if label == self.nominal:
+                inside, step = there, 2.0 * step
+            else:
+                outside, beyond = there, label
+        if outside is None:
+            return None, None
+        while outside - inside > resolution:
+            middle = 0.5 * (inside + outside)
+            label = self._moved(k, middle * far)
+            if label == self.nominal:
+                inside = middle
+            else:
+                outside, beyond = middle, label
+        return 0.5 * (inside + outside) * far, beyond
+
+    def _moved(self, k: int, value: float) -> str:
+        x = self.zero.copy()
+        x[k] = value
+        return self.label(x) if self.variations.allows(x) else "blocked"
+
+
+def _met(run: Trajectory) -> frozenset[Any]:
+    """The pairs of sensors whose meeting has ended a run."""
+    return frozenset(frozenset(event.sensors) for event in run.events if event.sensors and event.t == run.t[-1])
+
+
+# --- many at once -----------------------------------------------------------------------------------------------------
+class Task(NamedTuple):
+    """What a worker is told of an edge: all that decides what comes of a sample."""
+
+    digest: str
+    node: Node
+    choice: Choice
+    nudge: tuple[float, int] | None
+    goals: tuple[Goal, ...]
+    within: float
+    spread: Spread
+    seed: int
+
+
+def flown(
+    graph: ReconfigurationGraph, edge: Edge, samples: int, spread: Spread, seed: int, workers: Any,
+    target: str | None, within: float,
+) -> Robustness:  # fmt: skip
+    """See `ReconfigurationGraph.robustness`."""
+    place = _place(graph, edge)
+    check_workers("robustness", workers)
+    if type(samples) is not int or samples < 1:
+        raise PartError(f"robustness: samples is {shown(samples)}, but must be a whole number from 1 up.")
+    if target is None and edge.target is None:
+        raise PartError(f"robustness: {edge!r} leads to no one node; say with target= which of them counts as success.")
+    key = graph[str(edge.target if target is None else target)].key
+    task = _task(graph, edge, within, spread, seed)
+    with pool_for(workers, graph.study) as pool:
+        counts = _alone(graph.study, task, samples) if pool is None else _together(pool, graph.study, task, samples)
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    found = Robustness(key, samples, tuple(order), spread, seed)
+    graph.edges[place] = replace(edge, robustness=found)
+    if graph.path is not None:
+        with Journal(graph.path) as journal:
+            journal.add_robustness(graph.nodes[edge.source].id, edge.selection.key, found)
+    return found
+
+
+def margins(
+    graph: ReconfigurationGraph, edge: Edge, reach: Spread, resolution: float, within: float
+) -> tuple[Margin, ...]:
+    """See `ReconfigurationGraph.margins`."""
+    _place(graph, edge)
+    if not 0.0 < resolution < 1.0:
+        raise PartError(f"margins: resolution is {shown(resolution)}, but must be a share of the reach, 0 to 1.")
+    flights = _flights(graph.study, _task(graph, edge, within, reach, 0))
+    return tuple(flights.margins(reach, resolution))
+
+
+def _place(graph: ReconfigurationGraph, edge: Edge) -> int:
+    """Where an edge stands in its graph; known by what it chooses, for one that was flown before has changed."""
+    for k, other in enumerate(graph.edges):
+        if other.source == edge.source and other.selection == edge.selection:
+            return k
+    raise PartError(f"robustness: {edge!r} is no edge of this graph; give one of graph.edges.")
+
+
+def _task(graph: ReconfigurationGraph, edge: Edge, within: float, spread: Spread, seed: int) -> Task:
+    node = graph.nodes[edge.source]
+    return Task(graph.study.digest, node, edge.selection, edge.nudge, tuple(goals_of(graph)), within, spread, seed)
+
+
+def _flights(study: Study, task: Task) -> Flights:
+    return Flights(study, task.node, task.choice, task.nudge, task.goals, task.within)
+
+
+def _alone(study: Study, task: Task, samples: int) -> Counter[str]:
+    return _flights(study, task).count(task.spread, task.seed, range(samples))
+
+
+def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter[str]:
+    """Batches of samples by many workers; each sample is the same whoever flies it."""
+    size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
+    batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
+    jobs = [pool.submit(fly_batch, study, task, batch) for batch in batches]
+    try:
+        return sum((job.result() for job in jobs), Counter[str]())
+    except BrokenExecutor as error:
+        raise PartError(
+            "robustness: a worker was killed or could not start; nothing of this edge is kept (a script asks for "
+            "workers under `if __name__ == '__main__':`)."
+        ) from error
+
+
+class Seat(threading.local):
+    """What a worker keeps between batches: the edge that it has flown last."""
+
+    task: Task | None = None
+    flights: Flights | None = None
+
+
+SEAT = Seat()
+
+
+def fly_batch(study: Study, task: Task, samples: range) -> Counter[str]:
+    """Some samples, in a worker."""
+    if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
+        SEAT.task, SEAT.flights = task, _flights(study, task)
+    return SEAT.flights.count(task.spread, task.seed, samples)
+
+
+def _same(one: Task, two: Task) -> bool:
+    """Whether two tasks are of one edge, flown alike."""
+    return (one.digest, one.node.id, one.choice, one.nudge, one.within, len(one.goals)) == (
+        two.digest, two.node.id, two.choice, two.nudge, two.within, len(two.goals)
+    )  # fmt: skip

@@ -1,0 +1,267 @@
+"""What an edge may meet in flight: starts, masses, forces and hinges that are not quite what was written."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.clusters import Clusters
+from quirkpy.explore.chances import Spread
+from quirkpy.explore.choices import Choice
+from quirkpy.explore.graph import Node
+from quirkpy.explore.runner import begin, directions, rule_of
+from quirkpy.explore.study import Study, freedoms_of
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
+from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
+from quirkpy.multibody import Multibody
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.event import SensorsMeet
+from quirkpy.parts.part import PartError
+from quirkpy.polishing import size_of
+from quirkpy.settle import nudged, settle
+from quirkpy.state import State
+from quirkpy.tables.merge import turned
+from quirkpy.tables.tables import ANGLE, Tables
+from quirkpy.tables.vary import has_strength, varied
+from quirkpy.vicinity import Vicinity
+
+#: What a parameter moves.
+What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
+#: So often at most a start is drawn again that lies beyond a stop.
+DRAWN_AGAIN = 1000
+#: Displacements up to this [m or rad] do not turn slopes of coordinates to half of them; and by so much they are found.
+CLOSE, STEP = 0.05, 1e-6
+#: Angles so far from half a turn [rad] do not pass it with such displacements.
+AWAY = 0.5
+
+
+class Parameter(NamedTuple):
+    """One number that may differ: what it moves, of which part or along which freedom or axis."""
+
+    what: What
+    of: str
+    axis: int = 0
+
+    @property
+    def name(self) -> str:
+        """As it is called in answers."""
+        axis = f" {'xyz'[self.axis]}" if self.what == "hinge" else ""
+        return f"{self.what} of {self.of}{axis}" if self.of else f"{self.what} {self.axis + 1}"
+
+
+class Variations:
+    """A choice at a node, and the systems that are nearly the one which it makes.
+
+    A vector x has a number for each of `parameters`, in the units of `Spread`; zeros give the very system and start.
+    nudge: how the edge leaves an unstable start.  Everything is compiled once; only numbers are exchanged.
+    """
+
+    def __init__(self, study: Study, node: Node, choice: Choice, nudge: tuple[float, int] | None) -> None:
+        begun = begin(study, node, choice, study.universe(node))
+        if begun is None:
+            raise PartError(f"robustness: the joints of {choice} cannot all be met at {node.key}.")
+        self.study, self.links, self.system = study, begun.links, begun.system
+        self.start = _nudged_start(study, begun.system, nudge)
+        self.around = Vicinity(self.system.clusters, replace(self.start, held=()))
+        self.places = _places(self.system, self.start)
+        self.parameters = self._parameters()
+        self._last: tuple[Floats, State] | None = None  # the start asked for last
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        tables = self.system.tables
+        free = range(self.around.freedoms)
+        acting = [tables.force_names[k] for k in self.system.selection.forces]
+        return (
+            *(Parameter("start", "", k) for k in free),
+            *(Parameter("speed", "", k) for k in free),
+            *(Parameter("mass", body) for body in self.system.bodies),
+            *(Parameter("strength", force) for force in acting if has_strength(tables, force)),
+            *(Parameter("hinge", joint, axis) for joint in self.places for axis in range(3)),
+        )
+
+    def scale(self, spread: Spread) -> Floats:
+        """The spread of each parameter (p,)."""
+        return np.array([getattr(spread, parameter.what) for parameter in self.parameters])
+
+    def drawn(self, spread: Spread, seed: int, sample: int) -> Floats:
+        """The parameters of one sample (p,), normally distributed, the same whoever draws them.
+
+        A start in which shut faces would lie within each other is none: it is drawn again.
+        """
+        rng, scale = np.random.default_rng((seed, sample)), self.scale(spread)
+        x = scale * rng.standard_normal(len(scale))
+        free = self.around.freedoms
+        for _ in range(DRAWN_AGAIN):
+            if self.allows(x):
+                return x
+            x = x.copy()
+            x[:free] = scale[:free] * rng.standard_normal(free)
+        raise PartError(
+            f"robustness: of {DRAWN_AGAIN} starts drawn none is free of the stops; give a smaller start= spread."
+        )
+
+    # --- starts ---------------------------------------------------------------------------------------------------
+    @cached_property
+    def _steps(self) -> Floats:
+        """How far along each freedom a displacement of 1 m or 1 rad of the body that moves most is (f,)."""
+        return np.array([1.0 / size_of(self.around, unit) for unit in np.eye(self.around.freedoms)])
+
+    def state(self, x: Floats) -> State:
+        """The start at some parameters; nothing but its displacement and speeds counts."""
+        f = self.around.freedoms
+        if not x[: 2 * f].any():
+            return self.start
+        if self._last is None or self._last[0] is not x:
+            xi, eta = (self._steps * some for some in (x[:f], x[f : 2 * f]))
+            rows = self.around.answers(self.around.displaced(xi[None], eta[None])).rows[0]
+            near = self._plain and abs(x[:f]).sum() <= CLOSE
+            self._last = x, self._moved_to(rows) if near else self.around.state_of(rows)
+        return self._last[1]
+
+    def _moved_to(self, rows: Floats) -> State:
+        """The state of rows so near that no angle has passed half a turn."""
+        s, y = self.start, rows.copy()
+        r, q, v, omega = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
+        return State(s.t, s.bodies, r, q, v, omega, s.joints, s.windings)
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether rows are bodies, and no angle is near half a turn."""
+        s = self.around.state
+        values = self.around.at.coordinates(np.arange(len(s.joints)))[:, 0]
+        angles = values[self.system.tables.coordinate_kind == ANGLE]
+        turns = abs(np.remainder(angles, 2.0 * np.pi) - np.pi)
+        return self.around.entry.merger is None and bool((turns > AWAY).all())
+
+    def stands(self, x: Floats) -> bool:
+        """Whether the start is the pose of the node itself, at rest, which may then be an equilibrium."""
+        return self.start is self.system.initial and not x[: 2 * self.around.freedoms].any()
+
+    def allows(self, x: Floats) -> bool:
+        """Whether a start lies beyond no stop."""
+        f = self.around.freedoms
+        if not len(self._stops) or not x[:f].any():
+            return True
+        slopes, free = self._clearance_slopes
+        nearly, moved = free + slopes @ x[:f], abs(slopes) @ abs(x[:f])
+        if abs(x[:f]).sum() <= CLOSE and (abs(nearly) >= 0.5 * moved).all():
+            return bool((nearly >= -TOUCHING).all())
+        return bool((self._clearances(x) >= -TOUCHING).all())
+
+    @property
+    def _stops(self) -> Any:
+        return self.around.engine.model.stops.what
+
+    def _clearances(self, x: Floats) -> Floats:
+        """How far the coordinates of stops are from these (ns,)."""
+        stops = self.around.engine.model.stops
+        here = self.state(x).instant(self.around.engine.selection)
+        values = here.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
+        return np.asarray(stops.numbers[:, SIDE] * (values - stops.numbers[:, BOUND]))
+
+    @cached_property
+    def _clearance_slopes(self) -> tuple[Floats, Floats]:
+        """The same to first order, where a small step says all: slopes (ns, f) and what there is at the start (ns,)."""
+        f, here = self.around.freedoms, self._clearances(np.zeros(len(self.parameters)))
+        steps = STEP * np.eye(len(self.parameters))[:f]
+        slopes = [(self._clearances(step) - self._clearances(-step)) / (2.0 * STEP) for step in steps]
+        return np.array(slopes).T.reshape(len(here), f), here
+
+    # --- systems --------------------------------------------------------------------------------------------------
+    def at(self, x: Floats) -> Multibody:
+        """The system at some parameters, in its start; it serves until the next one is asked for."""
+        own, made = self._own, self.system.on_tables(self._tables(self.system.tables, x), self.state(x))
+        if own is not None:
+            own.fit(made)
+        return made
+
+    def also(self, x: Floats, system: Multibody) -> Multibody:
+        """Another system of these bodies and forces, joined otherwise, at the same parameters."""
+        return system.on_tables(self._tables(system.tables, x), system.initial)
+
+    def _tables(self, tables: Tables, x: Floats) -> Tables:
+        """Tables with other numbers, as far as they know the parts of which the parameters speak."""
+        masses: dict[str, float] = {}
+        strengths: dict[str, float] = {}
+        shifts: dict[str, Floats] = {}
+        first = 2 * self.around.freedoms
+        for (what, name, axis), value in zip(self.parameters[first:], x[first:].tolist(), strict=True):
+            if value and what == "mass":
+                masses[name] = math.exp(value)
+            elif value and what == "strength" and name in tables.force_index:
+                strengths[name] = math.exp(value)
+            elif value and what == "hinge" and name in tables.joint_index:
+                shifts.setdefault(name, np.zeros(3))[axis] = value
+        if not (masses or strengths or shifts):
+            return tables
+        return varied(tables, masses, strengths, self._moved_sites(tables, shifts))
+
+    def _moved_sites(self, tables: Tables, shifts: dict[str, Floats]) -> dict[int, Floats]:
+        """Rows and points of the sites of joints that are shifted [m]."""
+        out = {}
+        for name, shift in shifts.items():
+            k = tables.joint_index[name]
+            for row, axes in zip((tables.joint_site1[k], tables.joint_site2[k]), self.places[name], strict=True):
+                out[int(row)] = tables.site_point[row] + axes @ shift
+        return out
+
+    @cached_property
+    def _own(self) -> _Own | None:
+        """None where locks make one body of several, or users' Python acts: then each system has an engine anew."""
+        engine = Engine(self.system.selection)
+        plain = self.system.clusters.merger is None and not engine.model.hook.any()
+        return _Own(engine) if plain else None
+
+
+class _Own:
+    """One engine for all systems of which only numbers differ, with arrays of its own to write these to."""
+
+    def __init__(self, engine: Engine) -> None:
+        m = engine.model
+        engine.model = m._replace(
+            sites=m.sites._replace(place=m.sites.place.copy()), bodies=m.bodies.copy(),
+            elements=m.elements._replace(numbers=m.elements.numbers.copy()),
+            schedules=m.schedules._replace(knots=m.schedules.knots.copy()),
+        )  # fmt: skip
+        self.engine = engine
+
+    def fit(self, system: Multibody) -> None:
+        """Make it that of another system."""
+        t, m = system.tables, self.engine.model
+        m.sites.place[:, :3] = t.site_point
+        m.bodies[:, 0], m.bodies[:, 1:] = t.body_mass, t.body_inertia.reshape(-1, 9)[:, UPPER]
+        m.elements.numbers[:] = t.element_numbers
+        m.schedules.knots[:, 1:] = t.knot_value
+        self.engine.selection = system.selection
+        system.selection.derived["clusters"] = Clusters(system.selection, self.engine)
+
+
+def _nudged_start(study: Study, system: Multibody, nudge: tuple[float, int] | None) -> State:
+    """Where the motion of an edge begins: an unstable start is left along one of its directions."""
+    if nudge is None:
+        return system.initial
+    first = settle(system, rule_of(study, 0.0, (SensorsMeet(),)))
+    size, k = nudge
+    state = nudged(Vicinity(system.clusters, first.state), directions(first)[k], size)
+    if state is None:
+        raise PartError("robustness: a stop is in the way of the sense in which the edge leaves its start.")
+    return state
+
+
+def _places(system: Multibody, state: State) -> dict[str, tuple[Floats, Floats]]:
+    """The selected joints that move: axes of site 1, in the axes of each of its two bodies (3, 3)."""
+    t, out = system.tables, {}
+    turns = np.concatenate([state.q, [(1.0, 0.0, 0.0, 0.0)]])
+    for k in system.selection.joints:
+        if freedoms_of(t.joints[k]) > 0:
+            one, two = (t.site_body[row] for row in (t.joint_site1[k], t.joint_site2[k]))
+            axes = t.site_axes[t.joint_site1[k]].reshape(3, 3)
+            in_n = turned(turns[one][None], axes.T).T
+            there = turned(turns[two][None] * (1.0, -1.0, -1.0, -1.0), in_n.T).T
+            out[t.joint_names[k]] = axes, there
+    return out

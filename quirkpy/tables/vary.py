@@ -1,0 +1,91 @@
+"""The same tables with masses, strengths of forces and places of joints that differ from what was written."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.force import ELEMENT_KINDS, ElementKind
+from quirkpy.tables.tables import Selection, Tables
+
+#: For each kind of element the numbers, and the schedules in place of them, by which its load grows in proportion.
+STRENGTH: dict[ElementKind, tuple[slice | Ints, tuple[int, ...]]] = {
+    "uniform": (slice(3), ()),
+    "pair": (slice(0, 3, 2), ()),
+    "coordinate": (np.array([0, 2, 3]), ()),
+    "push": (slice(6), (0, 1)),
+    "dipoles": (slice(3), (0,)),
+    "image": (slice(1, 2), ()),
+    "planet dipole": (slice(10, 13), ()),
+    "charges": (slice(1), (0,)),
+    "bushing": (slice(42), ()),
+    "wheel": (slice(3), (0,)),
+}
+#: What tables are made of, and what has been derived from it that knows no numbers.
+FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
+NAMES = ("body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index", "force_index")
+#: What others derive from a selection that knows none either.
+NUMBERLESS = ("agree", "pieces")
+#: The arrays that differ.
+VARIED = ("body_mass", "body_inertia", "element_numbers", "knot_value", "site_point")
+
+
+def has_strength(tables: Tables, force: str) -> bool:
+    """Whether a force is one whose loads can be made stronger by a factor: no law of a user's own, no field that also
+    says how N moves."""
+    rows = _elements(tables, force)
+    return len(rows) > 0 and all(ELEMENT_KINDS[tables.element_kind[row]] in STRENGTH for row in rows)
+
+
+def varied(
+    tables: Tables, masses: Mapping[str, float], strengths: Mapping[str, float], places: Mapping[int, Floats]
+) -> Tables:
+    """Tables with masses and moments of inertia of bodies, and loads of forces, times a factor, by name; and other
+    points of sites, by row [m]."""
+    arrays = {name: getattr(tables, name).copy() for name in VARIED}
+    mass, inertia, numbers, knots = (arrays[name] for name in VARIED[:4])
+    for body, factor in masses.items():
+        row = tables.body_index[body]
+        mass[row] *= factor
+        inertia[row] *= factor
+    for force, factor in strengths.items():
+        for row, columns, times in _stronger(tables, force):
+            numbers[row, columns] *= factor
+            for some in times:
+                knots[some] *= factor
+    for site, point in places.items():
+        arrays["site_point"][site] = point
+    return with_numbers(tables, arrays)
+
+
+def _stronger(tables: Tables, force: str) -> Iterator[tuple[int, slice | Ints, list[slice]]]:
+    """Of each element of a force the row, and the columns and knots that grow with it."""
+    for row in _elements(tables, force):
+        columns, schedules = STRENGTH[ELEMENT_KINDS[tables.element_kind[row]]]
+        which = [s for s in (int(tables.element_schedule[row, k]) for k in schedules) if s >= 0]
+        yield row, columns, [slice(*tables.schedule_knot[s : s + 2].tolist()) for s in which]
+
+
+def _elements(tables: Tables, force: str) -> range:
+    k = tables.force_index[force]
+    return range(int(tables.force_element[k]), int(tables.force_element[k + 1]))
+
+
+def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
+    """The same tables with other numbers in some arrays, without asking the parts: for thousands of them."""
+    out = object.__new__(Tables)
+    vars(out).update({name: getattr(tables, name) for name in (*FIELDS, *NAMES)}, **arrays)
+    for array in arrays.values():
+        array.setflags(write=False)
+    return out
+
+
+def selection_on(tables: Tables, chosen: Selection) -> Selection:
+    """The same selection, on tables of which only numbers differ."""
+    out = Selection(tables, chosen.joints, chosen.forces)
+    vars(out).update(rows=chosen.rows, elements=chosen.elements, joint_names=chosen.joint_names)
+    out.derived.update({name: chosen.derived[name] for name in NUMBERLESS if name in chosen.derived})
+    return out

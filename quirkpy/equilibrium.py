@@ -13,7 +13,7 @@ from quirkpy.analysis import Pull, Reaction
 from quirkpy.kernels.arrays import V
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import DOUBTS, ZERO, polish, size_of
+from quirkpy.polishing import DOUBTS, IDLE, NO_PULL, polish, size_of, unknown_below
 from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide
 from quirkpy.state import State
 from quirkpy.vicinity import Vicinity
@@ -27,7 +27,8 @@ Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", 
 #: The asymmetry of K, as a share of it, above which forces have no potential; a rate of growth or decay counts as none
 #: below this share of the fastest motion.
 ASYMMETRY, NO_RATE = 1e-6, 1e-8
-#: Along a neutral direction nothing pulls: less than this share of the largest stiffness makes of a stride.
+#: Along a neutral direction nothing pulls but rounding: less than this share of what the largest stiffness makes of a
+#: stride.
 FLAT = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
 FOLLOWED, STRIDE = 0.3, 0.1
@@ -209,7 +210,7 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
 
     energies, along = np.linalg.eigh(motion.energy)
     x = (motion.span @ along)[:n]
-    unknown = np.maximum(ZERO * float(abs(k).max()), DOUBTS * np.linalg.norm(K.doubt @ (rest.T @ x), axis=0))
+    unknown = unknown_below(K, rest.T @ x)
     flat, falling = abs(energies) <= unknown, energies < -unknown
     level, downhill = (
         tuple(mode(around, rest.T @ a, 0j) for a in x[:, which].T) for which in (flat, falling)
@@ -319,8 +320,7 @@ def _split(around: Vicinity) -> tuple[Floats, Floats]:
     if not f:
         return np.zeros((0, 0)), np.zeros((0, 0))
     _, sigma, Vt = np.linalg.svd(K.values)
-    doubt = np.linalg.norm(K.doubt @ Vt.T, axis=0)
-    flat = Vt[sigma <= np.maximum(ZERO * sigma[0], DOUBTS * doubt)]
+    flat = Vt[sigma <= unknown_below(K, Vt.T)]
     neutral = np.array([a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]).reshape(-1, f)
     full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)
     return neutral, full[:, len(neutral) :].T
@@ -330,20 +330,20 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
     """Whether equilibria go on along a direction: with every body on its screw, as symmetries move them; or step by
     step, put right after each."""
     along = direction / max(size_of(around, direction), 1e-300)
-    scale = max(float(abs(around.stiffness.values).max(initial=0.0)), 1e-300)
+    idle = FLAT * STRIDE * float(abs(around.stiffness.values).max(initial=0.0)) + IDLE * around.loading + NO_PULL
     turned = around.answers(around.screwed(along, np.array(SCREWED))).felt
-    if abs(turned).max(initial=0.0) <= FLAT * STRIDE * scale:
+    if abs(turned).max(initial=0.0) <= idle:
         return True
-    return all(_followed(around, sense * along, scale) for sense in (1.0, -1.0))
+    return all(_followed(around, sense * along, idle) for sense in (1.0, -1.0))
 
 
-def _followed(around: Vicinity, along: Floats, scale: float) -> bool:
+def _followed(around: Vicinity, along: Floats, idle: float) -> bool:
     here = around
     for _ in range(round(FOLLOWED / STRIDE)):
         rows = here.answers(here.displaced(STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
         left = size_of(there.around, there.around.pull)  # what no stiffness could put right
-        if not there.settled or there.moved > 0.5 * STRIDE or left > FLAT * STRIDE * scale:
+        if not there.settled or there.moved > 0.5 * STRIDE or left > idle:
             return False
         along = there.around.coordinates_of(here, along)
         along, here = along / size_of(there.around, along), there.around

@@ -15,14 +15,14 @@ LONGEST = 0.1
 #: Newton steps at most; the step [m], [rad] below which the next would change nothing; and how much a step with an old
 #: stiffness must gain, or the stiffness is computed anew.
 NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
-#: A stiffness counts as zero below this share of the largest, and below so many times what its differences leave in
-#: doubt.
-ZERO, DOUBTS = 1e-11, 10.0
+#: A stiffness counts as zero below this share of the largest, below so many times what its differences leave in doubt,
+#: and below this [1/s2], by which nothing would move within years.
+ZERO, DOUBTS, NONE = 1e-11, 10.0, 1e-18
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
 ROUNDING = 1e-6
 #: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
-#: and of the largest acceleration that loads would give without joints.
-IDLE = 1e-12
+#: and of the largest acceleration that loads would give without joints; or below this [m/s2], [rad/s2] altogether.
+IDLE, NO_PULL = 1e-12, 1e-14
 #: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad], whither it pulls.
 PLAIN, ONWARD = 0.5, 1e-4
 
@@ -95,7 +95,7 @@ def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
     zero, and its pull the largest.)"""
     K = around.stiffness.values
     left, stiff = size_of(around, pull - K @ (back @ pull)), float(abs(K).max(initial=0.0))
-    return left <= IDLE * stiff or left <= IDLE * (stiff + around.loading)
+    return left <= IDLE * stiff + NO_PULL or left <= IDLE * (stiff + around.loading)
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:
@@ -111,6 +111,11 @@ def pseudo_inverse(K: Slopes) -> Floats:
     if not K.values.size:
         return K.values
     U, sigma, Vt = np.linalg.svd(K.values)
-    doubt = np.linalg.norm(K.doubt @ Vt.T, axis=0)
-    known = sigma > np.maximum(ZERO * sigma[0], DOUBTS * doubt)
+    known = sigma > unknown_below(K, Vt.T)
     return np.asarray((Vt[known].T / sigma[known]) @ U[:, known].T)
+
+
+def unknown_below(K: Slopes, along: Floats) -> Floats:
+    """What the stiffness along some directions of length one (f, k) must exceed not to count as zero (k,)."""
+    least = max(ZERO * float(np.linalg.norm(K.values, 2)), NONE)
+    return np.maximum(least, DOUBTS * np.linalg.norm(K.doubt @ along, axis=0))

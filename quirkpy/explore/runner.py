@@ -20,9 +20,10 @@ from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
+from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
-from quirkpy.settle import STILL, Catch, Rule, nudged, run_to_rest, settle
+from quirkpy.settle import STILL, Catch, Rule, clearances, nudged, run_to_rest, settle
 from quirkpy.simulate import Settings
 from quirkpy.state import MEETING_TOLERANCE, State
 from quirkpy.trajectory import Trajectory
@@ -113,10 +114,7 @@ def _locks(study: Study, link: Link) -> bool:
 # --- putting systems together -----------------------------------------------------------------------------------------
 def assembled(study: Study, links: Sequence[Link], state: State, potential: str | None) -> Multibody:
     """The system with some pairs held and a potential."""
-    joints: list[Part] = []
-    for link in links:
-        joints += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-    forces = study.forces[potential] if potential is not None else ()
+    forces, joints = study.forces[potential] if potential is not None else (), parts_of(study, links)
     return Multibody(*study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state)
 
 
@@ -158,26 +156,36 @@ def firmest(study: Study, pair: int, roll: int) -> Link | None:
 
 def caught_by(study: Study, links: Sequence[Link], state: State) -> Catch | None:
     """The state on the joints of some links, or None where they cannot all be met."""
-    parts: list[Part] = []
+    universe = Multibody(*study.system.parts, candidates=parts_of(study, links), start=state)
+    return caught_in(holding_system(study, universe, links))
+
+
+def parts_of(study: Study, links: Iterable[Link]) -> list[Part]:
+    """The joints of some links, and their stops."""
+    out: list[Part] = []
     for link in links:
-        parts += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-    return caught_in(Multibody(*study.system.parts, candidates=parts, start=state), names_of(study, links))
+        out += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
+    return out
 
 
-def names_of(study: Study, links: Iterable[Link]) -> list[str]:
-    """The joints of the system, and those of some links."""
-    parts = list(study.system.parts)
-    for link in links:
-        parts += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-    return [part.name for part in parts if isinstance(part, BaseJoint)]
+def holding_system(study: Study, universe: Multibody, links: Iterable[Link]) -> Multibody:
+    """Of all that may act, the joints of the system and those of some links, with their stops, and no other force."""
+    parts = [*study.system.parts, *parts_of(study, links)]
+    held = [part.name for part in parts if isinstance(part, BaseJoint | JointStop)]
+    return universe.choosing(held, ())
 
 
-def caught_in(universe: Multibody, joints: list[str]) -> Catch | None:
-    """The state of a system on some joints of those that may act in it, or None where they cannot all be met."""
-    system = universe.choosing(joints, ())
+def caught_in(system: Multibody) -> Catch | None:
+    """The state of a system on its joints and within their stops, or None where they cannot all be met."""
     caught = system.caught()
-    gaps = residual(caught.state.instant(system.selection)).gaps.values()
-    return caught if all(gap.size <= MEETING_TOLERANCE for gap in gaps) else None
+    return caught if misfit(system, caught.state) <= MEETING_TOLERANCE else None
+
+
+def misfit(system: Multibody, state: State) -> float:
+    """How far the ends of any joint are apart, or a joint is beyond a stop [m], [rad]."""
+    at = state.instant(system.selection)
+    gaps = [gap.size for gap in residual(at).gaps.values()]
+    return max([*gaps, *(-clearances(at)[0]).tolist()], default=0.0)
 
 
 # --- one choice -------------------------------------------------------------------------------------------------------
@@ -194,7 +202,7 @@ class Begun(NamedTuple):
 def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begun | None:
     """Make a choice at a node; None where its joints cannot all be met."""
     links = chosen_links(study, node, choice)
-    caught = fitted(universe, names_of(study, links))
+    caught = fitted(holding_system(study, universe, links))
     if caught is None:
         return None
     system = chosen_system(study, universe, node, choice, links, caught.state)
@@ -224,13 +232,11 @@ def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | N
     return Record(tuple(outcomes), tuple(reached))
 
 
-def fitted(universe: Multibody, joints: list[str]) -> Catch | None:
+def fitted(system: Multibody) -> Catch | None:
     """The pose of a node on the joints of a choice, from which it does not differ where these have held it before."""
-    state = universe.choosing(joints, ()).initial
-    gaps = residual(state.instant(universe.tables.select(joints, ()))).gaps.values()
-    if all(gap.size <= START_TOLERANCE for gap in gaps):
-        return Catch(state, 0.0, np.zeros(2))
-    return caught_in(universe, joints)
+    if misfit(system, system.initial) <= START_TOLERANCE:
+        return Catch(system.initial, 0.0, np.zeros(2))
+    return caught_in(system)
 
 
 def chosen_links(study: Study, node: Node, choice: Choice) -> list[Link]:
@@ -248,13 +254,11 @@ def chosen_system(
     study: Study, universe: Multibody, node: Node, choice: Choice, links: list[Link], state: State
 ) -> Multibody:
     """The universe of a node with what a choice selects."""
-    joints, stops = names_of(study, links), []
-    for link in links:
-        parts = study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
-        stops += [part.name for part in parts if isinstance(part, Force)]
+    parts = [*study.system.parts, *parts_of(study, links)]
+    held = [part.name for part in parts if isinstance(part, BaseJoint | Force)]
     always = [part.name for part in universe.parts if isinstance(part, Force)]
     forces = [force.name for force in study.forces[choice.potential]]
-    return universe.choosing(joints, [*always, *stops, *forces]).at(state)
+    return universe.choosing(held, [*always, *forces]).at(state)
 
 
 def energy_of_switching(study: Study, universe: Multibody, node: Node, system: Multibody, state: State) -> float:

@@ -83,6 +83,43 @@ def test_a_turning_pair_settles_farther_apart_and_keeps_turning() -> None:
     np.testing.assert_allclose(found.state.omega[:, 2], h / (J + m * x * x), rtol=1e-7)
 
 
+def row(driven: tuple[bool, ...], seed: int) -> qp.Multibody:
+    """Floating cubes in a row on parallel hinges, some of them sprung and all damped, that swing without momenta."""
+    rng = np.random.default_rng(seed)
+    n, side = len(driven) + 1, 0.1
+    cubes = [qp.Body.box(f"c{k}", (side, side, side), 1.0, position=(side * k, 0.0, 0.0)) for k in range(n)]
+    hinges, springs = [], []
+    for k, sprung in enumerate(driven):
+        at = (side * (k + 0.5), 0.5 * side, 0.0)
+        hinges.append(qp.Revolute(f"h{k}", cubes[k], cubes[k + 1], at=at, axis=(0, 0, 1)))
+        springs.append(qp.HingeSpring(f"s{k}", hinges[-1], stiffness=1e-3 if sprung else 0.0, damping=2e-4))
+    system = qp.Multibody(*cubes, *hinges, *springs)
+    start, r = system.initial, system.initial.r
+    rates = np.cumsum(np.append(0.0, rng.uniform(0.2, 0.5, n - 1)))
+    v = np.zeros((n, 3))
+    for k in range(1, n):
+        arms = [np.array([side * (k - 0.5), 0.5 * side, 0.0]) - r[i] for i in (k - 1, k)]
+        v[k] = v[k - 1] + np.cross((0, 0, rates[k - 1]), arms[0]) - np.cross((0, 0, rates[k]), arms[1])
+    d, v = r - r.mean(axis=0), v - v.mean(axis=0)
+    own = side**2 / 6.0
+    turning = (np.cross(d, v)[:, 2].sum() + own * rates.sum()) / ((d**2).sum() + n * own)
+    v -= np.cross((0, 0, turning), d)
+    swing = {f"c{k}": dict(velocity=v[k], angular_velocity=(0, 0, rates[k] - turning)) for k in range(n)}
+    return system.at(start.replace(swing))
+
+
+@pytest.mark.parametrize("driven", [(False,), (True, False), (False, True), (False, True, False), (False, False)])
+def test_a_hinge_of_what_floats_that_only_damping_acts_on_is_neutral(driven: tuple[bool, ...]) -> None:
+    """It stops wherever the others leave it: beside the six motions of the whole, one neutral direction for each."""
+    for seed in range(3):
+        found = row(driven, seed).settle()
+        assert (found.verdict, found.damped) == ("stable", True), found.reason
+        assert len(found.neutral) == 6 + driven.count(False)
+        assert found.state.t < 1e4
+        for k, sprung in enumerate(driven):
+            assert not sprung or found.state[f"h{k}"].angle == pytest.approx(0.0, abs=1e-9)
+
+
 # --- what never settles -----------------------------------------------------------------------------------------------
 def test_an_undamped_swing_never_settles() -> None:
     found = slider().settle()

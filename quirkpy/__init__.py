@@ -11,7 +11,7 @@ from quirkpy.explore.choosing import Choosing, Chosen, OneHinge
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.identity import SameShape
 from quirkpy.explore.options import Free, Hinge, Lock, Option
-from quirkpy.explore.safety import Criterion, KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
+from quirkpy.explore.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
 from quirkpy.explore.study import Study
 from quirkpy.formats import from_json, to_json
 from quirkpy.linear import Linear
@@ -97,7 +97,6 @@ __all__ = [
     "CompiledForce",
     "Coordinate",
     "Coulomb",
-    "Criterion",
     "Cylinder",
     "Cylindrical",
     "Damper",

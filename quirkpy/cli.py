@@ -130,7 +130,7 @@ def report(asked: argparse.Namespace) -> Answer:
     written = [str(path) for path in asked.out]
     if written:
         return Answer(f"{graph!r} is in {', '.join(written)}.", summary(graph) | {"out": written})
-    return Answer(graph.report(), json.loads(graph._json()))
+    return Answer(graph.report(), json.loads(graph.to_json()))
 
 
 def _graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:

@@ -1,8 +1,6 @@
 """Clearance along a whole run: how near bodies come to each other, and where they collide.
 
-Between its rows a run is taken to follow curves through poses, velocities and accelerations of both; where these may
-miss the motion by more than matters, states between them are asked for (`run.at`).  On the curves nothing is missed:
-see `kernels/advancement.py`.
+Between its rows a run is taken to follow curves (`Between`).  On these nothing is missed: see `kernels/advancement.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.between import Between
 from quirkpy.kernels.advancement import (
     FOUND_WIDTH,
     LEAST,
@@ -27,10 +26,9 @@ from quirkpy.kernels.advancement import (
     Room,
     pass_by,
 )
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH
-from quirkpy.kernels.curves import CONTROLS, CURVE_WIDTH, RELATIVE_WIDTH, fill_bends, fill_middles
+from quirkpy.kernels.arrays import STATE_WIDTH
+from quirkpy.kernels.curves import CONTROLS, CURVE_WIDTH, RELATIVE_WIDTH
 from quirkpy.kernels.distance import ANSWER_WIDTH, GAP, distances
-from quirkpy.kernels.engine import STANDARD_CONTROL
 from quirkpy.kernels.kinematics import fill_frames, ground_frames
 from quirkpy.kernels.solids import (
     BOX,
@@ -60,9 +58,6 @@ SLACK = 1e-4
 #: The curves may miss the motion by this share of the slack; clearances of pairs that are near are found to another,
 #: and the time at which one falls below its threshold to a third.
 OF_CURVES, OF_LEAST, OF_PASSING = 0.25, 0.5, 0.01
-#: A step in which a body turns further than the first [rad] is halved by another run, one further than the second along
-#: the curves, for bodies are seen from each other; and so often at most.
-FAR_TURN, WIDE_TURN, MOST_ROUNDS = 1.0, 0.5, 25
 #: Faces enclose no more than this [rad] where they lie on each other.
 ALIGNED = 1e-2
 
@@ -116,15 +111,6 @@ class Clearances:
         return tuple(pair for pair in self.pairs if pair.ends == "jammed" and not pair.partners)
 
 
-class Rows(NamedTuple):
-    """A run as it is looked at: times, states, angles and stops that hold, row by row."""
-
-    t: Floats
-    states: Floats
-    angles: Floats
-    held: Bools
-
-
 def clearances(
     run: Trajectory, *, margin: float = 0.0, slack: float = SLACK, pairs: Iterable[tuple[str, str]] | None = None
 ) -> Clearances:
@@ -149,8 +135,10 @@ def clearances(
     if not len(chosen) or len(run.t) < 2:
         return Clearances((), (), 0.0, 0)
     reach = np.minimum(*(solids.numbers[chosen[:, k], REACH] for k in (0, 1)))
-    rows, bends, error = bent(run, solids, OF_CURVES * share * float(reach.min()))
-    return judged(run, names, solids, chosen, rows, bends, error, wide, share * reach)
+    allowed, between = OF_CURVES * share * float(reach.min()), run.between
+    if between.error > allowed:
+        between = Between(run, solids, allowed)
+    return judged(run, names, solids, chosen, between, wide, share * reach)
 
 
 def chosen_pairs(names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[str, str]] | None) -> Ints:
@@ -166,71 +154,14 @@ def chosen_pairs(names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[s
     return np.array([[names.index(name) for name in pair] for pair in ordered], dtype=np.int64).reshape(-1, 2)
 
 
-# --- the motion between rows ----------------------------------------------------------------------------------------
-def bent(run: Trajectory, solids: Solids, allowed: float) -> tuple[Rows, Floats, float]:
-    """Rows so dense that curves between them miss the motion by no more than `allowed` [m], accelerations, and by how
-    much they may."""
-    c = run.course
-    rows = Rows(c.t, c.states, c.angles, c.held if c.held.size else np.zeros((len(c.t), 0), dtype=bool))
-    reach = np.zeros(run.system.tables.n_bodies + 1)
-    np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
-    for _ in range(MOST_ROUNDS):
-        bends, missed = bends_of(run, rows, reach)
-        rate = np.linalg.norm(rows.states[:, :-1, OMEGA:STATE_WIDTH], axis=2).max(axis=1)
-        turn = np.diff(rows.t) * np.maximum(rate[1:], rate[:-1])
-        coarse = (missed > allowed) | (turn > FAR_TURN)
-        if coarse.any():
-            rows = with_middles(run, rows, np.flatnonzero(coarse))
-        elif (turn > WIDE_TURN).any():
-            rows = halved(rows, bends, np.flatnonzero(turn > WIDE_TURN))
-        else:
-            return rows, bends, float(missed.max(initial=0.0))
-    bends, missed = bends_of(run, rows, reach)
-    return rows, bends, float(missed.max(initial=0.0))
-
-
-def with_middles(run: Trajectory, rows: Rows, steps: Ints) -> Rows:
-    """The rows, and those that the run has in the middle of some steps."""
-    t = 0.5 * (rows.t[steps] + rows.t[steps + 1])
-    at = [run.at(float(x)).instant() for x in t]
-    states = rows.states[steps].copy()
-    for k, instant in enumerate(at):
-        states[k, :-1] = instant.state
-    angles = np.array([instant.near for instant in at]).reshape(len(t), -1)
-    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
-
-
-def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
-    """The rows, and those that the curves have in the middle of some steps."""
-    t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
-    fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
-    return inserted(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
-
-
-def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
-    """The rows with a new one in each of some steps."""
-    return Rows(*(np.insert(old, steps + 1, more, axis=0) for old, more in zip(rows, new, strict=True)))
-
-
-def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
-    """Accelerations at all rows, and how far the motion may be from the curves."""
-    e, n = run.system.engine, len(rows.states[0])
-    bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
-    e.model.control[:] = STANDARD_CONTROL
-    room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
-    fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)
-    e.python.raise_pending()
-    return bends, missed
-
-
 # --- judging --------------------------------------------------------------------------------------------------------
 def judged(
-    run: Trajectory, names: tuple[str, ...], solids: Solids, chosen: Ints, rows: Rows, bends: Floats, error: float,
-    margin: float, slack: Floats,
+    run: Trajectory, names: tuple[str, ...], solids: Solids, chosen: Ints, between: Between, margin: float,
+    slack: Floats,
 ) -> Clearances:  # fmt: skip
     """The clearance of every pair, and the collisions."""
-    count, k = len(chosen), len(rows.t)
-    motions = Motions(rows.t, rows.states, bends)
+    rows, count, k = between.rows, len(chosen), len(between.rows.t)
+    motions = Motions(rows.t, rows.states, between.bends)
     room = Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros((MOST_HALVINGS + 2, 2)))
     last, found = steps_of(run, solids, chosen, k), np.zeros((count, FOUND_WIDTH))
     pass_by(False, chosen, last, OF_LEAST * slack, np.zeros((0, 0)), solids, motions, room, found)
@@ -256,7 +187,7 @@ def judged(
         Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
         for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)
     )
-    return Clearances(tuple(pairs), tuple(sorted(collisions)), error, int(found[:, LOOKS].sum()))
+    return Clearances(tuple(pairs), tuple(sorted(collisions)), between.error, int(found[:, LOOKS].sum()))
 
 
 def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:

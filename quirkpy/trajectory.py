@@ -13,8 +13,10 @@ import numpy as np
 
 from quirkpy import analysis, quat
 from quirkpy.analysis import ReactionAxes
+from quirkpy.between import ALLOWED, Between
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.solids import REACH, solids_of
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
@@ -143,6 +145,12 @@ class Trajectory:
         """From a stored state to a time before the next."""
         settings = replace(self.settings, keep="ends", max_steps=None)
         return driver_for(settings)(self.system.clusters, from_here, t - from_here.t, (), settings).run()
+
+    @cached_property
+    def between(self) -> Between:
+        """The same motion at any times at once, on curves that miss it by no more than `ALLOWED`."""
+        solids = solids_of(self.system.tables)[1]
+        return Between(self, solids, ALLOWED * float(solids.numbers[:, REACH].min(initial=1.0)))
 
     def sampled(self, step: float) -> Trajectory:
         """The same run with states at least every `step` [s]: the stored ones, and between them what `at` gives, with

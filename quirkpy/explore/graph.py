@@ -295,7 +295,7 @@ class ReconfigurationGraph:
         """Write the graph, by the end of the name: .graphml, .dot or .json for other programs, .txt for people, or a
         picture as .png, .svg or .pdf."""
         place = Path(path)
-        writers = {".graphml": self._graphml, ".dot": self._dot, ".json": self._json, ".txt": self._text}
+        writers = {".graphml": self._graphml, ".dot": self._dot, ".json": self.to_json, ".txt": self._text}
         if place.suffix in writers:
             place.write_text(writers[place.suffix](), encoding="utf-8")
         elif place.suffix in PICTURES:
@@ -332,7 +332,8 @@ class ReconfigurationGraph:
                     lines.append(f"  {edge.source} -> {outcome.target} [label={json.dumps(edge.selection.key)}];")
         return "\n".join([*lines, "}"]) + "\n"
 
-    def _json(self) -> str:
+    def to_json(self) -> str:
+        """All nodes and edges, floats exactly: the same text for the same graph, however it was explored."""
         nodes = {key: node_record(node) | {"id": node.id, "name": node.name} for key, node in self.nodes.items()}
         edges = [
             {"source": e.source, "joints": dict(e.selection.joints), "potential": e.selection.potential, "kind": e.kind,

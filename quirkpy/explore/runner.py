@@ -14,7 +14,7 @@ from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, certify
 from quirkpy.explore.choices import Choice, Link
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
-from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peaks
+from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peak
 from quirkpy.explore.study import Study
 from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
@@ -398,9 +398,9 @@ def measured(
 ) -> Outcome:  # fmt: skip
     """The figures of a motion."""
     runs, violation = ended.runs, ended.violation
-    speeds = [float(peaks(run, "speed").values.max(initial=0.0)) for run in runs]
+    speeds = [peak(run, "speed") for run in runs]
     wanted = any(isinstance(rule, Limit) and rule.what == "load" for rule in study.safety)
-    loads = [float(peaks(run, "load").values.max(initial=0.0)) for run in runs] if wanted else []
+    loads = [peak(run, "load") for run in runs] if wanted else []
     return Outcome(
         kind, None, reason,
         duration=float(runs[-1].t[-1]) if runs else 0.0,

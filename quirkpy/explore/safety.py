@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quirkpy.collision import Clearances, clearances
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Site
-from quirkpy.parts.checks import Floats, instance, not_negative, number, optional, positive, text, word
+from quirkpy.parts.checks import Floats, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
 from quirkpy.state import State
@@ -58,12 +59,16 @@ class StayTogether(Safety):
         loose = min(pieces[1:], key=lambda piece: len(piece))
         if self.apart is None:
             return Violation("comes apart", 0.0, loose)
-        bodies = list(run.system.bodies)
+        bodies, allowed = list(run.system.bodies), self.apart
         main, rest = ([bodies.index(name) for name in piece if name in bodies] for piece in (pieces[0], loose))
-        r = run.course.states[:, :-1, :3]
-        here = r[:, rest].mean(axis=1) - (r[:, main].mean(axis=1) if main else 0.0)
-        far = np.linalg.norm(here - here[0], axis=1) > self.apart
-        return Violation("comes apart", float(run.t[far][0] - run.t[0]), loose) if far.any() else None
+
+        def between(states: Floats) -> Floats:
+            r = states[..., R:Q]
+            return np.asarray(r[:, rest].mean(axis=1) - (r[:, main].mean(axis=1) if main else 0.0))
+
+        begun = between(run.course.states[:1, :-1])
+        t = run.between.first(lambda states: allowed - np.linalg.norm(between(states) - begun, axis=1))
+        return None if t is None else Violation("comes apart", t - float(run.t[0]), loose)
 
 
 class NoCollision(Safety):
@@ -105,19 +110,34 @@ class NoCollision(Safety):
 
 class Limit(Safety):
     """A quantity stays below a value: "speed" of any mass centre [m/s], "turning" of any body [rad/s], or "load" on
-    any joint [N or N m], of least norm where it is not unique."""
+    any joint [N or N m], of least norm where it is not unique.  Loads are looked at where the run has stored states."""
 
     what: Limited = checked(word(Limited))
     value: float = checked(positive)
 
     def first(self, run: Trajectory) -> Violation | None:
-        sizes = peaks(run, self.what)
-        over = (sizes.values > self.value).any(axis=1)
-        if not over.any():
+        t = self._loaded(run) if self.what == "load" else run.between.first(
+            lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0)
+        )  # fmt: skip
+        if t is None:
             return None
-        k = int(np.argmax(over))
-        which = sizes.names[int(np.argmax(sizes.values[k]))]
-        return Violation(f"{self.what} above {self.value:g}", float(sizes.t[k] - run.t[0]), (which,))
+        names, sizes = run.system.bodies, rates(run.between.at(np.array([t])), self.what)[0]
+        if self.what == "load":
+            names, sizes = loads(run, run.at(t))
+        which = names[int(np.argmax(sizes))]
+        return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), (which,))
+
+    def _loaded(self, run: Trajectory) -> float | None:
+        """When a joint load first passes the limit [s]."""
+        over = [k for k in range(len(run.t)) if loads(run, run._state(k)).sizes.max(initial=0.0) > self.value]
+        if not over or over[0] == 0:
+            return float(run.t[0]) if over else None
+        low, high = float(run.t[over[0] - 1]), float(run.t[over[0]])
+        while high - low > LOCATED * (high - low + float(np.ptp(run.t))):
+            middle = 0.5 * (low + high)
+            within = loads(run, run.at(middle)).sizes.max(initial=0.0) <= self.value
+            low, high = (middle, high) if within else (low, middle)
+        return high
 
 
 class KeepOut(Safety):
@@ -129,67 +149,62 @@ class KeepOut(Safety):
     length: float = checked(positive, default=1.0)
 
     def first(self, run: Trajectory) -> Violation | None:
-        name = self.site.body.name
-        states = run.course.states[:, :-1]
-        bodies = list(run.system.bodies)
-        if name in bodies:
-            own = states[:, bodies.index(name)]
-            origin = own[:, :3] + turned(own[:, 3:7], np.broadcast_to(self.site.at, own[:, :3].shape))
-            axis = turned(own[:, 3:7], np.broadcast_to(unit(self.site.z), own[:, :3].shape))
-        else:
+        name, bodies = self.site.body.name, list(run.system.bodies)
+        others = [k for k, body in enumerate(bodies) if body != name]
+
+        def margins(states: Floats) -> Floats:
+            """How far outside of the cone, or beyond its end, each other body is: below zero inside (k, others)."""
+            d = states[:, others, R:Q] - self._placed(states, bodies)[:, None, :3]
+            along = np.einsum("koi,ki->ko", d, self._placed(states, bodies)[:, 3:])
+            far = np.linalg.norm(d, axis=2)
+            return np.asarray(np.maximum(far * np.cos(self.half_angle) - along, far - self.length))
+
+        t = run.between.first(lambda states: margins(states).min(axis=1, initial=np.inf))
+        if t is None:
+            return None
+        inside = bodies[others[int(np.argmin(margins(run.between.at(np.array([t])))[0]))]]
+        return Violation("enters a cone that must stay clear", t - float(run.t[0]), (inside, name))
+
+    def _placed(self, states: Floats, bodies: list[str]) -> Floats:
+        """Origin and z axis of the site in N (k, 6)."""
+        if self.site.body.name not in bodies:  # fixed
             at, axes = self.site.placed()
-            origin = np.broadcast_to(at, states[:, 0, :3].shape)
-            axis = np.broadcast_to(np.array(axes).reshape(3, 3)[:, 2], origin.shape)
-        for k in range(len(states)):
-            for other in (b for b in bodies if b != name):
-                d = states[k, bodies.index(other), :3] - origin[k]
-                far = float(np.linalg.norm(d))
-                if 0.0 < far < self.length and d @ axis[k] > far * np.cos(self.half_angle):
-                    return Violation("enters a cone that must stay clear", float(run.t[k] - run.t[0]), (other, name))
-        return None
-
-
-class Criterion(Safety):
-    """A function of a state stays at or above zero: ``Criterion("level", lambda state: state["arm"].position[2])``."""
-
-    name: str = checked(text)
-    function: Callable[[State], float]
-
-    def first(self, run: Trajectory) -> Violation | None:
-        for state in run.states:
-            if number(self.function(state)) < 0.0:
-                return Violation(self.name, float(state.t - run.t[0]), ())
-        return None
+            return np.tile([*at, *np.array(axes).reshape(3, 3)[:, 2]], (len(states), 1))
+        own = states[:, bodies.index(self.site.body.name)]
+        arm, z = (turned(own[:, Q:V], np.tile(a, (len(own), 1))) for a in (self.site.at, unit(self.site.z)))
+        return np.concatenate([own[:, R:Q] + arm, z], axis=1)
 
 
 # --- what happens along a motion --------------------------------------------------------------------------------------
-class Sizes(NamedTuple):
-    """Times (k,), sizes (k, n), and what each column belongs to."""
+#: A joint load is found to have passed a limit to this share of the duration of the run.
+LOCATED = 1e-9
 
-    t: Floats
-    values: Floats
+
+def rates(states: Floats, what: Limited) -> Floats:
+    """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k, n)."""
+    columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
+    return np.asarray(np.linalg.norm(states[..., columns], axis=2))
+
+
+class Loads(NamedTuple):
+    """Names of joints, and the larger of force [N] and torque [N m] on each (n,)."""
+
     names: tuple[str, ...]
+    sizes: Floats
 
 
-#: Loads are looked at, at most, so many times along a motion: each costs a decomposition.
-LOADS_SEEN = 60
+def loads(run: Trajectory, state: State) -> Loads:
+    """What all joints carry in one state of a run."""
+    found = run.system.reactions(state)
+    sizes = [max(np.linalg.norm(reaction.force), np.linalg.norm(reaction.torque)) for reaction in found.values()]
+    return Loads(tuple(found), np.array(sizes))
 
 
-def peaks(run: Trajectory, what: Limited) -> Sizes:
-    """Speeds, rates of turning, or joint loads along a motion."""
-    rows = run.course.states[:, :-1]
-    if what == "speed":
-        return Sizes(run.t, np.linalg.norm(rows[..., 7:10], axis=2), run.system.bodies)
-    if what == "turning":
-        return Sizes(run.t, np.linalg.norm(rows[..., 10:13], axis=2), run.system.bodies)
-    seen = np.unique(np.linspace(0, len(run.t) - 1, min(LOADS_SEEN, len(run.t))).round().astype(int))
-    loads = [run.system.reactions(run._state(int(k))) for k in seen]
-    names = tuple(dict.fromkeys(name for load in loads for name in load))
-    values = np.zeros((len(seen), len(names)))
-    for k, load in enumerate(loads):
-        for name, reaction in load.items():
-            values[k, names.index(name)] = max(np.linalg.norm(reaction.force), np.linalg.norm(reaction.torque))
-    return Sizes(run.t[seen], values, names)
+def peak(run: Trajectory, what: Limited) -> float:
+    """The highest speed, rate of turning, or joint load of the states that a motion has stored."""
+    if what == "load":
+        return max(float(loads(run, run._state(k)).sizes.max(initial=0.0)) for k in range(len(run.t)))
+    return float(rates(run.course.states[:, :-1], what).max(initial=0.0))
 
 
 def pieces_of(system: Multibody) -> list[tuple[str, ...]]:

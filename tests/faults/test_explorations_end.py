@@ -35,7 +35,7 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def whole() -> str:
     """The graph of an exploration that nothing disturbed."""
-    return far_pair().explore()._json()
+    return far_pair().explore().to_json()
 
 
 def slow(path: Path, workers: int, seconds: float) -> subprocess.Popen[str]:
@@ -84,7 +84,7 @@ def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
         assert runs_in(path) >= before
         graph = qp.ReconfigurationGraph.load(path, ["tests.studies"])
         assert len(graph.edges) <= runs_in(path)
-    assert study.explore(path)._json() == study.explore()._json()
+    assert study.explore(path).to_json() == study.explore().to_json()
 
 
 @pytest.mark.slow
@@ -124,8 +124,8 @@ def test_an_interruption_leaves_a_journal_that_goes_on(workers: int, tmp_path: P
     assert words.rstrip().endswith("KeyboardInterrupt")
     assert 4 <= runs_in(path) < 30
     study = far_pair(Slow(0.1))
-    assert "interrupted" not in study.explore(path)._json()
-    assert study.explore(path)._json() == study.explore()._json()
+    assert "interrupted" not in study.explore(path).to_json()
+    assert study.explore(path).to_json() == study.explore().to_json()
 
 
 def test_an_interrupted_run_is_no_outcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_an_interrupted_run_is_no_outcome(monkeypatch: pytest.MonkeyPatch, tmp_p
     with pytest.raises(KeyboardInterrupt):
         study.explore(tmp_path / "pair.db")
     monkeypatch.undo()
-    assert study.explore(tmp_path / "pair.db")._json() == study.explore()._json()
+    assert study.explore(tmp_path / "pair.db").to_json() == study.explore().to_json()
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_a_worker_that_is_killed(tmp_path: Path) -> None:
     fuse.touch()
     check_refused(lambda: study.explore(path, workers=2), "explore: a worker was killed", ("goes on", "__main__"))
     assert not fuse.exists()
-    assert study.explore(path, workers=2)._json() == study.explore()._json()
+    assert study.explore(path, workers=2).to_json() == study.explore().to_json()
 
 
 @pytest.mark.slow
@@ -180,7 +180,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: str
     kept = runs_in(path)
     assert 0 < kept < 30
     assert len(qp.ReconfigurationGraph.load(path).edges) == kept
-    assert study.explore(path)._json() == whole
+    assert study.explore(path).to_json() == whole
 
 
 def scratched(path: Path) -> None:
@@ -261,8 +261,8 @@ def test_reading_writes_nothing(good: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize("workers", [2, 4])
 def test_processes(workers: int, tmp_path: Path, whole: str) -> None:
     before = dict(os.environ)
-    assert far_pair().explore(tmp_path / "pair.db", workers=workers)._json() == whole
-    assert qp.ReconfigurationGraph.load(tmp_path / "pair.db")._json() == whole
+    assert far_pair().explore(tmp_path / "pair.db", workers=workers).to_json() == whole
+    assert qp.ReconfigurationGraph.load(tmp_path / "pair.db").to_json() == whole
     assert dict(os.environ) == before
 
 
@@ -282,7 +282,7 @@ def test_executors(executor: str, whole: str) -> None:
         "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
     }  # fmt: skip
     with makers[executor]() as pool:
-        assert far_pair().explore(workers=pool)._json() == whole
+        assert far_pair().explore(workers=pool).to_json() == whole
 
 
 def test_a_run_that_raises_is_an_edge(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_run_that_raises_is_an_edge(tmp_path: Path) -> None:
     assert graph.kinds["moved"] == 2
     assert "no force today" in graph.report()
     with ThreadPoolExecutor(2) as pool:
-        assert failing_pair().explore(workers=pool)._json() == graph._json()
+        assert failing_pair().explore(workers=pool).to_json() == graph.to_json()
 
 
 # --- not everything ---------------------------------------------------------------------------------------------------
@@ -305,8 +305,8 @@ def test_a_budget_is_honest(budget: int, tmp_path: Path, whole: str) -> None:
     assert graph.choices == sum(study.count(node) for node in graph.nodes.values())
     assert graph.coverage == len(graph.edges) / graph.choices
     with ThreadPoolExecutor(2) as pool:
-        assert study.explore(workers=pool, budget=budget)._json() == graph._json()
-    assert study.explore(path)._json() == whole
+        assert study.explore(workers=pool, budget=budget).to_json() == graph.to_json()
+    assert study.explore(path).to_json() == whole
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -320,9 +320,9 @@ def test_towards_a_goal(sign: float, tmp_path: Path) -> None:
     graph = study.explore(path, towards=towards)
     assert graph.coverage == 1.0
     with ThreadPoolExecutor(3) as pool:
-        assert study.explore(workers=pool, towards=towards)._json() == graph._json()
-    assert qp.ReconfigurationGraph.load(path)._json() == graph._json()
-    assert study.explore(path, towards=towards)._json() == graph._json()
+        assert study.explore(workers=pool, towards=towards).to_json() == graph.to_json()
+    assert qp.ReconfigurationGraph.load(path).to_json() == graph.to_json()
+    assert study.explore(path, towards=towards).to_json() == graph.to_json()
     short = study.explore(budget=16, towards=towards)
     assert {edge.source for edge in short.edges} <= {edge.source for edge in graph.edges}
     order = list(dict.fromkeys(edge.source for edge in study.explore(budget=16, towards=towards).edges))

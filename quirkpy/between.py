@@ -1,0 +1,196 @@
+"""Between the rows of a run: curves of fifth degree through poses, velocities and accelerations of both.
+
+The rows are made so dense that the curves miss the motion by no more than is allowed; states between them are then
+known for all times at once, at the cost of a few products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.curves import fill_bends, fill_middles
+from quirkpy.kernels.engine import STANDARD_CONTROL
+from quirkpy.kernels.solids import REACH, SOLID_BODY, Solids
+from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.tables.merge import product
+
+if TYPE_CHECKING:
+    from quirkpy.trajectory import Trajectory
+
+#: A step in which a body turns further than the first [rad] is halved by another run, one further than the second along
+#: the curves, for bodies are seen from each other; and so often at most.
+FAR_TURN, WIDE_TURN, MOST_ROUNDS = 1.0, 0.5, 25
+#: The curves of a run may miss it by this share of the reach of its smallest body.
+ALLOWED = 2.5e-5
+#: Each step is looked at in so many places; and so often again around the first place where something is wrong.
+PLACES, CLOSER = 8, 12
+#: A dip is followed where its bottom might lie so many times as far below its lowest place as its sides are above that.
+STEEP = 2.0
+
+
+class Rows(NamedTuple):
+    """A run as it is looked at: times, states, angles and stops that hold, row by row."""
+
+    t: Floats
+    states: Floats
+    angles: Floats
+    held: Bools
+
+
+class Between:
+    """The motion of a run on curves that miss it by no more than `allowed` [m], for points on bodies: their solids say
+    how far out these lie.
+
+    rows: of the run, and of more states where it takes them; bends: accelerations there (k, nb, 6); error: by how much
+    the curves may miss the motion [m].
+    """
+
+    def __init__(self, run: Trajectory, solids: Solids, allowed: float) -> None:
+        c = run.course
+        rows = Rows(c.t, c.states, c.angles, c.held if c.held.size else np.zeros((len(c.t), 0), dtype=bool))
+        reach = np.zeros(run.system.tables.n_bodies + 1)
+        np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
+        bends, missed = bends_of(run, rows, reach)
+        for _ in range(MOST_ROUNDS):
+            rate = np.linalg.norm(rows.states[:, :-1, OMEGA:STATE_WIDTH], axis=2).max(axis=1, initial=0.0)
+            turn = np.diff(rows.t) * np.maximum(rate[1:], rate[:-1])
+            coarse = (missed > allowed) | (turn > FAR_TURN)
+            if coarse.any():
+                rows = with_middles(run, rows, np.flatnonzero(coarse))
+            elif (turn > WIDE_TURN).any():
+                rows = halved(rows, bends, np.flatnonzero(turn > WIDE_TURN))
+            else:
+                break
+            bends, missed = bends_of(run, rows, reach)
+        self.rows, self.bends, self.error = rows, bends, float(missed.max(initial=0.0))
+
+    def at(self, t: Floats) -> Floats:
+        """States at any times of the run (k, nb, STATE_WIDTH)."""
+        rows, n = self.rows, len(self.rows.states[0]) - 1
+        k = np.clip(np.searchsorted(rows.t, t, side="right") - 1, 0, max(0, len(rows.t) - 2))
+        after = np.minimum(k + 1, len(rows.t) - 1)
+        h = (rows.t[after] - rows.t[k])[:, None, None]
+        s = np.clip((t - rows.t[k])[:, None, None] / np.where(h > 0.0, h, 1.0), 0.0, 1.0)
+        one, two, a, b = rows.states[k, :n], rows.states[after, :n], self.bends[k], self.bends[after]
+        out = np.empty((len(t), n, STATE_WIDTH))
+        place, rate = fifth_degree(s)
+        ends = (one[..., R:Q], h * one[..., V:OMEGA], h * h * a[..., :3],
+                two[..., R:Q], h * two[..., V:OMEGA], h * h * b[..., :3])  # fmt: skip
+        out[..., R:Q] = sum(w * x for w, x in zip(place, ends, strict=True))
+        speed = sum(w * x for w, x in zip(rate, ends, strict=True)) / np.where(h > 0.0, h, 1.0)
+        out[..., V:OMEGA] = np.where(h > 0.0, speed, one[..., V:OMEGA])
+        q1, q2 = one[..., Q:V], two[..., Q:V]
+        same = np.where((q1 * q2).sum(axis=-1, keepdims=True) < 0.0, -h, h)  # either sign is one turn
+        (d1, b1), (d2, b2) = (
+            turning(x[..., Q:V], x[..., OMEGA:STATE_WIDTH], y[..., 3:]) for x, y in ((one, a), (two, b))
+        )
+        ends = q1, h * d1, h * h * b1, np.sign(same) * q2, same * d2, same * h * b2
+        q, d = (np.sum([w * x for w, x in zip(weights, ends, strict=True)], axis=0) for weights in (place, rate))
+        size = np.linalg.norm(q, axis=-1, keepdims=True)
+        spin = 2.0 * product(q * (1.0, -1.0, -1.0, -1.0), d)[..., 1:] / (size * size * np.where(h > 0.0, h, 1.0))
+        out[..., Q:V], out[..., OMEGA:STATE_WIDTH] = q / size, np.where(h > 0.0, spin, one[..., OMEGA:STATE_WIDTH])
+        return out
+
+    @property
+    def places(self) -> Floats:
+        """Times at which every step is looked at (k,)."""
+        t = self.rows.t
+        shares = np.arange(PLACES) / PLACES
+        return np.append((t[:-1, None] + np.diff(t)[:, None] * shares).ravel(), t[-1])
+
+    def first(self, margin: Callable[[Floats], Floats]) -> float | None:
+        """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never.
+
+        Dips between the places that are looked at are followed to their bottoms, so that also a short one is found.
+        """
+        t = self.places
+        values = margin(self.at(t))
+        lowest, bottoms = self._dips(margin, t, values)
+        order = np.argsort(np.append(t, lowest), kind="stable")
+        t, values = np.append(t, lowest)[order], np.append(values, bottoms)[order]
+        for _ in range(CLOSER):
+            if not (values < 0.0).any():
+                return None
+            k = int(np.argmax(values < 0.0))
+            if k == 0 or t[k] - t[k - 1] <= 4.0 * math.ulp(t[k]):
+                break
+            t = np.linspace(t[k - 1], t[k], PLACES + 1)
+            values = margin(self.at(t))
+        return float(t[np.argmax(values < 0.0)])
+
+    def _dips(self, margin: Callable[[Floats], Floats], t: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Bottoms of the dips of a margin that may reach below zero: times, and values there (n,)."""
+        left, right = (np.insert(values, end, np.inf)[cut] for end, cut in ((0, slice(-1)), (len(t), slice(1, None))))
+        fall = np.maximum(np.where(np.isinf(left), 0.0, left), np.where(np.isinf(right), 0.0, right)) - values
+        k = np.flatnonzero((values <= left) & (values <= right) & (values >= 0.0) & (values <= STEEP * fall))
+        low, high = t[np.maximum(k - 1, 0)], t[np.minimum(k + 1, len(t) - 1)]
+        bottoms = values[k]
+        for _ in range(CLOSER if len(k) else 0):
+            closer = np.linspace(low, high, PLACES + 1, axis=1)
+            found = margin(self.at(closer.ravel())).reshape(closer.shape)
+            best, each = found.argmin(axis=1), np.arange(len(k))
+            low, high = closer[each, np.maximum(best - 1, 0)], closer[each, np.minimum(best + 1, PLACES)]
+            bottoms = found[each, best]
+        return 0.5 * (low + high) if len(k) else low, bottoms
+
+
+def fifth_degree(s: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
+    """Weights of value, rate and bend at both ends of a step of one: for the value at s, and for its rate."""
+    s2, s3, s4, s5 = s**2, s**3, s**4, s**5
+    late, late_rate = 10.0 * s3 - 15.0 * s4 + 6.0 * s5, 30.0 * (s2 - 2.0 * s3 + s4)
+    value = (
+        1.0 - late, s - 6.0 * s3 + 8.0 * s4 - 3.0 * s5, 0.5 * (s2 - 3.0 * s3 + 3.0 * s4 - s5),
+        late, -4.0 * s3 + 7.0 * s4 - 3.0 * s5, 0.5 * (s3 - 2.0 * s4 + s5),
+    )  # fmt: skip
+    rate = (
+        -late_rate, 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4, 0.5 * (2.0 * s - 9.0 * s2 + 12.0 * s3 - 5.0 * s4),
+        late_rate, -12.0 * s2 + 28.0 * s3 - 15.0 * s4, 0.5 * (3.0 * s2 - 8.0 * s3 + 5.0 * s4),
+    )  # fmt: skip
+    return value, rate
+
+
+def turning(q: Floats, omega: Floats, rate: Floats) -> tuple[Floats, Floats]:
+    """First and second derivatives of quaternions w x y z, from angular velocities and accelerations in body axes."""
+    spin, spun = (np.concatenate([np.zeros_like(w[..., :1]), w], axis=-1) for w in (omega, rate))
+    square = (omega * omega).sum(axis=-1, keepdims=True)
+    return 0.5 * product(q, spin), 0.5 * product(q, spun) - 0.25 * square * q
+
+
+# --- denser rows ------------------------------------------------------------------------------------------------------
+def with_middles(run: Trajectory, rows: Rows, steps: Ints) -> Rows:
+    """The rows, and those that the run has in the middle of some steps."""
+    t = 0.5 * (rows.t[steps] + rows.t[steps + 1])
+    at = [run.at(float(x)).instant() for x in t]
+    states = rows.states[steps].copy()
+    for k, instant in enumerate(at):
+        states[k, :-1] = instant.state
+    angles = np.array([instant.near for instant in at]).reshape(len(t), -1)
+    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
+
+
+def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
+    """The rows, and those that the curves have in the middle of some steps."""
+    t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
+    fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
+    return inserted(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
+
+
+def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
+    """The rows with a new one in each of some steps."""
+    return Rows(*(np.insert(old, steps + 1, more, axis=0) for old, more in zip(rows, new, strict=True)))
+
+
+def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
+    """Accelerations at all rows, and how far the motion may be from the curves."""
+    e, n = run.system.engine, len(rows.states[0])
+    bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
+    e.model.control[:] = STANDARD_CONTROL
+    room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
+    fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)
+    e.python.raise_pending()
+    return bends, missed

@@ -1,0 +1,91 @@
+"""Between its rows a run is known to the accuracy of its steps, and safety says when it is first violated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from tests.random_systems import FAMILIES, random_system
+
+G = 9.81
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_curves_are_the_motion(family: str) -> None:
+    """Random systems: places, turns and both velocities, at random times, against runs that end there."""
+    run = random_system(family, 0).simulate(0.05, rtol=1e-9, atol=1e-11)
+    times = np.sort(np.random.default_rng(0).uniform(run.t[0], run.t[-1], 5))
+    length = float(abs(np.diff(run.t)).max())
+    for t, found in zip(times, run.between.at(times), strict=True):
+        truth = run.at(float(t))
+        error = max(run.between.error, 1e-10)
+        assert np.linalg.norm(found[:, R:Q] - truth.r, axis=1).max() <= 4.0 * error
+        assert abs((found[:, Q:V] * truth.q).sum(axis=1)).min() == pytest.approx(1.0, abs=1e-9)
+        assert abs(found[:, V:OMEGA] - truth.v).max() <= 1e-5 * max(1.0, abs(truth.v).max()) + error / length
+        assert abs(found[:, OMEGA:STATE_WIDTH] - truth.omega).max() <= 1e-4 * max(1.0, abs(truth.omega).max())
+
+
+def swung(duration: float = 2.0) -> qp.Trajectory:
+    """A pendulum of 1 m, a ball on a rod, let go level: omega^2 = 2 m g sin(angle) / (m + I)."""
+    ball = qp.Body("ball", 1.0, (0.1, 0.1, 0.1), position=(1.0, 0.0, 0.0))
+    hinge = qp.Revolute("hinge", qp.GROUND, ball, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    return qp.Multibody(ball, hinge, qp.Gravity((0.0, 0.0, -G))).simulate(duration, rtol=1e-10, atol=1e-12)
+
+
+def speed(run: qp.Trajectory, t: float) -> float:
+    return float(np.linalg.norm(run.at(t)["ball"].velocity))
+
+
+@pytest.mark.parametrize("share", [0.3, 0.77, 0.9999])
+@pytest.mark.parametrize("what", ["speed", "turning"])
+def test_limits_are_passed_where_they_are(what: qp.explore.safety.Limited, share: float) -> None:
+    """Also by a hair, at the lowest point, where no row of the run need lie."""
+    run = swung()
+    fastest = math.sqrt(2.0 * G / 1.1)
+    assert qp.Limit(what, 1.0001 * fastest).first(run) is None
+    found = qp.Limit(what, share * fastest).first(run)
+    assert found is not None
+    assert found.parts == ("ball",)
+    assert speed(run, found.t) == pytest.approx(share * fastest, rel=1e-6)
+    assert speed(run, found.t - 1e-3) < share * fastest
+
+
+def test_loads_are_passed_where_they_are() -> None:
+    """The rod pulls with m g sin + m omega^2 = (1 + 2 / 1.1) m g sin along, and m g cos (1 - 1 / 1.1) across."""
+    run, at = swung(), math.radians(40.0)
+    load = G * math.hypot((1.0 + 2.0 / 1.1) * math.sin(at), math.cos(at) * (1.0 - 1.0 / 1.1))
+    found = qp.Limit("load", load).first(run)
+    assert found is not None
+    assert found.parts == ("hinge",)
+    state = run.at(found.t)["ball"].position
+    assert math.asin(-state[2]) == pytest.approx(at, abs=1e-7)
+
+
+@pytest.mark.parametrize("carried", [False, True])
+def test_cones_are_entered_where_they_are(carried: bool) -> None:
+    """A ball falls through a narrow cone about x, from a point on the ground or on a body at rest."""
+    ball = qp.Body.sphere("ball", 0.1, 1.0, position=(2.0, 0.0, 1.0))
+    host = qp.Body.sphere("host", 0.1, 1.0, fixed=not carried)
+    site = host.site("eye", at=(0.5, 0.0, 0.0), z=(1.0, 0.0, 0.0), x=(0.0, 1.0, 0.0))
+    field = qp.Thruster("falls", ball.site("middle"), (0.0, 0.0, -G))
+    run = qp.Multibody(ball, host, field).simulate(1.0)
+    cone = qp.KeepOut(site, half_angle=0.01, length=3.0)
+    found = cone.first(run)
+    assert found is not None
+    assert found.parts == ("ball", "host")
+    assert 1.0 - 0.5 * G * found.t**2 == pytest.approx(1.5 * math.tan(0.01), abs=1e-6)
+    assert qp.KeepOut(site, half_angle=0.01, length=1.4).first(run) is None
+
+
+def test_pieces_part_where_they_do() -> None:
+    ball, rock = (qp.Body.sphere(name, 0.1, 1.0, position=(x, 0.0, 0.0)) for name, x in (("ball", 0.0), ("rock", 1.0)))
+    run = qp.Multibody(ball, rock, qp.Thruster("pushes", rock.site("middle"), (2.0, 0.0, 0.0))).simulate(1.0)
+    found = qp.StayTogether(apart=0.3).first(run)
+    assert found is not None
+    assert found.t == pytest.approx(math.sqrt(0.3), abs=1e-6)
+    assert qp.StayTogether(apart=1.1).first(run) is None
+    assert qp.StayTogether().first(run) == qp.Violation("comes apart", 0.0, found.parts)

@@ -148,12 +148,12 @@ def test_samples_are_the_same_in_other_processes(far: qp.ReconfigurationGraph) -
 def test_what_is_known_of_an_edge_is_kept(tmp_path: Path) -> None:
     study, path = far_pair(), tmp_path / "pair.db"
     graph = study.explore(path)
-    before = graph._json()
+    before = graph.to_json()
     found = graph.robustness(edge_of(graph, "n0", "n2"), 20, spread=WIDE)
     assert edge_of(graph, "n0", "n2").robustness == found
-    assert graph._json() != before
+    assert graph.to_json() != before
     for again in (qp.ReconfigurationGraph.load(path), study.explore(path)):
-        assert again._json() == graph._json()
+        assert again.to_json() == graph._json()
         assert edge_of(again, "n0", "n2").robustness == found
         assert edge_of(again, "n0", "n1").robustness is None
 

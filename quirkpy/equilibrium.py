@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -21,6 +23,7 @@ from quirkpy.vicinity import Vicinity
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
     from quirkpy.trajectory import Trajectory
+    from quirkpy.views.drawing import Drawing
 
 Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]
 
@@ -116,6 +119,19 @@ class Equilibrium:
         from quirkpy.views import explain
 
         return explain.rest(self)
+
+    def picture(
+        self, path: str | os.PathLike[str] | None = None, *, eye: Sequence[float] = (0.45, -0.75, 0.8)
+    ) -> Drawing:
+        """The motions around it: bodies as they rest, and as ghosts to both sides along each motion, slowest first."""
+        from quirkpy.views import poses
+
+        return poses.of_rest(self, eye).saved(path)
+
+    def _repr_html_(self) -> str:
+        from quirkpy.views import notebook
+
+        return notebook.of_rest(self)
 
     def _of(self) -> Multibody:
         if self.system is None:

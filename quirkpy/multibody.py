@@ -343,6 +343,11 @@ class Multibody:
 
         return stills.picture(self, state, eye, forces).saved(path)
 
+    def _repr_html_(self) -> str:
+        from quirkpy.views import notebook
+
+        return notebook.of_system(self)
+
     # --- inside -------------------------------------------------------------------------------------------------
     def _instant(self, state: State | None) -> Instant:
         return (self.initial if state is None else state).instant(self.selection)

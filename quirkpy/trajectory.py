@@ -101,6 +101,24 @@ class Trajectory:
 
         return charts.drawn(curves.sheet_of(self, what, of))
 
+    def picture(
+        self, path: str | os.PathLike[str] | None = None, *, eye: Sequence[float] = (0.45, -0.75, 0.8), ghosts: int = 4
+    ) -> Drawing:
+        """How it went, in space: the last pose, earlier ones as ghosts, and the ways of all mass centres."""
+        from quirkpy.views import poses
+
+        return poses.of_run(self, eye, ghosts).saved(path)
+
+    def landscape(self, body: str | None = None) -> Drawing:
+        """The potential energy over the place of a body, and the way that the run took across it.
+
+        The map shows the potential with the centre of the body anywhere in the plane in which it went farthest, and all
+        else as at the start; the way has the potential that it really had.  body: None where only one moves.
+        """
+        from quirkpy.views import landscape
+
+        return landscape.drawn(self, body)
+
     def movie(
         self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
         eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True, trace: bool = True,
@@ -246,6 +264,11 @@ class Trajectory:
         Bodies that locks hold together count as one, except at the start.
         """
         return self.course.drift
+
+    def _repr_html_(self) -> str:
+        from quirkpy.views import notebook
+
+        return notebook.of_run(self)
 
     def __repr__(self) -> str:
         return f"Trajectory({self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} states: {self.stop})"

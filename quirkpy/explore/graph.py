@@ -349,6 +349,11 @@ class ReconfigurationGraph:
 
         return graphs.text(self)
 
+    def _repr_html_(self) -> str:
+        from quirkpy.views import notebook
+
+        return notebook.of_graph(self)
+
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
         return f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: {kinds or 'none'})"

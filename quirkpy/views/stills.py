@@ -57,7 +57,7 @@ def colour_of(body: Body, number: int) -> Any:
 def view_of(
     stage: Stage, sight: Sight, eye: Sequence[float], largest: float | None = None, faint: bool = False
 ) -> View:
-    """All pieces of a sight.  faint: solids alone, as ghosts."""
+    """All pieces of a sight.  faint: moving solids alone, as ghosts."""
     from matplotlib.colors import to_rgb
 
     towards, _ = across(eye)
@@ -69,6 +69,8 @@ def view_of(
         looks.append(look)
 
     for solid, body in zip(sight.solids, stage.bodies, strict=True):
+        if faint and solid.number == 0:
+            continue
         colour = np.array(to_rgb(colour_of(body, solid.number)))
         flat = isinstance(solid.shape, (Box, Cylinder))
         for piece in pieces_of(0, solid, towards):
@@ -233,12 +235,16 @@ def picture(system: Multibody, state: State | None = None, eye: Sequence[float] 
     stage = Stage(system)
     sight = stage.at(system.initial if state is None else state, forces)
     with styled("picture"):
-        view = view_of(stage, sight, eye)
-        box = room(view.pieces, eye)
-        figure = blank(WIDTH, HEIGHT, "constrained")
-        axes = figure.add_subplot()
-        prepare(axes, box)
-        axes.add_collection(collection(view, eye))
-        furnish(axes, box, eye, view.largest)
-        name_bodies(axes, stage)
+        return page(view_of(stage, sight, eye), stage, eye)
+
+
+def page(view: View, stage: Stage, eye: Sequence[float]) -> Drawing:
+    """A view with all that stands around it; within `styled`."""
+    box = room(view.pieces, eye)
+    figure = blank(WIDTH, HEIGHT, "constrained")
+    axes = figure.add_subplot()
+    prepare(axes, box)
+    axes.add_collection(collection(view, eye))
+    furnish(axes, box, eye, view.largest)
+    name_bodies(axes, stage)
     return Drawing(figure)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "plots", "vpython")
+EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "vpython")
 TARGETS = ("bench", "check", "clean", "docs", "help", "run", "test")
 #: Heavy packages that a plain import must not load.
 HEAVY = ("dask", "distributed", "matplotlib", "vpython")

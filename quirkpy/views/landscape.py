@@ -1,0 +1,146 @@
+"""The potential energy over the place of one body, and the way that a run took across it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.explore.replay import Replay
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.part import PartError
+from quirkpy.trajectory import Trajectory
+from quirkpy.views.curves import prefixed, readable
+from quirkpy.views.drawing import INK, LINES, Drawing, blank, styled
+from quirkpy.views.solids import seen
+from quirkpy.views.stage import Stage, extent_of
+from quirkpy.views.stills import Look, colour_of, painted
+
+#: Points along each side of the map; how far it reaches beyond the way, as a share of the way's extent; contours.
+GRID, BEYOND, CONTOURS = 49, 0.4, 14
+
+
+class Landscape(NamedTuple):
+    """axes: the two of N that span the map; x (m,), y (n,) [m]; energy (n, m) [J] with the centre of the body there,
+    and all else as at the start; way (k, 3): x, y [m] and potential energy [J] along the run."""
+
+    body: str
+    axes: tuple[int, int]
+    x: Floats
+    y: Floats
+    energy: Floats
+    way: Floats
+
+
+def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
+    """The map of a run; it spans the two axes along which the body goes farthest."""
+    if isinstance(run, Replay):
+        raise PartError(
+            "landscape: a replay changes its potential on the way; ask one of its runs, replay.legs[0].runs[0]."
+        )
+    bodies = run.start.bodies
+    if body not in bodies and (body is not None or len(bodies) != 1):
+        raise PartError(f"landscape: body is {body!r}, but must be one of {', '.join(map(repr, bodies))}.")
+    name = bodies[0] if body is None else body
+    k, fine = bodies.index(name), readable(run)
+    r = fine.course.states[:, k, :3]
+    spans = np.ptp(r, axis=0)
+    i, j = sorted(sorted(range(3), key=lambda axis: (-spans[axis], axis))[:2])
+    size = extent_of(run.system.tables.bodies[k].shape)
+    x, y = (_stretch(r[:, axis], size) for axis in (i, j))
+    energy = np.empty((GRID, GRID))
+    place = run.start.r.copy()
+    place[k] = r.mean(axis=0)
+    for row, column in np.ndindex(GRID, GRID):
+        place[k, [i, j]] = x[column], y[row]
+        there = dataclasses.replace(run.start, r=place.copy(), held=(), merged=None, step=None)
+        energy[row, column] = there.instant(run.system.selection).loads.potential.sum()
+    way = np.stack([r[:, i], r[:, j], fine.potential], axis=1)
+    return Landscape(name, (i, j), x, y, energy, way)
+
+
+def _stretch(values: Floats, size: float) -> Floats:
+    """Even places that reach beyond some values, and beyond a body there."""
+    wider = BEYOND * float(np.ptp(values)) + size
+    return np.linspace(values.min() - wider, values.max() + wider, GRID)
+
+
+# --- the painter ------------------------------------------------------------------------------------------------------
+def drawn(run: Trajectory, body: str | None = None) -> Drawing:
+    """See `Trajectory.landscape`."""
+    land = landscape_of(run, body)
+    with styled("landscape"):
+        figure = blank(9.6, 3.9)
+        relief = figure.add_axes((0.0, 0.04, 0.44, 0.94), projection="3d", computed_zorder=False)
+        chart = figure.add_axes((0.54, 0.13, 0.34, 0.8))
+        _relief(relief, land)
+        _map(figure, chart, land, run)
+    return Drawing(figure)
+
+
+def _relief(axes: Any, land: Landscape) -> None:
+    """The energy as a surface, and the way on it."""
+    factor, unit = prefixed("J", land.energy)
+    x, y = np.meshgrid(land.x, land.y)
+    axes.plot_surface(
+        x, y, land.energy / factor, cmap="cividis", rcount=GRID, ccount=GRID, linewidth=0.0, alpha=0.92, zorder=1
+    )
+    lift = 0.004 * float(np.ptp(land.energy)) / factor
+    axes.plot(land.way[:, 0], land.way[:, 1], land.way[:, 2] / factor + lift, color=LINES[1], linewidth=2.0, zorder=3)
+    for k, filled in ((0, "white"), (-1, LINES[1])):
+        at = land.way[k]
+        axes.plot([at[0]], [at[1]], [at[2] / factor + lift], "o", color=filled, markeredgecolor=LINES[1], zorder=4)
+    _name_axes(axes, land)
+    axes.set_zlabel(f"potential energy [{unit}]", labelpad=4)
+    axes.view_init(38, -62)
+    axes.locator_params(nbins=5)
+    axes.set_box_aspect((1.0, float(np.ptp(land.y) / np.ptp(land.x)), 0.75), zoom=0.92)
+
+
+def _name_axes(axes: Any, land: Landscape) -> None:
+    one, two = ("xyz"[axis] for axis in land.axes)
+    axes.set_xlabel(f"{one} of {land.body} [m]")
+    axes.set_ylabel(f"{two} of {land.body} [m]")
+
+
+def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
+    """The same from above, with the bodies as they are at the start, and at the end as outlines."""
+    from matplotlib.colors import to_rgb
+
+    factor, unit = prefixed("J", land.energy)
+    filled = axes.contourf(land.x, land.y, land.energy / factor, CONTOURS, cmap="cividis")
+    axes.contour(land.x, land.y, land.energy / factor, filled.levels, colors="white", linewidths=0.3)
+    stage = Stage(run.system)
+    i, j = land.axes
+    eye = np.cross(np.eye(3)[i], np.eye(3)[j])
+    for state, opaque in ((run.start, True), (run.final, False)):
+        sight, parts = stage.at(state), []
+        for solid, body in zip(sight.solids, stage.bodies, strict=True):
+            if solid.number == 0 and not opaque:
+                continue
+            look = (
+                Look((*to_rgb(colour_of(body, solid.number)), 0.9), INK) if opaque else Look(None, "white", 1.2, "--")
+            )
+            for patch in seen([solid], eye=tuple(eye)):
+                parts.append((_onto(patch.corners, eye, i, j), patch.edges, look))
+        axes.add_collection(painted(parts))
+    axes.plot(land.way[:, 0], land.way[:, 1], color=LINES[1], linewidth=2.0)
+    axes.plot(*land.way[0, :2], "o", color="white", markeredgecolor=LINES[1], label="start")
+    axes.plot(*land.way[-1, :2], "o", color=LINES[1], label="end")
+    axes.set_aspect("equal")
+    axes.set_xlim(land.x[0], land.x[-1])
+    axes.set_ylim(land.y[0], land.y[-1])
+    axes.grid(visible=False)
+    _name_axes(axes, land)
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.2)
+    bar = figure.colorbar(filled, ax=axes, fraction=0.05, pad=0.03)
+    bar.set_label(f"potential energy [{unit}]")
+
+
+def _onto(corners: Floats, eye: Floats, i: int, j: int) -> Floats:
+    """From the picture that an eye along the third axis has, to coordinates i and j of N."""
+    from quirkpy.views.solids import across
+
+    _, onto = across(tuple(eye))
+    return np.asarray((corners @ onto.T)[:, [i, j]])

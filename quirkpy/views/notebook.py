@@ -1,0 +1,59 @@
+"""What stands below a notebook's cell: pictures within the page itself, and words, all of them escaped."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable
+
+from quirkpy.equilibrium import Equilibrium
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.multibody import Multibody
+from quirkpy.parts.part import PartError
+from quirkpy.trajectory import Trajectory
+from quirkpy.views import charts, curves, explain, graph_picture, graphs, poses, stills
+from quirkpy.views.drawing import Drawing
+from quirkpy.views.solids import EYE
+
+
+def of_system(system: Multibody) -> str:
+    """A picture, and the system in words."""
+    return page(repr(system), explain.text(system), ("the system", lambda: stills.picture(system)))
+
+
+def of_run(run: Trajectory) -> str:
+    """How it went, joints and energy, and why it ended."""
+    words = [repr(run), *(f"{event.t:.6g} s  {event.name}" for event in run.events)]
+    return page(
+        words[0], "\n".join(words), ("the way of the bodies", lambda: poses.of_run(run, EYE, 4)),
+        ("joints and energy", lambda: charts.drawn(curves.sheet_of(run))),
+    )  # fmt: skip
+
+
+def of_rest(e: Equilibrium) -> str:
+    """The motions around it, and why it rests there."""
+    return page(f"{e.verdict}: {e.reason}", explain.rest(e), ("the motions around it", lambda: poses.of_rest(e, EYE)))
+
+
+def of_graph(graph: ReconfigurationGraph) -> str:
+    """Shapes and ways between them, and all of it in words."""
+    return page(repr(graph), graphs.text(graph), ("the graph", lambda: graph_picture.drawn(graph)))
+
+
+def page(head: str, words: str, *pictures: tuple[str, Callable[[], Drawing]]) -> str:
+    """Pictures beside each other, and words to be opened below; where a picture cannot be had, the reason."""
+    shown = "".join(picture(alt, draw) for alt, draw in pictures)
+    return (
+        f'<div><div style="display:flex;flex-wrap:wrap;align-items:flex-start">{shown}</div>'
+        f"<details><summary>{html.escape(head)}</summary>"
+        f'<pre style="white-space:pre;overflow-x:auto">{html.escape(words)}</pre></details></div>'
+    )
+
+
+def picture(alt: str, draw: Callable[[], Drawing]) -> str:
+    """One picture as part of the page."""
+    try:
+        data = base64.b64encode(draw().png(dpi=90)).decode()
+    except PartError as refusal:
+        return f"<p>{html.escape(str(refusal))}</p>"
+    return f'<img alt="{html.escape(alt)}" style="max-width:100%" src="data:image/png;base64,{data}">'

@@ -1,0 +1,124 @@
+"""Several poses in one picture: how a run went, and how bodies move around a state of rest."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.explore.replay import Replay
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.part import PartError
+from quirkpy.state import State
+from quirkpy.tables.merge import product
+from quirkpy.trajectory import Trajectory
+from quirkpy.views import stills
+from quirkpy.views.drawing import PALE, Drawing, blank, styled
+from quirkpy.views.movie import Scenes, traces
+from quirkpy.views.stage import Stage
+from quirkpy.views.stills import Look, View
+
+#: How far bodies are displaced along a motion, as a share of a usual body; motions on one page, and in a row of it.
+SWAY, MOST, ROW = 0.25, 6, 3
+#: A share of critical damping below which there is none.
+UNDAMPED = 1e-9
+#: Inches: width and height of the picture of a motion.
+WIDTH, HEIGHT = 3.2, 3.0
+
+
+def together(view: View, others: Iterable[View]) -> View:
+    """Several views as one, so that each hides what lies behind it."""
+    pieces, looks = list(view.pieces), list(view.looks)
+    for other in others:
+        pieces += [piece._replace(number=piece.number + len(looks)) for piece in other.pieces]
+        looks += other.looks
+    return View(pieces, looks, view.largest)
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
+    """See `Trajectory.picture`."""
+    if not isinstance(ghosts, int) or ghosts < 0:
+        raise PartError(f"picture: ghosts is {ghosts!r}, but must be a number of poses, 0 or more.")
+    scenes = Scenes.of(run)
+    times = np.linspace(float(run.t[0]), float(run.t[-1]), ghosts + 1)
+    with styled("picture"):
+        last = scenes.stages[-1]
+        end = run.final.on(last.system.selection) if isinstance(run, Replay) else run.final
+        sights = [scenes.sight(run, float(t), False) for t in times[:-1]]
+        faint = [stills.view_of(scenes.at(sight.t), sight, eye, faint=True) for sight in sights]
+        ways = View([], [], 0.0)
+        for k, way in enumerate(np.moveaxis(traces(run), 1, 0)):
+            ways.looks.append(Look(None, stills.TRACES, 1.2))
+            ways.pieces.extend(piece._replace(number=k) for piece in stills.trace(way))
+        view = together(stills.view_of(last, last.at(end), eye), [*faint, ways])
+        return stills.page(view, last, eye)
+
+
+# --- motions around a state of rest -----------------------------------------------------------------------------------
+def displaced(state: State, shape: Floats, reach: float) -> State:
+    """A state with every body moved along a motion (n, 6), as far as `reach` times its length."""
+    move = reach * np.real(shape)
+    angle = np.linalg.norm(move[:, 3:], axis=1, keepdims=True)
+    turn = np.concatenate([np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * move[:, 3:]], axis=1)
+    return dataclasses.replace(
+        state, r=state.r + move[:, :3], q=product(state.q, turn), held=(), merged=None, step=None
+    )
+
+
+def reach_of(mode: Mode, size: float) -> float:
+    """By how much the shape of a motion is multiplied, so that the surface of bodies moves by SWAY of their size."""
+    moved = np.linalg.norm(mode.shape[:, :3], axis=1) + 0.5 * size * np.linalg.norm(mode.shape[:, 3:], axis=1)
+    return SWAY * size / float(moved.max())
+
+
+def motions_of(e: Equilibrium) -> list[tuple[Mode, str, str]]:
+    """Every motion with its figures and what moves, those that nothing sees last."""
+    out = []
+    for mode in e.modes:
+        s = mode.eigenvalue
+        if s.real > 0.0 and mode in e.unstable:
+            figures = f"grows, {s.real:.4g} 1/s"
+        elif s.imag != 0.0:
+            damped = f"damping {mode.damping:.3g}" if abs(mode.damping) > UNDAMPED else "undamped"
+            figures = f"{mode.frequency:.4g} rad/s, {damped}"
+        else:
+            figures = f"decays, {abs(s.real):.4g} 1/s"
+        out.append((mode, figures, _moving(mode)))
+    return out + [(mode, "neutral", _moving(mode)) for mode in e.neutral]
+
+
+def _moving(mode: Mode) -> str:
+    more = f" and {len(mode.moving) - 2} more" if len(mode.moving) > 2 else ""
+    return ", ".join(mode.moving[:2]) + more
+
+
+def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
+    """See `Equilibrium.picture`."""
+    if e.system is None:
+        raise PartError("picture: this equilibrium belongs to no system.")
+    stage, motions = Stage(e.system), motions_of(e)
+    shown = motions[:MOST]
+    with styled("picture"):
+        solid = stills.view_of(stage, stage.at(e.state), eye)
+        views = []
+        for mode, _, _ in shown:
+            reach = reach_of(mode, stage.size)
+            sides = [stage.at(displaced(e.state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
+            views.append(together(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides]))
+        views = views or [solid]
+        titles = [f"{figures}\n{moving}" for _, figures, moving in shown] or ["nothing moves"]
+        box = stills.room([piece for view in views for piece in view.pieces], eye)
+        rows, columns = -(-len(views) // ROW), min(len(views), ROW)
+        figure = blank(WIDTH * columns, HEIGHT * rows + 0.45, "constrained")
+        grid = list(figure.subplots(rows, columns, squeeze=False).flat)
+        for axes in grid:
+            stills.prepare(axes, box)
+        for axes, view, title in zip(grid, views, titles, strict=False):
+            axes.add_collection(stills.collection(view, eye))
+            axes.set_title(title, fontsize=8.5, loc="center", fontweight="normal")
+        left_out = f"; {MOST} of {len(motions)} motions" if len(motions) > MOST else ""
+        figure.suptitle(f"{e.verdict}: {e.reason}{left_out}", fontsize=9.0, color=PALE, wrap=True)
+    return Drawing(figure)

@@ -37,6 +37,8 @@ FLAT = 1e-9
 FOLLOWED, STRIDE = 0.3, 0.1
 #: How far it is followed on the screws of the bodies [m], [rad].
 SCREWED = (-1.1, -0.2, 0.3, 1.3)
+#: A known motion is among those without stiffness where no more than this share of it is not.
+MIXED = 1e-6
 #: A body takes part in a motion when it moves by this share of the one that moves most.
 TAKES_PART = 0.05
 
@@ -337,9 +339,21 @@ def _split(around: Vicinity) -> tuple[Floats, Floats]:
         return np.zeros((0, 0)), np.zeros((0, 0))
     _, sigma, Vt = np.linalg.svd(K.values)
     flat = Vt[sigma <= unknown_below(K, Vt.T)]
+    flat = _sorted_out(flat, around.spun)
     neutral = np.array([a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]).reshape(-1, f)
     full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)
     return neutral, full[:, len(neutral) :].T
+
+
+def _sorted_out(flat: Floats, known: Floats) -> Floats:
+    """A basis of the same directions (k, f) that begins with those of the known ones (m, f) that lie among them: along
+    a mixture of two motions that change nothing, which do not commute, something may change."""
+    inside = np.array([a for a in known if np.linalg.norm(flat @ a) > (1.0 - MIXED) * np.linalg.norm(a) > 0.0])
+    if not len(inside):
+        return flat
+    first = np.linalg.svd(inside @ flat.T @ flat, full_matrices=False)[2]
+    others = np.linalg.svd(flat - flat @ first.T @ first)[2][: len(flat) - len(first)]
+    return np.concatenate([first, others])
 
 
 def goes_on(around: Vicinity, direction: Floats) -> bool:

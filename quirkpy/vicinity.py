@@ -180,6 +180,12 @@ class Vicinity:
         mine = self.covectors @ moved.reshape(-1)
         return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))
 
+    @cached_property
+    def spun(self) -> Floats:
+        """Coordinates of the turns about the axes about which the whole turns freely (m, f)."""
+        fields = [self.whole.turned_on(self.rows, k) for k in np.unique(self.whole.islands)]
+        return self.reduced(np.array([field for field in fields if field is not None]).reshape(-1, len(self.rows), 6))
+
     # --- forces and their slopes --------------------------------------------------------------------------------
     @cached_property
     def asked(self) -> Answers:

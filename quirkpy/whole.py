@@ -105,6 +105,14 @@ class Whole:
                 out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
         return np.array(out).reshape(-1, len(rows), 6)
 
+    def turned_on(self, rows: Floats, island: int) -> Floats | None:
+        """The displacement of all bodies as an island that nothing turns goes on turning (n, 6); None: it does not."""
+        mine = (self.islands == island)[:, None]
+        if not (self.turns[mine[:, 0]].all() and self.turning[mine[:, 0]].any()):
+            return None
+        arm = rows[:, R:Q] - self.centre
+        return np.where(mine, np.concatenate([cross(self.turning, arm), into_body(rows, self.turning)], axis=1), 0.0)
+
     def keeping(self, selection: Selection, before: Floats, after: Floats) -> Whole:
         """The same, turning as the angular momentum of a state makes it turn in another pose (n, STATE_WIDTH)."""
         turning, tables = self.turning.copy(), selection.tables

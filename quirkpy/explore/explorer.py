@@ -38,6 +38,8 @@ BATCH = 8
 AHEAD = 3
 #: Nodes for which a worker keeps what has been compiled.
 KEPT = 4
+#: Poses of which no number differs by more than this share of the tolerance are one shape as they stand.
+SURELY = 0.125
 #: Variables that keep a library from using many threads in each worker.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -65,6 +67,8 @@ class Known:
         for k in np.flatnonzero(close.all(axis=1)):
             other = self.nodes[int(k)]
             if self.open[int(k)] == opened:
+                if abs(self.poses[int(k)] - pose).max(initial=0.0) <= SURELY * tolerance:
+                    return other, False
                 gap, _ = self.shapes.match(self.poses[int(k)], pose)
                 if gap <= tolerance:
                     return other, False

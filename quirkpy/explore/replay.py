@@ -138,13 +138,13 @@ def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
 
 def flown(graph: ReconfigurationGraph, node: Node, edge: Edge, t: float) -> tuple[Leg, Node]:
     """A step from where the one before has ended; and where it ends."""
-    from quirkpy.explore.graph import node_of
+    from quirkpy.explore.graph import Outcome, node_of
     from quirkpy.explore.identity import poses_of
 
     study, choice = graph.study, edge.selection
     begun = begin(study, node, choice, study.universe(node))
-    if begun is None:
-        raise PartError(f"replay: the joints of {edge!r} cannot be met where the step before has ended.")
+    if isinstance(begun, Outcome):
+        raise PartError(f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}.")
     ended = wanted(study, edge, list(motions(study, begun.system, begun.links, choice)))
     record = record_of(study, ended.found, ended.links, choice.potential)
     there = replace(node_of(record, 0, study.system.bodies), number=graph.nodes[str(edge.target)].number)

@@ -199,25 +199,29 @@ class Begun(NamedTuple):
     run: Trajectory
 
 
-def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begun | None:
-    """Make a choice at a node; None where its joints cannot all be met."""
+def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begun | Outcome:
+    """Make a choice at a node; or what comes of it where that cannot be."""
     links = chosen_links(study, node, choice)
+    system = chosen_system(study, universe, choice, links)
+    never = next((v for v in (rule.before(system) for rule in study.safety) if v is not None), None)
+    if never is not None:
+        switching = energy_of_switching(study, universe, node, system, node.state)
+        return Outcome(never.kind, None, never.reason, switching=switching, t=never.t, parts=never.parts)
     caught = fitted(holding_system(study, universe, links))
     if caught is None:
-        return None
-    system = chosen_system(study, universe, node, choice, links, caught.state)
+        return Outcome("rejected", None, "the joints chosen cannot all be met at this pose", t=0.0)
+    system = system.at(caught.state) if caught.moved.any() else system
     switching = energy_of_switching(study, universe, node, system, caught.state)
     run = standing(system)
-    pressed = system.at(replace(system.initial, held=run.final.held))  # faces on which the start presses
-    return Begun(links, pressed, switching, run)
+    held = run.final.held  # faces on which the start presses
+    return Begun(links, system.at(replace(system.initial, held=held)) if held else system, switching, run)
 
 
 def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | None = None) -> Record:
     """Everything that may come of a choice at a node."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
-    if begun is None:
-        outcome = Outcome("rejected", None, "the joints chosen cannot all be met at this pose", t=0.0)
-        return Record((outcome,), (None,))
+    if isinstance(begun, Outcome):
+        return Record((begun,), (None,))
     rules = [rule for rule in study.safety if not isinstance(rule, NoCollision)]  # a shape was reached without one
     early = judge(rules, begun.run).violation
     if early is not None:
@@ -250,15 +254,13 @@ def chosen_links(study: Study, node: Node, choice: Choice) -> list[Link]:
     return out
 
 
-def chosen_system(
-    study: Study, universe: Multibody, node: Node, choice: Choice, links: list[Link], state: State
-) -> Multibody:
+def chosen_system(study: Study, universe: Multibody, choice: Choice, links: list[Link]) -> Multibody:
     """The universe of a node with what a choice selects."""
     parts = [*study.system.parts, *parts_of(study, links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint | Force)]
     always = [part.name for part in universe.parts if isinstance(part, Force)]
     forces = [force.name for force in study.forces[choice.potential]]
-    return universe.choosing(held, [*always, *forces]).at(state)
+    return universe.choosing(held, [*always, *forces])
 
 
 def energy_of_switching(study: Study, universe: Multibody, node: Node, system: Multibody, state: State) -> float:

@@ -45,6 +45,10 @@ class Safety(Part):
     def first(self, run: Trajectory) -> Violation | None:
         """The first violation along a motion, if there is one."""
 
+    def before(self, system: Multibody) -> Violation | None:
+        """What forbids a motion before anything moves, so that no run is needed; None by default."""
+        return None
+
 
 class StayTogether(Safety):
     """No part of the spacecraft comes apart from the rest: what joints do not hold together, counting fixed bodies as
@@ -52,13 +56,15 @@ class StayTogether(Safety):
 
     apart: float | None = checked(optional(positive), default=None)
 
+    def before(self, system: Multibody) -> Violation | None:
+        pieces = pieces_of(system)
+        return Violation("comes apart", 0.0, smallest(pieces)) if len(pieces) > 1 and self.apart is None else None
+
     def first(self, run: Trajectory) -> Violation | None:
         pieces = pieces_of(run.system)
-        if len(pieces) < 2:
-            return None
-        loose = min(pieces[1:], key=lambda piece: len(piece))
-        if self.apart is None:
-            return Violation("comes apart", 0.0, loose)
+        if len(pieces) < 2 or self.apart is None:
+            return self.before(run.system)
+        loose = smallest(pieces)
         bodies, allowed = list(run.system.bodies), self.apart
         main, rest = ([bodies.index(name) for name in piece if name in bodies] for piece in (pieces[0], loose))
 
@@ -227,6 +233,11 @@ def _pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     names = (*system.bodies, "ground")
     out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)]
     return sorted((piece for piece in out if piece), key=lambda piece: ("ground" not in piece, -len(piece), piece))
+
+
+def smallest(pieces: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Of several pieces the one that is loose: not the first, and the least of the others."""
+    return min(pieces[1:], key=len)
 
 
 class Judged(NamedTuple):

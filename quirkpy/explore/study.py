@@ -172,13 +172,14 @@ class Study:
         r = np.concatenate([state.r, np.zeros((1, 3))])[rows]
         q = np.concatenate([state.q, [(1.0, 0.0, 0.0, 0.0)]])[rows]
         x = r + turned(q, points)
-        near = np.linalg.norm(x[both[:, 1]] - x[both[:, 0]], axis=1) <= limits[:, 0]
+        d = x[both[:, 1]] - x[both[:, 0]]
+        near = (d * d).sum(axis=1) <= limits[:, 0] ** 2
         near[list(met)] = True
-        turns = turned(np.repeat(q, 3, axis=0), axes.transpose(0, 2, 1).reshape(-1, 3)).reshape(-1, 3, 3)
-        out = []  # turns: the axes of each sensor in N, a row each
-        for number in np.flatnonzero(near).tolist():
-            i, j = both[number]
-            one, two = turns[i], turns[j]
+        numbers = np.flatnonzero(near)
+        ends = both[numbers]
+        turns = turned(q[ends][:, :, None], axes[ends].transpose(0, 1, 3, 2))  # a row for each axis, in N
+        out = []
+        for number, (one, two) in zip(numbers.tolist(), turns, strict=True):
             most = math.inf if number in met else float(limits[number, 1])
             if math.acos(max(-1.0, min(1.0, float(-one[2] @ two[2])))) > most:
                 continue

@@ -12,7 +12,7 @@ import numpy as np
 from quirkpy.clusters import Clusters
 from quirkpy.explore.chances import Spread
 from quirkpy.explore.choices import Choice
-from quirkpy.explore.graph import Node
+from quirkpy.explore.graph import Node, Outcome
 from quirkpy.explore.runner import begin, directions, rule_of
 from quirkpy.explore.study import Study, freedoms_of
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
@@ -63,8 +63,8 @@ class Variations:
 
     def __init__(self, study: Study, node: Node, choice: Choice, nudge: tuple[float, int] | None) -> None:
         begun = begin(study, node, choice, study.universe(node))
-        if begun is None:
-            raise PartError(f"robustness: the joints of {choice} cannot all be met at {node.key}.")
+        if isinstance(begun, Outcome):
+            raise PartError(f"robustness: {choice} cannot begin at {node.key}: {begun.reason}.")
         self.study, self.links, self.system = study, begun.links, begun.system
         self.start = _nudged_start(study, begun.system, nudge)
         self.around = Vicinity(self.system.clusters, replace(self.start, held=()))

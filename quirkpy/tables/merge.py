@@ -88,7 +88,7 @@ class Merger(Record):
 # --- turns and shifts, row by row -------------------------------------------------------------------------------------
 def cross(a: Floats, b: Floats) -> Floats:
     """a x b."""
-    return a[..., YZX] * b[..., ZXY] - a[..., ZXY] * b[..., YZX]
+    return np.asarray(a.take(YZX, -1) * b.take(ZXY, -1) - a.take(ZXY, -1) * b.take(YZX, -1))
 
 
 def product(p: Floats, q: Floats) -> Floats:
@@ -100,7 +100,7 @@ def product(p: Floats, q: Floats) -> Floats:
 
 def turned(q: Floats, a: Floats) -> Floats:
     """Vectors turned by unit quaternions w x y z."""
-    u = np.broadcast_to(q[..., 1:], a.shape)
+    u = q[..., 1:]
     across = cross(u, a)
     return a + 2.0 * (q[..., :1] * across + cross(u, across))
 

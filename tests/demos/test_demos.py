@@ -125,11 +125,28 @@ def lattice(told: Mapping[str, float]) -> None:
     assert told["rejected of 4"] == 12
 
 
+def imaging_mission(told: Mapping[str, float]) -> None:
+    """Every chain of the ring of modules is the same row; a bend at either kind of end, to either side, is one out.
+    Energies by Pythagoras: k / 2 times the squares of what springs are short of their length."""
+    assert told["choices of the block"] == 4**4 * 4
+    assert [told[name] for name in ("compact", "linear", "one out")] == [1, 1, 4]
+    assert told["another"] > 0
+    assert told["ways back"] > 0
+    k, side, reach, across = 0.02, 0.1, 0.4, 0.1 * math.sqrt(2.0)
+    apart = 0.5 * k * (4.0 * (reach - side) ** 2 + 2.0 * (reach - across) ** 2)
+    assert told["switching to none"] == 0.0
+    assert told["switching to together"] == pytest.approx(0.5 * k * (4.0 * side**2 + 2.0 * across**2), rel=1e-12)
+    assert told["switching to apart"] == pytest.approx(apart, rel=1e-12)
+    assert told["switching to shear"] == pytest.approx(0.5 * k * (across**2 + (reach - across) ** 2), rel=1e-12)
+    row = 0.5 * k * sum(n * (reach - d * side) ** 2 for n, d in ((3, 1.0), (2, 2.0), (1, 3.0)))
+    assert told["taken on the way into a row"] == pytest.approx(apart - row, rel=2e-4)
+
+
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "why_does_it_rest_there": why_does_it_rest_there,
     "linear_model": linear_model, "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
-    "lattice": lattice,
+    "lattice": lattice, "imaging_mission": imaging_mission,
 }  # fmt: skip
 
 

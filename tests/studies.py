@@ -32,9 +32,10 @@ class Slow(qp.Safety):
 
 
 class Deadly(qp.Safety):
-    """Kills the process that asks it, once the file is there; takes it away before."""
+    """Kills the process that asks it, once the file is there; takes it away before, unless it is to go on so."""
 
     path: str
+    ever: bool = False
 
     def first(self, run: qp.Trajectory) -> qp.Violation | None:
         import contextlib
@@ -42,7 +43,7 @@ class Deadly(qp.Safety):
         import signal
 
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path)
+            os.stat(self.path) if self.ever else os.unlink(self.path)
             os.kill(os.getpid(), signal.SIGKILL)
         return None
 

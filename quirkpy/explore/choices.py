@@ -25,13 +25,16 @@ class SettleRule(Part):
 
 
 class Count(NamedTuple):
-    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that wait, runs of now."""
+    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that wait; runs of now,
+    the tasks in which workers were given them, and how long these took, all workers together [s]."""
 
     nodes: int
     edges: int
     rejected: int
     waiting: int
     runs: int
+    tasks: int = 0
+    seconds: float = 0.0
 
 
 class Pair(NamedTuple):

@@ -11,6 +11,7 @@ import math
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
@@ -18,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,10 +33,10 @@ from quirkpy.multibody import Multibody
 from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError
 
-#: Choices that one task of a worker tries.
-BATCH = 8
 #: Tasks that are under way for each worker, so that none waits.
 AHEAD = 3
+#: How long one of them should take [s], and how many runs it has at most.
+TASK, MOST = 0.2, 200
 #: Nodes for which a worker keeps what has been compiled.
 KEPT = 4
 #: Poses of which no number differs by more than this share of the tolerance are one shape as they stand.
@@ -87,6 +88,37 @@ class Known:
         return sum(link.pair not in near for link in node.links)
 
 
+# --- batches ----------------------------------------------------------------------------------------------------------
+#: A choice at a node.
+Work: TypeAlias = tuple[Node, Choice]
+
+
+class Batch(NamedTuple):
+    """What a task of a worker has come to: a record of each run, and how long they took [s]."""
+
+    records: list[Record]
+    seconds: float
+
+
+class Pace:
+    """How many runs a task should have: few enough for all workers to have some, and for a kill to cost little; so many
+    that handing them out costs little beside them."""
+
+    def __init__(self) -> None:
+        self.runs, self.seconds, self.tasks = 0, 0.0, 0
+
+    def note(self, batch: Batch) -> None:
+        """Learn from what has come back."""
+        self.runs, self.seconds, self.tasks = (
+            self.runs + len(batch.records), self.seconds + batch.seconds, self.tasks + 1
+        )  # fmt: skip
+
+    def size(self, waiting: int, tasks: int) -> int:
+        """For so many runs that wait, and as many tasks as may be under way."""
+        enough = math.ceil(self.runs * TASK / self.seconds) if self.seconds > 0.0 else 1
+        return max(1, min(enough, MOST, math.ceil(waiting / tasks)))
+
+
 # --- in a worker ------------------------------------------------------------------------------------------------------
 class Desk(threading.local):
     """What a worker keeps between batches: studies, and what has been compiled for the last nodes.
@@ -125,12 +157,14 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def run_batch(digest: str, study: Study | None, node: Node, choices: list[Choice]) -> list[tuple[str, Record]]:
-    """Some choices at a node; study: None where the worker has been told of it at its beginning."""
+def run_batch(digest: str, study: Study | None, work: list[Work]) -> Batch:
+    """Some choices; study: None where the worker has been told of it at its beginning."""
+    begun = time.perf_counter()
     if study is not None:
-        DESK.studies[digest] = study
+        DESK.studies.setdefault(digest, study)
     known = DESK.studies[digest]
-    return [(choice.key, tried(known, node, choice, DESK.universe(digest, node))) for choice in choices]
+    records = [tried(known, node, choice, DESK.universe(digest, node)) for node, choice in work]
+    return Batch(records, time.perf_counter() - begun)
 
 
 def tried(study: Study, node: Node, choice: Choice, universe: Multibody) -> Record:
@@ -207,9 +241,17 @@ def pool_for(workers: int | Executor, study: Study) -> Iterator[Executor | None]
             yield pool
 
 
+def killed(error: Exception) -> bool:
+    """Whether an error says that a worker has died, and its tasks with it, as executors say it, or Dask."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+
+
 def workers_of(pool: Executor) -> int:
     """How many workers an executor has, as far as it says."""
-    return int(getattr(pool, "_max_workers", None) or 1)
+    client = getattr(pool, "_client", None)  # Dask's
+    if client is not None:
+        return max(1, sum(client.ncores().values()))
+    return int(getattr(pool, "_max_workers", None) or getattr(pool, "num_workers", None) or 1)  # that of mpi4py
 
 
 @contextmanager
@@ -242,7 +284,8 @@ class Walk:
         self.study, self.journal, self.budget, self.towards, self.tell = study, journal, budget, towards, tell
         self.known = Known(study)
         self.edges: list[Edge] = []
-        self.rejected = self.runs = self.started = 0
+        self.rejected = self.started = 0
+        self.pace = Pace()
         self.order: deque[Node] = deque()  # nodes whose choices have not been taken up
         self.order.append(self.known.place(start)[0])
 
@@ -250,6 +293,7 @@ class Walk:
     def alone(self) -> None:
         """In this process."""
         digest = self.study.digest
+        DESK.studies[digest] = self.study
         for node, choices in self.nodes():
             self._note_order(node)
             done = self.journal.known(node.id)
@@ -258,8 +302,8 @@ class Walk:
                 if record is None:
                     if self._spent():
                         return
-                    ((_, record),) = run_batch(digest, self.study, node, [choice])
-                    self._keep(node, choice.key, record)
+                    batch = run_batch(digest, None, [(node, choice)])
+                    (record,) = self._keep([(node, choice)], batch)
                 self.take(node, choice, record)
 
     def replay(self) -> None:
@@ -289,14 +333,16 @@ class Walk:
             self.journal.add_to_order(node.id)
 
     def _spent(self) -> bool:
-        return self.budget is not None and self.runs >= self.budget
+        return self.budget is not None and self.pace.runs >= self.budget
 
     # --- side by side -------------------------------------------------------------------------------------------
     def together(self, pool: Executor, sent: Study | None, workers: int) -> None:
         """With workers, told of the study in each batch or before: batches run ahead, results are taken in order."""
         try:
             self._together(pool, sent, workers)
-        except BrokenExecutor as error:
+        except Exception as error:
+            if not killed(error):
+                raise
             raise PartError(
                 "explore: a worker was killed or could not start; what is finished is in the journal, and the same "
                 "call goes on from there (a script asks for workers under `if __name__ == '__main__':`)."
@@ -304,10 +350,10 @@ class Walk:
 
     def _together(self, pool: Executor, sent: Study | None, workers: int) -> None:
         digest = self.study.digest
-        queue: deque[tuple[Node, Choice]] = deque()  # in canonical order, not yet taken
+        queue: deque[Work] = deque()  # in canonical order, not yet taken
         known: dict[tuple[str, str], Record] = {}
-        pending: dict[Future[Any], tuple[Node, list[Choice]]] = {}
-        waiting: deque[tuple[Node, list[Choice]]] = deque()
+        pending: dict[Future[Batch], list[Work]] = {}
+        waiting: deque[Work] = deque()
         most = AHEAD * max(workers, 2)
         while True:
             while self.order and (self.towards is None or not queue):  # the best is known when all before is taken
@@ -321,11 +367,11 @@ class Walk:
                 if self.budget is not None:
                     left = left[: max(0, self.budget - self.started)]
                 self.started += len(left)
-                size = max(1, min(BATCH, math.ceil(len(left) / (2 * most))))
-                waiting.extend((node, left[k : k + size]) for k in range(0, len(left), size))
+                waiting.extend((node, choice) for choice in left)
             while waiting and len(pending) < most:
-                node, choices = waiting.popleft()
-                pending[pool.submit(run_batch, digest, sent, node, choices)] = (node, choices)
+                size = self.pace.size(len(waiting), most)
+                work = [waiting.popleft() for _ in range(size)]
+                pending[pool.submit(run_batch, digest, sent, work)] = work
             while queue and (queue[0][0].id, queue[0][1].key) in known:
                 node, choice = queue.popleft()
                 self.take(node, choice, known.pop((node.id, choice.key)))
@@ -335,15 +381,17 @@ class Walk:
                 return
             done = wait(pending, return_when=FIRST_COMPLETED).done
             for future in sorted(done, key=lambda future: future.exception() is not None):  # first what is finished
-                node, _ = pending.pop(future)
-                for key, record in future.result():
-                    known[node.id, key] = record
-                    self._keep(node, key, record)
+                work = pending.pop(future)
+                for (node, choice), record in zip(work, self._keep(work, future.result()), strict=True):
+                    known[node.id, choice.key] = record
 
     # --- taking results -----------------------------------------------------------------------------------------
-    def _keep(self, node: Node, key: str, record: Record) -> None:
-        self.journal.add(node.id, key, record)
-        self.runs += 1
+    def _keep(self, work: list[Work], batch: Batch) -> list[Record]:
+        """What a task has come to, into the journal."""
+        self.pace.note(batch)
+        for (node, choice), record in zip(work, batch.records, strict=True):
+            self.journal.add(node.id, choice.key, record)
+        return batch.records
 
     def take(self, node: Node, choice: Choice, record: Record) -> None:
         """A run, in its turn: the node that it reached is a known one or becomes one."""
@@ -360,7 +408,9 @@ class Walk:
         kinds = {(outcome.kind, outcome.target) for outcome in outcomes}
         self.edges.append(Edge(node.key, choice, tuple(outcomes), outcomes[0].kind if len(kinds) == 1 else "ambiguous"))
         self.rejected += self.edges[-1].kind == "rejected"
-        self.tell(Count(len(self.known.nodes), len(self.edges), self.rejected, len(self.order), self.runs))
+        pace = self.pace
+        counts = len(self.known.nodes), len(self.edges), self.rejected, len(self.order), pace.runs
+        self.tell(Count(*counts, pace.tasks, pace.seconds))
 
     def graph(self) -> ReconfigurationGraph:
         """What is known now."""

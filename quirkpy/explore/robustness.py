@@ -6,7 +6,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from quirkpy.course import Stop
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
-from quirkpy.explore.explorer import check_workers, pool_for, workers_of
+from quirkpy.explore.explorer import check_workers, killed, pool_for, workers_of
 from quirkpy.explore.graph import Node
 from quirkpy.explore.identity import poses_of
 from quirkpy.explore.journal import Journal
@@ -269,7 +269,9 @@ def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter
     jobs = [pool.submit(fly_batch, study, task, batch) for batch in batches]
     try:
         return sum((job.result() for job in jobs), Counter[str]())
-    except BrokenExecutor as error:
+    except Exception as error:
+        if not killed(error):
+            raise
         raise PartError(
             "robustness: a worker was killed or could not start; nothing of this edge is kept (a script asks for "
             "workers under `if __name__ == '__main__':`)."

@@ -264,14 +264,17 @@ def chosen_system(study: Study, universe: Multibody, choice: Choice, links: list
 
 
 def energy_of_switching(study: Study, universe: Multibody, node: Node, system: Multibody, state: State) -> float:
-    """U_new - U_old at the pose where potentials are exchanged [J]; before the first, none acts."""
-    old = study.forces[node.potential] if node.potential is not None else ()
-    joints = [system.tables.joint_names[j] for j in system.selection.joints]
-    before = universe.tables.select(joints, [f.name for f in old])
-    chosen = {name for forces in study.forces.values() for name in (f.name for f in forces)}
+    """U_new - U_old [J] at the pose where joints and potentials are exchanged; before the first potential none acts.
+    What is stored in a joint that is let go, or charged in one that takes hold, is part of it."""
+    tables, always = universe.tables, [part.name for part in universe.parts if isinstance(part, Force)]
+    old = [force.name for force in study.forces[node.potential]] if node.potential is not None else []
+    parts = [*study.system.parts, *parts_of(study, node.links)]
+    held = [part.name for part in parts if isinstance(part, BaseJoint) and part.name in tables.joint_index]
+    before = tables.select(held, [*always, *old])
     acting = [system.tables.force_names[k] for k in system.selection.forces]
-    after = universe.tables.select(joints, [name for name in acting if name in chosen])
-    return float(state.instant(after).loads.potential.sum() - state.instant(before).loads.potential.sum())
+    after = tables.select([system.tables.joint_names[j] for j in system.selection.joints], acting)
+    # summed exactly, so that what acts before and after leaves no rounding
+    return math.fsum([*state.instant(after).loads.potential, *-state.instant(before).loads.potential])
 
 
 def holding(study: Study, choice: Choice) -> float:

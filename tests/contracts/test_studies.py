@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import pickle
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import STIFFNESS, a, b, face, pair, study
+from quirkpy.explore.runner import begin, chosen_links
 from tests.faults.sentence import Case, case, check_refused
 from tests.studies import Ball, Slow, balanced, changed, far_pair
 
@@ -146,6 +148,21 @@ def test_work_of_switching() -> None:
         for outcome in edge.outcomes:
             if outcome.kind == "moved":  # what switching gave, dampers and the joints that took hold have taken
                 assert outcome.dissipated + outcome.lost == pytest.approx(outcome.switching, rel=2e-4)
+
+
+def test_springs_of_hinges_are_charged_and_let_go() -> None:
+    """k rest^2 / 2 in a closed hinge: given when it takes hold, taken when it is let go, nothing while it stays."""
+    stored = 0.5 * 1e-3 * 0.5**2
+    sprung = made(potentials={"none": [], "sprung": [qp.SprungHinges(1e-3, rest=0.5)]})
+    (node, *_) = sprung.explore(budget=1).nodes.values()
+    links = {choice.joints[0][1]: chosen_links(sprung, node, choice) for choice in sprung.choices(node)}
+    for old, new, work in (("lock", "hinge 1", stored), ("hinge 1", "lock", -stored), ("hinge 1", "hinge 1", 0.0)):
+        potential = {"lock": "none", "hinge 1": "sprung"}
+        at = dataclasses.replace(node, links=tuple(links[old]), potential=potential[old])
+        (choice,) = (c for c in sprung.choices(node) if (c.joints[0][1], c.potential) == (new, potential[new]))
+        begun = begin(sprung, at, choice, sprung.universe(at))
+        assert begun is not None
+        assert begun.switching == pytest.approx(work, abs=1e-18)
 
 
 def test_holding_power() -> None:

@@ -13,10 +13,11 @@ unexport PYTHONWARNINGS PYTHONHOME PYTHONPATH
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile
 
-run: $(VENV)/run.stamp  ## Explore the pair of CubeSats; its journal, graph and picture are in out/
+run: $(VENV)/run.stamp  ## Explore the pair of CubeSats; open out/cubesat_pair.html to see it
 	@mkdir -p out
 	@$(PY) -m quirkpy explore demos/cubesat_pair.py --out out/cubesat_pair.db
-	@$(PY) -m quirkpy report out/cubesat_pair.db --out $(addprefix out/cubesat_pair,.graphml .json .png)
+	@$(PY) -m quirkpy report out/cubesat_pair.db --out $(addprefix out/cubesat_pair,.html .graphml .json .png)
+	@echo "Open out/cubesat_pair.html in a browser: it shows every shape and plays every motion."
 
 test: $(VENV)/dev.stamp  ## Run all tests; they must cover 95 % of the package
 	@rm -f .coverage
@@ -60,7 +61,7 @@ $(VENV)/package.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
 	@touch $@
 
 $(VENV)/run.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
-	$(call install,.[plots])
+	$(call install,.[plots,report])
 	@touch $@ $(VENV)/package.stamp
 
 $(VENV)/dev.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp

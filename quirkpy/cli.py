@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     it = command(report, "say what a journal holds")
     it.add_argument("journal", type=Path)
     it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
-                    help="write it instead: .txt, .json, .graphml, .dot, .png, .svg, .pdf")  # fmt: skip
+                    help="write it instead: .html, .txt, .json, .graphml, .dot, .png, .svg, .pdf")  # fmt: skip
     it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
     it = command(plan, "find the cheapest way from one shape to another")
     it.add_argument("journal", type=Path)
@@ -94,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument("file", type=Path, help="a Python file that defines `system` or main()")
     it.add_argument("--duration", type=float, default=10.0, metavar="S", help="of the motion [s] (default 10)")
     it.add_argument("--out", type=Path, metavar="FILE", help="keep the run in a file, run.npz")
+    it.add_argument("--report", type=Path, metavar="FILE", help="show the run on a page, run.html")
     it = command(check, "say what a study or a system is made of, and whether it can be")
     it.add_argument("file", type=Path, help="a Python file that defines `study` or `system`, or what to_json wrote")
     command(demos, "list the demos")
@@ -126,7 +127,7 @@ def report(asked: argparse.Namespace) -> Answer:
     """`quirkpy report pair.db`"""
     graph = _graph_of(asked)
     for path in asked.out:
-        graph.save(path)
+        graph.report(path) if path.suffix == ".html" else graph.save(path)
     written = [str(path) for path in asked.out]
     if written:
         return Answer(f"{graph!r} is in {', '.join(written)}.", summary(graph) | {"out": written})
@@ -164,6 +165,8 @@ def simulate(asked: argparse.Namespace) -> Answer:
         run = _system_of(module, asked.file).simulate(asked.duration)
         if asked.out is not None:
             run.save(asked.out)
+        if asked.report is not None:
+            run.report(asked.report)
         energy = run.energy
         data = {
             "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t), "evaluations": run.counts.evaluations,

@@ -132,6 +132,20 @@ class Trajectory:
 
         movie.save(self, path, fps, speed, eye, forces, trace)
 
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the run as a page to open in any browser, ``run.report("run.html")``: it plays, with its curves."""
+        from quirkpy.frames import frames_of
+        from quirkpy.views import report
+
+        report.check(path)
+        frames = frames_of(self.pieces, *report.tolerances_of(self.system.parts))
+        report.save(path, report.run_page(self, frames), repr(self))
+
+    @property
+    def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
+        """The runs of which it is made, each with the time at which its own begins [s]."""
+        return ((0.0, self),)
+
     # --- states -------------------------------------------------------------------------------------------------
     @cached_property
     def states(self) -> tuple[State, ...]:
@@ -155,9 +169,16 @@ class Trajectory:
         k = int(np.searchsorted(self.t, t, side="right")) - 1
         if self.t[k] == t:
             return self.final if k == len(self.t) - 1 else self._state(k)
+        return self.ledger_at(t)[0]
+
+    def ledger_at(self, t: float) -> tuple[State, float, float]:
+        """The state at a time between two stored ones, with what loads have put in and dampers have taken out [J]."""
+        k = int(np.searchsorted(self.t, t, side="right")) - 1
         from_here = self._state(k)
         course = self._onwards(from_here, t)
-        return state_at(from_here, t, course.states[-1], course.angles[-1], from_here.held)
+        ledger = course.states[-1, -1] + self.course.states[k, -1]
+        state = state_at(from_here, t, course.states[-1], course.angles[-1], from_here.held)
+        return state, float(ledger[INTO]), float(ledger[OUT])
 
     def _onwards(self, from_here: State, t: float) -> Course:
         """From a stored state to a time before the next."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -343,11 +343,34 @@ class ReconfigurationGraph:
         ]  # fmt: skip
         return json.dumps({"study": self.study.digest, "nodes": nodes, "edges": edges}, indent=1) + "\n"
 
-    def report(self) -> str:
-        """Nodes, edges and rejections as plain text."""
+    @overload
+    def report(self) -> str: ...
+
+    @overload
+    def report(self, path: Any, *, side: Any = None) -> None: ...
+
+    def report(self, path: Any = None, *, side: Any = None) -> str | None:
+        """Nodes, edges and rejections as plain text; with a path the page "x.html", to be opened in any browser.
+
+        The page shows the motions of the edges that lead somewhere, which are run again for it.  side: a file beside
+        the page, "x.js", for those that failed and those for which it has no room; the page reads it when asked to.
+        """
         from quirkpy.views import graphs
 
-        return graphs.text(self)
+        if path is None:
+            return graphs.text(self)
+        from quirkpy.explore.motions import frames_of_edges, resting
+        from quirkpy.views import report, report_graph
+
+        report.check(path, side)
+        tolerances = report.tolerances_of(self.study.system.parts)
+        rests = {key: resting(self, node) for key, node in self.nodes.items()}
+        motions = frames_of_edges(self, side is not None, *tolerances)
+        data, beside = report_graph.graph_page(self, rests, motions, report.beside(path, side))
+        report.save(path, data, graphs.text(self))
+        if side is not None:
+            report_graph.save_beside(side, beside)
+        return None
 
     def _repr_html_(self) -> str:
         from quirkpy.views import notebook

@@ -71,6 +71,11 @@ class Replay(Trajectory):
     def _energies(self) -> list[Energy]:
         return [energy for leg in self.legs for run in leg.runs for energy in run._energies]
 
+    @property
+    def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
+        """The stretches of all legs, each with the time at which its own begins [s]."""
+        return tuple((leg.t, run) for leg in self.legs for run in leg.runs)
+
     @cached_property
     def switched(self) -> Floats:
         """Work that switching has put in so far [J] (k,)."""

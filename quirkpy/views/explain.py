@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 from quirkpy.equilibrium import Equilibrium
 from quirkpy.multibody import Multibody
@@ -53,22 +53,39 @@ def rest(e: Equilibrium) -> str:
     lines += [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
     if e.system is not None and e.verdict != "never settles":
         head = f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque in N [N m]':^38}"
-        rows = [(body, p.source, (*p.force, *p.torque), "") for body, ps in e.forces.items() for p in ps]
-        joints = [(p.name, p) for p in e.system.tables.joints]
-        stops = [(p.name, p.joint) for p in e.system.parts if isinstance(p, JointStop)]
-        seconds = {name: joint.bodies[1].name for name, joint in (*joints, *stops)}
-        for name, load in e.reactions.items():
-            note = "" if load.unique else "  (not unique)"
-            press = f"  pressed with {load.press:.4g}" if load.press is not None else ""
-            rows.append((seconds.get(name, ""), name, (*load.force, *load.torque), note + press))
-        nothing = ROUNDING * max((abs(x) for _, _, numbers, _ in rows for x in numbers), default=0.0)
-        lines += [head, *(_wrench(*row, nothing) for row in rows)]
+        rows = force_lines(e)
+        nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
+        lines += [head, *(_wrench(row, nothing) for row in rows)]
     return "\n".join(lines)
 
 
-def _wrench(body: str, source: str, load: Sequence[float], note: str, nothing: float) -> str:
-    numbers = " ".join(f"{x if abs(x) > nothing else 0.0:12.5g}" for x in load)
-    return f"{body:12} {source:20} {numbers}{note}"
+class ForceLine(NamedTuple):
+    """A line of the table of forces: on which body, from what, force and torque in N [N], [N m] (6,), and a note."""
+
+    body: str
+    source: str
+    load: tuple[float, ...]
+    note: str
+
+
+def force_lines(e: Equilibrium) -> list[ForceLine]:
+    """What forces, joints and stops do to the bodies of a state of rest."""
+    rows = [ForceLine(body, p.source, (*p.force, *p.torque), "") for body, ps in e.forces.items() for p in ps]
+    if e.system is None:
+        return rows
+    joints = [(p.name, p) for p in e.system.tables.joints]
+    stops = [(p.name, p.joint) for p in e.system.parts if isinstance(p, JointStop)]
+    seconds = {name: joint.bodies[1].name for name, joint in (*joints, *stops)}
+    for name, load in e.reactions.items():
+        note = "" if load.unique else "  (not unique)"
+        press = f"  pressed with {load.press:.4g}" if load.press is not None else ""
+        rows.append(ForceLine(seconds.get(name, ""), name, (*load.force, *load.torque), note + press))
+    return rows
+
+
+def _wrench(row: ForceLine, nothing: float) -> str:
+    numbers = " ".join(f"{x if abs(x) > nothing else 0.0:12.5g}" for x in row.load)
+    return f"{row.body:12} {row.source:20} {numbers}{row.note}"
 
 
 def _short(moving: tuple[str, ...], most: int = 3) -> str:

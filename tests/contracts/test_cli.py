@@ -105,7 +105,7 @@ def test_a_report_is_written(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert Path("pair.txt").read_text(encoding="utf-8") == answered(capsys, "report", "pair.db")
     assert json.loads(Path("pair.json").read_text(encoding="utf-8")) == in_json(capsys, "report", "pair.db")
     assert "digraph" in Path("pair.dot").read_text(encoding="utf-8")
-    assert "ends in none of" in failing(capsys, "report", "pair.db", "--out", "pair.html")
+    assert "ends in none of" in failing(capsys, "report", "pair.db", "--out", "pair.xyz")
 
 
 def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "vpython")
+EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "report", "vpython")
 TARGETS = ("bench", "check", "clean", "docs", "help", "run", "test")
 #: Heavy packages that a plain import must not load.
-HEAVY = ("dask", "distributed", "matplotlib", "vpython")
+HEAVY = ("dask", "distributed", "matplotlib", "plotly", "vpython")
 #: What the environment of these tests must not pass on.
 PRIVATE = (
     "PYTHONWARNINGS", "PYTHONPATH", "PYTHONHOME", "NUMBA_DISABLE_JIT", "MAKEFLAGS", "MAKELEVEL",
@@ -49,10 +49,11 @@ def python(code: str, cwd: Path) -> str:
 
 
 def package_files() -> set[str]:
-    """Every module of the package, and its typing mark, as the sources have them."""
+    """Every module of the package, its typing mark, and what pages are made of, as the sources have them."""
     sources = ROOT / "quirkpy"
     modules = {path.relative_to(ROOT).as_posix() for path in sources.rglob("*.py")}
-    return modules | {"quirkpy/py.typed"}
+    pages = {path.relative_to(ROOT).as_posix() for path in (sources / "views" / "page").iterdir()}
+    return modules | pages | {"quirkpy/py.typed"}
 
 
 # --- importing ------------------------------------------------------------------------------------

@@ -1,0 +1,67 @@
+"""What a graph does not keep, made again: the motions of its edges, and why its nodes rest where they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from quirkpy.equilibrium import Equilibrium, certify
+from quirkpy.explore.graph import Outcome
+from quirkpy.explore.plan import COSTS
+from quirkpy.explore.runner import assembled, begin, motions
+from quirkpy.frames import Frames, frames_of
+from quirkpy.multibody import Multibody
+from quirkpy.trajectory import Trajectory
+from quirkpy.vicinity import Vicinity
+
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import Edge, Node, ReconfigurationGraph
+
+
+def resting(graph: ReconfigurationGraph, node: Node) -> Equilibrium:
+    """The certificate of a node, under the potential with which it was first reached."""
+    system = assembled(graph.study, node.links, node.state, node.potential)
+    return replace(certify(Vicinity(system.clusters, system.initial)), system=system)
+
+
+def frames_of_edges(
+    graph: ReconfigurationGraph, everything: bool, length: float, angle: float
+) -> Iterator[tuple[int, list[Frames | None]]]:
+    """Edges by their number, with the frames of each outcome, None where nothing moved; see `frames_of`.
+
+    First come the best edges from one node to another, then the others that lead somewhere; everything: then all that
+    moved before they failed.
+    """
+    study, last, universe = graph.study, "", None
+    for number in in_order(graph, everything):
+        edge = graph.edges[number]
+        if universe is None or edge.source != last:
+            last, universe = edge.source, study.universe(graph.nodes[edge.source])
+        found = moved(graph, edge, universe)
+        yield number, [frames_of([(0.0, run) for run in runs], length, angle) if runs else None for runs in found]
+
+
+def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
+    """Numbers of edges that move, those first that a plan would take."""
+    moving = [k for k, edge in enumerate(graph.edges) if any(outcome.duration > 0.0 for outcome in edge.outcomes)]
+    going = [k for k in moving if graph.edges[k].kind in ("moved", "ambiguous")]
+    best: dict[tuple[str, str | None, str], int] = {}
+    for word, price in COSTS.items():
+        for k in going:
+            way = graph.edges[k].source, graph.edges[k].target, word
+            if way not in best or price(graph.edges[k]) < price(graph.edges[best[way]]):
+                best[way] = k
+    first = sorted(set(best.values()))
+    rest = [k for k in moving if k not in set(going)] if everything else []
+    return [*first, *(k for k in going if k not in set(first)), *rest]
+
+
+def moved(graph: ReconfigurationGraph, edge: Edge, universe: Multibody) -> list[tuple[Trajectory, ...]]:
+    """The stretches of motion of each outcome of an edge, run again in the universe of its node; none where nothing
+    moved."""
+    begun = begin(graph.study, graph.nodes[edge.source], edge.selection, universe)
+    if isinstance(begun, Outcome) or not any(outcome.duration for outcome in edge.outcomes):
+        return [() for _ in edge.outcomes]
+    found = [ended.runs for ended, _ in motions(graph.study, begun.system, begun.links, edge.selection)]
+    return found if len(found) == len(edge.outcomes) else [() for _ in edge.outcomes]

@@ -1,0 +1,142 @@
+"""`Frames`: a motion as instants so close together that between two of them everything goes straight on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.joint import COORDINATE_UNITS
+
+if TYPE_CHECKING:
+    from quirkpy.state import State
+    from quirkpy.trajectory import Trajectory
+
+#: A step of a run is divided at most so often, each time into halves.
+HALVINGS = 8
+
+
+class Frames(NamedTuple):
+    """Instants of a motion, of which some may follow each other at the same time: a body (n of them) snaps there.
+
+    t [s] (k,); r [m] (k, n, 3) and q, w x y z (k, n, 4): poses; kinetic, potential, work, dissipated [J] (k,), the last
+    two since the motion began; joints: coordinates [as the name says] (k,), nan while a joint does not act.
+    """
+
+    t: Floats
+    r: Floats
+    q: Floats
+    kinetic: Floats
+    potential: Floats
+    work: Floats
+    dissipated: Floats
+    joints: dict[str, Floats]
+
+
+class Metered(NamedTuple):
+    """A state of a run with the work put in and the energy taken out since the run began [J]."""
+
+    state: State
+    work: float
+    dissipated: float
+
+
+def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: float) -> Frames:
+    """The frames of runs that follow each other, each with the time that its own begins at [s].
+
+    Between two frames straight lines and even turns lead to the same places but for about `length` [m] and `angle`
+    [rad]: stored steps are divided, by integrating again within them, until that is so.
+    """
+    made, before = [], (0.0, 0.0)
+    for begins, run in pieces:
+        instants = list(instants_of(run, length, angle))
+        made.append(_frames(begins, run, instants, before))
+        before = float(made[-1].work[-1]), float(made[-1].dissipated[-1])
+    t, r, q, kinetic, potential, work, dissipated = (
+        np.concatenate(parts) for parts in zip(*(frames[:-1] for frames in made), strict=True)
+    )
+    names = dict.fromkeys(name for frames in made for name in frames.joints)
+    joints = {
+        name: np.concatenate([frames.joints.get(name, np.full(len(frames.t), np.nan)) for frames in made])
+        for name in names
+    }
+    return Frames(t, r, q, kinetic, potential, work, dissipated, joints)
+
+
+def _frames(begins: float, run: Trajectory, instants: Sequence[Metered], before: tuple[float, float]) -> Frames:
+    """The frames of one run, with what was put in and taken out before it."""
+    states = [instant.state for instant in instants]
+    energies = [run.system.energy(state) for state in states]
+    return Frames(
+        np.array([state.t for state in states]) + begins,
+        np.array([state.r for state in states]), np.array([state.q for state in states]),
+        np.array([energy.kinetic for energy in energies]), np.array([energy.potential for energy in energies]),
+        np.array([instant.work for instant in instants]) + before[0],
+        np.array([instant.dissipated for instant in instants]) + before[1],
+        coordinates_of(run, states),
+    )  # fmt: skip
+
+
+def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats]:
+    """The coordinates of the joints that act in a run, at some of its states (k,), by joint and unit: "hinge [rad]"."""
+    tables = run.system.tables
+    out: dict[str, Floats] = {}
+    for j in run.system.selection.joints:
+        name, which = tables.joint_names[j], np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
+        if len(which):
+            values = np.array([state.instant().coordinates(which)[:, 0] for state in states])
+            owns = [
+                f"{name} {c.name * (len(which) > 1)}".strip() + f" [{COORDINATE_UNITS[c.kind]}]"
+                for c in tables.joints[j].coordinates
+            ]
+            out |= dict(zip(owns, values.T, strict=True))
+    return out
+
+
+def instants_of(run: Trajectory, length: float, angle: float) -> Iterable[Metered]:
+    """The stored states of a run, and as many between them as it takes."""
+    work, dissipated = run.work, run.dissipated
+    here = Metered(run.states[0], float(work[0]), float(dissipated[0]))
+    yield here
+    for k in range(1, len(run.t)):
+        there = Metered(run.states[k], float(work[k]), float(dissipated[k]))
+        yield from between(run, here, there, (length, angle), HALVINGS)
+        yield there
+        here = there
+
+
+def between(run: Trajectory, one: Metered, two: Metered, off: tuple[float, float], left: int) -> Iterable[Metered]:
+    """Instants between two of a run, if these are not on a straight way."""
+    t = 0.5 * (one.state.t + two.state.t)
+    if not left or not one.state.t < t < two.state.t or straight(one.state, two.state, off):
+        return
+    middle = Metered(*run.ledger_at(t))
+    yield from between(run, one, middle, off, left - 1)
+    yield middle
+    yield from between(run, middle, two, off, left - 1)
+
+
+def straight(one: State, two: State, off: tuple[float, float]) -> bool:
+    """Whether a motion is straight and even between two states: the cubic through poses and velocities of both lies off
+    the straight line by no more than a quarter of the larger of its two differences in slope."""
+    h = two.t - one.t
+    gone = two.r - one.r
+    turned = np.array([turn_between(a, b) for a, b in zip(one.q, two.q, strict=True)]).reshape(-1, 3)
+    ends = [(one.v * h - gone, two.v * h - gone), (one.omega * h - turned, two.omega * h - turned)]
+    return all(
+        np.linalg.norm(np.concatenate(both), axis=1).max(initial=0.0) <= 4.0 * most
+        for both, most in zip(ends, off, strict=True)
+    )
+
+
+def turn_between(one: Floats, two: Floats) -> Floats:
+    """The rotation vector that leads from one orientation to another, in the axes of the body [rad] (3,)."""
+    w, x, y, z = one
+    a, b, c, d = two
+    real = w * a + x * b + y * c + z * d
+    turn = np.array([w * b - x * a - y * d + z * c, w * c + x * d - y * a - z * b, w * d - x * c + y * b - z * a])
+    size = float(np.linalg.norm(turn))
+    half = np.arctan2(size, abs(real))
+    return turn * (np.copysign(2.0 * half / size, real) if size > 0.0 else 0.0)

@@ -1,0 +1,139 @@
+"""`Keyframes`: a motion in few bytes, as whole numbers, with the error that this costs."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.parts.checks import Bools, Floats
+
+#: Whole numbers of an orientation for each unit of its components.
+TURNS = 32767
+#: Of what misses may come to, the share left to rounding positions to whole steps.
+ROUNDED = 0.25
+#: Curves miss by this share of their range.
+SHARE = 0.004
+
+
+class Keyframes(NamedTuple):
+    """Poses between which one goes straight on, and curves beside them.
+
+    t [s] (k,); r (k, n, 3): whole steps of `step` [m] from `origin` (3,); q, w x y z (k, n, 4): whole parts of 1/TURNS;
+    curves (k,) by name; missed: how far any instant that was given lies off [m], [rad].
+    """
+
+    t: Floats
+    r: Any
+    q: Any
+    origin: Floats
+    step: float
+    curves: dict[str, Floats]
+    missed: tuple[float, float]
+
+    def at(self, t: float) -> tuple[Floats, Floats]:
+        """Poses at a time, as whoever shows the motion finds them: positions (n, 3), orientations (n, 4)."""
+        k = int(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, max(len(self.t) - 2, 0)))
+        r, q = self.between(np.array([k]), np.array([t]))
+        return r[0], q[0]
+
+    def between(self, k: Any, t: Floats) -> tuple[Floats, Floats]:
+        """Poses at times (m,) in the intervals k (m,)."""
+        r, q = self.origin + self.step * self.r, self.q / TURNS
+        j = np.minimum(k + 1, len(self.t) - 1)
+        return _straight(r, q, k, j, share_of(self.t, k, j, t))
+
+
+def keyframes(
+    t: Floats, r: Floats, q: Floats, curves: Mapping[str, Floats], length: float, angle: float, most: int
+) -> Keyframes:
+    """Of many instants (k,) of a motion as few as keep all others within `length` [m] and `angle` [rad], and curves
+    within a share of their range.  Where that takes more than `most`, the tolerances double until it does not."""
+    share = SHARE
+    while True:
+        made = _rounded(t, r, q, curves, length, angle, share)
+        if len(made.t) <= most or length > 1e9:
+            return made
+        length, angle, share = 2.0 * length, 2.0 * angle, 2.0 * share
+
+
+def _rounded(
+    t: Floats, r: Floats, q: Floats, curves: Mapping[str, Floats], length: float, angle: float, share: float
+) -> Keyframes:
+    values = np.array([np.nan_to_num(curve) for curve in curves.values()]).reshape(len(curves), len(t)).T
+    values = values / (share * np.maximum(np.ptp(values, axis=0), 1e-300))
+    kept = thinned(t, r, q, values, length * (1.0 - ROUNDED), angle * (1.0 - ROUNDED))
+    step = 2.0 * ROUNDED * length / np.sqrt(3.0)
+    origin = 0.5 * (r.min(axis=(0, 1)) + r.max(axis=(0, 1))) if r.size else np.zeros(3)
+    whole = np.rint((r[kept] - origin) / step)
+    small = abs(whole).max(initial=0.0) <= np.iinfo(np.int16).max
+    made = Keyframes(
+        t[kept], whole.astype(np.int16 if small else np.int32), np.rint(q[kept] * TURNS).astype(np.int16),
+        origin, step, {name: curve[kept] for name, curve in curves.items()}, (0.0, 0.0),
+    )  # fmt: skip
+    k = np.clip(np.cumsum(kept) - 1, 0, max(len(made.t) - 2, 0))
+    off = misses(r, q, *made.between(k, t))
+    return made._replace(missed=(float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))))
+
+
+def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: float) -> Bools:
+    """Which of some instants to keep (k,), so that the others lie on straight ways between them: the worst is kept,
+    then the worst on either side, until none is off; values (k, m) may be off by 1.  Both ends of a jump stay."""
+    kept = np.zeros(len(t), dtype=bool)
+    kept[[0, -1]] = True
+    kept[:-1] |= t[1:] == t[:-1]
+    kept[1:] |= t[1:] == t[:-1]
+    waiting = list(itertools.pairwise(int(k) for k in np.flatnonzero(kept)))
+    while waiting:
+        a, b = waiting.pop()
+        if b - a < 2:
+            continue
+        inside = np.arange(a + 1, b)
+        share = share_of(t, a, b, t[inside])
+        off_r, off_q = misses(r[inside], q[inside], *_straight(r, q, np.full(len(inside), a), b, share))
+        off = np.maximum(off_r / length, off_q / angle)
+        straight = (1.0 - share)[:, None] * values[a] + share[:, None] * values[b]
+        off = np.maximum(off, abs(values[inside] - straight).max(axis=1, initial=0.0))
+        worst = int(np.argmax(off))
+        if off[worst] > 1.0:
+            kept[a + 1 + worst] = True
+            waiting += [(a, a + 1 + worst), (a + 1 + worst, b)]
+    return kept
+
+
+def share_of(t: Floats, k: Any, j: Any, at: Floats) -> Floats:
+    """How far times are on the way from one instant to another, from 0 to 1."""
+    h = t[j] - t[k]
+    return np.asarray(np.where(h > 0.0, (at - t[k]) / np.where(h > 0.0, h, 1.0), 0.0))
+
+
+def _straight(r: Floats, q: Floats, k: Any, j: Any, share: Floats) -> tuple[Floats, Floats]:
+    """Poses on the straight way from the instants k to the instants j (m,)."""
+    s = share[:, None, None]
+    near = np.copysign(1.0, (q[k] * q[j]).sum(axis=-1, keepdims=True))
+    turned = (1.0 - s) * q[k] + s * near * q[j]
+    return (1.0 - s) * r[k] + s * r[j], turned / np.linalg.norm(turned, axis=-1, keepdims=True)
+
+
+def misses(r: Floats, q: Floats, there: Floats, turned: Floats) -> tuple[Floats, Floats]:
+    """How far the bodies of poses lie from others at most (k,): [m], [rad]."""
+    chord = np.minimum(np.linalg.norm(q - turned, axis=-1), np.linalg.norm(q + turned, axis=-1))
+    angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
+    return np.linalg.norm(r - there, axis=-1).max(axis=1, initial=0.0), angle.max(axis=1, initial=0.0)
+
+
+def packed(motion: Keyframes) -> dict[str, Any]:
+    """A motion as JSON takes it: arrays as base64 of little-endian numbers, curves and times of 4 bytes."""
+    return {
+        "n": len(motion.t), "t": _bytes(motion.t, "<f4"), "r": _bytes(motion.r, f"<i{motion.r.dtype.itemsize}"),
+        "wide": motion.r.dtype.itemsize, "origin": motion.origin.tolist(), "step": motion.step,
+        "q": _bytes(motion.q, "<i2"), "missed": [float(f"{x:.2g}") for x in motion.missed],
+        "curves": {name: _bytes(curve, "<f4") for name, curve in motion.curves.items()},
+    }  # fmt: skip
+
+
+def _bytes(array: Floats, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")

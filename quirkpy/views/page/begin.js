@@ -1,0 +1,9 @@
+// Begin.
+const page = document.getElementById("page");
+try {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  if (data.kind === "run") layRun(data, page); else new Study(data).lay(page);
+} catch (error) {
+  page.replaceChildren(make("p", { class: "wait bad", role: "alert" }, `This page could not be shown: ${error.message}`));
+  throw error;
+}

@@ -1,0 +1,190 @@
+"""One HTML file that shows a run or a study: it needs no network, no server and nothing beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import os
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from quirkpy.frames import Frames
+from quirkpy.multibody import Multibody
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.part import PartError
+from quirkpy.parts.shapes import Shape
+from quirkpy.quat import to_array
+from quirkpy.trajectory import Trajectory
+from quirkpy.views.keyframes import keyframes, packed
+from quirkpy.views.solids import Mesh, mesh_of
+from quirkpy.views.stage import Stage
+from quirkpy.views.stills import colour_of
+
+#: Poses in a page miss by this share of the largest body, and turns by this angle [rad].
+LENGTH, ANGLE = 2e-3, 2e-3
+#: Keyframes of one motion at most; where that is too few, they miss by more, and the page says by how much.
+MOST = 3000
+#: Events of a run that are listed.
+EVENTS = 200
+#: What the page is made of, in this order.
+SCRIPTS = ("motion.js", "scene.js", "player.js", "graph.js", "plans.js", "panels.js", "study.js", "run.js", "begin.js")
+#: An edge is drawn where the surface bends by more than this [rad].
+SHARP = 0.5
+#: Names that every browser reads as colours.
+COLOUR = re.compile(r"#[0-9a-fA-F]{6}|[a-z]{3,20}")
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+def bodies_of(system: Multibody) -> dict[str, Any]:
+    """Bodies and their meshes; a moving one with its row, a fixed one with its place."""
+    meshes: dict[Any, int] = {}
+    bodies = []
+    for number, body in enumerate(Stage(system).bodies):
+        row = None if body.fixed else number
+        bodies.append({
+            "name": body.label or body.name, "mesh": meshes.setdefault(body.shape, len(meshes)), "row": row,
+            "r": list(body.position), "q": to_array(body.orientation).tolist(), "colour": written_colour(body, row),
+        })  # fmt: skip
+    return {"bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes]}
+
+
+def _plain(mesh: Mesh) -> dict[str, Any]:
+    return {
+        "corners": rounded(mesh.points), "triangles": mesh.triangles.tolist(), "edges": sharp_edges(mesh).tolist(),
+    }  # fmt: skip
+
+
+def sharp_edges(mesh: Mesh) -> Ints:
+    """The edges of a mesh at which its surface bends by more than SHARP, as pairs of points (e, 2)."""
+    _, same = np.unique(np.round(mesh.points, 12), axis=0, return_inverse=True)
+    a, b, c = (mesh.points[mesh.triangles[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    sides: dict[tuple[int, ...], list[Any]] = {}
+    for triangle, normal in zip(mesh.triangles, normals, strict=True):
+        for k in range(3):
+            pair = triangle[k], triangle[k - 1]
+            sides.setdefault(tuple(sorted(int(same.ravel()[i]) for i in pair)), [pair]).append(normal)
+    found = [pair for pair, *both in sides.values() if len(both) < 2 or both[0] @ both[1] < np.cos(SHARP)]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def written_colour(body: Body, row: int | None) -> str:
+    """The colour of a body as a page writes it; one that a page might not know gives way to one of ours."""
+    number = 0 if row is None else 1 + row
+    given = colour_of(body, number)
+    if not isinstance(given, str):
+        return "#" + "".join(f"{round(255 * c):02x}" for c in given)
+    return given if COLOUR.fullmatch(given) else str(colour_of(dataclasses.replace(body, color=None), number))
+
+
+def reach_of(shape: Shape | None) -> float:
+    """How far from the mass centre a shape goes [m]."""
+    return float(np.linalg.norm(mesh_of(shape).points, axis=1).max())
+
+
+def tolerances_of(parts: Iterable[Any]) -> tuple[float, float]:
+    """How far poses may miss in a page: [m], [rad]."""
+    return LENGTH * max((reach_of(part.shape) for part in parts if isinstance(part, Body)), default=1.0), ANGLE
+
+
+def motion_of(frames: Frames, tolerances: tuple[float, float], most: int = MOST) -> dict[str, Any]:
+    """A motion as the page keeps it, with energies [J] and the coordinates of joints beside it."""
+    curves = {"kinetic": frames.kinetic, "potential": frames.potential, "total": frames.kinetic + frames.potential}
+    given = {"put in by loads": frames.work, "taken out by dampers": frames.dissipated}
+    curves |= {name: curve for name, curve in given.items() if abs(curve).max(initial=0.0) > 0.0}
+    named = {f"{name} [J]": curve for name, curve in curves.items()} | frames.joints
+    return packed(keyframes(frames.t, frames.r, frames.q, named, *tolerances, most))
+
+
+def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
+    """All that the page of a run shows."""
+    system = run.system
+    events = [
+        {"t": event.t, "words": ", ".join((event.name, *event.sensors, *event.joints))} for event in run.events[:EVENTS]
+    ]
+    return bodies_of(system) | {
+        "kind": "run", "title": "A run of " + named(system.parts),
+        "words": repr(run), "stop": str(run.stop), "events": events,
+        "motion": motion_of(frames, tolerances_of(system.parts)),
+    }  # fmt: skip
+
+
+def named(parts: Iterable[Any], most: int = 6) -> str:
+    """The names of some bodies."""
+    names = [part.label or part.name for part in parts if isinstance(part, Body)]
+    return ", ".join(names[:most]) + " ..." * (len(names) > most)
+
+
+def rounded(array: Floats, digits: int = 6) -> Any:
+    """Numbers with so many digits, as lists."""
+    return [[float(f"{x:.{digits}g}") for x in row] for row in np.asarray(array, dtype=float).reshape(len(array), -1)]
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+def check(path: Any, side: Any = None) -> None:
+    """Refuse, before any work is done, what cannot be written in the end."""
+    if Path(path).suffix not in (".html", ".htm"):
+        raise PartError(f"report: {Path(path).name!r} must end in .html, for it is a page.")
+    if side is not None and Path(side).suffix != ".js":
+        raise PartError(f"report: side= is {Path(side).name!r}, but must end in .js, for it is read as a script.")
+    library()
+
+
+def beside(path: Any, side: Any) -> str | None:
+    """What the page calls the file beside it."""
+    if side is None:
+        return None
+    return Path(os.path.relpath(Path(side).resolve(), Path(path).resolve().parent)).as_posix()
+
+
+def save(path: Any, data: dict[str, Any], words: str) -> None:
+    """Write a page; words: the same for who reads without scripts."""
+    check(path)
+    Path(path).write_text(page(data, words, library()), encoding="utf-8")
+
+
+def page(data: dict[str, Any], words: str, drawing: str) -> str:
+    """The page as text; drawing: the library that draws."""
+    folder = files("quirkpy.views") / "page"
+    whole = (folder / "page.html").read_text(encoding="utf-8")
+    scripts = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    pieces = {
+        "TITLE": html.escape(data["title"]), "WORDS": html.escape(words), "DATA": as_script(data),
+        "STYLE": (folder / "style.css").read_text(encoding="utf-8"), "LIBRARY": drawing,
+        "SCRIPTS": f'(() => {{\n"use strict";\n{scripts}\n}})();',
+    }  # fmt: skip
+    return re.sub(r"\{\{([A-Z]+)\}\}", lambda found: pieces[found[1]], whole)
+
+
+def as_script(data: Any) -> str:
+    """JSON that may stand within a page: nothing in it can end a script or begin a comment."""
+    text = json.dumps(_finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    for mark in "<>&\u2028\u2029":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def library() -> str:
+    """The JavaScript that draws in a page, from the package of plotly."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise PartError("report: this needs plotly; pip install 'quirkpy[report]' brings it.") from error
+    return str(get_plotlyjs()).replace("</script", "<\\/script")

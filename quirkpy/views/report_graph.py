@@ -1,0 +1,186 @@
+"""What the page of a study shows: its graph, the shapes, what moves between them, and why it rests there."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
+from quirkpy.explore.plan import COSTS, steps
+from quirkpy.frames import Frames
+from quirkpy.parts.checks import Floats
+from quirkpy.views.explain import force_lines
+from quirkpy.views.graph_picture import APART, patches_of, places_of
+from quirkpy.views.report import as_script, bodies_of, motion_of, named, rounded, tolerances_of
+
+#: Frames of edges by number, one of each outcome.
+Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
+#: Bytes of the motions that a page holds at most, as text; those that would not fit go into the side file.
+ROOM = 7_000_000
+#: Keyframes of the motion of an edge at most.
+MOST = 400
+#: More shapes than this are placed by how many moves they are from the start.
+LAYERED = 150
+#: Motions around a shape that are shown, the slowest first.
+MODES = 12
+#: Kinds of outcomes whose motion belongs into the page itself.
+SHOWN = ("moved", "ambiguous")
+#: Of a table of forces, what is smaller than this share of the largest number is nothing.
+ROUNDING = 1e-12
+
+
+def graph_page(
+    graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium], motions: Motions, side: str | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All that the page of a study shows, and what goes beside it; rests: of nodes, by key; motions: of edges, by their
+    number, one for each outcome; side: the name of the file beside the page, if there shall be one."""
+    study = graph.study
+    tables: dict[str, list[str]] = {"pairs": [], "options": [], "potentials": list(study.potentials)}
+    keys = {key: k for k, key in enumerate(graph.nodes)}
+    whole = bodies_of(study.system) | {
+        "kind": "study", "title": f"A study of {named(study.system.parts)}", "words": repr(graph),
+        "coverage": graph.coverage, "nodes": nodes_of(graph, rests),
+        "edges": [edge_of(edge, keys, tables) for edge in graph.edges], "tables": tables, "costs": costs_of(graph),
+        "near": [list(miss) for miss in graph.near_misses],
+    }  # fmt: skip
+    inside, beside = shared_out(graph, motions, side is not None)
+    return whole | {"motions": inside, "beside": sorted(map(int, beside)), "side": side}, beside
+
+
+def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> list[dict[str, Any]]:
+    """Every shape: where it stands in the picture, what one sees of it, and why it rests."""
+    views = {key: patches_of(graph, node) for key, node in graph.nodes.items()}
+    every = [np.concatenate([patch.corners for patch in patches]) for patches in views.values()]
+    metre = 2.0 / max(float(np.ptp(corners, axis=0).max()) for corners in every)
+    out = []
+    for (key, node), corners, place in zip(graph.nodes.items(), every, placed(graph), strict=True):
+        middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+        patches = [
+            [
+                patch.number, round(patch.light, 2), np.round((patch.corners - middle) * metre, 3).ravel().tolist(),
+                [int(edge) for edge in patch.edges],
+            ]
+            for patch in views[key]
+        ]  # fmt: skip
+        out.append(node_of(graph, node) | {"place": np.round(place, 3).tolist(), "patches": patches}
+                   | (rest_of(rests[key]) if key in rests else {}))  # fmt: skip
+    return out
+
+
+def placed(graph: ReconfigurationGraph) -> Floats:
+    """Centres of shapes (n, 2): as in the picture; many by how many moves they are from the start, column by column."""
+    if len(graph.nodes) <= LAYERED:
+        return places_of(graph)
+    import networkx
+
+    ways = networkx.DiGraph([(source, target) for source, target, _ in steps(graph, True)])
+    ways.add_nodes_from(graph.nodes)
+    depth = networkx.single_source_shortest_path_length(ways, "n0")
+    columns: dict[int, int] = {}
+    places = []
+    for key in graph.nodes:
+        column = depth.get(key, max(depth.values()) + 1)
+        columns[column] = columns.get(column, 0) + 1
+        row = columns[column]
+        places.append((2.0 * column * APART, -(row // 2) * APART * (-1.0) ** row))
+    return np.array(places)
+
+
+def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
+    """What the graph says of a shape."""
+    pairs = graph.study.pairs
+    return {
+        "key": node.key, "name": node.name, "id": node.id, "verdict": node.verdict, "reason": node.reason,
+        "energy": node.energy, "potential": node.potential, "frequencies": list(node.frequencies),
+        "links": [[pairs[link.pair].name, link.option] for link in node.links],
+        "r": rounded(node.state.r, 8), "q": rounded(node.state.q, 8),
+    }  # fmt: skip
+
+
+def rest_of(found: Equilibrium) -> dict[str, Any]:
+    """Why a shape rests: motions around it, and what pulls on each body."""
+    rows = force_lines(found)
+    nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
+    return {
+        "modes": [mode_of(mode) for mode in (*found.unstable, *found.modes)[:MODES]],
+        "free": len(found.neutral),
+        "forces": [
+            [row.body, row.source, [float(f"{x:.4g}") if abs(x) > nothing else 0.0 for x in row.load], row.note.strip()]
+            for row in rows
+        ],
+    }  # fmt: skip
+
+
+def mode_of(mode: Mode) -> dict[str, Any]:
+    """A motion around a shape, with the real part of its velocities."""
+    shape = rounded(np.real(mode.shape), 4)
+    return {
+        "frequency": mode.frequency, "damping": mode.damping, "period": mode.period,
+        "grows": mode.eigenvalue.real > 0.0, "moving": list(mode.moving), "shape": shape,
+    }  # fmt: skip
+
+
+def edge_of(edge: Edge, keys: Mapping[str, int], tables: dict[str, list[str]]) -> dict[str, Any]:
+    """A choice and what came of it, with numbers for words that come again."""
+    pairs, options = tables["pairs"], tables["options"]
+    joints = [[_number(pairs, pair), _number(options, label)] for pair, label in edge.selection.joints]
+    return {
+        "s": keys[edge.source], "j": joints, "u": _number(tables["potentials"], edge.selection.potential),
+        "k": edge.kind, "o": [outcome_of(outcome, keys) for outcome in edge.outcomes],
+        "robust": None if edge.robustness is None else str(edge.robustness),
+    }  # fmt: skip
+
+
+def outcome_of(outcome: Outcome, keys: Mapping[str, int]) -> dict[str, Any]:
+    """What one run came to; what is as it is by default is left out."""
+    usual = Outcome._field_defaults
+    said = {name: value for name, value in outcome._asdict().items() if name not in usual or value != usual[name]}
+    return said | {"target": None if outcome.target is None else keys[outcome.target]}
+
+
+def _number(words: list[str], word: str) -> int:
+    if word not in words:
+        words.append(word)
+    return words.index(word)
+
+
+def costs_of(graph: ReconfigurationGraph) -> dict[str, list[float | None]]:
+    """What each edge costs, by word; None for those that are no steps of a plan, or whose cost is not known."""
+    usable = {id(edge) for _, _, edge in steps(graph, False)}
+    return {
+        word: [
+            float(price(edge)) if id(edge) in usable and price(edge) < math.inf else None for edge in graph.edges
+        ]
+        for word, price in COSTS.items()
+    }  # fmt: skip
+
+
+def shared_out(graph: ReconfigurationGraph, motions: Motions, both: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Motions that stand in the page, and those beside it, for they lead nowhere or there is no room; both: whether
+    anything is to stand beside it."""
+    tolerances = tolerances_of(graph.study.system.parts)
+    inside: dict[str, Any] = {}
+    beside: dict[str, Any] = {}
+    taken = 0
+    for number, found in motions:
+        made = [None if frames is None else motion_of(frames, tolerances, MOST) for frames in found]
+        size = len(json.dumps(made))
+        if graph.edges[number].kind in SHOWN and taken + size <= ROOM:
+            inside[str(number)] = made
+            taken += size
+        elif both:
+            beside[str(number)] = made
+        elif taken + size > ROOM:
+            break
+    return inside, beside
+
+
+def save_beside(path: Any, beside: Mapping[str, Any]) -> None:
+    """Write the side file: a script, since a page that was opened from a disk may read nothing else."""
+    Path(path).write_text(f"quirkpyBeside({as_script(dict(beside))});\n", encoding="utf-8")

@@ -1,0 +1,310 @@
+"""The page of a run and of a study: what is in it, how exactly, and that no name can break it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from demos.cubesat_pair import pair, study
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.motions import frames_of_edges, resting
+from quirkpy.explore.plan import COSTS
+from quirkpy.frames import frames_of
+from quirkpy.views import report, report_graph
+from quirkpy.views.keyframes import TURNS, Keyframes, keyframes, misses, packed
+from quirkpy.views.solids import mesh_of
+from tests.studies import balanced
+
+LENGTH, ANGLE = 1e-3, 5e-3
+#: What a name must not be able to do.
+NASTY = '</script><script>alert("1")</script><!-- & <b>'
+
+
+@pytest.fixture(scope="module")
+def run() -> qp.Trajectory:
+    """An arm that swings on a hinge with a damper, and a body that tumbles away under a load."""
+    hub = qp.Body.box("hub", size=(0.1, 0.1, 0.1), mass=1.0, fixed=True)
+    arm = qp.Body.box(NASTY, size=(0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0))
+    rod = qp.Body.cylinder("rod", radius=0.02, length=0.2, mass=0.5, position=(0.0, 1.0, 0.0),
+                           velocity=(0.1, 0.0, 0.02), angular_velocity=(3.0, 0.4, 0.0))  # fmt: skip
+    hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0.0), axis=(0.0, 0.0, 1.0))
+    spring = qp.HingeSpring("spring", hinge, stiffness=0.02, rest_angle=1.0, damping=1e-3)
+    push = qp.Load("push", rod, force=(0.01, 0.0, 0.0))
+    return qp.Multibody(hub, arm, rod, hinge, spring, push).simulate(10.0, progress=False)
+
+
+@pytest.fixture(scope="module")
+def graph() -> ReconfigurationGraph:
+    return pair(0.2).explore(progress=False)
+
+
+# --- motions ----------------------------------------------------------------------------------------------------------
+def decoded(packed_motion: dict[str, Any]) -> Keyframes:
+    """What a reader of the page finds."""
+    n = packed_motion["n"]
+
+    def array(text: str, kind: str) -> Any:
+        return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+    return Keyframes(
+        array(packed_motion["t"], "<f4").astype(float),
+        array(packed_motion["r"], f"<i{packed_motion['wide']}").reshape(n, -1, 3),
+        array(packed_motion["q"], "<i2").reshape(n, -1, 4), np.array(packed_motion["origin"]), packed_motion["step"],
+        {name: array(text, "<f4") for name, text in packed_motion["curves"].items()}, tuple(packed_motion["missed"]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("length", "angle"), [(1e-3, 5e-3), (1e-4, 1e-3)])
+def test_motions_miss_by_no_more_than_they_say(run: qp.Trajectory, length: float, angle: float) -> None:
+    """At any time, and not only where they were measured."""
+    frames = frames_of([(0.0, run)], length, angle)
+    stored = keyframes(frames.t, frames.r, frames.q, {}, length, angle, 100_000)
+    assert 0.2 * length < stored.missed[0] <= length
+    assert stored.missed[1] <= angle
+    assert len(stored.t) < len(frames.t)
+    found = decoded(packed(stored))
+    times = np.sort(np.random.default_rng(1).uniform(0.0, 10.0, 300))
+    states = [run.at(float(t)) for t in times]
+    there = np.array([found.at(float(t))[0] for t in times]), np.array([found.at(float(t))[1] for t in times])
+    off = misses(np.array([s.r for s in states]), np.array([s.q for s in states]), *there)
+    assert off[0].max() <= stored.missed[0] + 1.5 * length
+    assert off[1].max() <= stored.missed[1] + 1.5 * angle
+    at_frames = [found.at(float(t)) for t in np.float32(frames.t[1:-1])]
+    off = misses(frames.r[1:-1], frames.q[1:-1], *(np.array(each) for each in zip(*at_frames, strict=True)))
+    assert off[0].max() == pytest.approx(stored.missed[0], rel=0.05)
+
+
+def test_fewer_keyframes_miss_by_more_and_say_so(run: qp.Trajectory) -> None:
+    frames = frames_of([(0.0, run)], LENGTH, ANGLE)
+    stored = keyframes(frames.t, frames.r, frames.q, {}, LENGTH, ANGLE, 12)
+    assert len(stored.t) <= 12
+    off = misses(frames.r, frames.q, *(np.array(each) for each in zip(*map(stored.at, frames.t), strict=True)))
+    assert stored.missed[0] > LENGTH
+    assert off[0].max() == pytest.approx(stored.missed[0])
+    assert off[1].max() == pytest.approx(stored.missed[1])
+
+
+def test_positions_far_away_take_wider_numbers() -> None:
+    t = np.linspace(0.0, 1.0, 50)
+    r = np.stack([1e4 * t, np.sin(20.0 * t), 0.0 * t], axis=1)[:, None]
+    q = np.broadcast_to((1.0, 0.0, 0.0, 0.0), (50, 1, 4))
+    stored = keyframes(t, r, q, {}, LENGTH, ANGLE, 1000)
+    assert packed(stored)["wide"] == 4
+    assert stored.missed[0] <= LENGTH
+
+
+def test_jumps_stay_jumps() -> None:
+    """Where joints take hold, bodies snap: at one time there are two poses."""
+    t = np.array([0.0, 1.0, 1.0, 2.0])
+    r = np.array([0.0, 0.0, 1.0, 1.0])[:, None, None] * np.ones(3)
+    q = np.broadcast_to((1.0, 0.0, 0.0, 0.0), (4, 1, 4))
+    stored = decoded(packed(keyframes(t, r, q, {"x": np.array([0.0, 0.0, 5.0, 5.0])}, LENGTH, ANGLE, 100)))
+    assert stored.t.tolist() == t.tolist()
+    assert stored.at(0.999)[0][0, 0] == pytest.approx(0.0, abs=LENGTH)
+    assert stored.at(1.0)[0][0, 0] == pytest.approx(1.0, abs=LENGTH)
+    assert stored.curves["x"].tolist() == [0.0, 0.0, 5.0, 5.0]
+    assert abs(stored.q).max() == TURNS
+
+
+def test_frames_keep_the_ledger(run: qp.Trajectory) -> None:
+    frames = frames_of([(0.0, run)], LENGTH, ANGLE)
+    balance = frames.kinetic + frames.potential + frames.dissipated - frames.work
+    assert abs(balance - balance[0]).max() < 1e-8
+    assert frames.dissipated[-1] == run.dissipated[-1] > 1e-4
+    assert frames.work[-1] == run.work[-1] > 1e-4
+    assert list(frames.joints) == ["hinge [rad]"]
+    stored = np.searchsorted(frames.t, run.t)
+    assert np.array_equal(frames.t[stored], run.t)
+    assert np.allclose(frames.joints["hinge [rad]"][stored], run["hinge"].angle, atol=1e-12)
+    assert np.array_equal(frames.r[stored, 1], run["rod"].position)
+
+
+def test_frames_of_a_flown_plan_go_on(graph: ReconfigurationGraph) -> None:
+    flown = graph.replay(graph.plan("n0", "n3"))
+    frames = frames_of(flown.pieces, LENGTH, ANGLE)
+    assert len(flown.legs) > 1
+    assert (np.diff(frames.t) >= 0.0).all()
+    assert frames.t[-1] == flown.t[-1]
+    assert frames.dissipated[-1] == pytest.approx(flown.dissipated[-1], rel=1e-12)
+    assert np.array_equal(frames.r[-1], flown.final.r)
+
+
+# --- solids -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("shape", "edges", "length"),
+    [
+        (qp.Box((1.0, 2.0, 3.0)), 12, 24.0),
+        (qp.Sphere(0.5), 0, 0.0),
+        (qp.Cylinder(0.5, 2.0, axis="y"), 72, 2.0 * math.pi),
+    ],
+)
+def test_sharp_edges_are_drawn(shape: qp.Shape, edges: int, length: float) -> None:
+    mesh = mesh_of(shape)
+    found = report.sharp_edges(mesh)
+    assert len(found) == edges
+    ends = mesh.points[found]
+    assert np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum() == pytest.approx(length, rel=2e-3)
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+class Read(HTMLParser):
+    """The scripts of a page, and its title."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.scripts: list[str] = []
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1] == "script":
+            self.scripts.append(data)
+            self.tags.append("")
+
+
+def test_no_name_can_break_a_page(run: qp.Trajectory) -> None:
+    frames = frames_of([(0.0, run)], LENGTH, ANGLE)
+    data = report.run_page(run, frames)
+    read = Read(report.page(data, repr(run), "/* what draws */"))
+    assert read.tags.count("script") == 3
+    assert "b" not in read.tags
+    found = json.loads(read.scripts[0])
+    assert [body["name"] for body in found["bodies"]] == [NASTY, "rod", "hub"]
+    assert found["title"] == f"A run of hub, {NASTY}, rod"
+    assert read.scripts[1] == "/* what draws */"
+
+
+def test_a_page_asks_for_nothing_from_anywhere(run: qp.Trajectory) -> None:
+    whole = report.page(report.run_page(run, frames_of([(0.0, run)], LENGTH, ANGLE)), "", "")
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", whole)
+    assert "default-src 'none'" in whole
+
+
+def test_numbers_that_json_has_not_become_null() -> None:
+    assert report.as_script({"a": [math.inf, math.nan, 1.0]}) == '{"a":[null,null,1.0]}'
+
+
+def test_the_page_of_a_study_holds_its_graph(graph: ReconfigurationGraph) -> None:
+    rests = {key: resting(graph, node) for key, node in graph.nodes.items()}
+    found = list(frames_of_edges(graph, False, LENGTH, ANGLE))
+    data, beside = report_graph.graph_page(graph, rests, found)
+    assert [node["key"] for node in data["nodes"]] == list(graph.nodes)
+    assert [edge["k"] for edge in data["edges"]] == [edge.kind for edge in graph.edges]
+    assert beside == {}
+    for number, edge in enumerate(graph.edges):
+        said = data["edges"][number]
+        pairs, options = data["tables"]["pairs"], data["tables"]["options"]
+        assert tuple((pairs[p], options[o]) for p, o in said["j"]) == edge.selection.joints
+        for word, price in COSTS.items():
+            cost = data["costs"][word][number]
+            assert (cost is None) == (edge.kind != "moved" or price(edge) == math.inf)
+            assert cost is None or cost == price(edge)
+        if edge.kind == "moved":
+            motion = decoded(data["motions"][str(number)][0])
+            assert motion.t[-1] == pytest.approx(edge.duration, rel=1e-6)
+            start, there = graph.nodes[edge.source].state, motion.at(0.0)
+            assert misses(start.r[None], start.q[None], there[0][None], there[1][None])[0] < 2e-3
+    assert {node["verdict"] for node in data["nodes"]} == {node.verdict for node in graph.nodes.values()}
+
+
+def test_why_a_shape_rests_is_what_its_certificate_says(graph: ReconfigurationGraph) -> None:
+    swinging = [node for node in graph.nodes.values() if any(f > 0.0 for f in node.frequencies)]
+    assert swinging
+    for node in swinging:
+        rest = resting(graph, node)
+        told = report_graph.rest_of(rest)
+        assert [mode["frequency"] for mode in told["modes"]] == pytest.approx(list(node.frequencies), rel=1e-6)
+        assert rest.verdict == node.verdict
+        total = np.sum([load for body, _, load, _ in told["forces"] if body == "B"], axis=0)
+        assert abs(total[:3]).max() < 1e-6
+
+
+def test_all_outcomes_of_a_chance_are_shown() -> None:
+    graph = balanced().explore(progress=False)
+    number = next(k for k, edge in enumerate(graph.edges) if edge.kind == "ambiguous")
+    found = dict(frames_of_edges(graph, False, LENGTH, ANGLE))
+    assert len(found[number]) == len(graph.edges[number].outcomes) == 2
+    ends = [frames.r[-1, 0] for frames in found[number] if frames is not None]
+    assert len(ends) == 2
+    assert np.linalg.norm(ends[0] - ends[1]) > 0.05
+
+
+def test_what_has_no_room_goes_beside(graph: ReconfigurationGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = list(frames_of_edges(graph, True, LENGTH, ANGLE))
+    monkeypatch.setattr(report_graph, "ROOM", 0)
+    assert report_graph.shared_out(graph, found, False) == ({}, {})
+    inside, beside = report_graph.shared_out(graph, found, True)
+    assert inside == {}
+    assert sorted(map(int, beside)) == sorted(number for number, _ in found)
+
+
+def test_pages_are_written(tmp_path: Path, run: qp.Trajectory) -> None:
+    run.report(tmp_path / "run.html")
+    small = study.explore(progress=False)
+    (tmp_path / "beside").mkdir()
+    small.report(tmp_path / "pair.html", side=tmp_path / "beside" / "x.js")
+    for name in ("run.html", "pair.html"):
+        assert 4e6 < (tmp_path / name).stat().st_size < 8e6
+    data = json.loads(Read((tmp_path / "pair.html").read_text(encoding="utf-8")).scripts[0])
+    assert data["side"] == "beside/x.js"
+    assert (tmp_path / "beside" / "x.js").read_text(encoding="utf-8").startswith("quirkpyBeside({")
+    assert small.report().startswith("2 nodes")
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path, run: qp.Trajectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(qp.PartError, match=r"'run.txt' must end in .html"):
+        run.report(tmp_path / "run.txt")
+    with pytest.raises(qp.PartError, match=r"'x.json', but must end in .js"):
+        study.explore(progress=False).report(tmp_path / "x.html", side="x.json")
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(qp.PartError, match=r"pip install 'quirkpy\[report\]'"):
+        run.report(tmp_path / "run.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- seeing -----------------------------------------------------------------------------------------------------------
+def luminance(colour: str) -> float:
+    parts = [int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one: str, two: str) -> float:
+    low, high = sorted((luminance(one), luminance(two)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("block", [0, 1], ids=["light", "dark"])
+def test_colours_can_be_told_apart(block: int) -> None:
+    """WCAG 2: 4.5 for what is read, 3 for what is drawn."""
+    style = (Path(report.__file__).parent / "page" / "style.css").read_text(encoding="utf-8")
+    found = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[block]
+    colours = dict(re.findall(r"--(\w+): (#\w{6})", found))
+    for ground in ("paper", "ground", "lit"):
+        for word in ("ink", "pale", "accent", "good", "bad", "warn"):
+            assert contrast(colours[word], colours[ground]) >= (4.5 if ground != "lit" else 4.0), (word, ground)
+    for line in ("arrow", "curve1", "curve2", "curve3", "curve4", "curve5"):
+        assert contrast(colours[line], colours["paper"]) >= 3.0, line
+
+
+def test_bodies_have_the_colours_they_were_given() -> None:
+    def colour(given: Any, row: int | None = 0) -> str:
+        return report.written_colour(qp.Body.sphere("ball", 0.1, 1.0, color=given), row)
+
+    assert colour("red") == "red"
+    assert colour("#102030") == "#102030"
+    assert colour((1.0, 0.5, 0.0)) == "#ff8000"
+    assert colour("url(x)") == colour(None) != colour(None, 1)

@@ -12,7 +12,7 @@ import numpy as np
 from quirkpy.analysis import energy
 from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
-from quirkpy.equilibrium import ASYMMETRY, Equilibrium, Mode, Nudge, certify
+from quirkpy.equilibrium import ASYMMETRY, Equilibrium, Mode, Nudge, certify, split
 from quirkpy.kernels.arrays import STATE_WIDTH, V, pack, state_rows
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.instant import Instant
@@ -23,8 +23,9 @@ from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Bools, Floats, number, positive
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import POLISHED, Polished, newton, polish, rests, size_of
+from quirkpy.polishing import POLISHED, Polished, newton, polish, rests, size_of, unknown_below
 from quirkpy.simulate import Driver, Settings, check_settings, state_at
+from quirkpy.singular import crossing_at
 from quirkpy.state import State
 from quirkpy.tables import Selection
 from quirkpy.vicinity import Vicinity
@@ -51,6 +52,9 @@ TURNS_ANEW = 30
 STILL = 1e-12
 #: So many saddles at most are left, one after the other, on which a motion comes to rest.
 SADDLES = 8
+#: A motion along neutral directions is waited for until it will end within this way [m], [rad], which then is added; a
+#: damping of them below this share of the largest counts as none.
+COASTING, BRAKED = 1e-3, 1e-6
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
 BEYOND, WALL = 2.0, 0.5
 
@@ -144,7 +148,8 @@ class Well(NamedTuple):
 
         Loads without a potential have no such walls; there the linearisation alone speaks.
         """
-        K, holds = self.around.stiffness.values, self.stiffness > 0.0
+        K = self.around.stiffness.values
+        holds = self.stiffness > unknown_below(self.around.stiffness, self.along)  # the others are neutral
         still = left <= standstill(self.around.engine.selection)  # rounding
         if still or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
             return True
@@ -170,9 +175,33 @@ def well_around(system: Multibody, state: State) -> Well | None:
             break
     if around.whole.turning.any():
         around = polish(around).around
+    coasting = coasted(around, start)
+    if coasting is None:
+        return None
+    around = coasting
     found = certify(around, size_of(around, around.coordinates(start.rows[None])[0]))
     K = around.stiffness.values
     return Well(around, found, *np.linalg.eigh(0.5 * (K + K.T)))
+
+
+def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
+    """The well where damping alone will have stopped a state along its neutral directions N: nothing pulls there, and
+    N (eta + D xi) stays what it is until eta is zero.  None where that is far, or beyond a stop."""
+    if not around.freedoms or around.whole.turning.any() or crossing_at(around) is not None:
+        return around
+    neutral = split(around).neutral
+    xi, D = around.coordinates(start.rows[None])[0], around.damping.values
+    eta = around.reduced(start.whole.beside(start.rows)[None])[0]
+    U, sigma, Vt = np.linalg.svd(neutral @ D @ neutral.T)
+    braked = sigma > BRAKED * abs(D).max()
+    step = neutral.T @ (Vt[braked].T @ ((U[:, braked].T @ neutral @ (eta + D @ xi)) / sigma[braked]))
+    size = size_of(around, step)
+    if size <= POLISHED or size > COASTING:
+        return around if size <= POLISHED else None
+    there = around.state_of(around.answers(around.displaced(step[None])).rows[0])
+    if (clearances(there.instant(around.clusters.selection))[0] < -TOUCHING).any():
+        return None
+    return polish(Vicinity(around.clusters, there, around.whole)).around
 
 
 def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:

@@ -139,7 +139,7 @@ class Whole:
 def into_body(rows: Floats, a: Floats) -> Floats:
     """Vectors in N, one for each body (n, 3), in body axes (..., n, 3)."""
     back = rows[..., Q:V] * (1.0, -1.0, -1.0, -1.0)
-    return turned(back, np.broadcast_to(a, (*rows.shape[:-1], 3)))
+    return turned(back, a)
 
 
 def turns(rows: Floats, centre: Floats) -> list[Floats]:
@@ -352,5 +352,4 @@ def _arms(mass: Floats, states: Floats) -> Floats:
 
 def _axes(states: Floats) -> Floats:
     """Body axes as columns in N (k, n, 3, 3)."""
-    q = states[..., Q:V]
-    return np.stack([turned(q, np.broadcast_to(axis, (*q.shape[:-1], 3))) for axis in np.eye(3)], axis=-1)
+    return turned(states[..., None, Q:V], np.eye(3)).swapaxes(-1, -2)

@@ -102,13 +102,12 @@ def turned(q: Floats, a: Floats) -> Floats:
     """Vectors turned by unit quaternions w x y z."""
     u = q[..., 1:]
     across = cross(u, a)
-    return a + 2.0 * (q[..., :1] * across + cross(u, across))
+    return np.asarray(a + 2.0 * (q[..., :1] * across + cross(u, across)))
 
 
 def moved(m: Motion, place: Floats) -> Motion:
     """The motion of the points that lie at `place` [m], in body axes, from the mass centres."""
-    arm = np.broadcast_to(place, m.r.shape)
-    return Motion(m.r + turned(m.q, arm), m.q, m.v + turned(m.q, cross(m.omega, arm)), m.omega)
+    return Motion(m.r + turned(m.q, place), m.q, m.v + turned(m.q, cross(m.omega, place)), m.omega)
 
 
 def as_leaders_move(bodies: Motion, leader: Ints, place: Floats) -> Motion:

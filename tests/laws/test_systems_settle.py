@@ -120,6 +120,21 @@ def test_a_hinge_of_what_floats_that_only_damping_acts_on_is_neutral(driven: tup
             assert not sprung or found.state[f"h{k}"].angle == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("driven", [(False,), (True, False), (False, True, False)])
+def test_where_damping_alone_stops_a_hinge_is_told_long_before_it_stops(driven: tuple[bool, ...]) -> None:
+    """Beside a run of twice the time and more, which stops there."""
+    for seed in range(2):
+        system = row(driven, seed)
+        found = system.settle(rtol=1e-11, atol=1e-13)
+        moving = system.simulate(found.state.t, rtol=1e-11, atol=1e-13, progress=False).final
+        still = system.simulate(1000.0, rtol=1e-11, atol=1e-13, progress=False).final
+        here, then, last = (
+            np.array([s[f"h{k}"].angle for k in range(len(driven))]) for s in (found.state, moving, still)
+        )
+        assert abs(then - last).max() > 1e-5
+        np.testing.assert_allclose(here, last, rtol=0.0, atol=1e-6)  # it was told within 1e-3
+
+
 # --- what never settles -----------------------------------------------------------------------------------------------
 def test_an_undamped_swing_never_settles() -> None:
     found = slider().settle()

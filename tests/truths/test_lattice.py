@@ -236,6 +236,7 @@ def test_all_selections_hold_those_of_one_hinge(n: int) -> None:
     graph, one = study_of_all(n), explored(n)
     assert graph.coverage == 1.0
     assert not {"failed", "never settles"} & set(graph.kinds)
+    assert {node.verdict for node in graph.nodes.values()} == {"stable"}
     flat = {key: shape_of(node) for key, node in graph.nodes.items() if all(x.option == "lock" for x in node.links)}
     assert sorted(flat.values()) == sorted(shape_of(node) for node in one.nodes.values())
     tried = {key: set(one.study.choices(graph[key])) for key in flat}
@@ -243,6 +244,22 @@ def test_all_selections_hold_those_of_one_hinge(n: int) -> None:
     assert Counter((flat[e.source], *found(graph, e)) for e in mine) == Counter(
         (shape_of(one[e.source]), *found(one, e)) for e in one.edges
     )
+
+
+@pytest.mark.parametrize(
+    "marks", [m if len(m) < 3 else pytest.param(m, marks=pytest.mark.slow) for m in MARKS], ids=str
+)
+def test_no_selection_at_all_changes_the_parity_of_a_module(marks: tuple[int, ...]) -> None:
+    """However many hinges open at once, and through whichever shapes that they hold open: of all that is locked, just
+    that is reached which single pivots reach."""
+    graph = lattice(len(marks), turns=marks, alike=2, choosing=()).explore(progress=False)
+    start = [(k, 0, mark) for k, mark in enumerate(marks)]
+    locked = [node for node in graph.nodes.values() if all(link.option == "lock" for link in node.links)]
+    shapes = [shape_of(node, turns=2) for node in locked]
+    assert len(set(shapes)) == len(shapes)
+    assert set(shapes) == pivots.graph(start, turns=2).nodes
+    assert {pivots.parities(shape) for shape in shapes} == {pivots.parities(start)}
+    assert not {"failed", "never settles"} & set(graph.kinds)
 
 
 def test_three_cubes_close_to_triangles() -> None:

@@ -24,8 +24,8 @@ from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.event import Event
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.parts.part import Part, PartError, field_values
-from quirkpy.parts.sensor import Sensor
+from quirkpy.parts.part import Part, PartError
+from quirkpy.references import check_parts
 from quirkpy.search import Equilibria, Saddle
 from quirkpy.settle import Catch, Rule, catch, check_rule, settle
 from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, check_settings
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
 #: A function of the time that a run has reached; False for silence; None for a bar, where there is a terminal.
 Progress: TypeAlias = Callable[[float], None] | Literal[False] | None
-
-KINDS = (Body, Force, Sensor, BaseJoint)
 
 
 class Multibody:
@@ -64,7 +62,7 @@ class Multibody:
             raise PartError(f"Multibody: start is {shown(start)}, but must be a State.")
         listed = tuple(p for p in parts if not (isinstance(p, Body) and p == GROUND))
         later = tuple(candidates)
-        _check_parts(listed, later)
+        check_parts(listed, later)
         vars(self).update(parts=listed, candidates=later, _start=start)
         at = self._instant(None)
         check_meeting(at)
@@ -343,6 +341,16 @@ class Multibody:
 
         return stills.picture(self, state, eye, forces).saved(path)
 
+    def show(
+        self, state: State | None = None, *, forces: bool = True, browser: bool = True, port: int | None = None,
+        patience: float = 60.0, keep_open: bool = True,
+    ) -> None:  # fmt: skip
+        """What it looks like in a window of VPython that can be turned; see `Trajectory.animate`."""
+        from quirkpy.views import film, window
+
+        still = film.still_of(self, self.initial if state is None else state, forces)
+        window.show(still, browser, port, patience, keep_open)
+
     def _repr_html_(self) -> str:
         from quirkpy.views import notebook
 
@@ -397,51 +405,3 @@ class Multibody:
 
 def _restored(parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None) -> Multibody:
     return Multibody(*parts, candidates=candidates, start=start)
-
-
-def _check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
-    """Kinds, names, and that every part refers only to parts that are here."""
-    named: dict[str, Part] = {"ground": GROUND}
-    for part in (*parts, *candidates):
-        if not isinstance(part, KINDS):
-            raise PartError(f"Multibody: {shown(part)} is neither a body nor a joint, a force or a sensor.")
-        if part.name in named:
-            raise PartError(f"Multibody: two parts are called {part.name!r}; give each a name of its own.")
-        named[part.name] = part
-    for part in candidates:
-        if not isinstance(part, (BaseJoint, Force)):
-            raise part.refuse("only joints and forces can be candidates; give it as a part.")
-    if not any(isinstance(part, Body) for part in parts):
-        raise PartError("Multibody: there is no body; give at least one.")
-    for part in (*parts, *candidates):
-        for other in _referred(part):
-            _check_reference(part, other, named)
-
-
-def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]) -> None:
-    here = named.get(other.name)
-    if here is other or here == other:
-        return
-    noun = "body" if isinstance(other, Body) else "joint"
-    if isinstance(here, type(other)):
-        raise part.refuse(
-            f"the {noun} {other.name!r} that it refers to differs from the one in the system; use the same object."
-        )
-    raise part.refuse(f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as well.")
-
-
-def _referred(part: Part) -> list[Body | BaseJoint]:
-    """The bodies and joints that a part names in its fields, at any depth."""
-    return _mentioned(field_values(part))
-
-
-def _mentioned(values: Iterable[Any]) -> list[Body | BaseJoint]:
-    found: list[Body | BaseJoint] = []
-    for value in values:
-        if type(value) in (float, str, bool):  # most are
-            continue
-        if isinstance(value, tuple):
-            found += _mentioned(value)
-        elif isinstance(value, Part):
-            found += [value] if isinstance(value, (Body, BaseJoint)) else _referred(value)
-    return found

@@ -286,6 +286,21 @@ class Trajectory:
         """
         return self.course.drift
 
+    def animate(
+        self, *, speed: float | None = None, forces: bool = True, browser: bool = True, port: int | None = None,
+        patience: float = 60.0, keep_open: bool = True,
+    ) -> None:  # fmt: skip
+        """Play it in a window of VPython, with buttons and the energy below; come back when the window is closed.
+
+        speed: how much faster than the clock; by itself as in `movie`.  browser=False opens none and prints the
+        address, port: its number; patience: how long a browser is waited for [s].  keep_open=False: the window ends
+        with the run.  In a notebook it plays once below the cell.
+        """
+        from quirkpy.views import film, movie, window
+
+        _, faster = movie.pace(self, film.RATE, speed, film.MOST)
+        window.show(film.film_of(self, faster, forces), browser, port, patience, keep_open)
+
     def _repr_html_(self) -> str:
         from quirkpy.views import notebook
 

@@ -269,6 +269,10 @@ class ReconfigurationGraph:
 
         return margins(self, edge, FAR if reach is None else reach, resolution, within)
 
+    def animate(self, plan: Any, **options: Any) -> None:
+        """Fly a plan and play it in a window; options are those of `Trajectory.animate`."""
+        self.replay(plan).animate(**options)
+
     # --- as others know it --------------------------------------------------------------------------------------
     def to_networkx(self) -> Any:
         """A `networkx.MultiDiGraph`: nodes "n0" ... with their figures, edges keyed by their selection.

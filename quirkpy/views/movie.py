@@ -52,7 +52,7 @@ class Scenes(NamedTuple):
         return stage.at(state.on(stage.system.selection) if isinstance(run, Replay) else state, forces)
 
 
-def pace(run: Trajectory, fps: float, speed: float | None) -> tuple[Floats, float]:
+def pace(run: Trajectory, fps: float, speed: float | None, most: float = MOST_FRAMES) -> tuple[Floats, float]:
     """The times of all frames [s], both ends included, and how much faster than the clock the film runs."""
     try:
         rate = positive(fps)
@@ -61,10 +61,8 @@ def pace(run: Trajectory, fps: float, speed: float | None) -> tuple[Floats, floa
     except (TypeError, ValueError) as error:
         raise PartError(f"movie: fps or speed {error}.") from None
     n = max(1, math.ceil(span / faster * rate))
-    if n > MOST_FRAMES:
-        raise PartError(
-            f"movie: {n} frames are too many; {MOST_FRAMES} are not: give speed={math.ceil(faster * n / MOST_FRAMES)}."
-        )
+    if n > most:
+        raise PartError(f"movie: {n} frames are too many; {most} are not: give speed={math.ceil(faster * n / most)}.")
     return np.linspace(run.t[0], run.t[-1], n + 1), faster
 
 

@@ -1,0 +1,63 @@
+"""What a set of parts must be: kinds, names, and references among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from quirkpy.parts.body import GROUND, Body
+from quirkpy.parts.checks import shown
+from quirkpy.parts.force import Force
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import Part, PartError, field_values
+from quirkpy.parts.sensor import Sensor
+
+KINDS = (Body, Force, Sensor, BaseJoint)
+
+
+def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
+    """Kinds, names, and that every part refers only to parts that are here."""
+    named: dict[str, Part] = {"ground": GROUND}
+    for part in (*parts, *candidates):
+        if not isinstance(part, KINDS):
+            raise PartError(f"Multibody: {shown(part)} is neither a body nor a joint, a force or a sensor.")
+        if part.name in named:
+            raise PartError(f"Multibody: two parts are called {part.name!r}; give each a name of its own.")
+        named[part.name] = part
+    for part in candidates:
+        if not isinstance(part, (BaseJoint, Force)):
+            raise part.refuse("only joints and forces can be candidates; give it as a part.")
+    if not any(isinstance(part, Body) for part in parts):
+        raise PartError("Multibody: there is no body; give at least one.")
+    for part in (*parts, *candidates):
+        for other in _referred(part):
+            _check_reference(part, other, named)
+
+
+def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]) -> None:
+    here = named.get(other.name)
+    if here is other or here == other:
+        return
+    noun = "body" if isinstance(other, Body) else "joint"
+    if isinstance(here, type(other)):
+        raise part.refuse(
+            f"the {noun} {other.name!r} that it refers to differs from the one in the system; use the same object."
+        )
+    raise part.refuse(f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as well.")
+
+
+def _referred(part: Part) -> list[Body | BaseJoint]:
+    """The bodies and joints that a part names in its fields, at any depth."""
+    return _mentioned(field_values(part))
+
+
+def _mentioned(values: Iterable[Any]) -> list[Body | BaseJoint]:
+    found: list[Body | BaseJoint] = []
+    for value in values:
+        if type(value) in (float, str, bool):  # most are
+            continue
+        if isinstance(value, tuple):
+            found += _mentioned(value)
+        elif isinstance(value, Part):
+            found += [value] if isinstance(value, (Body, BaseJoint)) else _referred(value)
+    return found

@@ -1,0 +1,157 @@
+"""A run as plain arrays for whoever shows it elsewhere, in another process or another program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.multibody import Multibody
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.shapes import Box, Cylinder
+from quirkpy.parts.triples import Triple
+from quirkpy.state import State
+from quirkpy.tables.merge import turned
+from quirkpy.trajectory import Trajectory
+from quirkpy.views.curves import sheet_of
+from quirkpy.views.movie import Scenes, traces
+from quirkpy.views.stage import ARROW, Sight, Stage, extent_of
+from quirkpy.views.stills import colour_of
+
+#: Frames for each second that one watches, and frames at most.
+RATE, MOST = 30.0, 3000
+AXES = {"x": (0, 1), "y": (1, 2), "z": (2, 0)}
+ARRAYS = ("times", "centres", "along", "up", "axles", "marks", "pushes", "ways", "energy_t", "energy")
+
+
+class Film(NamedTuple):
+    """What a window shows.
+
+    solids: of each body its name, kind ("box", "cylinder", "sphere"), size [m] along `along`, `up` and across, colour,
+    and whether it is fixed.  times (k,) [s].  centres, along, up (k, n, 3): where each solid is, and two directions of
+    it.  axles (k, m, 2, 3): the ends of the axes of joints; marks (k, s, 3, 3): middle, outwards and one edge of each
+    sensor; pushes (k, f, 2, 3): foot of each force and its arrow; not numbers while they do not exist.
+    ways (p, nb, 3): of the moving mass centres.  energy (j, c) at times energy_t (j,), in `unit`, with the names of its
+    columns.  size [m]: of a usual body; speed: how much faster than the clock.
+    """
+
+    solids: tuple[dict[str, Any], ...]
+    times: Floats
+    centres: Floats
+    along: Floats
+    up: Floats
+    axles: Floats
+    marks: Floats
+    pushes: Floats
+    ways: Floats
+    energy_t: Floats
+    energy: Floats
+    columns: tuple[str, ...]
+    unit: str
+    size: float
+    speed: float
+    title: str
+
+    def save(self, path: Path) -> None:
+        """Write it as an archive of arrays."""
+        rest = {name: value for name, value in self._asdict().items() if name not in ARRAYS}
+        np.savez_compressed(path, about=np.array(json.dumps(rest)), **{name: getattr(self, name) for name in ARRAYS})
+
+    @classmethod
+    def load(cls, path: Path) -> Film:
+        """What `save` wrote."""
+        with np.load(path) as archive:
+            rest = json.loads(str(archive["about"]))
+            rest |= {"solids": tuple(rest["solids"]), "columns": tuple(rest["columns"])}
+            return cls(**{name: archive[name] for name in ARRAYS}, **rest)
+
+
+def film_of(run: Trajectory, speed: float, forces: bool, title: str = "quirkpy") -> Film:
+    """A run, with as many frames as are watched."""
+    scenes = Scenes.of(run)
+    span = float(run.t[-1] - run.t[0])
+    times = np.linspace(run.t[0], run.t[-1], int(np.clip(span / speed * RATE, 1, MOST)) + 1)
+    sights = [scenes.sight(run, float(t), forces) for t in times]
+    panel = sheet_of(run, ["energy"]).panels[0]
+    energy = np.stack([line.values for line in panel.lines], axis=1)
+    ledger = panel.x, energy, tuple(line.name for line in panel.lines), panel.y_label.partition("[")[2].rstrip("]")
+    return _film(scenes.stages[0], times, sights, traces(run), ledger, speed, title)
+
+
+def still_of(system: Multibody, state: State, forces: bool, title: str = "quirkpy") -> Film:
+    """A system in one state."""
+    stage = Stage(system)
+    nothing = np.zeros(0), np.zeros((0, 0)), (), "J"
+    sight = stage.at(state, forces)
+    return _film(stage, np.array([state.t]), [sight], np.zeros((0, 0, 3)), nothing, 1.0, title)
+
+
+def _film(
+    stage: Stage,
+    times: Floats,
+    sights: Sequence[Sight],
+    ways: Floats,
+    ledger: tuple[Any, ...],
+    speed: float,
+    title: str,
+) -> Film:
+    described = tuple(map(describe, stage.bodies, [solid.number for solid in sights[0].solids]))
+    axes = np.array([AXES[one["axis"]] for one in described]).reshape(-1, 2)
+    q = np.array([[solid.q for solid in sight.solids] for sight in sights])
+    along, up = (turned(q, np.broadcast_to(np.eye(3)[axes[:, k]], (*q.shape[:2], 3))) for k in (0, 1))
+    axles = union([{(a.joint, k): a.ends for k, a in enumerate(sight.axles)} for sight in sights], 2)
+    marks = union([
+        {m.sensor: np.array([m.corners.mean(axis=0), m.outwards, m.corners[1] - m.corners[0]]) for m in sight.marks}
+        for sight in sights
+    ], 3)  # fmt: skip
+    strongest = max((float(np.linalg.norm(p.force)) for sight in sights for p in sight.pushes), default=0.0) or 1.0
+    longest = ARROW * stage.size / strongest
+    pushes = union([{(p.source, p.body): np.array([p.at, longest * p.force]) for p in s.pushes} for s in sights], 2)
+    centres = np.array([[solid.r for solid in sight.solids] for sight in sights])
+    t, energy, columns, unit = ledger
+    return Film(
+        described, times, centres, along, up, axles, marks, pushes, ways, t, energy, columns, unit, stage.size, speed,
+        title,
+    )  # fmt: skip
+
+
+def union(found: Sequence[dict[Any, Floats]], rows: int) -> Floats:
+    """Things by name in each frame as one array (k, n, rows, 3); not numbers where a frame has none of a name."""
+    names = list(dict.fromkeys(name for frame in found for name in frame))
+    out = np.full((len(found), len(names), rows, 3), np.nan)
+    for k, frame in enumerate(found):
+        for name, value in frame.items():
+            out[k, names.index(name)] = value
+    return out
+
+
+def describe(body: Body, number: int) -> dict[str, Any]:
+    """A body as plain values."""
+    shape = body.shape
+    across, axis, kind = [extent_of(shape)] * 3, "x", "sphere"
+    if isinstance(shape, Box):
+        across, kind = list(shape.size), "box"
+    elif isinstance(shape, Cylinder):
+        across, axis, kind = [shape.length, 2.0 * shape.radius, 2.0 * shape.radius], shape.axis, "cylinder"
+    colour = list(rgb_of(colour_of(body, number)))
+    return {"name": body.name, "kind": kind, "size": across, "axis": axis, "colour": colour, "fixed": number == 0}
+
+
+def rgb_of(colour: str | Iterable[float]) -> Triple:
+    """A colour as three numbers from 0 to 1; names are those of matplotlib, and grey where that is missing."""
+    if not isinstance(colour, str):
+        r, g, b = (float(c) for c in colour)
+        return r, g, b
+    if len(colour) == 7 and colour.startswith("#"):
+        r, g, b = (int(colour[i : i + 2], 16) / 255.0 for i in (1, 3, 5))
+        return r, g, b
+    try:
+        from matplotlib.colors import to_rgb
+    except ImportError:
+        return 0.6, 0.6, 0.6
+    r, g, b = to_rgb(colour)
+    return r, g, b

@@ -1,0 +1,173 @@
+"""A run in a window of VPython, in a process of its own.
+
+VPython opens servers on all interfaces, waits for ever for a browser, handles SIGINT and ends the process whose window
+is closed.  So the window lives in another process: its servers are bound to this machine alone, a clock ends the
+waiting, and closing the window ends nothing but the animation.  In a notebook there is no window: there VPython draws
+below the cell.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from quirkpy.parts.checks import positive
+from quirkpy.parts.part import PartError
+from quirkpy.views.film import Film
+from quirkpy.views.player import Player
+
+#: Said by the other process when a browser is there.
+OPENED = "opened"
+HERE = "127.0.0.1"
+
+
+def show(film: Film, browser: bool, port: int | None, patience: float, keep_open: bool) -> None:
+    """Show a film and come back when its window is closed, or is over and need not stay open."""
+    check_vpython()
+    if in_notebook():
+        import vpython
+
+        Player(vpython, film).play(keep_open=False)
+        return
+    try:
+        limit = positive(patience)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"animate: patience {error}.") from None
+    if browser:
+        check_browser()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "film.npz"
+        film.save(path)
+        _watch(path, browser, free_port() if port is None else port, limit, keep_open)
+
+
+# --- what must be there -----------------------------------------------------------------------------------------------
+def check_vpython() -> None:
+    """VPython, and what it needs; nothing of it is imported here."""
+    if importlib.util.find_spec("vpython") is None:
+        raise PartError("animate: this needs VPython; pip install 'quirkpy[vpython]' brings it.")
+    if importlib.util.find_spec("pkg_resources") is None:
+        raise PartError(
+            "animate: VPython needs pkg_resources, which setuptools 82 no longer has; pip install 'setuptools<82'."
+        )
+
+
+def check_browser() -> None:
+    """A browser, and a display for it."""
+    way_out = (
+        "run.movie('run.mp4') needs neither, and browser=False prints the address for a browser that you open yourself."
+    )
+    displays = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in displays):
+        raise PartError(f"animate: there is no display for a window; {way_out}")
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        raise PartError(f"animate: no browser was found; {way_out}") from None
+
+
+def in_notebook() -> bool:
+    """Whether this runs in the kernel of a notebook."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+def free_port() -> int:
+    """A port of this machine that nobody uses."""
+    with socket.socket() as one:
+        one.bind((HERE, 0))
+        return int(one.getsockname()[1])
+
+
+# --- this process -----------------------------------------------------------------------------------------------------
+def _watch(path: Path, browser: bool, port: int, patience: float, keep_open: bool) -> None:
+    """Start the other process, wait for a browser to come, and then for the end."""
+    settings = {"VPYTHON_HTTP_PORT": str(port), "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    if not browser:
+        settings["VPYTHON_NO_LAUNCH_BROWSER"] = "1"
+        print(f"animate: open http://localhost:{port} in a browser.", flush=True)
+    command = [sys.executable, "-m", __name__, str(path), *(["--keep-open"] if keep_open else [])]
+    words: list[str] = []
+    with tempfile.TemporaryFile("w+") as errors:
+        child = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, env={**os.environ, **settings},
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            _wait_for_browser(child, port, patience, words)
+            child.wait()
+        finally:
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+            assert child.stdout is not None
+            child.stdout.close()
+        if child.returncode != 0:
+            errors.seek(0)
+            said = errors.read().strip().splitlines()
+            raise PartError(f"animate: the window failed: {said[-1] if said else 'it said nothing'}.")
+
+
+def _wait_for_browser(child: subprocess.Popen[str], port: int, patience: float, words: list[str]) -> None:
+    ear = threading.Thread(target=_first_line, args=(child, words), daemon=True)
+    ear.start()
+    ear.join(patience)
+    if ear.is_alive():
+        raise PartError(
+            f"animate: no browser has opened http://localhost:{port} within {patience:g} s; open it yourself, or give "
+            "more patience=."
+        )
+
+
+def _first_line(child: subprocess.Popen[str], words: list[str]) -> None:
+    """What the other process says first, or nothing when it has ended."""
+    assert child.stdout is not None
+    line = child.stdout.readline().strip()
+    if line:
+        words.append(line)
+
+
+# --- the other process ------------------------------------------------------------------------------------------------
+def bind_here() -> None:
+    """From now on servers of this process listen to this machine alone."""
+    import asyncio.base_events
+    import http.server
+
+    loop: Any = asyncio.base_events.BaseEventLoop
+    web: Any = http.server.HTTPServer
+    create, begin = loop.create_server, web.__init__
+
+    async def create_server(self: Any, factory: Callable[[], Any], host: Any = None, *rest: Any, **more: Any) -> Any:
+        return await create(self, factory, HERE, *rest, **more)
+
+    def __init__(self: Any, address: tuple[str, int], *rest: Any, **more: Any) -> None:
+        begin(self, (HERE, address[1]), *rest, **more)
+
+    loop.create_server, web.__init__ = create_server, __init__
+
+
+def main(path: str, keep_open: bool) -> None:
+    """Show the film of a file; VPython ends this process when its window is closed."""
+    film = Film.load(Path(path))
+    bind_here()
+    import vpython  # comes back when a browser is there
+
+    player = Player(vpython, film)
+    print(OPENED, flush=True)
+    player.play(keep_open)
+    time.sleep(0.3)  # the last picture is on its way
+    os._exit(0)  # VPython's threads would go on
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], "--keep-open" in sys.argv)

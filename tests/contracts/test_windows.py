@@ -1,0 +1,364 @@
+"""Windows: what is drawn and when, what is missing is said, nothing hangs; where there is a browser, a real one."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import webbrowser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from demos.cubesat_pair import pair
+from demos.hinged_cubes import EDGE, pulled_to
+from quirkpy.views import window
+from quirkpy.views.film import Film, film_of, rgb_of, still_of
+from quirkpy.views.player import Player
+
+ROOT = Path(__file__).resolve().parents[2]
+FAKE = (ROOT / "tests" / "fake_vpython.py").read_text(encoding="utf-8")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def run() -> qp.Trajectory:
+    return pulled_to(0.0, -0.2, 0.0).simulate(8.0)
+
+
+@pytest.fixture(scope="module")
+def film(run: qp.Trajectory) -> Film:
+    return film_of(run, 1.0, True)
+
+
+@pytest.fixture
+def fake() -> Any:
+    """A fresh module each time."""
+    module = ModuleType("fake_vpython")
+    exec(compile(FAKE, "fake_vpython.py", "exec"), vars(module))
+    return module
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+def test_a_film_is_the_run(run: qp.Trajectory, film: Film) -> None:
+    assert len(film.times) == 241
+    b, a = film.solids
+    assert (b["name"], b["kind"], b["fixed"], a["name"], a["fixed"]) == ("B", "box", False, "A", True)
+    np.testing.assert_allclose(film.centres[120, 0], run.at(4.0)["B"].position)
+    angle = run.at(4.0)["hinge"].angle
+    np.testing.assert_allclose(film.along[120, 0], [math.cos(angle), math.sin(angle), 0.0], atol=1e-12)
+    np.testing.assert_allclose(film.up[120, 0], [-math.sin(angle), math.cos(angle), 0.0], atol=1e-12)
+    np.testing.assert_allclose(film.axles[:, 0, :, :2], np.broadcast_to(EDGE[:2], (241, 2, 2)), atol=1e-7)
+    foot, arrow = film.pushes[120, 0]
+    np.testing.assert_allclose(foot, film.centres[120, 0])
+    pull = np.array([0.0, -0.2, 0.0]) - foot
+    np.testing.assert_allclose(arrow / np.linalg.norm(arrow), pull / np.linalg.norm(pull), atol=1e-12)
+    lengths = np.linalg.norm(film.pushes[:, 0, 1], axis=1)
+    assert lengths.max() == pytest.approx(0.9 * 0.1)
+    assert film.columns == ("kinetic", "potential", "kinetic + potential", "dissipated")
+
+
+def test_films_survive_a_file(film: Film, tmp_path: Path) -> None:
+    film.save(tmp_path / "film.npz")
+    again = Film.load(tmp_path / "film.npz")
+    for name, value in film._asdict().items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(getattr(again, name), value)
+        else:
+            assert getattr(again, name) == value
+
+
+def test_a_replay_has_each_hinge_in_its_time() -> None:
+    graph = pair().explore()
+    flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n0")])
+    film = film_of(flown, 20.0, False)
+    first, second = np.isfinite(film.axles[:, :, 0, 0]).T
+    half = film.times < flown.legs[1].t
+    assert first[half].all()
+    assert not first[~half].any()
+    np.testing.assert_array_equal(second, ~first)
+    assert film.marks.shape[1] == 4
+
+
+@pytest.mark.parametrize(
+    ("colour", "expected"), [("#ff8000", (1.0, 128 / 255, 0.0)), ((0.1, 0.2, 0.3), (0.1, 0.2, 0.3)), ("red", (1, 0, 0))]
+)
+def test_colours(colour: Any, expected: tuple[float, float, float]) -> None:
+    pytest.importorskip("matplotlib")
+    assert rgb_of(colour) == pytest.approx(expected)
+
+
+# --- the writer -------------------------------------------------------------------------------------------------------
+def test_everything_is_drawn_where_it_is(film: Film, fake: Any) -> None:
+    player = Player(fake, film, clock=lambda: 0.0)
+    b, a = player.solids
+    assert (type(b), type(a)) == (fake.box, fake.box)
+    np.testing.assert_allclose(b.pos, (0.1, 0, 0), atol=1e-12)
+    player.advance(4.0)
+    np.testing.assert_allclose(b.pos, film.centres[120, 0])
+    np.testing.assert_allclose(b.axis, 0.1 * film.along[120, 0])
+    np.testing.assert_allclose(b.size, (0.1, 0.1, 0.1))
+    np.testing.assert_allclose(a.pos, (0, 0, 0))
+    (axle,), (push,) = player.axles, player.pushes
+    np.testing.assert_allclose(np.add(axle.pos, axle.axis)[:2], EDGE[:2], atol=1e-7)
+    np.testing.assert_allclose(push.axis, film.pushes[120, 0, 1])
+    ghosts = [thing for thing in fake.made if getattr(thing, "opacity", 1.0) < 1.0]
+    assert len(ghosts) == 1  # what is fixed has none
+    np.testing.assert_allclose(ghosts[0].pos, film.centres[-1, 0])
+    (way,) = [thing for thing in fake.made if type(thing) is fake.curve]
+    np.testing.assert_allclose(way.pos, film.ways[:, 0])
+
+
+def test_what_does_not_exist_is_hidden(fake: Any) -> None:
+    graph = pair().explore()
+    flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n0")])
+    player = Player(fake, film_of(flown, 20.0, True), clock=lambda: 0.0)
+    seen = [[axle.visible for axle in player.axles]]
+    player.moved_to(fake.slider(value=flown.legs[1].t + 10.0))
+    seen.append([axle.visible for axle in player.axles])
+    assert seen == [[True, False], [False, True]]
+    assert all(mark.visible for mark in player.marks)
+
+
+def test_round_bodies(fake: Any) -> None:
+    """VPython's cylinder begins at one end."""
+    can = qp.Body.cylinder("can", 0.1, 1.0, 1.0, axis="z", position=(0, 0, 2))
+    ball, mote = qp.Body.sphere("ball", 0.3, 1.0, position=(1, 0, 0)), qp.Body("mote", 1.0, (1, 1, 1))
+    system = qp.Multibody(can, ball, mote)
+    player = Player(fake, still_of(system, system.initial, True), clock=lambda: 0.0)
+    one, two, three = player.solids
+    np.testing.assert_allclose(one.pos, (0, 0, 1.5))
+    np.testing.assert_allclose(one.axis, (0, 0, 1.0))
+    np.testing.assert_allclose(one.size, (1.0, 0.2, 0.2))
+    assert (type(two), two.radius, three.radius) == (fake.sphere, 0.3, 0.02)
+    assert not [thing for thing in fake.made if type(thing) in (fake.button, fake.slider, fake.graph)]
+
+
+def test_buttons_and_sliders(film: Film, fake: Any) -> None:
+    player = Player(fake, film, clock=lambda: 0.0)
+    assert (player.playing, player.button.text, player.words.text) == (True, "Pause", "t = 0.00 s, ×1")
+    player.switched()
+    assert (player.playing, player.button.text) == (False, "Play")
+    player.place.value = 6.0
+    player.moved_to(player.place)
+    np.testing.assert_allclose(player.solids[0].pos, film.centres[180, 0])
+    assert player.cursor.data[0][0] == 6.0
+    player.pace.value = 1.0
+    player.paced(player.pace)
+    assert player.words.text == "t = 6.00 s, ×2"
+    player.switched()
+    player.advance(10.0)
+    assert (player.t, player.playing, player.button.text) == (8.0, False, "Play")
+    player.switched()  # from the beginning
+    assert (player.t, player.playing) == (0.0, True)
+
+
+def test_energy_is_beside_it(film: Film, fake: Any) -> None:
+    Player(fake, film, clock=lambda: 0.0)
+    (graph,) = [thing for thing in fake.made if type(thing) is fake.graph]
+    assert (graph.xtitle, graph.ytitle) == ("time [s]", "energy [mJ]")
+    curves = [thing for thing in fake.made if type(thing) is fake.gcurve and thing.points]
+    assert [thing.label for thing in curves] == list(film.columns)
+    assert curves[2].points[-1] == pytest.approx([8.0, film.energy[-1, 2]])
+
+
+def test_it_follows_the_clock(film: Film, fake: Any) -> None:
+    """A clock that goes on by 0.1 s at each look: twice as fast, 8 s take 40 of them."""
+    ticks = iter(range(1000))
+    player = Player(fake, film._replace(speed=2.0), clock=lambda: 0.1 * next(ticks))
+    player.play(keep_open=False)
+    assert (player.t, len(fake.calls)) == (8.0, 40)
+    assert set(fake.calls) == {30}
+
+
+def test_names_are_harmless(film: Film, fake: Any) -> None:
+    Player(fake, film._replace(title="<script>", columns=("<b>", *film.columns[1:])), clock=lambda: 0.0)
+    assert "<script>" not in fake.scene.title
+    assert not [thing for thing in fake.made if getattr(thing, "label", "") == "<b>"]
+
+
+# --- what is missing --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("missing", "sentence"),
+    [
+        ("vpython", r"animate: this needs VPython; pip install 'quirkpy\[vpython\]' brings it."),
+        ("pkg_resources", r"animate: VPython needs pkg_resources, .* pip install 'setuptools<82'."),
+    ],
+)
+def test_what_is_missing_is_said(
+    run: qp.Trajectory, missing: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found("json"))
+    for ask in (run.animate, run.system.show):
+        with pytest.raises(qp.PartError, match=sentence):
+            ask()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The fake as the VPython of this process and of others; what is written to the path goes on in its file."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "pkg_resources.py").write_text("")
+    (folder / "vpython.py").write_text(FAKE)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "vpython", raising=False)
+    return folder / "vpython.py"
+
+
+def test_no_display_and_no_browser_are_said(
+    run: qp.Trajectory, installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(qp.PartError, match=r"animate: there is no display for a window; run.movie\('run.mp4'\)"):
+        run.animate()
+    monkeypatch.setenv("DISPLAY", ":0")
+
+    def none() -> None:
+        raise webbrowser.Error("none")
+
+    monkeypatch.setattr(webbrowser, "get", none)
+    with pytest.raises(qp.PartError, match=r"animate: no browser was found; .* browser=False prints the address"):
+        run.animate()
+    with pytest.raises(qp.PartError, match=r"animate: patience is 0.0, but must be positive"):
+        run.animate(patience=0.0)
+
+
+def test_nobody_waits_for_ever(run: qp.Trajectory, installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """VPython waits for a browser that never comes."""
+    installed.write_text("import time\ntime.sleep(600)\n")
+    begun = time.monotonic()
+    with pytest.raises(qp.PartError, match=r"no browser has opened http://localhost:8764 within 0.5 s; open it"):
+        run.animate(browser=False, port=8764, patience=0.5)
+    assert time.monotonic() - begun < 20.0
+    assert capsys.readouterr().out == "animate: open http://localhost:8764 in a browser.\n"
+
+
+def test_a_window_that_fails_is_said(run: qp.Trajectory, installed: Path) -> None:
+    installed.write_text("raise ImportError('no such thing')\n")
+    with pytest.raises(qp.PartError, match="animate: the window failed: ImportError: no such thing"):
+        run.animate(browser=False)
+
+
+def test_the_script_goes_on_when_the_window_is_closed(run: qp.Trajectory, installed: Path) -> None:
+    """VPython ends its process, as it does when the tab is closed."""
+    installed.write_text(FAKE + "\n\ndef rate(pictures: int) -> None:\n    raise SystemExit(0)\n")
+    run.system.show(browser=False)  # comes back
+
+
+def test_it_ends_by_itself(run: qp.Trajectory, installed: Path) -> None:
+    run.animate(browser=False, keep_open=False, speed=100.0)
+
+
+def test_servers_listen_to_this_machine_alone() -> None:
+    code = (
+        "import asyncio, http.server\n"
+        "from quirkpy.views.window import bind_here\n"
+        "bind_here()\n"
+        "with http.server.HTTPServer(('', 0), http.server.BaseHTTPRequestHandler) as one:\n"
+        "    print(one.server_address[0])\n"
+        "async def main():\n"
+        "    async with await asyncio.get_running_loop().create_server(asyncio.Protocol, '0.0.0.0', 0) as two:\n"
+        "        print(two.sockets[0].getsockname()[0])\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.stdout.split() == ["127.0.0.1", "127.0.0.1"], done.stderr
+
+
+def test_notebooks_draw_below_their_cell(run: qp.Trajectory, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class ZMQInteractiveShell:
+        pass
+
+    shell = ModuleType("IPython")
+    vars(shell)["get_ipython"] = ZMQInteractiveShell
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    assert window.in_notebook()
+    run.animate(speed=1000.0)  # in this process, without looking for a browser
+    import vpython
+
+    assert vpython.made
+
+
+# --- a real browser ---------------------------------------------------------------------------------------------------
+SCRIPT = """
+import quirkpy as qp
+from demos.hinged_cubes import pulled_to
+run = pulled_to(0.0, -0.2, 0.0).simulate(8.0)
+run.animate(browser=False, port={port}, speed=0.1)
+print("went on")
+"""
+FLAGS = (
+    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_cubes_move_in_a_real_browser(tmp_path: Path) -> None:
+    """The window opens; B, which is sand, is elsewhere later; closing it lets the script go on and end."""
+    for needed in ("vpython", "pkg_resources"):
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"{needed} is not installed")
+    playwright = pytest.importorskip("playwright.sync_api")
+    port = window.free_port()
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+    script = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(port=port)], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        with playwright.sync_playwright() as p:
+            browser = p.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+            page = browser.new_page(viewport={"width": 800, "height": 860})
+            errors: list[str] = []
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            wait_for(port)
+            page.goto(f"http://localhost:{port}")
+            page.wait_for_selector("canvas", timeout=60_000)
+            first = sand(page, tmp_path / "first.png", after=0.2)
+            second = sand(page, tmp_path / "second.png", after=3.0)
+            assert math.dist(first, second) > 20.0
+            assert not errors
+            browser.close()
+        said, _ = script.communicate(timeout=60)
+        assert said.splitlines()[-1] == "went on"
+        assert script.returncode == 0
+    finally:
+        script.kill()
+
+
+def wait_for(port: int) -> None:
+    """Until somebody answers."""
+    for _ in range(240):
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.25)
+    raise AssertionError("nobody answers")
+
+
+def sand(page: Any, path: Path, after: float) -> tuple[float, float]:
+    """The middle of what is sand on the picture, some time into the run."""
+    from matplotlib.image import imread
+
+    page.wait_for_function(f"parseFloat((document.body.innerText.match(/t = ([0-9.]+)/) || [0, 0])[1]) > {after}",
+                           timeout=120_000)  # fmt: skip
+    page.screenshot(path=str(path), timeout=120_000)
+    shot = imread(path)[:430, :, :3]
+    r, g, b = np.moveaxis(shot, 2, 0)
+    rows, columns = np.nonzero((r - b > 0.25) & (r > 0.5) & (r - g < 0.25))
+    assert len(rows) > 2000
+    return float(rows.mean()), float(columns.mean())

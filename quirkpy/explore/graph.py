@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
+from quirkpy.explore import exports
 from quirkpy.explore import plan as answers
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
@@ -277,31 +278,20 @@ class ReconfigurationGraph:
     def to_networkx(self) -> Any:
         """A `networkx.MultiDiGraph`: nodes "n0" ... with their figures, edges keyed by their selection.
 
-        Figures that are not known are left out.  Outcomes of ambiguous edges lead to each of their targets, marked so;
-        edges that lead nowhere are left out, and stand in `edges`.
+        Figures that are not known are left out.  An ambiguous edge leads to each of its targets, marked so; edges that
+        lead nowhere are left out, and stand in `edges`.
         """
-        import networkx
-
-        out = networkx.MultiDiGraph()
-        for key, node in self.nodes.items():
-            out.add_node(key, id=node.id, name=node.name or key, verdict=node.verdict, energy=node.energy)
-        for edge in self.edges:
-            for outcome in edge.outcomes:
-                if outcome.target is not None:
-                    out.add_edge(
-                        edge.source, outcome.target, key=edge.selection.key, kind=edge.kind,
-                        potential=edge.selection.potential, duration=outcome.duration, switching=outcome.switching,
-                        dissipated=outcome.dissipated, peak_speed=outcome.peak_speed, **chances(edge),
-                    )  # fmt: skip
-        return out
+        return exports.to_networkx(self)
 
     def save(self, path: Any) -> None:
         """Write the graph, by the end of the name: .graphml, .dot or .json for other programs, .txt for people, or a
         picture as .png, .svg or .pdf."""
         place = Path(path)
-        writers = {".graphml": self._graphml, ".dot": self._dot, ".json": self.to_json, ".txt": self._text}
+        writers: dict[str, Callable[[ReconfigurationGraph], str]] = {
+            ".graphml": exports.graphml, ".dot": exports.dot, ".json": type(self).to_json, ".txt": type(self)._text
+        }  # fmt: skip
         if place.suffix in writers:
-            place.write_text(writers[place.suffix](), encoding="utf-8")
+            place.write_text(writers[place.suffix](self), encoding="utf-8")
         elif place.suffix in PICTURES:
             self.picture(place)
         else:
@@ -321,20 +311,6 @@ class ReconfigurationGraph:
 
     def _text(self) -> str:
         return self.report() + "\n"
-
-    def _graphml(self) -> str:
-        import networkx
-
-        return "\n".join(networkx.generate_graphml(self.to_networkx())) + "\n"
-
-    def _dot(self) -> str:
-        lines = ["digraph reconfigurations {"]
-        lines += [f"  {key} [label={json.dumps(node.name or key)}];" for key, node in self.nodes.items()]
-        for edge in self.edges:
-            for outcome in edge.outcomes:
-                if outcome.target is not None:
-                    lines.append(f"  {edge.source} -> {outcome.target} [label={json.dumps(edge.selection.key)}];")
-        return "\n".join([*lines, "}"]) + "\n"
 
     def to_json(self) -> str:
         """All nodes and edges, floats exactly: the same text for the same graph, however it was explored."""
@@ -384,15 +360,6 @@ class ReconfigurationGraph:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
         return f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: {kinds or 'none'})"
-
-
-def chances(edge: Edge) -> dict[str, Any]:
-    """What is known of the robustness of an edge, as figures."""
-    if edge.robustness is None:
-        return {}
-    low, high = edge.robustness.interval()
-    return {"probability": edge.robustness.probability, "probability_low": low, "probability_high": high,
-            "samples": edge.robustness.samples}  # fmt: skip
 
 
 def node_record(node: Node) -> dict[str, Any]:

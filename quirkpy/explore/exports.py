@@ -1,0 +1,91 @@
+"""A graph as other programs know it: networkx, GraphML and DOT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
+
+#: Figures of an outcome, as edges have them.
+FIGURES = (
+    "duration", "switching", "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance",
+)  # fmt: skip
+
+
+def ways(graph: ReconfigurationGraph) -> Iterator[tuple[Edge, Outcome]]:
+    """Edges that lead to nodes: one for each node to which the edge may lead, with the first outcome there."""
+    for edge in graph.edges:
+        seen = set()
+        for outcome in edge.outcomes:
+            if outcome.target is not None and outcome.target not in seen:
+                seen.add(outcome.target)
+                yield edge, outcome
+
+
+def node_figures(node: Node) -> dict[str, Any]:
+    """What is said of a node, as plain values."""
+    out = {"label": node.name or node.key, "id": node.id, "name": node.name or node.key, "verdict": node.verdict,
+           "reason": node.reason, "energy": node.energy, "potential": node.potential}  # fmt: skip
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def edge_figures(edge: Edge, outcome: Outcome) -> dict[str, Any]:
+    """What is said of an edge, as plain values; what is not known is left out."""
+    out: dict[str, Any] = {"label": str(edge.selection), "selection": edge.selection.key, "kind": edge.kind,
+                           "potential": edge.selection.potential}  # fmt: skip
+    out |= {name: getattr(outcome, name) for name in FIGURES}
+    if edge.robustness is not None:
+        low, high = edge.robustness.interval()
+        out |= {"probability": edge.robustness.probability, "probability_low": low, "probability_high": high,
+                "samples": edge.robustness.samples}  # fmt: skip
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def to_networkx(graph: ReconfigurationGraph) -> Any:
+    """See `ReconfigurationGraph.to_networkx`."""
+    import networkx
+
+    out = networkx.MultiDiGraph()
+    for key, node in graph.nodes.items():
+        out.add_node(key, **node_figures(node))
+    for edge, outcome in ways(graph):
+        out.add_edge(edge.source, outcome.target, key=edge.selection.key, **edge_figures(edge, outcome))
+    return out
+
+
+def graphml(graph: ReconfigurationGraph) -> str:
+    """As GraphML.  Ids of its edges are their own, "e0" ...: other programs take edges of one id for one edge."""
+    import networkx
+
+    keyed, out = to_networkx(graph), networkx.MultiDiGraph()
+    out.add_nodes_from((key, foreign(figures)) for key, figures in keyed.nodes(data=True))
+    for k, (source, target, figures) in enumerate(keyed.edges(data=True)):
+        out.add_edge(source, target, key=f"e{k}", **figures)
+    return "\n".join(networkx.generate_graphml(out, named_key_ids=True)) + "\n"
+
+
+def foreign(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a node under names that formats and their readers leave to others; its name is its label."""
+    return {"hash" if name == "id" else name: value for name, value in figures.items() if name != "name"}
+
+
+def dot(graph: ReconfigurationGraph) -> str:
+    """As DOT; floats come back bit for bit."""
+    lines = ["digraph reconfigurations {"]
+    for key, node in graph.nodes.items():
+        lines.append(f"  {key} {_listed(foreign(node_figures(node)))};")
+    for edge, outcome in ways(graph):
+        lines.append(f"  {edge.source} -> {outcome.target} {_listed(edge_figures(edge, outcome))};")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _listed(figures: dict[str, Any]) -> str:
+    return "[" + ", ".join(f"{name}={_quoted(value)}" for name, value in figures.items()) + "]"
+
+
+def _quoted(value: Any) -> str:
+    """A value as DOT quotes it: nothing but quotation marks and backslashes is changed."""
+    text = value if isinstance(value, str) else repr(value)
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -13,7 +13,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.trajectory import Trajectory
 from quirkpy.views.curves import prefixed, readable
 from quirkpy.views.drawing import INK, LINES, Drawing, blank, styled
-from quirkpy.views.solids import seen
+from quirkpy.views.solids import across, seen
 from quirkpy.views.stage import Stage, extent_of
 from quirkpy.views.stills import Look, colour_of, painted
 
@@ -140,7 +140,5 @@ def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
 
 def _onto(corners: Floats, eye: Floats, i: int, j: int) -> Floats:
     """From the picture that an eye along the third axis has, to coordinates i and j of N."""
-    from quirkpy.views.solids import across
-
     _, onto = across(tuple(eye))
     return np.asarray((corners @ onto.T)[:, [i, j]])

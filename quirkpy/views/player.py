@@ -53,13 +53,13 @@ class Player:
         scene.width, scene.height = WIDTH, HEIGHT
         scene.background = self.vp.vector(1.0, 1.0, 1.0)
         scene.title = f"<b>{html.escape(film.title)}</b>\n"
-        scene.ambient = self.vp.vector(0.55, 0.55, 0.55)
+        scene.ambient = self.vp.vector(0.36, 0.36, 0.36)
         scene.up = self.vp.vector(0.0, 0.0, 1.0)
         scene.forward = self.vp.vector(-0.45, 0.75, -0.8)
         points = film.centres.reshape(-1, 3)
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         scene.center = self._vector(middle)
-        scene.range = 0.75 * (float(np.linalg.norm(points - middle, axis=1).max()) + 1.2 * film.size)
+        scene.range = 0.9 * (float(np.linalg.norm(points - middle, axis=1).max()) + 1.2 * film.size)
 
     def _solid(self, k: int) -> Any:
         about = self.film.solids[k]

@@ -13,7 +13,8 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("equilibria", "exploring", "extending", "notation", "parts"))]
+NAMES = ("equilibria", "exploring", "extending", "notation", "parts", "seeing")
+PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -15,6 +15,8 @@ from quirkpy.parts.checks import Bools, Floats
 TURNS = 32767
 #: Of what misses may come to, the share left to rounding positions to whole steps.
 ROUNDED = 0.25
+#: What stands in a curve where it has no value.
+NOTHING = 65535
 #: Curves miss by this share of their range.
 SHARE = 0.004
 
@@ -126,13 +128,22 @@ def misses(r: Floats, q: Floats, there: Floats, turned: Floats) -> tuple[Floats,
 
 
 def packed(motion: Keyframes) -> dict[str, Any]:
-    """A motion as JSON takes it: arrays as base64 of little-endian numbers, curves and times of 4 bytes."""
+    """A motion as JSON takes it: arrays as base64 of little-endian numbers, times of 4 bytes, curves of 2."""
     return {
         "n": len(motion.t), "t": _bytes(motion.t, "<f4"), "r": _bytes(motion.r, f"<i{motion.r.dtype.itemsize}"),
         "wide": motion.r.dtype.itemsize, "origin": motion.origin.tolist(), "step": motion.step,
         "q": _bytes(motion.q, "<i2"), "missed": [float(f"{x:.2g}") for x in motion.missed],
-        "curves": {name: _bytes(curve, "<f4") for name, curve in motion.curves.items()},
+        "curves": {name: _curve(curve) for name, curve in motion.curves.items()},
     }  # fmt: skip
+
+
+def _curve(curve: Floats) -> list[Any]:
+    """A curve as its lowest value, a step, and whole steps from there; NOTHING where it has no value."""
+    known = curve[~np.isnan(curve)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    step = (high - low) / (NOTHING - 1) or 1.0
+    whole = np.where(np.isnan(curve), NOTHING, np.rint((np.nan_to_num(curve) - low) / step))
+    return [low, step, _bytes(whole, "<u2")]
 
 
 def _bytes(array: Floats, kind: str) -> str:

@@ -28,7 +28,7 @@ from quirkpy.views.stage import Stage
 from quirkpy.views.stills import colour_of
 
 #: Poses in a page miss by this share of the largest body, and turns by this angle [rad].
-LENGTH, ANGLE = 2e-3, 2e-3
+LENGTH, ANGLE = 4e-3, 4e-3
 #: Keyframes of one motion at most; where that is too few, they miss by more, and the page says by how much.
 MOST = 3000
 #: Events of a run that are listed.
@@ -97,7 +97,7 @@ def tolerances_of(parts: Iterable[Any]) -> tuple[float, float]:
 
 def motion_of(frames: Frames, tolerances: tuple[float, float], most: int = MOST) -> dict[str, Any]:
     """A motion as the page keeps it, with energies [J] and the coordinates of joints beside it."""
-    curves = {"kinetic": frames.kinetic, "potential": frames.potential, "total": frames.kinetic + frames.potential}
+    curves = {"kinetic": frames.kinetic, "potential": frames.potential}
     given = {"put in by loads": frames.work, "taken out by dampers": frames.dissipated}
     curves |= {name: curve for name, curve in given.items() if abs(curve).max(initial=0.0) > 0.0}
     named = {f"{name} [J]": curve for name, curve in curves.items()} | frames.joints

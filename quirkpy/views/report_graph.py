@@ -22,9 +22,9 @@ from quirkpy.views.report import as_script, bodies_of, motion_of, named, rounded
 #: Frames of edges by number, one of each outcome.
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
 #: Bytes of the motions that a page holds at most, as text; those that would not fit go into the side file.
-ROOM = 7_000_000
+ROOM = 6_000_000
 #: Keyframes of the motion of an edge at most.
-MOST = 400
+MOST = 250
 #: More shapes than this are placed by how many moves they are from the start.
 LAYERED = 150
 #: Motions around a shape that are shown, the slowest first.

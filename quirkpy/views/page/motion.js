@@ -5,13 +5,17 @@ const read = (text, Kind) => {
   return new Kind(bytes.buffer);
 };
 
-const TURNS = 32767;
+const TURNS = 32767, NOTHING = 65535;
 
 function unpacked(packed) {
   const t = read(packed.t, Float32Array), q = read(packed.q, Int16Array);
   const r = read(packed.r, packed.wide === 2 ? Int16Array : Int32Array);
   const curves = {};
-  for (const [name, text] of Object.entries(packed.curves)) curves[name] = read(text, Float32Array);
+  for (const [name, [low, step, text]] of Object.entries(packed.curves)) {
+    curves[name] = Array.from(read(text, Uint16Array), (whole) => (whole === NOTHING ? null : low + step * whole));
+  }
+  const [kinetic, potential] = [curves["kinetic [J]"], curves["potential [J]"]];
+  if (kinetic && potential) curves["total [J]"] = kinetic.map((value, k) => value + potential[k]);
   return { t, r, q, curves, bodies: q.length / 4 / t.length, step: packed.step, origin: packed.origin, missed: packed.missed };
 }
 

@@ -131,7 +131,7 @@ class Player {
     if (!names.length) return;
     const axis = { color: ink("pale"), gridcolor: ink("line"), zerolinecolor: ink("line"), automargin: true, tickfont: { size: 11 }, nticks: 6, exponentformat: "power" };
     const traces = names.map((name, k) => ({
-      x: Array.from(this.motion.t), y: Array.from(this.motion.curves[name]), type: "scatter", mode: "lines", name: plainly(shorter(name)),
+      x: Array.from(this.motion.t), y: this.motion.curves[name], type: "scatter", mode: "lines", name: plainly(shorter(name)),
       line: { width: 2, color: ink(CURVES[k % CURVES.length]), dash: ["solid", "dash", "dot", "dashdot", "longdash"][k % 5] },
     }));
     const layout = {

@@ -60,6 +60,7 @@ class Study {
 
   // --- choosing
   choose(what, keep) {
+    clearTimeout(this.onwards);
     let words;
     if (what.plan) {
       this.net.mark(what.plan.nodes, what.plan.edges, true);
@@ -86,7 +87,7 @@ class Study {
   // The motions of a plan, one after the other.
   fly(plan, step) {
     this.play(plan.edges[step], 0, true);
-    this.player.ended = step + 1 < plan.edges.length ? () => setTimeout(() => this.choose({ plan, step: step + 1 }), 400) : null;
+    this.player.ended = step + 1 < plan.edges.length ? () => { this.onwards = setTimeout(() => this.choose({ plan, step: step + 1 }), 400); } : null;
   }
 
   follow() {
@@ -155,7 +156,7 @@ class Study {
 
   plan(plan, k) {
     const words = { energy: (sum) => `energy ${withUnit(sum, "J")}`, time: (sum) => `time ${withUnit(sum, "s")}`, risk: (sum) => `succeeds with a probability of at least ${said(Math.exp(-sum))}` };
-    const totals = Object.entries(plan.totals).filter(([, sum]) => Number.isFinite(sum)).map(([word, sum]) => (words[word] ? words[word](sum) : `${said(sum)} ${word}`)).join(", ");
+    const totals = Object.entries(plan.totals).filter(([, sum]) => Number.isFinite(sum)).map(([word, sum]) => (words[word] ? words[word](sum) : `${said(sum)} ${sum === 1 ? word.replace(/es$/, "") : word}`)).join(", ");
     return make("li", {}, make("button", { type: "button", class: "plain", onclick: () => this.choose({ plan }) }, `${k + 1}. ${plan.nodes.map((node) => called(this.data.nodes[node])).join(" \u2192 ")}`),
       make("div", { class: "pale" }, totals),
       plan.edges.length > 1 ? make("div", {}, plan.edges.map((edge, step) => [make("button", { type: "button", class: "plain", onclick: () => this.choose({ plan, step }) }, `step ${step + 1}`), " "]).flat()) : null);

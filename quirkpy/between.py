@@ -72,6 +72,8 @@ class Between:
     def at(self, t: Floats) -> Floats:
         """States at any times of the run (k, nb, STATE_WIDTH)."""
         rows, n = self.rows, len(self.rows.states[0]) - 1
+        if len(rows.t) == 1:
+            return np.repeat(rows.states[:, :n], len(t), axis=0)
         k = np.clip(np.searchsorted(rows.t, t, side="right") - 1, 0, max(0, len(rows.t) - 2))
         after = np.minimum(k + 1, len(rows.t) - 1)
         h = (rows.t[after] - rows.t[k])[:, None, None]
@@ -110,6 +112,8 @@ class Between:
         """
         t = self.places
         values = margin(self.at(t))
+        if len(t) == 1:
+            return float(t[0]) if values[0] < 0.0 else None
         lowest, bottoms = self._dips(margin, t, values)
         order = np.argsort(np.append(t, lowest), kind="stable")
         t, values = np.append(t, lowest)[order], np.append(values, bottoms)[order]
@@ -186,9 +190,12 @@ def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
 
 
 def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
-    """Accelerations at all rows, and how far the motion may be from the curves."""
-    e, n = run.system.engine, len(rows.states[0])
+    """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs none."""
+    n = len(rows.states[0])
     bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
+    if not len(missed):
+        return bends, missed
+    e = run.system.engine
     e.model.control[:] = STANDARD_CONTROL
     room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
     fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)

@@ -248,18 +248,15 @@ def lies(solids: Solids, chosen: Ints, state: Floats, slack: Floats) -> list[Lie
 def flush(i: int, j: int, solids: Solids, poses: Floats, slack: float) -> bool:
     """Whether a face of one lies in the plane of a face of the other, from outside: along its normal they do not
     overlap by more than the slack."""
-    one, two = faces(i, solids, poses), faces(j, solids, poses)
+    (one, far), (two, wide) = faces(i, solids, poses), faces(j, solids, poses)
     d = poses[j, POSE_POINT : POSE_POINT + 3] - poses[i, POSE_POINT : POSE_POINT + 3]
-    for n, far in one:
-        for m, wide in two:
-            if n @ m < -math.cos(ALIGNED) and max(n @ d, -(m @ d)) - far - wide >= -slack:
-                return True
-    return False
+    gaps = np.maximum((one @ d)[:, None], -(two @ d)) - far[:, None] - wide
+    return bool(((one @ two.T < -math.cos(ALIGNED)) & (gaps >= -slack)).any())
 
 
-def faces(i: int, solids: Solids, poses: Floats) -> list[tuple[Floats, float]]:
-    """The flat faces of a solid: outward normals in N, and how far they are from its centre."""
+def faces(i: int, solids: Solids, poses: Floats) -> tuple[Floats, Floats]:
+    """The flat faces of a solid: outward normals in N (n, 3), and how far they are from its centre (n,)."""
     axes = poses[i, POSE_AXES : POSE_AXES + 9].reshape(3, 3).T
-    half = solids.numbers[i, HALF : HALF + 3]
-    flat = {BOX: (0, 1, 2), CYLINDER: (2,)}.get(int(solids.what[i, SOLID_KIND]), ())
-    return [(sign * axes[k], float(half[k])) for k in flat for sign in (1.0, -1.0)]
+    flat = list({BOX: (0, 1, 2), CYLINDER: (2,)}.get(int(solids.what[i, SOLID_KIND]), ()))
+    half = solids.numbers[i, HALF : HALF + 3][flat]
+    return np.concatenate([axes[flat], -axes[flat]]), np.concatenate([half, half])

@@ -13,8 +13,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial.transform import Rotation
 
 from quirkpy.parts.checks import Bools, Floats, Ints
@@ -151,13 +149,21 @@ def _asks_python(s: Selection) -> bool:
 
 def roots(t: Tables, locks: Ints) -> Ints:
     """The first body of each body's cluster; the ground, number nb, where that belongs to it (nb + 1,)."""
-    n = t.n_bodies + 1
+    above = list(range(t.n_bodies + 1))
+
+    def top(k: int) -> int:
+        while above[k] != k:
+            above[k] = above[above[k]]
+            k = above[k]
+        return k
+
     one, two = t.site_body[t.joint_site1[locks]], t.site_body[t.joint_site2[locks]]
-    graph = coo_array((np.ones(len(locks)), (one, two)), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
-    first = np.unique(label, return_index=True)[1]
-    first[label[-1]] = n - 1
-    return np.asarray(first[label], dtype=np.int64)
+    for a, b in zip(one.tolist(), two.tolist(), strict=True):
+        first, other = sorted((top(a), top(b)))
+        above[other] = first
+    root = np.array([top(k) for k in above], dtype=np.int64)
+    root[root == root[-1]] = t.n_bodies
+    return root
 
 
 def lie(t: Tables, locks: Ints, root: Ints) -> tuple[Floats, Floats]:

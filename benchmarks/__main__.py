@@ -1,7 +1,8 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, own-forces, settling, startup, references; without any, all.  --out
-writes the tables into DIR/benchmarks.md, between its two marks where the page exists, and the plot beside it.
+Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, startup, references; without any,
+all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the page exists, and the plot beside
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import quirkpy
-from benchmarks import cubes, evaluation, evaluators, fourbars, own_forces, peers, precision, settling, startup, targets
+from benchmarks import (
+    cubes,
+    evaluation,
+    evaluators,
+    exploring,
+    fourbars,
+    own_forces,
+    peers,
+    precision,
+    settling,
+    startup,
+    targets,
+)
 from benchmarks.tables import Measured, Sheet
 
 SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
@@ -25,6 +38,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "cubes": lambda quick, out: cubes.measure(quick),
     "own-forces": lambda quick, out: own_forces.measure(quick),
     "settling": lambda quick, out: settling.measure(quick),
+    "exploring": lambda quick, out: exploring.measure(quick),
     "startup": lambda quick, out: startup.measure(quick),
     "references": lambda quick, out: evaluators.measure(quick),
 }

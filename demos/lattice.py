@@ -9,6 +9,9 @@ Every cube keeps the sum of its lattice coordinates and its quarter turns, modul
 Where quarter turns can be told apart, this divides the shapes into components that no pivot connects.
 
     quirkpy explore demos/lattice.py --out lattice.db
+
+`lattice(n, choosing=())` is the study of all selections, several hinges at once included; these reach further shapes,
+which hinges hold open, such as cubes that fan out about one edge.
 """
 
 from __future__ import annotations

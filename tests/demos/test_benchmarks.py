@@ -82,6 +82,18 @@ def test_what_is_settled_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
     assert figures["settle / simulate"] > 1.0
 
 
+def test_what_is_explored_has_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cubes have one shape, and four options under each of two springs."""
+    from benchmarks import exploring
+
+    monkeypatch.setattr(exploring, "CUBES", (2,))
+    sheets, figures = exploring.measure(quick=False)
+    (row,) = sheets[0].rows
+    assert len(row) == len(sheets[0].heads)
+    assert list(row[:3]) == ["2 cubes", 1, 8]
+    assert figures["explored with an outcome"] == 1.0
+
+
 def test_stiffness_is_the_one_in_closed_form() -> None:
     from benchmarks import stiffness
 

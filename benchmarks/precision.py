@@ -13,6 +13,8 @@ import numpy as np
 from benchmarks import peers, trees
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import Cost, race
+from quirkpy import PartError
+from quirkpy.views.drawing import DASHES, LINES, Drawing, blank, styled
 
 #: What the programs are compared at [m].
 WANTED = 1e-8
@@ -30,6 +32,10 @@ LONGEST = {
     "ball chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 0, "Drake": 8, "PyBullet": 8},
     "hinge chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 32, "Drake": 8, "PyBullet": 8},
 }
+
+
+#: Of the methods in turn, so that they remain apart without colours.
+MARKERS = "osD^vPX*"
 
 
 class Motion(NamedTuple):
@@ -172,26 +178,30 @@ def lengths(quick: bool) -> Sheet:
 def plot(lines: dict[str, dict[str, list[Point]]], path: Path) -> None:
     """Error over wall time, a panel for each motion; nothing where matplotlib is missing."""
     try:
-        import matplotlib
-    except ImportError:
-        print("No plot: matplotlib is not installed.")
+        drawing = drawn(lines)
+    except PartError as missing:
+        print(f"No plot: {missing}")
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    drawing.save(path)
 
-    figure, panels = pyplot.subplots(1, len(lines), figsize=(4.6 * len(lines), 4.4), layout="constrained")
-    colours = {m: f"C{k}" for k, m in enumerate(dict.fromkeys(m for found in lines.values() for m in found))}
-    for panel, (title, found) in zip(panels, lines.items()):
-        for method, line in found.items():
-            ours = method.startswith("quirkpy")
-            x, y = [1e3 * p.cost.wall for p in line], [p.error for p in line]
-            panel.loglog(x, y, "o-" if ours else "s--", color=colours[method], label=method, ms=4, lw=2 if ours else 1)
-        panel.set(title=title, xlabel="wall time [ms]")
-        panel.grid(alpha=0.3)
-    panels[0].set_ylabel("error of the watched point [m]")
-    handles = {label: h for panel in panels for h, label in zip(*panel.get_legend_handles_labels())}
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=min(5, len(handles)), frameon=False
-    )
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+
+def drawn(lines: dict[str, dict[str, list[Point]]]) -> Drawing:
+    """The plot; ours are drawn through, the others dashed."""
+    with styled("plot"):
+        figure = blank(4.6 * len(lines), 4.4, "constrained")
+        panels = list(figure.subplots(1, len(lines), squeeze=False).flat)
+        methods = list(dict.fromkeys(method for found in lines.values() for method in found))
+        for panel, (title, found) in zip(panels, lines.items()):
+            for method, line in found.items():
+                k, ours = methods.index(method), method.startswith("quirkpy")
+                panel.loglog(
+                    [1e3 * p.cost.wall for p in line], [p.error for p in line], linestyle="-" if ours else DASHES[1],
+                    marker=MARKERS[k % len(MARKERS)], color=LINES[k % len(LINES)], label=method, markersize=4.5,
+                    linewidth=2.0 if ours else 1.0,
+                )  # fmt: skip
+            panel.set(title=title, xlabel="wall time [ms]")
+        panels[0].set_ylabel("error of the watched point [m]")
+        handles = {label: h for panel in panels for h, label in zip(*panel.get_legend_handles_labels())}
+        columns = min(5, max(1, len(handles)))
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns)
+    return Drawing(figure)

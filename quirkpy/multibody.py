@@ -348,8 +348,8 @@ class Multibody:
         """What it looks like in a window of VPython that can be turned; see `Trajectory.animate`."""
         from quirkpy.views import film, window
 
-        still = film.still_of(self, self.initial if state is None else state, forces)
-        window.show(still, browser, port, patience, keep_open)
+        at = self.initial if state is None else state
+        window.show(lambda: film.still_of(self, at, forces), browser, port, patience, keep_open)
 
     def _repr_html_(self) -> str:
         from quirkpy.views import notebook

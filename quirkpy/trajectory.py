@@ -299,7 +299,7 @@ class Trajectory:
         from quirkpy.views import film, movie, window
 
         _, faster = movie.pace(self, film.RATE, speed, film.MOST)
-        window.show(film.film_of(self, faster, forces), browser, port, patience, keep_open)
+        window.show(lambda: film.film_of(self, faster, forces), browser, port, patience, keep_open)
 
     def _repr_html_(self) -> str:
         from quirkpy.views import notebook

@@ -31,13 +31,16 @@ OPENED = "opened"
 HERE = "127.0.0.1"
 
 
-def show(film: Film, browser: bool, port: int | None, patience: float, keep_open: bool) -> None:
-    """Show a film and come back when its window is closed, or is over and need not stay open."""
+def show(make: Callable[[], Film], browser: bool, port: int | None, patience: float, keep_open: bool) -> None:
+    """Show a film and come back when its window is closed, or is over and need not stay open.
+
+    make: the film, which takes a while, so that what is missing is said before.
+    """
     check_vpython()
     if in_notebook():
         import vpython
 
-        Player(vpython, film).play(keep_open=False)
+        Player(vpython, make()).play(keep_open=False)
         return
     try:
         limit = positive(patience)
@@ -47,7 +50,7 @@ def show(film: Film, browser: bool, port: int | None, patience: float, keep_open
         check_browser()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "film.npz"
-        film.save(path)
+        make().save(path)
         _watch(path, browser, free_port() if port is None else port, limit, keep_open)
 
 

@@ -196,6 +196,7 @@ def test_they_are_painted(run: qp.Trajectory, name: str, tmp_path: Path) -> None
     assert one.stat().st_size > 8000
 
 
+@pytest.mark.slow
 def test_labels_do_not_overlap(run: qp.Trajectory, replay: Replay) -> None:
     """Of every chart: no axes reach into others, nothing leaves the page."""
     pytest.importorskip("matplotlib")

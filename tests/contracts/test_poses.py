@@ -62,7 +62,7 @@ def test_maps_that_cannot_be_are_refused(run: qp.Trajectory) -> None:
         graph.replay(graph.plan("n0", "n1")).landscape()
 
 
-@pytest.mark.parametrize("end", [".png", ".svg", ".pdf"])
+@pytest.mark.parametrize("end", [".svg", pytest.param(".pdf", marks=pytest.mark.slow)])
 def test_maps_and_ghosts_come_out(run: qp.Trajectory, rest: qp.Equilibrium, end: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     run.landscape().save(tmp_path / f"map{end}")

@@ -246,6 +246,7 @@ def test_nobody_waits_for_ever(run: qp.Trajectory, installed: Path, capsys: pyte
     assert capsys.readouterr().out == "animate: open http://localhost:8764 in a browser.\n"
 
 
+@pytest.mark.slow
 def test_a_window_that_fails_is_said(run: qp.Trajectory, installed: Path) -> None:
     installed.write_text("raise ImportError('no such thing')\n")
     with pytest.raises(qp.PartError, match="animate: the window failed: ImportError: no such thing"):
@@ -258,10 +259,12 @@ def test_the_script_goes_on_when_the_window_is_closed(run: qp.Trajectory, instal
     run.system.show(browser=False)  # comes back
 
 
+@pytest.mark.slow
 def test_it_ends_by_itself(run: qp.Trajectory, installed: Path) -> None:
     run.animate(browser=False, keep_open=False, speed=100.0)
 
 
+@pytest.mark.slow
 def test_servers_listen_to_this_machine_alone() -> None:
     code = (
         "import asyncio, http.server\n"
@@ -286,10 +289,11 @@ def test_notebooks_draw_below_their_cell(run: qp.Trajectory, installed: Path, mo
     vars(shell)["get_ipython"] = ZMQInteractiveShell
     monkeypatch.setitem(sys.modules, "IPython", shell)
     assert window.in_notebook()
-    run.animate(speed=1000.0)  # in this process, without looking for a browser
-    import vpython
-
-    assert vpython.made
+    try:
+        run.animate(speed=1000.0)  # in this process, without looking for a browser
+        assert sys.modules["vpython"].made  # type: ignore[attr-defined]
+    finally:
+        sys.modules.pop("vpython", None)
 
 
 # --- a real browser ---------------------------------------------------------------------------------------------------

@@ -186,3 +186,19 @@ def test_the_other_measurements_run(capsys: pytest.CaptureFixture[str]) -> None:
     for measure in (lambda: cutoffs.main(quick=True), quirk_rows.main, gradient.main):
         measure()
         assert "error" in capsys.readouterr().out
+
+
+def test_error_over_time_is_drawn(tmp_path: Path) -> None:
+    """A line for each method in each panel, with its numbers; and a name for each in the legend."""
+    pytest.importorskip("matplotlib")
+    from benchmarks import precision, timing
+
+    cost = timing.Cost(2e-3, 1e-3)
+    line = [precision.Point("a", tolerance, tolerance, cost) for tolerance in (1e-6, 1e-9)]
+    drawing = precision.drawn({"top": {"quirkpy dop853": line, "other": line[:1]}, "chain": {"other": line}})
+    drawing.save(tmp_path / "x.png")
+    first, second = drawing.figure.axes
+    assert [len(axes.lines) for axes in (first, second)] == [2, 1]
+    np.testing.assert_allclose(first.lines[0].get_xydata(), [(2.0, 1e-6), (2.0, 1e-9)])
+    (legend,) = drawing.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["quirkpy dop853", "other"]

@@ -83,7 +83,7 @@ def shape(node: qp.Node) -> str:
     return next(fits, "another")
 
 
-def main(budget: int | None = 1200) -> dict[str, float]:
+def main(budget: int | None = 350) -> dict[str, float]:
     """Explore so many runs, shapes with few choices first; tell which shapes are reached, and at what cost."""
     graph = study.explore(budget=budget, towards=study.count)
     print(graph)

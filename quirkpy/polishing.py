@@ -81,13 +81,14 @@ def rests(around: Vicinity) -> bool:
 
 
 def plainly_moves(around: Vicinity) -> bool:
-    """Whether equilibrium is farther away than `ONWARD`, told from two states alone."""
+    """Whether equilibrium is farther away than `ONWARD`, told from two states alone, and what pulls is not rounding."""
     felt = around.here.felt
     size = math.sqrt(float((felt.reshape(-1, 3) ** 2).sum(axis=1).max(initial=0.0)))
     if size == 0.0:
         return False
     change = around.answers(around.moved_by(felt * (ONWARD / size))).felt - felt
-    return float((change**2).sum()) <= PLAIN**2 * float((felt**2).sum())
+    plain = float((change**2).sum()) <= PLAIN**2 * float((felt**2).sum())
+    return plain and size > IDLE * around.loading
 
 
 def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:

@@ -55,6 +55,9 @@ SADDLES = 8
 #: A motion along neutral directions is waited for until it will end within this way [m], [rad], which then is added; a
 #: damping of them below this share of the largest counts as none.
 COASTING, BRAKED = 1e-3, 1e-6
+#: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of the nudge: less is
+#: rounding.
+UNMOVED = 1e-6
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
 BEYOND, WALL = 2.0, 0.5
 
@@ -284,7 +287,8 @@ def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
     which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]
     before = around.at.coordinates(which)[:, 0]
     after = state.instant(around.clusters.selection).coordinates(which)[:, 0]
-    beyond, closing = side * (after - stops.numbers[:, BOUND]) < 0.0, side * (after - before) < 0.0
+    least = -UNMOVED * abs(size)
+    beyond, closing = side * (after - stops.numbers[:, BOUND]) < least, side * (after - before) < least
     return None if (beyond & closing).any() else state
 
 

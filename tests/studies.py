@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -99,3 +100,38 @@ class Swing(qp.Option):
         ends = [site.body.site(f"{site.name} swing", at=site.at, z=site.x, x=site.z) for site in (one, two)]
         hinge = qp.Revolute(name, *ends)
         return hinge, qp.JointStop(f"{name} ends", hinge, lower=-0.5 * math.pi, upper=0.5 * math.pi)
+
+
+def block(modules: int = 4) -> qp.Study:
+    """Four cubes in a block of two by two, and more in a row beside it: left alone, pushed apart, or sheared."""
+    side, up = 0.1, (0.0, 0.0, 1.0)
+    places = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (1.5, 0.5)][:modules]
+    cubes = [
+        qp.Body.box(name, size=(side, side, side), mass=1.0, position=(side * x, side * y, 0.0))
+        for name, (x, y) in zip("ABCDE", places)
+    ]
+    ways = {"east": (1.0, 0.0, 0.0), "north": (0.0, 1.0, 0.0), "west": (-1.0, 0.0, 0.0), "south": (0.0, -1.0, 0.0)}
+    faces = [
+        qp.Sensor(f"{cube.name} {name}", cube.site(name, at=[0.5 * side * c for c in z], z=z, x=up))
+        for cube in cubes
+        for name, z in ways.items()
+    ]
+
+    def springs(pairs: Any, rest: float) -> list[qp.Spring]:
+        return [
+            qp.Spring(f"{a.name}{b.name}", a, b, stiffness=0.02, rest_length=rest, damping=2e-3) for a, b in pairs
+        ]  # fmt: skip
+
+    return qp.Study(
+        qp.Multibody(*cubes),
+        sensors=faces,
+        options={("face", "face"): [qp.Free(), qp.Lock(), qp.Hinge(edge=1), qp.Hinge(edge=2)]},
+        potentials={
+            "none": [],
+            "apart": springs(itertools.combinations(cubes, 2), 4.0 * side),
+            "shear": springs([(cubes[0], cubes[2])], 0.0) + springs([(cubes[1], cubes[3])], 4.0 * side),
+        },
+        always=[qp.ViscousHinges(2e-4)],
+        safety=[qp.StayTogether(), qp.Limit("speed", 0.5)],
+        same=qp.SameShape(interchangeable=[cubes]),
+    )

@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from quirkpy.parts.checks import positive
 from quirkpy.parts.part import Part, checked
 
+#: What saves runs: see `Study.explore`.
+Reduction: TypeAlias = Literal["clusters", "rigid", "symmetry", "cache"]
 OnContact: TypeAlias = Literal["lock", "stop"]
 #: Called now and then with how far an exploration has come; False: nothing; None: a line on a terminal.
 Exploring: TypeAlias = "Callable[[Count], None] | Literal[False] | None"
@@ -68,3 +70,12 @@ class Choice:
     def __str__(self) -> str:
         held = ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")
         return f"{held or 'nothing held'}, potential {self.potential}"
+
+
+class Carried(NamedTuple):
+    """Where an edge has its outcomes from that no run of its own has found: the reductions that allowed it, and the
+    node ("n0") and selection of the run that speaks for it; None where there was no need of any."""
+
+    by: tuple[Reduction, ...]
+    node: str | None = None
+    selection: Choice | None = None

@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
@@ -21,16 +21,15 @@ from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
-from quirkpy.explore.choices import Choice, Count, Exploring
-from quirkpy.explore.graph import Edge, Kind, Node, Outcome, ReconfigurationGraph, node_of
-from quirkpy.explore.identity import NEAR, Shapes, poses_of
+from quirkpy.explore.choices import Carried, Choice, Count, Exploring, Reduction
+from quirkpy.explore.graph import Edge, Kind, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.journal import Journal
+from quirkpy.explore.known import Known
+from quirkpy.explore.reductions import Reductions, Ticket, asked_for
 from quirkpy.explore.runner import Record, run_choice, start_record
 from quirkpy.explore.study import Study
 from quirkpy.multibody import Multibody
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 
 #: Tasks that are under way for each worker, so that none waits.
@@ -39,53 +38,8 @@ AHEAD = 3
 TASK, MOST = 0.2, 200
 #: Nodes for which a worker keeps what has been compiled.
 KEPT = 4
-#: Poses of which no number differs by more than this share of the tolerance are one shape as they stand.
-SURELY = 0.125
 #: Variables that keep a library from using many threads in each worker.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
-
-# --- shapes that are known --------------------------------------------------------------------------------------------
-class Known:
-    """The nodes found so far, by shape and by what holds them open."""
-
-    def __init__(self, study: Study) -> None:
-        self.study = study
-        self.shapes: Shapes = study.shapes
-        self.nodes: list[Node] = []
-        self.poses: list[Floats] = []
-        self.open: list[int] = []  # links of each that are not in range
-        self.prints: Floats = np.zeros((0, 0))
-        self.near_misses: list[tuple[str, str, float]] = []
-
-    def place(self, record: dict[str, Any]) -> tuple[Node, bool]:
-        """The node that a record describes, and whether it is a new one."""
-        node = node_of(record, len(self.nodes), self.study.system.bodies)
-        pose, misses = poses_of(node.state.r, node.state.q), []
-        mine, tolerance = self.shapes.fingerprint(pose)[None], self.shapes.tolerance
-        opened = self._open(node)
-        close = abs(self.prints - mine) <= NEAR * tolerance * max(1, len(pose)) if self.nodes else np.zeros((0, 1))
-        for k in np.flatnonzero(close.all(axis=1)):
-            other = self.nodes[int(k)]
-            if self.open[int(k)] == opened:
-                if abs(self.poses[int(k)] - pose).max(initial=0.0) <= SURELY * tolerance:
-                    return other, False
-                gap, _ = self.shapes.match(self.poses[int(k)], pose)
-                if gap <= tolerance:
-                    return other, False
-                if gap <= NEAR * tolerance:
-                    misses.append((other.key, node.key, gap))
-        self.prints = np.concatenate([self.prints, mine]) if self.nodes else mine
-        self.nodes.append(node)
-        self.poses.append(pose)
-        self.open.append(opened)
-        self.near_misses += misses
-        return node, True
-
-    def _open(self, node: Node) -> int:
-        """How many of its links are not in range, so that they are part of the shape."""
-        near = {pair for pair, _ in self.study.in_range(node.state)}
-        return sum(link.pair not in near for link in node.links)
 
 
 # --- batches ----------------------------------------------------------------------------------------------------------
@@ -179,11 +133,13 @@ def tried(study: Study, node: Node, choice: Choice, universe: Multibody) -> Reco
 def explore(
     study: Study, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
     towards: Callable[[Node], float] | None = None, progress: Exploring = None,
+    reductions: bool | Iterable[Reduction] = True,
 ) -> ReconfigurationGraph:  # fmt: skip
     """See `Study.explore`."""
     check_workers("explore", workers)
     if budget is not None and not (type(budget) is int and budget >= 0):
         raise PartError(f"explore: budget is {shown(budget)}, but must be None or a number of runs.")
+    which = asked_for(reductions)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path))
         journal.open_for(study.digest, study.document())
@@ -193,7 +149,8 @@ def explore(
             begun = json.dumps(start_record(study))
             journal.note("start", begun)
         journal.forget_order()
-        walk = Walk(study, journal, json.loads(begun), budget, towards, tell)
+        journal.note("reductions", json.dumps(sorted(which)))
+        walk = Walk(study, journal, json.loads(begun), which, budget, towards, tell)
         pool = stack.enter_context(pool_for(workers, study))
         if pool is None:
             walk.alone()
@@ -213,7 +170,8 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> ReconfigurationGraph:
             raise PartError(f"load: {journal.shown} has no node yet; explore its study first.")
         place = {node: k for k, node in enumerate(journal.order())}
         towards = (lambda node: place.get(node.id, math.inf)) if place else None
-        walk = Walk(study, journal, json.loads(begun), None, towards, lambda _: None)
+        which = asked_for(json.loads(journal.meta("reductions") or "[]"))
+        walk = Walk(study, journal, json.loads(begun), which, None, towards, lambda _: None)
         walk.replay()
         return walk.graph()
 
@@ -278,47 +236,63 @@ class Walk:
     """An exploration under way: what is known, and what comes next."""
 
     def __init__(
-        self, study: Study, journal: Journal, start: dict[str, Any], budget: int | None,
-        towards: Callable[[Node], float] | None, tell: Callable[[Count], None],
+        self, study: Study, journal: Journal, start: dict[str, Any], reductions: frozenset[Reduction],
+        budget: int | None, towards: Callable[[Node], float] | None, tell: Callable[[Count], None],
     ) -> None:  # fmt: skip
         self.study, self.journal, self.budget, self.towards, self.tell = study, journal, budget, towards, tell
         self.known = Known(study)
+        self.reductions = Reductions(study, reductions, self.known.nodes)
         self.edges: list[Edge] = []
         self.rejected = self.started = 0
         self.pace = Pace()
         self.order: deque[Node] = deque()  # nodes whose choices have not been taken up
         self.order.append(self.known.place(start)[0])
+        self.done: dict[tuple[str, str], Record] = {}
+        self.looked_up: set[str] = set()
+        self.spoken: dict[tuple[str, str], Carried | None] = {}  # runs, and how the first edge came by them
+        self.saved: Counter[str] = Counter()
 
     # --- one after the other ------------------------------------------------------------------------------------
     def alone(self) -> None:
         """In this process."""
         digest = self.study.digest
         DESK.studies[digest] = self.study
-        for node, choices in self.nodes():
-            self._note_order(node)
-            done = self.journal.known(node.id)
-            for choice in choices:
-                record = done.get(choice.key)
-                if record is None:
-                    if self._spent():
-                        return
-                    batch = run_batch(digest, None, [(node, choice)])
-                    (record,) = self._keep([(node, choice)], batch)
-                self.take(node, choice, record)
+        for ticket in self.tickets():
+            record = self.record_of(ticket)
+            if record is None:
+                if self._spent():
+                    return
+                work = [(ticket.node, ticket.choice)]
+                (record,) = self._keep(work, run_batch(digest, None, work))
+            self.take(ticket, record)
 
     def replay(self) -> None:
-        """What the journal knows, and nothing else."""
-        for node, choices in self.nodes():
-            done = self.journal.known(node.id)
-            for choice in choices:
-                if choice.key in done:
-                    self.take(node, choice, done[choice.key])
+        """What the journal knows, up to the first run that is missing."""
+        for ticket in self.tickets():
+            record = self.record_of(ticket)
+            if record is None:
+                return
+            self.take(ticket, record)
 
-    def nodes(self) -> Iterator[tuple[Node, list[Choice]]]:
-        """Nodes in the order in which they are taken up, with their choices."""
+    def tickets(self) -> Iterator[Ticket]:
+        """All choices, at nodes in the order in which these are taken up."""
         while self.order:
-            node = self._next()
-            yield node, self.study.choices(node)
+            yield from self._taken_up()
+
+    def _taken_up(self) -> list[Ticket]:
+        """The choices at the node that is next, and what the journal knows about them."""
+        node = self._next()
+        self._note_order(node)
+        tickets = self.reductions.tickets(node)
+        for source in {ticket.node.id: None for ticket in tickets}:
+            if source not in self.looked_up:
+                self.looked_up.add(source)
+                self.done.update({(source, key): record for key, record in self.journal.known(source).items()})
+        return tickets
+
+    def record_of(self, ticket: Ticket) -> Record | None:
+        """The record of the run that answers, as far as there is one."""
+        return self.done.get(ticket.key) if ticket.record is None else ticket.record
 
     def _next(self) -> Node:
         if self.towards is None:
@@ -329,7 +303,7 @@ class Walk:
 
     def _note_order(self, node: Node) -> None:
         """An order that is not the canonical one is kept, for `load`."""
-        if self.towards is not None:
+        if self.towards is not None and not self.journal.read_only:
             self.journal.add_to_order(node.id)
 
     def _spent(self) -> bool:
@@ -350,40 +324,35 @@ class Walk:
 
     def _together(self, pool: Executor, sent: Study | None, workers: int) -> None:
         digest = self.study.digest
-        queue: deque[Work] = deque()  # in canonical order, not yet taken
-        known: dict[tuple[str, str], Record] = {}
+        queue: deque[Ticket] = deque()  # in canonical order, not yet taken
         pending: dict[Future[Batch], list[Work]] = {}
         waiting: deque[Work] = deque()
+        asked: set[tuple[str, str]] = set()
         most = AHEAD * max(workers, 2)
         while True:
             while self.order and (self.towards is None or not queue):  # the best is known when all before is taken
-                node = self._next()
-                self._note_order(node)
-                choices = self.study.choices(node)
-                before = self.journal.known(node.id)
-                queue.extend((node, choice) for choice in choices)
-                known.update({(node.id, key): record for key, record in before.items()})
-                left = [choice for choice in choices if choice.key not in before]
+                tickets = self._taken_up()
+                queue.extend(tickets)
+                missing = {t.key: t for t in tickets if self.record_of(t) is None and t.key not in asked}
+                left = list(missing.values())
                 if self.budget is not None:
                     left = left[: max(0, self.budget - self.started)]
                 self.started += len(left)
-                waiting.extend((node, choice) for choice in left)
+                asked.update(ticket.key for ticket in left)
+                waiting.extend((ticket.node, ticket.choice) for ticket in left)
             while waiting and len(pending) < most:
                 size = self.pace.size(len(waiting), most)
                 work = [waiting.popleft() for _ in range(size)]
                 pending[pool.submit(run_batch, digest, sent, work)] = work
-            while queue and (queue[0][0].id, queue[0][1].key) in known:
-                node, choice = queue.popleft()
-                self.take(node, choice, known.pop((node.id, choice.key)))
+            while queue and (record := self.record_of(queue[0])) is not None:
+                self.take(queue.popleft(), record)
             if (self.order and (self.towards is None or not queue)) or (waiting and len(pending) < most):
                 continue
             if not pending:
                 return
             done = wait(pending, return_when=FIRST_COMPLETED).done
             for future in sorted(done, key=lambda future: future.exception() is not None):  # first what is finished
-                work = pending.pop(future)
-                for (node, choice), record in zip(work, self._keep(work, future.result()), strict=True):
-                    known[node.id, choice.key] = record
+                self._keep(pending.pop(future), future.result())
 
     # --- taking results -----------------------------------------------------------------------------------------
     def _keep(self, work: list[Work], batch: Batch) -> list[Record]:
@@ -391,11 +360,15 @@ class Walk:
         self.pace.note(batch)
         for (node, choice), record in zip(work, batch.records, strict=True):
             self.journal.add(node.id, choice.key, record)
+            self.done[node.id, choice.key] = record
         return batch.records
 
-    def take(self, node: Node, choice: Choice, record: Record) -> None:
-        """A run, in its turn: the node that it reached is a known one or becomes one."""
-        outcomes = []
+    def take(self, ticket: Ticket, record: Record) -> None:
+        """The record of a run, in the turn of one of its choices: the node that it reached is a known one or becomes
+        one."""
+        outcomes, node = [], ticket.at
+        self._count(ticket)
+        record = ticket.answer(record)
         for outcome, reached in zip(record.outcomes, record.reached, strict=True):
             if reached is None:
                 outcomes.append(outcome)
@@ -406,11 +379,23 @@ class Walk:
             kind: Kind = "stayed" if target.number == node.number else "moved"
             outcomes.append(outcome._replace(kind=kind, target=target.key))
         kinds = {(outcome.kind, outcome.target) for outcome in outcomes}
-        self.edges.append(Edge(node.key, choice, tuple(outcomes), outcomes[0].kind if len(kinds) == 1 else "ambiguous"))
-        self.rejected += self.edges[-1].kind == "rejected"
+        whole: Kind = outcomes[0].kind if len(kinds) == 1 else "ambiguous"
+        self.edges.append(Edge(node.key, ticket.asked, tuple(outcomes), whole, carried=ticket.carried))
+        self.rejected += whole == "rejected"
         pace = self.pace
         counts = len(self.known.nodes), len(self.edges), self.rejected, len(self.order), pace.runs
         self.tell(Count(*counts, pace.tasks, pace.seconds))
+
+    def _count(self, ticket: Ticket) -> None:
+        """Note what has saved an edge a run of its own; where none is shared, its record is let go."""
+        known = ticket.record is not None or ticket.key in self.spoken
+        carried = ticket.carried or self.spoken.get(ticket.key)
+        if known and carried is not None:
+            self.saved[carried.by[0]] += 1
+        if not known:
+            self.spoken[ticket.key] = ticket.carried
+        if not self.reductions.which:
+            self.done.pop(ticket.key, None)
 
     def graph(self) -> ReconfigurationGraph:
         """What is known now."""
@@ -423,4 +408,5 @@ class Walk:
             keys = ((nodes[edge.source].id, edge.selection.key) for edge in edges)
             edges = [replace(edge, robustness=flown.get(key)) for edge, key in zip(edges, keys, strict=True)]
         path = self.journal.path
-        return ReconfigurationGraph(self.study, nodes, edges, self.known.near_misses, choices, path)
+        saved = dict(sorted(self.saved.items()))
+        return ReconfigurationGraph(self.study, nodes, edges, self.known.near_misses, choices, path, saved)

@@ -17,7 +17,7 @@ import numpy as np
 from quirkpy.explore import exports
 from quirkpy.explore import plan as answers
 from quirkpy.explore.chances import Robustness, Spread
-from quirkpy.explore.choices import Choice, Link
+from quirkpy.explore.choices import Carried, Choice, Link
 from quirkpy.explore.plan import Cost, FlightTable
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
@@ -110,7 +110,8 @@ class Edge:
     """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
 
     Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
-    robustness: what came of it when it was flown many times, if it was.
+    robustness: what came of it when it was flown many times, if it was.  carried: the run that speaks for it, where
+    that is not its own.
     """
 
     source: str
@@ -118,6 +119,7 @@ class Edge:
     outcomes: tuple[Outcome, ...]
     kind: Kind
     robustness: Robustness | None = None
+    carried: Carried | None = None
 
     @property
     def target(self) -> str | None:
@@ -140,7 +142,8 @@ class ReconfigurationGraph:
     """Nodes by name ("n0" ...), edges in canonical order: by the number of their node, then by choice.
 
     near_misses: pairs of nodes that differ by little more than the tolerance of shapes, and by how much.  coverage: the
-    share of all choices at the nodes found that were tried.  path: its journal, if it has one.
+    share of all choices at the nodes found that were tried.  path: its journal, if it has one.  saved: how many edges
+    needed no run of their own, by the first of the reductions that allowed it.
     """
 
     study: Study
@@ -149,6 +152,7 @@ class ReconfigurationGraph:
     near_misses: list[tuple[str, str, float]] = field(default_factory=list)
     choices: int = 0
     path: Path | None = None
+    saved: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Any, modules: Iterable[str] = ()) -> ReconfigurationGraph:
@@ -317,7 +321,7 @@ class ReconfigurationGraph:
         nodes = {key: node_record(node) | {"id": node.id, "name": node.name} for key, node in self.nodes.items()}
         edges = [
             {"source": e.source, "joints": dict(e.selection.joints), "potential": e.selection.potential, "kind": e.kind,
-             "outcomes": [outcome._asdict() for outcome in e.outcomes]}
+             "outcomes": [outcome._asdict() for outcome in e.outcomes], "carried": _carried(e.carried)}
             | ({"robustness": e.robustness.record()} if e.robustness else {})
             for e in self.edges
         ]  # fmt: skip
@@ -360,6 +364,17 @@ class ReconfigurationGraph:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
         return f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: {kinds or 'none'})"
+
+
+def _carried(carried: Carried | None) -> dict[str, Any] | None:
+    """Where an edge has its outcomes from, as plain values."""
+    if carried is None:
+        return None
+    run = carried.selection
+    return {
+        "by": carried.by, "node": carried.node, "joints": None if run is None else dict(run.joints),
+        "potential": None if run is None else run.potential,
+    }  # fmt: skip
 
 
 def node_record(node: Node) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from quirkpy.analysis import Energy
 from quirkpy.course import Counts, Course, Happening
-from quirkpy.explore.runner import Ended, begin, holding, motions, record_of
+from quirkpy.explore.runner import begin, holding, motions, record_of
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
@@ -142,7 +142,7 @@ def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
 
 
 def flown(graph: ReconfigurationGraph, node: Node, edge: Edge, t: float) -> tuple[Leg, Node]:
-    """A step from where the one before has ended; and where it ends."""
+    """A step from where the one before has ended, left in whatever way leads to the target; and where it ends."""
     from quirkpy.explore.graph import Outcome, node_of
     from quirkpy.explore.identity import poses_of
 
@@ -150,18 +150,15 @@ def flown(graph: ReconfigurationGraph, node: Node, edge: Edge, t: float) -> tupl
     begun = begin(study, node, choice, study.universe(node))
     if isinstance(begun, Outcome):
         raise PartError(f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}.")
-    ended = wanted(study, edge, list(motions(study, begun.system, begun.links, choice)))
-    record = record_of(study, ended.found, ended.links, choice.potential)
-    there = replace(node_of(record, 0, study.system.bodies), number=graph.nodes[str(edge.target)].number)
-    goal = graph.nodes[str(edge.target)].state
-    missed = study.shapes.distance(poses_of(goal.r, goal.q), poses_of(there.state.r, there.state.q))
+    goal, ends = graph.nodes[str(edge.target)], []
+    for ended, nudge in motions(study, begun.system, begun.links, choice):
+        if ended.runs and ended.violation is None:
+            there = node_of(
+                record_of(study, ended.found, ended.links, choice.potential), goal.number, node.state.bodies
+            )
+            poses = (poses_of(end.state.r, end.state.q) for end in (goal, there))
+            ends.append((study.shapes.distance(*poses), nudge != edge.nudge, ended, there))
+    if not ends:
+        raise PartError(f"replay: {edge!r} does not move where the step before has ended; explore again.")
+    missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
     return Leg(edge, t, ended.runs, begun.switching, holding(study, choice), ended.losses, missed), there
-
-
-def wanted(study: Any, edge: Edge, found: list[tuple[Ended, Any]]) -> Ended:
-    """Of the motions of a choice the one that the edge speaks of: left in the same way."""
-    for ended, nudge in found:
-        same = edge.nudge is None if nudge is None else edge.nudge is not None and tuple(edge.nudge) == tuple(nudge)
-        if same and ended.runs:
-            return ended
-    raise PartError(f"replay: {edge!r} does not move where the step before has ended; explore again.")

@@ -29,6 +29,8 @@ from quirkpy.state import MEETING_TOLERANCE, State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 
+#: What is said of joints that do not fit.
+UNMET = "the joints chosen cannot all be met at this pose"
 #: Contacts of one run at most: more is a rattle that never ends.
 CONTACTS = 50
 
@@ -61,7 +63,17 @@ def start_record(study: Study) -> dict[str, Any]:
     found = uninterrupted(settle(system, rule_of(study, study.nudge)))
     if found.verdict in ("never settles", "stopped"):
         raise PartError(f"Study: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
-    return record_of(study, found, links, None)
+    return centred(study, record_of(study, found, links, None))
+
+
+def centred(study: Study, record: dict[str, Any]) -> dict[str, Any]:
+    """The record of a node, its mass centre in the origin of N where forces do not notice places: how exact a run is
+    depends on how far from there it begins."""
+    if study.shapes.group == "none":
+        return record
+    tables = study.system.tables
+    r = np.array(record["r"], dtype=float)
+    return record | {"r": (r - tables.body_mass @ r / tables.body_mass.sum()).tolist()}
 
 
 def uninterrupted(found: Equilibrium) -> Equilibrium:
@@ -209,7 +221,7 @@ def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begu
         return Outcome(never.kind, None, never.reason, switching=switching, t=never.t, parts=never.parts)
     caught = fitted(holding_system(study, universe, links))
     if caught is None:
-        return Outcome("rejected", None, "the joints chosen cannot all be met at this pose", t=0.0)
+        return Outcome("rejected", None, UNMET, t=0.0)
     system = system.at(caught.state) if caught.moved.any() else system
     switching = energy_of_switching(study, universe, node, system, caught.state)
     run = standing(system)
@@ -230,7 +242,7 @@ def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | N
     outcomes, reached = [], []
     for ended, nudge in motions(study, begun.system, begun.links, choice):
         kind, reason, target = judged(study, node, ended)
-        record = record_of(study, ended.found, ended.links, choice.potential) if target else None
+        record = centred(study, record_of(study, ended.found, ended.links, choice.potential)) if target else None
         outcomes.append(measured(study, ended, kind, reason, begun.switching, holding(study, choice), nudge))
         reached.append(record)
     return Record(tuple(outcomes), tuple(reached))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -232,7 +232,12 @@ def _pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     ground = any(body != GROUND for body in tables.fixed) or bool((np.concatenate([one, two]) == n).any())
     names = (*system.bodies, "ground")
     out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)]
-    return sorted((piece for piece in out if piece), key=lambda piece: ("ground" not in piece, -len(piece), piece))
+    return largest_first(out)
+
+
+def largest_first(pieces: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """What stands on the ground, then the largest; empty ones are left out."""
+    return sorted((piece for piece in pieces if piece), key=lambda piece: ("ground" not in piece, -len(piece), piece))
 
 
 def smallest(pieces: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quirkpy.explore.choices import Choice, Count, Exploring, OnContact, Pair, SettleRule
+from quirkpy.explore.choices import Choice, Count, Exploring, OnContact, Pair, Reduction, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.options import Option, mated
@@ -209,14 +209,14 @@ class Study:
         return list(self._choices(node))
 
     def _choices(self, node: Any) -> Iterator[Choice]:
-        pairs, sets = self.open_pairs(node), self._sets(node)
+        pairs, sets = self.open_pairs(node), self.sets(node)
         names = [self.pairs[pair].name for pair, _ in pairs]
         allowed = [chosen for chosen in itertools.product(*sets) if self._allowed(pairs, chosen)]
         for potential in self.potentials:
             for chosen in allowed:
                 yield Choice(tuple(zip(names, chosen, strict=True)), potential)
 
-    def _sets(self, node: Any) -> list[list[str]]:
+    def sets(self, node: Any) -> list[list[str]]:
         """What each open pair may become, by label."""
         near, pairs = self._open(node)
         held = {link.pair: link.option for link in node.links}
@@ -232,10 +232,11 @@ class Study:
         if not self.choosing:
             return True
         chosen = [self._chosen(pair, roll, label) for (pair, roll), label in zip(pairs, labels, strict=True)]
-        return all(rule.allows(chosen, self._names) for rule in self.choosing)
+        return all(rule.allows(chosen, self.names) for rule in self.choosing)
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
+        """Names of all moving bodies, and "ground" where any body is fixed."""
         fixed = any(isinstance(part, Body) and part.fixed for part in self.system.parts)
         return (*self.system.bodies, "ground") if fixed else self.system.bodies
 
@@ -246,7 +247,7 @@ class Study:
 
     def count(self, node: Any) -> int:
         """How many selections there are at a node."""
-        pairs, sets = self.open_pairs(node), self._sets(node)
+        pairs, sets = self.open_pairs(node), self.sets(node)
         if self.choosing:
             ways = sum(self._allowed(pairs, chosen) for chosen in itertools.product(*sets))
         else:
@@ -348,6 +349,7 @@ class Study:
     def explore(
         self, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
         towards: Callable[[Any], float] | None = None, progress: Exploring = None,
+        reductions: bool | Iterable[Reduction] = True,
     ) -> ReconfigurationGraph:  # fmt: skip
         """The graph of everything that can be reached.
 
@@ -356,10 +358,17 @@ class Study:
         most so many runs now, in canonical order; the graph says what was not tried.  towards: a function of a node,
         such as its distance from a goal; nodes with low values come first.  progress: called with a `Count` now and
         then; None: a line on a terminal; False: nothing.
+
+        reductions: which runs others may speak for, all by default.  "clusters": choices that differ only in how a
+        rigid cluster is held together; "rigid": those that leave nothing to move, or let parts come apart; "symmetry":
+        those that exchange modules alike, in a pose that is the same then; "cache": those at other nodes whose pose is
+        the same to all that acts.  True, False, or some by name; figures agree to rounding.
         """
         from quirkpy.explore.explorer import explore
 
-        return explore(self, path, workers=workers, budget=budget, towards=towards, progress=progress)
+        return explore(
+            self, path, workers=workers, budget=budget, towards=towards, progress=progress, reductions=reductions
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.fields(),)

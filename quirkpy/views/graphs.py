@@ -33,6 +33,9 @@ def text(graph: ReconfigurationGraph) -> str:
         )
         if reasons:
             lines += ["", f"{kind}:", *(f"  {n:5d}  {reason}" for reason, n in sorted(reasons.items()))]
+    if any(graph.saved.values()):
+        saved = ", ".join(f"{n} by {reduction}" for reduction, n in graph.saved.items())
+        lines += ["", f"{len(graph.edges) - sum(graph.saved.values())} runs answer for all edges; saved: {saved}"]
     if graph.near_misses:
         lines += ["", "shapes that nearly are the same:"]
         lines += [f"  {one} and {two}: {gap:.3g} apart" for one, two, gap in graph.near_misses]

@@ -175,7 +175,8 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: str
         self.base.execute("PRAGMA max_page_count = 7")
 
     monkeypatch.setattr(Journal, "_prepare", cramped)
-    check_refused(lambda: study.explore(path), "the journal", ("cannot grow", "disk is full", "what is in it stays"))
+    words = "cannot grow", "disk is full", "what is in it stays"
+    check_refused(lambda: study.explore(path, reductions=False), "the journal", words)
     monkeypatch.undo()
     kept = runs_in(path)
     assert 0 < kept < 30
@@ -300,12 +301,24 @@ def test_a_run_that_raises_is_an_edge(tmp_path: Path) -> None:
 @pytest.mark.parametrize("budget", [0, 1, 7, 20, 30, 99])
 def test_a_budget_is_honest(budget: int, tmp_path: Path, whole: str) -> None:
     path, study = tmp_path / "pair.db", far_pair()
-    graph = study.explore(path, budget=budget)
+    graph = study.explore(path, budget=budget, reductions=False)
     assert runs_in(path) == len(graph.edges) == min(budget, 30)
     assert graph.choices == sum(study.count(node) for node in graph.nodes.values())
     assert graph.coverage == len(graph.edges) / graph.choices
     with ThreadPoolExecutor(2) as pool:
+        assert study.explore(workers=pool, budget=budget, reductions=False).to_json() == graph.to_json()
+    assert study.explore(path).to_json() == whole
+
+
+@pytest.mark.parametrize("budget", [0, 1, 5, 12, 13])
+def test_a_budget_counts_runs(budget: int, tmp_path: Path, whole: str) -> None:
+    """Edges that need none are not among them."""
+    path, study = tmp_path / "pair.db", far_pair()
+    graph = study.explore(path, budget=budget)
+    assert runs_in(path) == len(graph.edges) - sum(graph.saved.values()) == min(budget, 12)
+    with ThreadPoolExecutor(2) as pool:
         assert study.explore(workers=pool, budget=budget).to_json() == graph.to_json()
+    assert qp.ReconfigurationGraph.load(path).to_json() == graph.to_json()
     assert study.explore(path).to_json() == whole
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair
-from quirkpy.explore.explorer import Known
 from quirkpy.explore.graph import Node, node_record, rest_at
 from quirkpy.explore.identity import NEAR, Group, Shapes, allowed_group, poses_of
+from quirkpy.explore.known import Known
 from quirkpy.parts.checks import Floats
 from quirkpy.tables.merge import product, turned
 from tests.faults.sentence import check_refused

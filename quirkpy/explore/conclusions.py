@@ -1,0 +1,195 @@
+"""What may be concluded about a choice from what it holds together, before anything moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quirkpy.explore.choices import Choice, Link
+from quirkpy.explore.choosing import clusters
+from quirkpy.explore.graph import Node, Outcome, node_record
+from quirkpy.explore.options import Free, Hinge, Lock, mated
+from quirkpy.explore.runner import Record, assembled, holding, released
+from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether, largest_first, smallest
+from quirkpy.explore.study import Study
+from quirkpy.explore.symmetry import EQUAL, Symmetry
+from quirkpy.multibody import Multibody
+from quirkpy.parts.force import Force
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.state import State
+from quirkpy.tables.merge import turned
+
+#: What a choice becomes at some place: the option of every open pair, by label, and the potential.
+Form = tuple[tuple[str, ...], str]
+
+
+#: Why a shape stays in which nothing can move, as its certificate says it.
+STANDS = "nothing in it can move"
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A node as reductions see it: its open pairs and their turns, which of them are in range, which lie exactly on
+    each other, and what each may become."""
+
+    node: Node
+    pairs: list[tuple[int, int]]
+    near: list[bool]
+    tight: list[bool]
+    labels: list[list[str]]
+
+    def choice(self, study: Study, form: Form) -> Choice:
+        """A form as a choice at this node."""
+        names = (study.pairs[pair].name for pair, _ in self.pairs)
+        return Choice(tuple(zip(names, form[0], strict=True)), form[1])
+
+
+def place_of(study: Study, node: Node) -> Place:
+    """A node as reductions see it."""
+    pairs = study.open_pairs(node)
+    near = {pair for pair, _ in study.in_range(node.state)}
+    gaps = [_gap(study, node.state, pair, roll) <= EQUAL for pair, roll in pairs]
+    return Place(node, pairs, [pair in near for pair, _ in pairs], gaps, study.sets(node))
+
+
+def _gap(study: Study, state: State, pair: int, roll: int) -> float:
+    """How far the frames of a pair are from lying on each other [m] or [rad]."""
+    p = study.pairs[pair]
+    ends = study.sensors[p.one].site, mated(study.sensors[p.two], study.rolls(p)[roll])
+    points, axes = [], []
+    for site in ends:
+        if site.body.fixed:
+            at, nine = site.placed()
+            points.append(np.array(at))
+            axes.append(np.reshape(nine, (3, 3)))
+        else:
+            k = state.bodies.index(site.body.name)
+            points.append(state.r[k] + turned(state.q[k], np.array(site.at, dtype=float)))
+            axes.append(turned(np.broadcast_to(state.q[k], (3, 4)), site.axes.T).T)
+    return float(max(np.linalg.norm(points[0] - points[1]), abs(axes[0] - axes[1]).max()))
+
+
+# --- what follows from it ---------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """What may be concluded in a study from what a choice holds together.
+
+    closes: selections that differ only in how rigid clusters are held together move alike; hinges: hinges within one
+    need not be told apart either; weighs: energies do not depend on what is joined; decides: nothing but these is asked
+    of a choice in which nothing moves.
+    """
+
+    study: Study
+    closes: bool
+    hinges: bool
+    weighs: bool
+    decides: bool
+    floats: bool
+    standing: Multibody
+    grounded: bool
+
+    @classmethod
+    def of(cls, study: Study, symmetry: Symmetry) -> Rules:
+        """What a study allows."""
+        sprung = symmetry.sprung
+        own = any(isinstance(part, BaseJoint) for part in study.system.parts)
+        rules = study.safety
+        gentle = all(type(rule) is not Limit or rule.what != "load" for rule in rules)
+        blind = all(type(rule) in (StayTogether, NoCollision, Limit, KeepOut) for rule in rules)
+        at_rest = all(type(rule) in (StayTogether, NoCollision, Limit) for rule in rules)
+        whole = all(type(rule) is not StayTogether or rule.apart is None for rule in rules)
+        candidates = [force for chosen in study.forces.values() for force in chosen]
+        return cls(
+            study,
+            closes=gentle and blind and _all_lock(study),
+            hinges=not sprung,
+            weighs=not sprung and not own,
+            decides=gentle and at_rest and whole and not sprung and not own,
+            floats=symmetry.group == "rigid",
+            standing=Multibody(*study.system.parts, *study.always, candidates=candidates),
+            grounded="ground" in study.names,
+        )
+
+    def closed(self, place: Place, form: Form) -> tuple[Form, tuple[Link, ...]]:
+        """The form with everything locked within its rigid clusters, and what these pairs were before."""
+        study, labels = self.study, list(form[0])
+        chosen = [study.option(study.pairs[pair], label) for (pair, _), label in zip(place.pairs, labels, strict=True)]
+        if not self.closes or not all(t for option, t in zip(chosen, place.tight, strict=True) if option.joins):
+            return form, ()
+        of = self._clusters(place, chosen)
+        extra = []
+        for k, (pair, roll) in enumerate(place.pairs):
+            one, two = study.ends(pair)
+            inert = type(chosen[k]) is Free or (self.hinges and type(chosen[k]) is Hinge)
+            lock = next((o.label for o in study.options_of(study.pairs[pair]) if type(o) is Lock), None)
+            if of[one] == of[two] and inert and place.near[k] and place.tight[k] and lock is not None:
+                extra.append(Link(pair, roll, labels[k]))
+                labels[k] = lock
+        return (tuple(labels), form[1]), tuple(extra)
+
+    def _clusters(self, place: Place, chosen: Sequence[Any]) -> dict[str, str]:
+        locked = (k for k, option in enumerate(chosen) if type(option) is Lock)
+        return clusters(self.study.names, (self.study.ends(place.pairs[k][0]) for k in locked))
+
+    def energies(self, state: State) -> dict[str | None, float]:
+        """The energy of every potential at a pose, and that of what always acts, under None [J]; nothing where they
+        depend on what is joined, or one cannot be asked here."""
+        if not self.weighs:
+            return {}
+        system = self.standing.at(state)
+        tables, always = system.tables, [part.name for part in system.parts if isinstance(part, Force)]
+        acting: dict[str | None, list[str]] = {None: always}
+        acting |= {name: [force.name for force in forces] for name, forces in self.study.forces.items()}
+        select = ((name, tables.select([], forces)) for name, forces in acting.items())
+        return {name: float(system.initial.instant(chosen).loads.potential.sum()) for name, chosen in select}
+
+    def stored(self, node: Node, energies: dict[str | None, float]) -> float:
+        """The energy of what holds and acts at a node [J], before the first potential nothing but what always does."""
+        if energies:
+            return energies[None] + (0.0 if node.potential is None else energies[node.potential])
+        return float(assembled(self.study, node.links, node.state, node.potential).energy().potential)
+
+    def decided(self, place: Place, form: Form, choice: Choice, energies: dict[str | None, float]) -> Record | None:
+        """The record of a choice that holds everything together as one body, or lets parts of it come apart."""
+        study = self.study
+        if not self.decides:
+            return None
+        chosen = [study.option(study.pairs[pair], label) for (pair, _), label in zip(place.pairs, form[0], strict=True)]
+        joined = [k for k, option in enumerate(chosen) if option.joins]
+        work = energies[form[1]] - (0.0 if place.node.potential is None else energies[place.node.potential])
+        of = self._clusters(place, chosen)
+        fits = all(place.tight[k] for k in joined)
+        if fits and len(set(of.values())) == 1 and (self.floats or self.grounded):
+            links = tuple(Link(*place.pairs[k], form[0][k]) for k in joined)
+            outcome = Outcome("stayed", None, STANDS, switching=work, holding=holding(study, choice))
+            node = place.node
+            there = Node(
+                0, node.state, released(study, node.state, links), "stable", STANDS,
+                energies[form[1]] + energies[None], (), form[1],
+            )  # fmt: skip
+            return Record((outcome,), (node_record(there),))
+        if not any(isinstance(rule, StayTogether) for rule in study.safety):
+            return None
+        held = clusters(study.names, (study.ends(place.pairs[k][0]) for k in joined))
+        pieces = (tuple(n for n in study.names if held[n] == one) for one in dict.fromkeys(held.values()))
+        parted = largest_first(pieces)
+        if len(parted) < 2:
+            return None
+        loose = smallest(parted)
+        outcome = Outcome("rejected", None, "comes apart", switching=work, t=0.0, parts=loose)
+        return Record((outcome,), (None,))
+
+
+def _all_lock(study: Study) -> bool:
+    """Whether all sensors that notice each other have an option that holds them together."""
+    joined = {frozenset(p[:2]) for p in study.pairs if any(option.joins for option in study.options_of(p))}
+    for j, two in enumerate(study.sensors):
+        for i, one in enumerate(study.sensors[:j]):
+            notices = one.kind in two.accepts and two.kind in one.accepts
+            apart = one.site.body.name != two.site.body.name and not (one.site.body.fixed and two.site.body.fixed)
+            if notices and apart and frozenset((i, j)) not in joined:
+                return False
+    return True

@@ -1,0 +1,316 @@
+"""Reductions: which runs need not be made, because others speak for them, exactly.
+
+A run sees mass properties, shapes, joints, forces and a pose modulo motions that forces do not notice.  So every choice
+at a node is brought into a normal form, at the first node whose pose is the same to the dynamics: its rigid clusters
+are locked in full, and of all choices that symmetries of the pose carry onto each other the first one stands for all.
+Only that is simulated; what comes of it is carried back.  Nothing here depends on which run was finished first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+
+from quirkpy.explore.choices import Carried, Choice, Link, Reduction
+from quirkpy.explore.conclusions import Form, Place, Rules, place_of
+from quirkpy.explore.graph import Node, Outcome
+from quirkpy.explore.runner import UNMET, Record, firmest
+from quirkpy.explore.study import Study
+from quirkpy.explore.symmetry import EQUAL, Carrier, Symmetry
+from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.part import PartError
+from quirkpy.state import State
+
+
+def asked_for(value: Any) -> frozenset[Reduction]:
+    """The reductions that a user wants: True for all of them, False for none, or some by name."""
+    every: tuple[Reduction, ...] = get_args(Reduction)
+    if isinstance(value, bool):
+        return frozenset(every if value else ())
+    if isinstance(value, str) or not isinstance(value, Iterable) or not set(value := tuple(value)) <= set(every):
+        raise PartError(f"explore: reductions is {shown(value)}, but must be True, False, or some of {every}.")
+    return frozenset(value)
+
+
+# --- what is carried --------------------------------------------------------------------------------------------------
+class Mover(NamedTuple):
+    """A carrier from one place to another: where its open pairs come to stand, what their options are called there, and
+    what is called so there."""
+
+    carrier: Carrier
+    at: tuple[int, ...]
+    names: tuple[dict[str, str], ...]
+    named: tuple[dict[str, str], ...]
+
+    def __call__(self, form: Form) -> Form | None:
+        """What a form becomes; None where its potential becomes none."""
+        potential = self.carrier.exchange.potentials.get(form[1])
+        if potential is None:
+            return None
+        labels = list(form[0])
+        for k, label in enumerate(form[0]):
+            labels[self.at[k]] = self.names[k][label]
+        return tuple(labels), potential
+
+    def back(self, form: Form) -> Form:
+        """The form that becomes this one."""
+        labels = tuple(named[form[0][at]] for named, at in zip(self.named, self.at, strict=True))
+        return labels, self.carrier.exchange.sources[form[1]]
+
+
+class Plan(NamedTuple):
+    """How a form at a place is answered: the form that is run for it; what carries that onto this one, where it is
+    another; which pairs were locked beyond what the form says: pair, turn and option; and by which reductions."""
+
+    run: Form
+    mover: Mover | None
+    extra: tuple[Link, ...]
+    by: tuple[Reduction, ...]
+
+
+@dataclass(eq=False)
+class Base:
+    """The first node with a pose, and the potentials for which it speaks: what carries it onto itself, a fingerprint,
+    and what has been worked out about its forms: how they are answered, and by what."""
+
+    place: Place
+    potentials: frozenset[str]
+    own: tuple[Mover, ...]
+    mark: Floats
+    plans: dict[Form, Plan] = field(default_factory=dict)
+    records: dict[Form, Record] = field(default_factory=dict)
+
+
+class Seen(NamedTuple):
+    """A node as a place; for every potential the base that speaks for it, and what carries that here; the energies of
+    all potentials and, under None, of what always acts [J], where they depend on nothing else."""
+
+    place: Place
+    bases: dict[str, tuple[Base, Mover | None]]
+    energies: dict[str | None, float]
+
+
+class Ticket(NamedTuple):
+    """What is asked at a node, and what answers it: a run, by node and choice, and what carries its record over (None:
+    it is its own); or a record, where no run is needed."""
+
+    at: Node
+    asked: Choice
+    node: Node
+    choice: Choice
+    carried: Carried | None = None
+    carry: Callable[[Record], Record] | None = None
+    record: Record | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """By what the run is known."""
+        return self.node.id, self.choice.key
+
+    def answer(self, record: Record) -> Record:
+        """What a record of the run says about the choice."""
+        return record if self.carry is None else self.carry(record)
+
+
+class Reductions:
+    """Tickets for all choices at all nodes of an exploration, which are asked about in any order.
+
+    nodes: those found so far, in the order in which they were found.
+    """
+
+    def __init__(self, study: Study, which: frozenset[Reduction], nodes: Sequence[Node]) -> None:
+        self.study, self.which, self.nodes = study, which, nodes
+        self.bases: list[Base] = []
+        self.seen: list[Seen] = []  # every node
+        self.stored: dict[str, float] = {}
+        if which:
+            self.symmetry = Symmetry(study)
+            self.rules = Rules.of(study, self.symmetry)
+            kinds = np.array(self.symmetry.kinds)
+            self._alike = [kinds == kind for kind in np.unique(kinds)]
+
+    def tickets(self, node: Node) -> list[Ticket]:
+        """One for each choice at a node, in order."""
+        choices = self.study.choices(node)
+        if not self.which:
+            return [Ticket(node, choice, node, choice) for choice in choices]
+        while len(self.seen) <= node.number:
+            self._look_at(self.nodes[len(self.seen)])
+        return [self._ticket(self.seen[node.number], choice) for choice in choices]
+
+    # --- places -------------------------------------------------------------------------------------------------
+    def _look_at(self, node: Node) -> None:
+        """Find the first node whose pose is the same to the dynamics, for every potential; it may be this one."""
+        place, mark = place_of(self.study, node), self._fingerprint(node.state)
+        found: dict[str, tuple[Base, Mover | None]] = {}
+        for base, mover in self._carried_here(place, mark) if "cache" in self.which else ():
+            for potential, source in mover.carrier.exchange.sources.items():
+                if source in base.potentials:
+                    found.setdefault(potential, (base, mover))
+            if len(found) == len(self.study.potentials):
+                break
+        left = frozenset(self.study.potentials) - found.keys()
+        if left:
+            own = tuple(self._movers(place, place)) if "symmetry" in self.which else ()
+            self.bases.append(Base(place, left, own, mark))
+            found |= dict.fromkeys(left, (self.bases[-1], None))
+        self.seen.append(Seen(place, found, self.rules.energies(node.state)))
+
+    def _carried_here(self, place: Place, mark: Floats) -> Iterator[tuple[Base, Mover]]:
+        """Bases in order, and everything that carries them to a place."""
+        near = 10.0 * EQUAL * len(place.node.state.bodies)
+        for base in self.bases:
+            if abs(mark - base.mark).max(initial=0.0) <= near:
+                for mover in self._movers(base.place, place):
+                    yield base, mover
+
+    def _fingerprint(self, state: State) -> Floats:
+        """Numbers that no exchange and no motion of the whole changes."""
+        r = state.r if self.symmetry.group == "none" else state.r - state.r.mean(axis=0)
+        return np.array([np.linalg.norm(r[mine], axis=1).sum() for mine in self._alike])
+
+    def _movers(self, one: Place, two: Place) -> Iterator[Mover]:
+        for carrier in self.symmetry.carriers(one.node.state, two.node.state):
+            mover = self._mover(one, two, carrier)
+            if mover is not None:
+                yield mover
+
+    def _mover(self, one: Place, two: Place, carrier: Carrier) -> Mover | None:
+        """A carrier of poses as one of choices; None where what is in range or held does not agree."""
+        where = {pair: k for k, pair in enumerate(two.pairs)}
+        at: list[int] = []
+        names: list[dict[str, str]] = []
+        for k, (pair, roll) in enumerate(one.pairs):
+            to = where.get((self.symmetry.pair(carrier.exchange, pair), roll), -1)
+            seen = {label: self.symmetry.label(carrier.exchange, pair, roll, label) for label in one.labels[k]}
+            named = {label: other for label, other in seen.items() if other is not None}
+            if to < 0 or one.near[k] != two.near[to] or set(named.values()) != set(two.labels[to]):
+                return None
+            at.append(to)
+            names.append(named)
+        back = tuple({other: label for label, other in named.items()} for named in names)
+        whole = len(at) == len(two.pairs) and len(set(at)) == len(at)
+        return Mover(carrier, tuple(at), tuple(names), back) if whole else None
+
+    # --- tickets ------------------------------------------------------------------------------------------------
+    def _ticket(self, seen: Seen, choice: Choice) -> Ticket:
+        place, form = seen.place, (tuple(label for _, label in choice.joints), choice.potential)
+        record = (
+            self.rules.decided(place, form, choice, seen.energies) if "rigid" in self.which and seen.energies else None
+        )
+        if record is not None:
+            return Ticket(place.node, choice, place.node, choice, Carried(("rigid",)), None, record)
+        base, mover = seen.bases[choice.potential]
+        mine = form if mover is None else mover.back(form)
+        plan = base.plans.get(mine)
+        if plan is None:
+            plan = base.plans[mine] = self._plan(base, mine)
+        by: tuple[Reduction, ...] = plan.by if mover is None else ("cache", *plan.by)
+        if not by:
+            return Ticket(place.node, choice, place.node, choice)
+        node, run = base.place.node, base.place.choice(self.study, plan.run)
+
+        def carry(record: Record) -> Record:
+            if mine not in base.records:
+                base.records[mine] = self._at_base(record, plan)
+            there = base.records[mine]
+            return there if mover is None else self._switched(self._moved(there, mover), node, place.node)
+
+        return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
+
+    def _plan(self, base: Base, form: Form) -> Plan:
+        """The normal form of a choice at the first of its nodes."""
+        closed, extra = self.rules.closed(base.place, form) if "clusters" in self.which else (form, ())
+        run, back = closed, None
+        for there in base.own:
+            other = there(closed)
+            if other is not None and other[1] in base.potentials and self._rank(base, other) < self._rank(base, run):
+                here = next((mover for mover in base.own if mover(other) == closed), None)
+                run, back = (run, back) if here is None else (other, here)
+        by: tuple[Reduction, ...] = () if back is None else ("symmetry",)
+        return Plan(run, back, extra, (*by, "clusters") if extra else by)
+
+    def _rank(self, base: Base, form: Form) -> tuple[int, ...]:
+        """The place of a form in canonical order."""
+        labels = (known.index(label) for known, label in zip(base.place.labels, form[0], strict=True))
+        return list(self.study.potentials).index(form[1]), *labels
+
+    # --- records ------------------------------------------------------------------------------------------------
+    def _at_base(self, record: Record, plan: Plan) -> Record:
+        """What a run says about another choice at its own node."""
+        record = record if plan.mover is None else self._moved(record, plan.mover)
+        return self._undressed(record, plan.extra) if plan.extra else record
+
+    def _moved(self, record: Record, mover: Mover) -> Record:
+        """A record, carried."""
+        carrier = mover.carrier
+        exchange = carrier.exchange
+        names = self.symmetry.names(exchange)
+
+        def outcome(o: Outcome) -> Outcome:
+            parts = tuple(self.symmetry.in_order(o.parts, [names.get(part, part) for part in o.parts]))
+            met = sorted(
+                ((t, names[pair]) for t, pair in o.contacts), key=lambda at: (at[0], self.study.numbers[at[1]])
+            )
+            reason = self.symmetry.said(exchange, o.reason)
+            return o._replace(reason=reason, parts=parts, contacts=tuple(met), evaluations=0)
+
+        def reached(node: dict[str, Any] | None) -> dict[str, Any] | None:
+            if node is None:
+                return None
+            r, q = carrier.pose(np.array(node["r"], dtype=float), np.array(node["q"], dtype=float))
+            links = [self._link(mover, Link(*link)) for link in node["links"]]
+            reason = self.symmetry.said(exchange, node["reason"])
+            return node | {
+                "r": r.tolist(), "q": q.tolist(), "links": [list(link) for link in links], "reason": reason,
+                "potential": exchange.potentials[node["potential"]],
+            }  # fmt: skip
+
+        return Record(tuple(map(outcome, record.outcomes)), tuple(map(reached, record.reached)))
+
+    def _link(self, mover: Mover, link: Link) -> Link:
+        exchange = mover.carrier.exchange
+        label = self.symmetry.label(exchange, link.pair, link.roll, link.option)
+        assert label is not None
+        return Link(self.symmetry.pair(exchange, link.pair), link.roll, label)
+
+    def _undressed(self, record: Record, extra: tuple[Link, ...]) -> Record:
+        """A record without locks within rigid clusters that the choice has not asked for: what it has left free locks
+        with the first contact."""
+        free = [x for x in extra if not self.study.option(self.study.pairs[x.pair], x.option).joins]
+        outcomes, reached = [], []
+        for o, node in zip(record.outcomes, record.reached, strict=True):
+            met = [(o.contacts[0][0], self.study.pairs[x.pair].name) for x in free] if o.contacts else []
+            every = sorted([*o.contacts, *met], key=lambda at: (at[0], self.study.numbers[at[1]]))
+            outcomes.append(o._replace(contacts=tuple(every), evaluations=0))
+            reached.append(None if node is None else node | {"links": self._without(node["links"], extra, bool(met))})
+        return Record(tuple(outcomes), tuple(reached))
+
+    def _without(self, links: list[Any], extra: tuple[Link, ...], met: bool) -> list[list[Any]]:
+        asked = {link.pair: link for link in extra}
+        out = []
+        for link in (Link(*link) for link in links):
+            now: Link | None = asked.get(link.pair, link)
+            if now is not None and not self.study.option(self.study.pairs[now.pair], now.option).joins:
+                now = firmest(self.study, now.pair, now.roll) if met else None
+            out += [] if now is None else [list(now)]
+        return out
+
+    def _switched(self, record: Record, base: Node, here: Node) -> Record:
+        """The same, the joints and the potential of another node being let go."""
+        other = self._stored(base) - self._stored(here)
+        outcomes = (
+            o if o.kind == "failed" or o.reason == UNMET else o._replace(switching=o.switching + other)
+            for o in record.outcomes
+        )
+        return record._replace(outcomes=tuple(outcomes))
+
+    def _stored(self, node: Node) -> float:
+        """The energy of what holds and acts at a node [J]."""
+        if node.id not in self.stored:
+            seen = self.seen[node.number]
+            self.stored[node.id] = self.rules.stored(node, seen.energies)
+        return self.stored[node.id]

@@ -1,0 +1,444 @@
+"""Which modules are alike to the dynamics, and what exchanges them: maps of poses and links onto each other.
+
+Two modules are alike when a turn of body axes carries mass properties, shape and sensors of the one onto those of the
+other.  An exchange of modules is a symmetry of a study when it carries all forces onto themselves, potentials perhaps
+onto each other.  Where a module looks is nobody's business here: `SameShape` says when two poses are one shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.explore.identity import Group, poses_of
+from quirkpy.explore.options import Free, Hinge, Lock
+from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether
+from quirkpy.explore.study import Study
+from quirkpy.parts.body import Body, Site
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.force import Element, Force
+from quirkpy.parts.forces import SprungHinges, ViscousHinges
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.sensor import Sensor
+from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.state import State
+from quirkpy.tables.merge import product, turned
+
+#: Poses that differ by no more than this [m], [rad] begin the same run.
+EQUAL = 1e-10
+#: Lengths [m] and direction cosines that agree to so many digits after the point are the same, and so are numbers of
+#: forces that agree in as many digits.
+DIGITS = 12
+#: Elements that say the same with their first two sites exchanged, and their numbers with them, so many for each.
+EITHER_WAY = {"pair": 0, "charges": 1, "dipoles": 3}
+#: Elements whose sites are points: their axes mean nothing.
+POINTS = ("pair", "charges")
+#: Elements that ask somebody's Python, or speak of a joint: what would carry them is not known.
+OPAQUE = ("callback", "law", "coordinate", "stop")
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+BACK = np.array([1.0, -1.0, -1.0, -1.0])
+
+
+class Alike(NamedTuple):
+    """How a body is like the first of its kind: the turn (4,) that carries axes of the first to its own, and which of
+    its sensors stands for each of the first, by number."""
+
+    turn: Floats
+    sensors: dict[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """Which body each one becomes, and the turns (n, 4) from axes of the one to axes of the other; what sensors (by
+    number) and potentials become, as far as these are carried onto any."""
+
+    to: tuple[int, ...]
+    own: Floats
+    sensors: dict[int, int]
+    potentials: dict[str, str]
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """What has become each potential."""
+        return {other: mine for mine, other in self.potentials.items()}
+
+
+class Carrier(NamedTuple):
+    """An exchange, and then a motion of the whole, a turn (4,) about the origin and a shift (3,) [m]: what carries one
+    pose onto another."""
+
+    exchange: Exchange
+    turn: Floats
+    shift: Floats
+
+    def pose(self, r: Floats, q: Floats) -> tuple[Floats, Floats]:
+        """Positions (n, 3) and quaternions (n, 4), carried."""
+        to = list(self.exchange.to)
+        moved, turning = np.empty_like(r), np.empty_like(q)
+        moved[to] = turned(np.broadcast_to(self.turn, q.shape), r) + self.shift
+        turning[to] = product(product(np.broadcast_to(self.turn, q.shape), q), self.exchange.own * BACK)
+        return moved, turning
+
+
+class Symmetry:
+    """The exchanges of modules, and motions of the whole, that change nothing for the dynamics of a study."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        known = {part.name: part for part in study.system.parts if isinstance(part, Body)}
+        self.bodies = [known[name] for name in study.system.bodies]
+        self.index = {name: k for k, name in enumerate(study.system.bodies)}
+        self.kinds, self.first, self.turns = self._sorted_out()
+        self._made: dict[Any, Any] = {}
+
+    # --- which bodies are alike ---------------------------------------------------------------------------------
+    def _sorted_out(self) -> tuple[list[int], list[Alike], list[list[Alike]]]:
+        """Of every body the first of its kind, how it is like that, and in which ways it is like itself."""
+        kinds: list[int] = []
+        first: list[Alike] = []
+        pinned = self._pinned()
+        itself = [Alike(IDENTITY, {k: k for k in self._sensors(name)}) for name in self.index]
+        for b in range(len(self.bodies)):
+            like = ((a, way) for a in range(b) if kinds[a] == a and not {a, b} & pinned for way in self._ways(a, b))
+            kind, way = next(like, (b, itself[b]))
+            kinds.append(kind)
+            first.append(way)
+        turns = [[itself[b]] if b in pinned else list(self._ways(b, b)) for b in range(len(self.bodies))]
+        return kinds, first, turns
+
+    def _pinned(self) -> set[int]:
+        """Bodies that nothing else may stand for: those on which joints of the system itself act, and all where
+        something is not known to be the same for others."""
+        system = self.study.system
+        options = [option for chosen in self.study.options.values() for option in chosen]
+        known = all(type(option) in (Free, Lock, Hinge) for option in options)
+        marks = {part for part in system.parts if isinstance(part, Sensor)} <= set(self.study.sensors)
+        if not (known and marks and self.judges_alike and self._forces_of(range(len(self.bodies))) is not None):
+            return set(range(len(self.bodies)))
+        joints = [part for part in system.parts if isinstance(part, BaseJoint)]
+        return set(range(len(self.bodies))) if joints else set()
+
+    @cached_property
+    def judges_alike(self) -> bool:
+        """Whether safety says the same of two motions that differ by a motion of the whole."""
+        return all(type(rule) in (StayTogether, NoCollision, Limit, KeepOut) for rule in self.study.safety)
+
+    @cached_property
+    def group(self) -> Group:
+        """The motions of the whole that change nothing."""
+        return self.study.shapes.group if self.judges_alike else "none"
+
+    def _sensors(self, name: str) -> list[int]:
+        return [k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.name == name]
+
+    def _ways(self, a: int, b: int) -> Iterator[Alike]:
+        """The turns of body axes that carry all of one body onto another, the identity first where it does."""
+        one, two = self.bodies[a], self.bodies[b]
+        mine, others = self._sensors(one.name), self._sensors(two.name)
+        if len(mine) != len(others) or one.mass != two.mass:
+            return
+        turns = [np.eye(3)]
+        if mine:
+            start = self.study.sensors[mine[0]].site.axes
+            turns += [self.study.sensors[k].site.axes @ start.T for k in others]
+        seen: list[Floats] = []
+        for turn in turns:
+            if any(abs(turn - other).max() < 1e-9 for other in seen) or not _carries(turn, one, two):
+                continue
+            sensors = self._carried_sensors(turn, mine, others)
+            if sensors is not None:
+                seen.append(turn)
+                yield Alike(_quaternion(turn), sensors)
+
+    def _carried_sensors(self, turn: Floats, mine: list[int], others: list[int]) -> dict[int, int] | None:
+        keys = {_mark(self.study.sensors[k], np.eye(3)): k for k in others}
+        found = [keys.get(_mark(self.study.sensors[k], turn)) for k in mine]
+        return {k: to for k, to in zip(mine, found, strict=True) if to is not None} if None not in found else None
+
+    # --- exchanges ----------------------------------------------------------------------------------------------
+    def exchange(self, to: tuple[int, ...], ways: tuple[int, ...]) -> Exchange | None:
+        """Every body becomes another of its kind, turned in one of the ways in which that kind is like itself; None
+        where forces or criteria are not the same then."""
+        key = to, ways
+        if key not in self._made:
+            nothing = to == tuple(range(len(to))) and not any(ways)
+            self._made[key] = self._nothing if nothing else self._exchange(to, ways)
+        made: Exchange | None = self._made[key]
+        return made
+
+    @cached_property
+    def _nothing(self) -> Exchange:
+        """The exchange of nothing, which needs no leave of anyone."""
+        n = len(self.bodies)
+        sensors = {k: k for k in range(len(self.study.sensors))}
+        return Exchange(tuple(range(n)), np.tile(IDENTITY, (n, 1)), sensors, {p: p for p in self.study.potentials})
+
+    def _exchange(self, to: tuple[int, ...], ways: tuple[int, ...]) -> Exchange | None:
+        own, sensors = np.empty((len(to), 4)), dict(self._nothing.sensors)
+        for a, (b, k) in enumerate(zip(to, ways, strict=True)):
+            itself = self.turns[self.kinds[a]][k]
+            own[a] = product(product(self.first[b].turn, itself.turn), self.first[a].turn * BACK)
+            for s, mine in self.first[a].sensors.items():
+                sensors[mine] = self.first[b].sensors[itself.sensors[s]]
+        if not self._judged_alike(to, own):
+            return None
+        potentials = self._potentials(to, own)
+        return None if potentials is None else Exchange(to, own, sensors, potentials)
+
+    def _judged_alike(self, to: tuple[int, ...], own: Floats) -> bool:
+        cones = [rule for rule in self.study.safety if isinstance(rule, KeepOut)]
+        place = self._places(to, own)
+        here = self._places(range(len(to)), np.tile(IDENTITY, (len(to), 1)))
+        said = [Counter((put(rule.site)[:3], rule.half_angle, rule.length) for rule in cones) for put in (here, place)]
+        return said[0] == said[1]
+
+    def _potentials(self, to: tuple[int, ...], own: Floats) -> dict[str, str] | None:
+        """Which potential each becomes, the same one where it can; None where forces that always act become others."""
+        mine, theirs = self._forces_of(range(len(to))), self._forces_of(to, own)
+        if mine is None or theirs is None or mine[0] != theirs[0]:
+            return None
+        out: dict[str, str] = {}
+        names = list(self.study.potentials)
+        for name, before, after in zip(names, mine[1:], theirs[1:], strict=True):
+            alike = [other for other, said in zip(names, mine[1:], strict=True) if said == after]
+            other = name if before == after else next((other for other in alike if other not in out.values()), None)
+            out |= {} if other is None else {name: other}
+        return out
+
+    @cached_property
+    def sprung(self) -> bool:
+        """Whether the energy of a potential may depend on what is joined."""
+        chosen = (force for forces in self.study.potentials.values() for force in forces)
+        return any(_speaks_of_joints(force) for force in (*self.study.always, *chosen))
+
+    def _forces_of(self, to: Sequence[int], own: Floats | None = None) -> list[Counter[Any]] | None:
+        """What forces say, those that always act first, then those of every potential, bodies exchanged; None where
+        that is not known."""
+        place = self._places(to, np.tile(IDENTITY, (len(to), 1)) if own is None else own)
+        always = [*self.study.always, *(part for part in self.study.system.parts if isinstance(part, Force))]
+        out = [_said(forces, place) for forces in (always, *self.study.potentials.values())]
+        return None if None in out else [said for said in out if said is not None]
+
+    def _places(self, to: Sequence[int], own: Floats) -> Callable[[Site], Any]:
+        """A site as a value: body, point and axes, after an exchange."""
+
+        def placed(site: Site) -> Any:
+            body = site.body
+            if body.fixed:
+                point, nine = site.placed()
+                return -1, _digits(point), _digits(np.reshape(nine, (3, 3))[:, 2]), _digits(nine)
+            a = self.index[body.name]
+            axes = turned(np.broadcast_to(own[a], (3, 4)), site.axes.T).T
+            at = turned(own[a], np.array(site.at, dtype=float))
+            return int(to[a]), _digits(at), _digits(axes[:, 2]), _digits(axes.ravel())
+
+        return placed
+
+    # --- poses --------------------------------------------------------------------------------------------------
+    def carriers(self, one: State, two: State) -> list[Carrier]:
+        """Everything that carries one pose onto another, in an order that is always the same; for a pose and itself
+        the identity comes first."""
+        out = []
+        mine, theirs = self._alike(one), self._alike(two)
+        for turn, shift in self._motions(mine, theirs):
+            found = self._assigned(turn, shift, mine, theirs)
+            exchange = None if found is None else self.exchange(*found)
+            if exchange is not None:
+                out.append(Carrier(exchange, turn, shift))
+        return out
+
+    def _alike(self, state: State) -> Floats:
+        """The pose with the axes of all bodies as those of the first of their kind (n, 7)."""
+        return poses_of(state.r, product(state.q, np.array([way.turn for way in self.first])))
+
+    def _motions(self, mine: Floats, theirs: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """The motions of the whole that carry the first body onto one of its kind."""
+        if self.group == "none" or not len(mine):
+            yield IDENTITY, np.zeros(3)
+            return
+        for b in (b for b in range(len(theirs)) if self.kinds[b] == self.kinds[0]):
+            ways = self.turns[self.kinds[0]] if self.group == "rigid" else [None]
+            for way in ways:
+                q = IDENTITY if way is None else product(product(theirs[b, 3:], way.turn), mine[0, 3:] * BACK)
+                yield q, theirs[b, :3] - turned(q, mine[0, :3])
+
+    def _assigned(
+        self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Which body each one becomes under a motion, and turned in which way; None where one becomes none."""
+        many = np.broadcast_to(turn, (len(mine), 4))
+        r, q = turned(many, mine[:, :3]) + shift, product(many, mine[:, 3:])
+        far = np.linalg.norm(r[:, None] - theirs[None, :, :3], axis=2)
+        to = far.argmin(axis=1)
+        kinds = np.array(self.kinds)
+        if (far[np.arange(len(to)), to] > EQUAL).any() or (kinds[to] != kinds).any() or len(set(to)) < len(to):
+            return None
+        left = product(theirs[to, 3:] * BACK, q)  # the turn, in axes of the first of the kind
+        ways = []
+        for a, turning in enumerate(left):
+            near = [float(np.linalg.norm(np.outer((1.0, -1.0), turning) - way.turn, axis=1).min())
+                    for way in self.turns[self.kinds[a]]]  # fmt: skip
+            ways.append(int(np.argmin(near)))
+            if 2.0 * near[ways[-1]] > EQUAL:
+                return None
+        return tuple(to.tolist()), tuple(ways)
+
+    # --- pairs --------------------------------------------------------------------------------------------------
+    @cached_property
+    def _numbers(self) -> dict[frozenset[int], int]:
+        return {frozenset(pair[:2]): k for k, pair in enumerate(self.study.pairs)}
+
+    def pair(self, exchange: Exchange, pair: int) -> int:
+        """What a pair of sensors becomes, by number."""
+        one, two, _ = self.study.pairs[pair]
+        return self._numbers[frozenset((exchange.sensors[one], exchange.sensors[two]))]
+
+    def said(self, exchange: Exchange, text: str) -> str:
+        """A sentence that names bodies and pairs, after an exchange; lists of bodies stay in order."""
+        names = self.names(exchange)
+
+        def other(found: re.Match[str]) -> str:
+            return ", ".join(self.in_order(found[0].split(", "), [names[name] for name in found[0].split(", ")]))
+
+        return self._words.sub(other, text)
+
+    def in_order(self, before: Sequence[str], after: list[str]) -> list[str]:
+        """Names of bodies, in their order where they were so before."""
+        last = len(self.index)
+        place = [self.index.get(name, last) for name in before]
+        return sorted(after, key=lambda name: self.index.get(name, last)) if place == sorted(place) else after
+
+    @cached_property
+    def _words(self) -> re.Pattern[str]:
+        """Names of pairs, and of bodies one after the other, as they stand in sentences."""
+        one, two = (
+            "|".join(map(re.escape, sorted(x, key=len, reverse=True))) for x in (self.study.numbers, self.index)
+        )
+        return re.compile(rf"(?<!\w)(?:(?:{one or two})|(?:{two})(?:, (?:{two}))*)(?!\w)")
+
+    def names(self, exchange: Exchange) -> dict[str, str]:
+        """What bodies and pairs are called after an exchange."""
+        key = "names", exchange
+        if key not in self._made:
+            bodies, pairs = self.study.system.bodies, self.study.pairs
+            named = {name: bodies[to] for name, to in zip(bodies, exchange.to, strict=True)}
+            self._made[key] = named | {p.name: pairs[self.pair(exchange, k)].name for k, p in enumerate(pairs)}
+        made: dict[str, str] = self._made[key]
+        return made
+
+    def label(self, exchange: Exchange, pair: int, roll: int, label: str) -> str | None:
+        """What an option of a pair is called where the pair has become another, whose first sensor may be that which
+        the second has become; None where there is no such option."""
+        other = self.study.pairs[self.pair(exchange, pair)]
+        if other.one == exchange.sensors[self.study.pairs[pair].one]:
+            return label
+        key = "label", pair, roll, label
+        if key not in self._made:
+            self._made[key] = self._seen_from_the_other_side(pair, roll, label)
+        seen: str | None = self._made[key]
+        return seen
+
+    def _seen_from_the_other_side(self, pair: int, roll: int, label: str) -> str | None:
+        p = self.study.pairs[pair]
+        option = self.study.option(p, label)
+        if not isinstance(option, Hinge):
+            return label if type(option) in (Free, Lock) else None
+        one, two = (self.study.sensors[k].site for k in p[:2])
+        at, axis, most = option.placed(one)
+        angle = self.study.rolls(p)[roll]
+        c, s = np.cos(angle), np.sin(angle)
+        frame = np.array([(c, s, 0.0), (s, -c, 0.0), (0.0, 0.0, -1.0)])  # axes of the second site in those of the first
+        point, about = _digits(frame @ at), _digits(frame @ [-x for x in axis])
+        for other in (o for o in self.study.options_of(p) if isinstance(o, Hinge)):
+            seen = other.placed(two)
+            if (_digits(seen[0]), _digits(seen[1]), seen[2]) == (point, about, most):
+                return other.label
+        return None
+
+
+def _speaks_of_joints(force: Force) -> bool:
+    """Whether a force may have energy in joints that do not move, or ask which there are."""
+    if type(force) is ViscousHinges:
+        return False
+    among = type(force).elements_among is not Force.elements_among
+    return among or any(e.kind in ("callback", "law") for e in force.elements())
+
+
+# --- parts as values --------------------------------------------------------------------------------------------------
+def _digits(values: Any) -> tuple[float, ...]:
+    return tuple((np.round(np.asarray(values, dtype=float).ravel(), DIGITS) + 0.0).tolist())
+
+
+def _mark(sensor: Sensor, turn: Floats) -> Any:
+    """What a sensor is, on a body that is turned."""
+    at, axes = turn @ np.array(sensor.site.at, dtype=float), turn @ sensor.site.axes
+    what = sensor.kind, sensor.accepts, sensor.reach, sensor.alignment, sensor.roll
+    return _digits(at), _digits(axes), what
+
+
+def _carries(turn: Floats, one: Body, two: Body) -> bool:
+    """Whether a turn of body axes carries mass properties and shape of one body onto those of another."""
+    A, B = one.inertia_matrix, two.inertia_matrix
+    same = abs(turn @ A @ turn.T - B).max() <= 10.0**-DIGITS * abs(B).max()
+    return bool(same) and _same_shape(turn, one.shape, two.shape)
+
+
+def _same_shape(turn: Floats, one: Shape | None, two: Shape | None) -> bool:
+    """Whether a turn of body axes carries one shape onto another."""
+    if isinstance(one, Box) and isinstance(two, Box):
+        whole = abs(abs(turn) - abs(turn).round()).max() < 1e-9
+        return bool(whole) and _digits(abs(turn).round() @ one.size) == _digits(two.size)
+    if isinstance(one, Sphere) and isinstance(two, Sphere):
+        return one.radius == two.radius
+    if isinstance(one, Cylinder) and isinstance(two, Cylinder):
+        along, there = (np.eye(3)["xyz".index(shape.axis)] for shape in (one, two))
+        return (one.radius, one.length) == (two.radius, two.length) and abs(abs(turn @ along) - there).max() < 1e-9
+    return one == two and (one is None or abs(turn - np.eye(3)).max() < 1e-9)
+
+
+def _said(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any] | None:
+    """What some forces say of bodies, as values that can be compared; None where that is not known."""
+    out: Counter[Any] = Counter()
+    for force in forces:
+        if type(force) in (ViscousHinges, SprungHinges):  # the same for all joints
+            out[type(force), tuple(v for name, v in vars(force).items() if name != "name")] += 1
+            continue
+        if type(force).elements_among is not Force.elements_among:
+            return None
+        for element in force.elements():
+            if element.kind in OPAQUE or element.joint is not None:
+                return None
+            out[_element(element, place)] += 1
+    return out
+
+
+def _element(element: Element, place: Callable[[Site], Any]) -> Any:
+    """An element as a value."""
+    sites: list[Any] = [None if s is None else place(s) for s in (element.site1, element.site2, element.site3)]
+    if element.kind in POINTS:
+        sites = [None if s is None else s[:2] for s in sites]
+    numbers, schedules = element.numbers, element.schedules
+    if element.kind in EITHER_WAY and sites[1] < sites[0]:
+        n = EITHER_WAY[element.kind]
+        sites[:2] = sites[1::-1]
+        numbers = (*numbers[n : 2 * n], *numbers[:n], *numbers[2 * n :])
+        schedules = schedules if n == 0 else schedules[::-1]
+    return element.kind, tuple(sites), tuple(float(f"{x:.{DIGITS}g}") for x in numbers), schedules
+
+
+def _quaternion(turn: Floats) -> Floats:
+    """The quaternion w x y z of a rotation matrix, its largest component positive."""
+    xx, yy, zz = np.diag(turn)
+    sizes = np.array([1.0 + xx + yy + zz, 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz])
+    k = int(sizes.argmax())
+    (a, b, c), (d, e, f) = (turn[2, 1], turn[0, 2], turn[1, 0]), (turn[1, 2], turn[2, 0], turn[0, 1])
+    lines = ((sizes[0], a - d, b - e, c - f), (a - d, sizes[1], c + f, b + e),
+             (b - e, c + f, sizes[2], a + d), (c - f, b + e, a + d, sizes[3]))  # fmt: skip
+    q = np.array(lines[k])
+    return np.asarray(q / np.linalg.norm(q))

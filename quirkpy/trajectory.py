@@ -206,11 +206,14 @@ class Trajectory:
         for k, begun in enumerate(c.t.tolist()):
             rows.append((begun, c.states[k], c.angles[k], c.drift[k]))
             gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
+            here, ledger = self._state(k), c.states[k, -1, [INTO, OUT]]
             parts = math.ceil(gap / step)
-            for t in (begun + gap * i / parts for i in range(1, parts)):
-                found = self._onwards(self._state(k), t)
+            for t in (begun + gap * i / parts for i in range(1, parts)):  # each from the one before
+                found = self._onwards(here, t)
+                here = state_at(here, t, found.states[-1], found.angles[-1], here.held, found.step, found.merged)
                 there = found.states[-1].copy()
-                there[-1, [INTO, OUT]] += c.states[k, -1, [INTO, OUT]]
+                ledger = ledger + there[-1, [INTO, OUT]]
+                there[-1, [INTO, OUT]] = ledger
                 rows.append((t, there, found.angles[-1], np.zeros_like(c.drift[k])))
         t, states, angles, drift = (np.array(column) for column in zip(*rows, strict=True))
         held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
@@ -294,7 +297,7 @@ class Trajectory:
 
         speed: how much faster than the clock; by itself as in `movie`.  browser=False opens none and prints the
         address, port: its number; patience: how long a browser is waited for [s].  keep_open=False: the window ends
-        with the run.  In a notebook it plays once below the cell.
+        with the run.
         """
         from quirkpy.views import film, movie, window
 

@@ -2,8 +2,7 @@
 
 VPython opens servers on all interfaces, waits for ever for a browser, handles SIGINT and ends the process whose window
 is closed.  So the window lives in another process: its servers are bound to this machine alone, a clock ends the
-waiting, and closing the window ends nothing but the animation.  In a notebook there is no window: there VPython draws
-below the cell.
+waiting, and closing the window ends nothing but the animation; a kernel of a notebook is as safe as a script.
 """
 
 from __future__ import annotations
@@ -37,11 +36,6 @@ def show(make: Callable[[], Film], browser: bool, port: int | None, patience: fl
     make: the film, which takes a while, so that what is missing is said before.
     """
     check_vpython()
-    if in_notebook():
-        import vpython
-
-        Player(vpython, make()).play(keep_open=False)
-        return
     try:
         limit = positive(patience)
     except (TypeError, ValueError) as error:
@@ -77,12 +71,6 @@ def check_browser() -> None:
         webbrowser.get()
     except webbrowser.Error:
         raise PartError(f"animate: no browser was found; {way_out}") from None
-
-
-def in_notebook() -> bool:
-    """Whether this runs in the kernel of a notebook."""
-    shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 def free_port() -> int:

@@ -281,21 +281,6 @@ def test_servers_listen_to_this_machine_alone() -> None:
     assert done.stdout.split() == ["127.0.0.1", "127.0.0.1"], done.stderr
 
 
-def test_notebooks_draw_below_their_cell(run: qp.Trajectory, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class ZMQInteractiveShell:
-        pass
-
-    shell = ModuleType("IPython")
-    vars(shell)["get_ipython"] = ZMQInteractiveShell
-    monkeypatch.setitem(sys.modules, "IPython", shell)
-    assert window.in_notebook()
-    try:
-        run.animate(speed=1000.0)  # in this process, without looking for a browser
-        assert sys.modules["vpython"].made  # type: ignore[attr-defined]
-    finally:
-        sys.modules.pop("vpython", None)
-
-
 # --- a real browser ---------------------------------------------------------------------------------------------------
 SCRIPT = """
 import quirkpy as qp

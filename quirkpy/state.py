@@ -99,8 +99,9 @@ class State(Record):
                     array[k] = mine[row]
         old = dict(zip(self.joints, self.windings, strict=True))
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
-        step = self.step if _acts_alike(self.selection, selection) else None
-        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, self.held, self.merged)
+        alike = _acts_alike(self.selection, selection)
+        step, held = (self.step, self.held) if alike else (None, ())  # what else acts may pull where a stop has pressed
+        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, held, self.merged)
 
     # --- reading ------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:

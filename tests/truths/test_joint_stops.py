@@ -242,3 +242,23 @@ def test_what_rests_at_its_stop_with_nothing_to_press_it_stays_there(moving: boo
     ]
     assert run.at(1.0).held == ("limit upper",)
     assert run["hinge"].angle[-1] == pytest.approx(stop.upper - 0.5 * 0.7 / 0.35, abs=1e-8)
+
+
+def test_a_stop_that_other_forces_leave_lets_go() -> None:
+    """A rod leans on its stop; taken over from there, gravity has turned round: it hangs at atan(gx / gz)."""
+
+    def leaning(gravity: tuple[float, float, float], start: qp.State | None = None) -> qp.Multibody:
+        rod = qp.Body.rod("rod", (0, 0, 0), (0, 0, 1), 1.0, radius=0.02)
+        hinge = qp.Revolute("hinge", qp.GROUND, rod, at=(0, 0, 0), axis=(0, 1, 0))
+        damper = qp.HingeSpring("damper", hinge, stiffness=0.0, damping=0.3)
+        stop = qp.JointStop("stop", hinge, lower=-0.3, upper=0.4)
+        return qp.Multibody(rod, hinge, damper, stop, qp.Gravity(gravity), start=start)
+
+    down = leaning((1.0, 0.0, -9.81))
+    pressed = down.settle().state
+    assert pressed.held == ("stop upper",)
+    assert down.at(pressed).initial.held == pressed.held
+    assert down.at(pressed).settle().state["hinge"].angle == pytest.approx(0.4, abs=1e-12)
+    up = leaning((-1.0, 0.0, 5.0), pressed)
+    assert up.simulate(0.1).final["hinge"].angle < 0.4
+    assert up.settle().state["hinge"].angle == pytest.approx(math.atan2(-1.0, 5.0), abs=1e-12)

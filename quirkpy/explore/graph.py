@@ -343,13 +343,14 @@ class ReconfigurationGraph:
 
         if path is None:
             return graphs.text(self)
-        from quirkpy.explore.motions import frames_of_edges, resting
-        from quirkpy.views import report, report_graph
+        from quirkpy.explore.motions import frames_of_edges, in_order, resting
+        from quirkpy.views import progress, report, report_graph
 
         report.check(path, side)
         tolerances = report.tolerances_of(self.study.system.parts)
         rests = {key: resting(self, node) for key, node in self.nodes.items()}
-        motions = frames_of_edges(self, side is not None, *tolerances)
+        moving = in_order(self, side is not None)
+        motions = progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
         data, beside = report_graph.graph_page(self, rests, motions, report.beside(path, side))
         report.save(path, data, graphs.text(self))
         if side is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,15 +26,11 @@ def resting(graph: ReconfigurationGraph, node: Node) -> Equilibrium:
 
 
 def frames_of_edges(
-    graph: ReconfigurationGraph, everything: bool, length: float, angle: float
+    graph: ReconfigurationGraph, numbers: Iterable[int], length: float, angle: float
 ) -> Iterator[tuple[int, list[Frames | None]]]:
-    """Edges by their number, with the frames of each outcome, None where nothing moved; see `frames_of`.
-
-    First come the best edges from one node to another, then the others that lead somewhere; everything: then all that
-    moved before they failed.
-    """
+    """Edges by their number, with the frames of each outcome, None where nothing moved; see `frames_of`."""
     study, last, universe = graph.study, "", None
-    for number in in_order(graph, everything):
+    for number in numbers:
         edge = graph.edges[number]
         if universe is None or edge.source != last:
             last, universe = edge.source, study.universe(graph.nodes[edge.source])
@@ -43,7 +39,8 @@ def frames_of_edges(
 
 
 def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
-    """Numbers of edges that move, those first that a plan would take."""
+    """Numbers of edges that move: first the best from one node to another, as plans take them, then the others that
+    lead somewhere; everything: then all that moved before they failed."""
     moving = [k for k, edge in enumerate(graph.edges) if any(outcome.duration > 0.0 for outcome in edge.outcomes)]
     going = [k for k in moving if graph.edges[k].kind in ("moved", "ambiguous")]
     best: dict[tuple[str, str | None, str], int] = {}

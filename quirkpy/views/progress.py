@@ -6,16 +6,19 @@ import contextlib
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import TextIO
+from collections.abc import Callable, Iterable, Iterator
+from typing import TextIO, TypeVar
 
 from quirkpy.explore.choices import Count, Exploring
 from quirkpy.multibody import Progress
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 
+T = TypeVar("T")
 #: A run that is shorter than this [s] shows nothing; then the line is drawn again no sooner than this [s].
 PATIENCE, PAUSE = 2.0, 0.1
+#: What a line says of the time that a run has reached, and of motions that were run again.
+TIME, MOTIONS = "t = {t:.4g} of {end:.4g} s", "motion {t:.0f} of {end:.0f}"
 #: Characters of the bar itself.
 WIDTH = 24
 
@@ -30,13 +33,13 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def line(start: float, t: float, end: float, left: float | None, columns: int) -> str:
+def line(start: float, t: float, end: float, left: float | None, columns: int, words: str = TIME) -> str:
     """The line at time t of a run from start to end [s], when `left` seconds of waiting remain, if one knows."""
     done = min(1.0, max(0.0, (t - start) / (end - start))) if end > start else 1.0
     filled = int(done * WIDTH)
     bar = "#" * filled + "." * (WIDTH - filled)
     wait = "" if left is None else f", about {duration(left)} left"
-    return f"[{bar}] {int(100.0 * done):3d} %, t = {t:.4g} of {end:.4g} s{wait}"[: max(0, columns - 1)]
+    return f"[{bar}] {int(100.0 * done):3d} %, {words.format(t=t, end=end)}{wait}"[: max(0, columns - 1)]
 
 
 class Bar:
@@ -47,6 +50,7 @@ class Bar:
         self.due = clock() + PATIENCE
         self.first: tuple[float, float] | None = None
         self.length = 0
+        self.words = TIME
 
     def __call__(self, t: float) -> None:
         now = self.clock()
@@ -54,7 +58,8 @@ class Bar:
             self.first = t, now
         if now >= self.due:
             self.due = now + PAUSE
-            self.show(line(self.start, t, self.end, self._left(t, now), shutil.get_terminal_size().columns))
+            columns = shutil.get_terminal_size().columns
+            self.show(line(self.start, t, self.end, self._left(t, now), columns, self.words))
 
     def _left(self, t: float, now: float) -> float | None:
         t0, begun = self.first or (t, now)
@@ -106,6 +111,18 @@ def told_of_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
             f"explore: progress is {shown(progress)}, but must be a function of the count, False for silence, or None "
             "for a line on a terminal."
         )
+
+
+def counted(items: Iterable[T], total: int) -> Iterator[T]:
+    """Motions, one after the other, and a line on a terminal that says how many there were."""
+    bar = Bar(0.0, float(total), sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
+    for k, item in enumerate(items):
+        if bar is not None:
+            bar.words = MOTIONS
+            bar(float(k))
+        yield item
+    if bar is not None:
+        bar.clear()
 
 
 @contextlib.contextmanager

@@ -21,8 +21,8 @@ from quirkpy.views.report import as_script, bodies_of, motion_of, named, rounded
 
 #: Frames of edges by number, one of each outcome.
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
-#: Bytes of the motions that a page holds at most, as text; those that would not fit go into the side file.
-ROOM = 6_000_000
+#: Bytes that a page holds at most beside the library that draws; motions that would not fit go into the side file.
+WHOLE = 7_500_000
 #: Keyframes of the motion of an edge at most.
 MOST = 250
 #: More shapes than this are placed by how many moves they are from the start.
@@ -49,7 +49,8 @@ def graph_page(
         "edges": [edge_of(edge, keys, tables) for edge in graph.edges], "tables": tables, "costs": costs_of(graph),
         "near": [list(miss) for miss in graph.near_misses],
     }  # fmt: skip
-    inside, beside = shared_out(graph, motions, side is not None)
+    room = WHOLE - len(as_script(whole).encode())
+    inside, beside = shared_out(graph, motions, side is not None, room)
     return whole | {"motions": inside, "beside": sorted(map(int, beside)), "side": side}, beside
 
 
@@ -161,9 +162,11 @@ def costs_of(graph: ReconfigurationGraph) -> dict[str, list[float | None]]:
     }  # fmt: skip
 
 
-def shared_out(graph: ReconfigurationGraph, motions: Motions, both: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Motions that stand in the page, and those beside it, for they lead nowhere or there is no room; both: whether
-    anything is to stand beside it."""
+def shared_out(
+    graph: ReconfigurationGraph, motions: Motions, both: bool, room: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Motions that stand in the page, which has so much room for them [bytes], and those beside it, for they lead
+    nowhere or are too many; both: whether anything is to stand beside it."""
     tolerances = tolerances_of(graph.study.system.parts)
     inside: dict[str, Any] = {}
     beside: dict[str, Any] = {}
@@ -171,12 +174,12 @@ def shared_out(graph: ReconfigurationGraph, motions: Motions, both: bool) -> tup
     for number, found in motions:
         made = [None if frames is None else motion_of(frames, tolerances, MOST) for frames in found]
         size = len(json.dumps(made))
-        if graph.edges[number].kind in SHOWN and taken + size <= ROOM:
+        if graph.edges[number].kind in SHOWN and taken + size <= room:
             inside[str(number)] = made
             taken += size
         elif both:
             beside[str(number)] = made
-        elif taken + size > ROOM:
+        elif taken + size > room:
             break
     return inside, beside
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.kernels import compiled
 from quirkpy.views import progress
-from quirkpy.views.progress import Bar, duration, line
+from quirkpy.views.progress import MOTIONS, Bar, counted, duration, line
 from tests.faults.sentence import check_refused
 from tests.motion import floating_chain
 
@@ -67,6 +68,23 @@ def on(out: Any, duration: float = 5.0, **options: Any) -> qp.Trajectory:
 )
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_motions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is written where nobody looks."""
+    assert (
+        line(0.0, 5.0, 20.0, 75.0, 100, MOTIONS)
+        == "[######..................]  25 %, motion 5 of 20, about 1 min 15 s left"
+    )
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", out)
+    assert list(counted("abc", 3)) == ["a", "b", "c"]
+    assert out.getvalue() == ""
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    assert list(counted("abc", 3)) == ["a", "b", "c"]
+    assert "motion 0 of 3" in terminal.drawings[0]
+    assert terminal.drawings[-1] == ""
 
 
 def test_the_line() -> None:

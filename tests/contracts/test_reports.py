@@ -17,7 +17,7 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair, study
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.motions import frames_of_edges, resting
+from quirkpy.explore.motions import frames_of_edges, in_order, resting
 from quirkpy.explore.plan import COSTS
 from quirkpy.frames import frames_of
 from quirkpy.views import report, report_graph
@@ -223,7 +223,7 @@ def test_numbers_that_json_has_not_become_null() -> None:
 
 def test_the_page_of_a_study_holds_its_graph(graph: ReconfigurationGraph) -> None:
     rests = {key: resting(graph, node) for key, node in graph.nodes.items()}
-    found = list(frames_of_edges(graph, False, LENGTH, ANGLE))
+    found = list(frames_of_edges(graph, in_order(graph, False), LENGTH, ANGLE))
     data, beside = report_graph.graph_page(graph, rests, found)
     assert [node["key"] for node in data["nodes"]] == list(graph.nodes)
     assert [edge["k"] for edge in data["edges"]] == [edge.kind for edge in graph.edges]
@@ -259,20 +259,34 @@ def test_why_a_shape_rests_is_what_its_certificate_says(graph: ReconfigurationGr
 def test_all_outcomes_of_a_chance_are_shown() -> None:
     graph = balanced().explore(progress=False)
     number = next(k for k, edge in enumerate(graph.edges) if edge.kind == "ambiguous")
-    found = dict(frames_of_edges(graph, False, LENGTH, ANGLE))
+    found = dict(frames_of_edges(graph, in_order(graph, False), LENGTH, ANGLE))
     assert len(found[number]) == len(graph.edges[number].outcomes) == 2
     ends = [frames.r[-1, 0] for frames in found[number] if frames is not None]
     assert len(ends) == 2
     assert np.linalg.norm(ends[0] - ends[1]) > 0.05
 
 
-def test_what_has_no_room_goes_beside(graph: ReconfigurationGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = list(frames_of_edges(graph, True, LENGTH, ANGLE))
-    monkeypatch.setattr(report_graph, "ROOM", 0)
-    assert report_graph.shared_out(graph, found, False) == ({}, {})
-    inside, beside = report_graph.shared_out(graph, found, True)
+def test_what_has_no_room_goes_beside(graph: ReconfigurationGraph) -> None:
+    found = list(frames_of_edges(graph, in_order(graph, True), LENGTH, ANGLE))
+    assert report_graph.shared_out(graph, found, False, 0) == ({}, {})
+    inside, beside = report_graph.shared_out(graph, found, True, 0)
     assert inside == {}
     assert sorted(map(int, beside)) == sorted(number for number, _ in found)
+    half, _ = report_graph.shared_out(graph, found, False, len(json.dumps(beside[str(found[0][0])])))
+    assert 0 < len(half) < len(list(graph.moves()))
+
+
+def test_the_best_edges_come_first(graph: ReconfigurationGraph) -> None:
+    order = in_order(graph, False)
+    assert sorted(order) == [k for k, edge in enumerate(graph.edges) if edge.kind in ("moved", "ambiguous")]
+    ways = {(edge.source, edge.target) for edge in graph.moves()}
+    first = [graph.edges[k] for k in order[: len(ways)]]
+    assert {(edge.source, edge.target) for edge in first} <= ways
+    for plan in graph.plan("n0", "n2", cost="time", k=2):
+        assert all(any(edge is other for other in [graph.edges[k] for k in order]) for edge in plan)
+    assert set(order) < set(in_order(graph, True)) or not any(
+        edge.duration > 0.0 for edge in graph.edges if edge.kind not in ("moved", "ambiguous")
+    )
 
 
 def test_pages_are_written(tmp_path: Path, run: qp.Trajectory) -> None:

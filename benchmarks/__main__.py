@@ -1,8 +1,8 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, startup, references; without any,
-all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the page exists, and the plot beside
-it.
+Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, mission, startup, references;
+without any, all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the page exists, and the
+plot beside it; with some sections, only their tables and targets.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks import (
     evaluators,
     exploring,
     fourbars,
+    mission,
     own_forces,
     peers,
     precision,
@@ -39,9 +40,11 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "own-forces": lambda quick, out: own_forces.measure(quick),
     "settling": lambda quick, out: settling.measure(quick),
     "exploring": lambda quick, out: exploring.measure(quick),
+    "mission": lambda quick, out: mission.measure(quick),
     "startup": lambda quick, out: startup.measure(quick),
     "references": lambda quick, out: evaluators.measure(quick),
 }
+HEADING = "### "
 BEGIN, END = "<!-- measured: from here on written by python -m benchmarks -->", "<!-- measured: up to here -->"
 
 
@@ -60,13 +63,32 @@ def machine() -> str:
     )
 
 
-def write(text: str, path: Path) -> None:
-    """The page: what stands outside the marks is kept."""
+def write(head: list[str], sheets: list[Sheet], path: Path, everything: bool) -> None:
+    """The page: what stands outside the marks is kept; so are, where not everything was measured, other tables."""
     page = path.read_text(encoding="utf-8") if path.is_file() else f"# Benchmarks\n\n{BEGIN}\n{END}\n"
     if BEGIN not in page or END not in page:
         raise SystemExit(f"{path} does not hold the lines {BEGIN!r} and {END!r}; put them where the tables belong.")
     before, after = page.split(BEGIN)[0], page.split(END)[1]
+    old = page[len(before) + len(BEGIN) : len(page) - len(after) - len(END)].strip()
+    text = "\n\n".join([*head, *(sheet.markdown() for sheet in sheets)])
+    if HEADING in old and not everything:
+        text = renewed(old, [sheet._replace(remarks=[*sheet.remarks, *head]) for sheet in sheets])
     path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def renewed(old: str, sheets: list[Sheet]) -> str:
+    """Measured tables, some of which were measured anew; of the targets, the first, those lines that were."""
+    blocks = re.split(f"(?m)^(?={re.escape(HEADING)})", old)
+    known = {block.partition("\n")[0]: block.strip() for block in blocks}
+    targets, *others = sheets
+    for words, line in ((str(row[0]), targets._replace(rows=[row]).lines()[-1]) for row in targets.rows):
+        title = HEADING + targets.title
+        lines = known[title].split("\n")
+        place = next((k for k, text in enumerate(lines) if text.startswith(f"| {words} |")), None)
+        lines[place if place is not None else len(lines) : len(lines) if place is None else place + 1] = [line]
+        known[title] = "\n".join(lines)
+    known |= {HEADING + sheet.title: sheet.markdown() for sheet in others}
+    return "\n\n".join(known.values())
 
 
 def main(words: list[str] | None = None) -> None:
@@ -96,7 +118,7 @@ def main(words: list[str] | None = None) -> None:
     lines[0] += f"{load}; {time.perf_counter() - begin:.0f} s in all."
     print(judged.text(), lines[0], sep="\n\n")
     if given.out:
-        write("\n\n".join([*lines, *(sheet.markdown() for sheet in [judged, *sheets])]), given.out / "benchmarks.md")
+        write(lines, [judged, *sheets], given.out / "benchmarks.md", not given.sections)
 
 
 if __name__ == "__main__":

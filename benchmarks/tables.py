@@ -43,9 +43,12 @@ class Sheet(NamedTuple):
 
     def markdown(self) -> str:
         """For a page."""
-        lines = [list(self.heads), ["---"] * len(self.heads), *([_cell(value) for value in row] for row in self.rows)]
-        rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        return "\n\n".join([f"### {self.title}", rows, *self.remarks])
+        return "\n\n".join([f"### {self.title}", "\n".join(self.lines()), *self.remarks])
+
+    def lines(self) -> list[str]:
+        """The table for a page, line by line."""
+        cells = [list(self.heads), ["---"] * len(self.heads), *([_cell(value) for value in row] for row in self.rows)]
+        return [f"| {' | '.join(line)} |" for line in cells]
 
 
 class Measured(NamedTuple):

@@ -55,7 +55,7 @@ class Link(NamedTuple):
     option: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One selection at a node: what each pair in range becomes, by name, and the potential."""
 

@@ -105,7 +105,7 @@ class Outcome(NamedTuple):
     evaluations: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Edge:
     """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
 

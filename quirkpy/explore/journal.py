@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from quirkpy.explore.chances import Robustness
@@ -181,8 +182,9 @@ def record_of(text: str) -> Record:
 def outcome_of(row: list[Any]) -> Outcome:
     """An outcome from plain values."""
     values = dict(zip(Outcome._fields, row, strict=True))
-    values["contacts"] = tuple((t, name) for t, name in values["contacts"])
-    values["parts"] = tuple(values["parts"])
+    values |= {name: intern(values[name]) for name in ("kind", "reason")}  # few different ones, in many outcomes
+    values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
+    values["parts"] = tuple(intern(name) for name in values["parts"])
     values["nudge"] = None if values["nudge"] is None else tuple(values["nudge"])
     return Outcome(**values)
 

@@ -210,11 +210,14 @@ class Study:
 
     def _choices(self, node: Any) -> Iterator[Choice]:
         pairs, sets = self.open_pairs(node), self.sets(node)
-        names = [self.pairs[pair].name for pair, _ in pairs]
-        allowed = [chosen for chosen in itertools.product(*sets) if self._allowed(pairs, chosen)]
-        for potential in self.potentials:
-            for chosen in allowed:
-                yield Choice(tuple(zip(names, chosen, strict=True)), potential)
+        joints = [
+            [(self.pairs[pair].name, label) for label in labels] for (pair, _), labels in zip(pairs, sets, strict=True)
+        ]
+        every = zip(itertools.product(*sets), itertools.product(*joints), strict=True)
+        allowed = [held for chosen, held in every if self._allowed(pairs, chosen)]
+        for potential in self.potentials:  # what is held is said once, however many potentials there are
+            for held in allowed:
+                yield Choice(held, potential)
 
     def sets(self, node: Any) -> list[list[str]]:
         """What each open pair may become, by label."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,53 @@ def test_tables_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFi
     assert written.startswith("# Ours\n")
     assert written.endswith("The end.\n")
     assert "old" not in written
+
+
+def test_some_tables_are_renewed_among_others(tmp_path: Path) -> None:
+    from benchmarks import __main__ as benchmarks
+    from benchmarks.tables import Sheet
+
+    page, heads = tmp_path / "benchmarks.md", ["what", "s"]
+    benchmarks.write(["all"], [Sheet("Targets", heads, [["a", 1], ["b", 2]]), Sheet("A", heads, [["x", 1]]),
+                               Sheet("B", heads, [["y", 2]])], page, everything=True)  # fmt: skip
+    benchmarks.write(["some"], [Sheet("Targets", heads, [["b", 3], ["c", 4]]), Sheet("B", heads, [["y", 5]]),
+                                Sheet("C", heads, [["z", 6]])], page, everything=False)  # fmt: skip
+    text = page.read_text()
+    assert [line for line in text.split("\n") if line.startswith(("| a", "| b", "| c", "| x", "| y", "| z"))] == [
+        "| a | 1 |", "| b | 3 |", "| c | 4 |", "| x | 1 |", "| y | 5 |", "| z | 6 |"
+    ]  # fmt: skip
+    assert text.index("all") < text.index("### Targets") < text.index("### A") < text.index("### C")
+    assert text.count("some") == 2
+
+
+def test_time_within_is_not_counted_twice() -> None:
+    from benchmarks.mission import Clocks
+
+    clocks = Clocks()
+
+    def spend(seconds: float, inner: Callable[[], None] | None = None) -> None:
+        import time
+
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+        if inner is not None:
+            inner()
+
+    inside = clocks.timed(lambda: spend(0.04), "inside")
+    clocks.timed(lambda: spend(0.02, inside), "outside")()
+    assert clocks.spent["inside"] == pytest.approx(0.04, abs=0.01)
+    assert clocks.spent["outside"] == pytest.approx(0.02, abs=0.01)
+
+
+def test_a_made_up_journal_holds_as_many_edges_as_it_says(tmp_path: Path) -> None:
+    import quirkpy as qp
+    from benchmarks.mission import synthetic
+
+    synthetic(tmp_path / "made_up.db", 3000)
+    graph = qp.ReconfigurationGraph.load(tmp_path / "made_up.db")
+    assert (len(graph.nodes), len(graph.edges)) == (3, 3072)
+    assert graph.coverage == 1.0
 
 
 def test_a_section_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,239 @@
+"""What an exploration costs beside its motions, what a second worker brings, and how much memory a graph takes.
+
+Processor time is counted, where a wall clock would count whatever else the machine does.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.startup import process
+from benchmarks.tables import Measured, Sheet
+
+#: What is timed: function of a module or method of a class, and what it is part of.  The setting up of what moves
+#: (equations of locked clusters, faces on which a start presses, sensors that take hold) is part of its simulation.
+SIMULATING, CHOOSING, JUDGING, IDENTIFYING, COMMITTING = (
+    "simulating and certifying", "choosing", "judging", "identifying", "committing",
+)  # fmt: skip
+RUNNER = {
+    SIMULATING: ("settle", "run_to_rest", "rigid", "at_standstill", "nudged", "Vicinity", "standing", "lock_in_range",
+                 "assembled"),
+    CHOOSING: ("begin",),
+    JUDGING: ("judge", "measured", "judged"),
+    IDENTIFYING: ("record_of",),
+}  # fmt: skip
+#: Runs that warm up, runs that are measured, of the mission of four modules; runs that both counts of workers share.
+WARM, RUNS, SHARED = 700, 1200, 300
+EDGES, FEW_EDGES = 100_000, 20_000
+#: How far a module lies aside in a made-up shape, by one, two or three such steps [m]: another shape, in range still.
+ASIDE = 2.5e-4
+
+PAIR = """
+import time
+import quirkpy
+from demos.cubesat_pair import study
+begin = time.process_time()
+graph = study.explore(progress=False)
+assert len(graph.nodes) == 2
+print(time.process_time() - begin)
+"""
+WORKERS = """
+import json, resource, time
+from demos.imaging_mission import study
+def spent():
+    mine, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return time.perf_counter(), mine.ru_utime + mine.ru_stime + others.ru_utime + others.ru_stime
+if __name__ == "__main__":
+    study.explore(budget=8, progress=False)
+    marks = [spent()]
+    for budget in ({shared}, {runs}):
+        study.explore(budget=budget, workers={workers}, progress=False)
+        marks.append(spent())
+    (a, b, c) = marks
+    print(json.dumps([(c[k] - b[k]) - (b[k] - a[k]) for k in (0, 1)]))
+"""
+RESIDENT = r"""
+import pathlib, re
+def resident(what="VmRSS"):
+    return int(re.search(what + r":\s*(\d+)", pathlib.Path("/proc/self/status").read_text())[1]) / 1024.0
+"""
+GROWTH = (
+    RESIDENT
+    + """
+from demos.imaging_mission import study
+seen = {{}}
+def tell(count):
+    seen[count.runs] = resident()
+study.explore(budget={runs}, progress=tell)
+print(seen[{warm}], seen[{runs}])
+"""
+)
+LOADED = (
+    RESIDENT
+    + """
+import json, time
+import quirkpy as qp
+before, begin = resident(), time.process_time()
+graph = qp.ReconfigurationGraph.load({path!r})
+print(json.dumps([before, resident("VmHWM"), len(graph.nodes), len(graph.edges), time.process_time() - begin]))
+"""
+)
+
+
+def measure(quick: bool) -> Measured:
+    """The sheets."""
+    figures: dict[str, float] = {}
+    runs = RUNS if not quick else RUNS // 2
+    sheets = [_shares(runs, figures), _workers(runs, figures), _memory(runs, FEW_EDGES if quick else EDGES, figures)]
+    return Measured(sheets, figures)
+
+
+# --- what is not simulated --------------------------------------------------------------------------------------------
+class Clocks:
+    """Processor time by name; what runs within another is taken off that [s]."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self.within: list[float] = []
+
+    def timed(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
+        """The function, with its time noted."""
+
+        @functools.wraps(function)
+        def noted(*args: Any, **named: Any) -> Any:
+            self.within.append(0.0)
+            begin = time.process_time()
+            try:
+                return function(*args, **named)
+            finally:
+                took, inner = time.process_time() - begin, self.within.pop()
+                self.spent[name] = self.spent.get(name, 0.0) + took - inner
+                if self.within:
+                    self.within[-1] += took
+
+        return noted
+
+
+@contextmanager
+def clocks() -> Iterator[Clocks]:
+    """Clocks on all that an exploration consists of."""
+    from quirkpy.explore import explorer, runner
+
+    found = Clocks()
+    wanted = [(runner, name, part) for part, names in RUNNER.items() for name in names]
+    wanted += [(explorer.Known, "place", IDENTIFYING), (explorer.Journal, "add", COMMITTING)]
+    with ExitStack() as stack:
+        for home, name, part in wanted:
+            before = getattr(home, name)
+            stack.callback(setattr, home, name, before)
+            setattr(home, name, found.timed(before, part))
+        yield found
+
+
+def _shares(runs: int, figures: dict[str, float]) -> Sheet:
+    """Of the processor time of an exploration, what each part takes."""
+    from demos.imaging_mission import study
+
+    study.explore(budget=runs if runs < RUNS else WARM, towards=study.count, progress=False)
+    with clocks() as found:
+        begin = time.process_time()
+        graph = study.explore(budget=runs, towards=study.count, progress=False)
+        total = time.process_time() - begin
+    assert len(graph.edges) == runs
+    assert graph.kinds.get("failed", 0) == 0
+    figures["explore, beyond"] = 1.0 - found.spent[SIMULATING] / total
+    parts = [*found.spent.items(), ("all else", total - sum(found.spent.values()))]
+    rows = [[name, 1e3 * spent / runs, f"{100.0 * spent / total:.1f} %"] for name, spent in parts]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
+    remark = (
+        f"{runs} runs of demos/imaging_mission.py, shapes with few choices first: {kinds}. Processor time. To simulate "
+        "is also to set up the equations of what moves, to find the faces on which a start presses, and to let sensors "
+        "take hold."
+    )
+    return Sheet("Exploring: four modules", ["part", "a run [ms]", "share"], rows, [remark])
+
+
+# --- workers, and the smallest study ----------------------------------------------------------------------------------
+def _workers(runs: int, figures: dict[str, float]) -> Sheet:
+    """One worker and two; and the pair of CubeSats from nothing to its graph."""
+    rows: list[list[object]] = []
+    spent = {}
+    for workers in (1, 2):
+        text = process(WORKERS.format(shared=SHARED, runs=runs, workers=workers))[0]
+        wall, cpu = spent[workers] = json.loads(text)
+        rows.append([f"{workers} worker{'s' * (workers > 1)}", f"{wall:.1f} s", f"{cpu:.1f} s of the processors"])
+    seen, could = spent[1][0] / spent[2][0], 2.0 * spent[1][1] / spent[2][1]
+    figures["explore, 2 workers"] = could
+    rows.append(["2 against 1, by the clock", f"{seen:.2f} x", "on the machine as busy as it was"])
+    rows.append(["2 against 1, by the processors", f"{could:.2f} x", "if both processors had been free for it"])
+    process(PAIR)
+    figures["pair, warm"] = min(float(process(PAIR)[0]) for _ in range(3))
+    rows.append(
+        [
+            "cubesat_pair, nothing to graph",
+            f"{figures['pair, warm']:.2f} s",
+            "of a processor, after the import, warm cache",
+        ]
+    )
+    remark = (
+        f"What {runs - SHARED} more runs take beyond the first {SHARED}: the start of the workers, which import "
+        "everything, does not count. By the processors: twice the processor time of one worker over that of all "
+        "processes with two. That is judged, for a busy machine cannot show the other; it leaves out what workers wait."
+    )
+    return Sheet("Exploring: workers", ["what", "measured", "note"], rows, [remark])
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+def _memory(runs: int, edges: int, figures: dict[str, float]) -> Sheet:
+    """What more runs add, and a large graph from a journal."""
+    before, after = map(float, process(GROWTH.format(warm=runs // 2, runs=runs))[0].split())
+    figures["explore, growth"] = 1e3 * (after - before) / (runs - runs // 2)
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "synthetic.db")
+        synthetic(path, edges)
+        start, peak, nodes, count, took = json.loads(process(LOADED.format(path=path))[0])
+    figures["explore, loaded"] = peak
+    rows: list[list[object]] = [
+        [f"{runs - runs // 2} more runs", f"{after - before:.1f} MB", f"{before:.0f} MB after the first {runs // 2}"],
+        [f"{count} edges between {nodes} shapes, from a journal", f"{peak:.0f} MB",
+         f"{start:.0f} MB before; {took:.0f} s"],
+    ]  # fmt: skip
+    return Sheet("Exploring: memory", ["what", "measured", "note"], rows, ["Resident memory; of the graph the peak."])
+
+
+def synthetic(path: Any, edges: int) -> None:
+    """A journal of so many runs of the mission, or some more, in which one module lies a little aside, each time in
+    another place: all its faces stay in range, so that every shape has as many choices as the block."""
+    from demos.imaging_mission import study
+    from quirkpy.explore.graph import Outcome, node_of
+    from quirkpy.explore.journal import Journal
+    from quirkpy.explore.runner import Record, start_record
+
+    start, bodies = start_record(study), study.system.bodies
+    choices = [choice.key for choice in study.choices(node_of(start, 0, bodies))]
+    shapes = [start]
+    for place in itertools.islice(itertools.product((0, 1, -1, 2, -2), repeat=3), 1, -(-edges // len(choices))):
+        x, y, z = (ASIDE * c for c in place)
+        r = [list(row) for row in start["r"]]
+        r[-1] = [r[-1][0] + x, r[-1][1] + y, r[-1][2] + z]
+        shapes.append(start | {"r": r})
+    with Journal(path) as journal:
+        journal.open_for(study.digest, study.document())
+        journal.note("start", json.dumps(start))
+        for k, shape in enumerate(shapes):
+            node = node_of(shape, k, bodies).id
+            journal.base.execute("BEGIN")
+            for n, choice in enumerate(choices):
+                reached = shapes[n] if k == 0 and n < len(shapes) else None
+                kind = "rejected" if reached is None else "moved"
+                outcome = Outcome(kind, None, "made up", 1.0 + n, 1e-3 * n, parts=("A", "B"))
+                journal.add(node, choice, Record((outcome,), (reached,)))
+            journal.base.execute("COMMIT")

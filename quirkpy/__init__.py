@@ -10,7 +10,7 @@ from quirkpy.explore.choices import Choice, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen, OneHinge
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.identity import SameShape
-from quirkpy.explore.options import Free, Hinge, Lock, Option
+from quirkpy.explore.options import Free, Hinge, Lock, Option, Pin
 from quirkpy.explore.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
 from quirkpy.explore.study import Study
 from quirkpy.formats import from_json, to_json
@@ -158,6 +158,7 @@ __all__ = [
     "Perpendicular",
     "PerpendicularAxes",
     "PlaceMotion",
+    "Pin",
     "Planar",
     "PlanetField",
     "PointGravity",

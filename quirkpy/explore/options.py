@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import direction, optional, positive, vector
+from quirkpy.parts.bushing import Bushing
+from quirkpy.parts.checks import direction, not_negative, optional, positive, vector
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
+from quirkpy.parts.magnets import Magnet
 from quirkpy.parts.part import Part, checked
+from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
 from quirkpy.parts.triples import add, cross, dot, scale, sub, turn, unit
 
 #: An edge is looked for where a line from the face's centre leaves the box, no nearer than this [m].
 THIN = 1e-9
+#: How far off a magnet stands [m] as long as nobody has said where its superconductor goes cold.
+AWAY = 1.0
 
 
 class Option(Part):
@@ -35,6 +41,10 @@ class Option(Part):
     @abstractmethod
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         """The joint, first, and whatever belongs to it."""
+
+    def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
+        """Those parts as they take hold at a state, where they remember it; the same, where they do not."""
+        return parts
 
     @property
     def label(self) -> str:
@@ -121,6 +131,46 @@ class Hinge(Option):
                 f"the site {one.name!r} of body {one.body.name!r} lies at or beyond that edge of its box."
             )
         return reach
+
+
+class Pin(Option):
+    """A superconductor at the first site goes cold where the pair stands, and pins magnets of the second body without
+    contact: a flux pin, frozen anew with every choice.
+
+    One magnet stands in the middle, its moment [A m2] along z of the second site: the pin is a hinge about that axis,
+    which spins freely.  ring [m]: four more around it, at this distance along x and y, hold that too.  damping: of each
+    motion, as a share of critical; spin [N m s/rad]: of spinning.  Both are guesses where nothing was measured.
+    """
+
+    moment: float = checked(positive)
+    ring: float | None = checked(optional(positive), default=None, kw_only=True)
+    damping: float = checked(not_negative, default=0.05, kw_only=True)
+    spin: float = checked(not_negative, default=0.0, kw_only=True)
+
+    @property
+    def label(self) -> str:
+        return "pin" if self.ring is None else f"pin ring {self.ring:g}"
+
+    def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
+        a = self.ring
+        points = [(0.0, 0.0)] if a is None else [(0.0, 0.0), (a, 0.0), (0.0, a), (-a, 0.0), (0.0, -a)]
+        z, x = turn(two.axes9, (0.0, 0.0, -1.0)), turn(two.axes9, (1.0, 0.0, 0.0))
+        sites = [
+            Site(two.body, f"{name} {k}", add(two.at, turn(two.axes9, (*point, 0.0))), z, x)
+            for k, point in enumerate(points)
+        ]
+        magnets = [Magnet(f"{name} {k}", site, self.moment) for k, site in enumerate(sites)]
+        somewhere = tuple((*point, AWAY, 0.0, 0.0, -1.0) for point in points)
+        cold = Superconductor(name, one)
+        pinning = FluxPinning((cold,), magnets, frozen=(somewhere,), name=name)
+        return pinning, Bushing(f"{name} damping", one, two, stiffness=(0.0,) * 6)
+
+    def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
+        pinning, damper = parts
+        assert isinstance(pinning, FluxPinning)
+        assert isinstance(damper, Bushing)
+        frozen = replace(pinning, **pinning.freezing(state))
+        return frozen, frozen.damper(damper.name, self.damping, self.spin, state)
 
 
 def shifted(site: Site, name: str, at: Any, axis: Any) -> Site:

@@ -23,6 +23,7 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.pinning import FluxPinning
 from quirkpy.settle import STILL, Catch, Rule, clearances, nudged, run_to_rest, settle
 from quirkpy.simulate import Settings
 from quirkpy.state import MEETING_TOLERANCE, State
@@ -124,9 +125,14 @@ def _locks(study: Study, link: Link) -> bool:
 
 
 # --- putting systems together -----------------------------------------------------------------------------------------
-def assembled(study: Study, links: Sequence[Link], state: State, potential: str | None) -> Multibody:
-    """The system with some pairs held and a potential."""
-    forces, joints = study.forces[potential] if potential is not None else (), parts_of(study, links)
+def assembled(
+    study: Study, links: Sequence[Link], state: State, potential: str | None, before: Multibody | None = None
+) -> Multibody:
+    """The system with some pairs held and a potential; what a system before has held already goes on so."""
+    forces, kept = study.forces[potential] if potential is not None else (), {}
+    if before is not None:
+        kept = {part.name: part for part in before.parts if isinstance(part, BaseJoint | Force)}
+    joints = [kept.get(part.name, part) for part in parts_of(study, links, state)]
     return Multibody(*study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state)
 
 
@@ -172,11 +178,13 @@ def caught_by(study: Study, links: Sequence[Link], state: State) -> Catch | None
     return caught_in(holding_system(study, universe, links))
 
 
-def parts_of(study: Study, links: Iterable[Link]) -> list[Part]:
-    """The joints of some links, and their stops."""
-    out: list[Part] = []
+def parts_of(study: Study, links: Iterable[Link], state: State | None = None) -> list[Any]:
+    """The joints of some links, their stops, and what else holds them, taking hold at a state."""
+    out: list[Any] = []
     for link in links:
-        out += study.joint_parts(link.pair, link.roll, study.option(study.pairs[link.pair], link.option))
+        option = study.option(study.pairs[link.pair], link.option)
+        parts = study.joint_parts(link.pair, link.roll, option)
+        out += parts if state is None else option.hold(parts, state)
     return out
 
 
@@ -277,13 +285,16 @@ def chosen_system(study: Study, universe: Multibody, choice: Choice, links: list
 
 def energy_of_switching(study: Study, universe: Multibody, node: Node, system: Multibody, state: State) -> float:
     """U_new - U_old [J] at the pose where joints and potentials are exchanged; before the first potential none acts.
-    What is stored in a joint that is let go, or charged in one that takes hold, is part of it."""
+    What is stored in a joint that is let go, or charged in one that takes hold, is part of it; what the images of a
+    flux pin hold is not, for cold makes them, and no current."""
     tables, always = universe.tables, [part.name for part in universe.parts if isinstance(part, Force)]
     old = [force.name for force in study.forces[node.potential]] if node.potential is not None else []
     parts = [*study.system.parts, *parts_of(study, node.links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint) and part.name in tables.joint_index]
     before = tables.select(held, [*always, *old])
-    acting = [system.tables.force_names[k] for k in system.selection.forces]
+    own = {*always, *(force.name for forces in study.forces.values() for force in forces)}
+    acting = [force.name for force in (tables.forces[k] for k in system.selection.forces)
+              if force.name in own or not isinstance(force, FluxPinning)]  # fmt: skip
     after = tables.select([system.tables.joint_names[j] for j in system.selection.joints], acting)
     # summed exactly, so that what acts before and after leaves no rounding
     return math.fsum([*state.instant(after).loads.potential, *-state.instant(before).loads.potential])
@@ -369,7 +380,7 @@ def follow(
         if new:
             links = released(study, caught.state, (*held, *new))
             ended = ended._replace(links=links, contacts=(*ended.contacts, *met))
-        onward = vary(assembled(study, ended.links, caught.state, choice.potential))
+        onward = vary(assembled(study, ended.links, caught.state, choice.potential, found.system))
         if new:
             assert found.system is not None
             taken = found.system.energy(found.state) - onward.energy()  # what the pose loses as it snaps, too

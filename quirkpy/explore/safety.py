@@ -17,6 +17,7 @@ from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
 from quirkpy.state import State
 from quirkpy.tables.merge import turned
+from quirkpy.tables.tables import IMAGE
 from quirkpy.trajectory import Trajectory
 
 Limited: TypeAlias = Literal["speed", "turning", "load"]
@@ -51,8 +52,9 @@ class Safety(Part):
 
 
 class StayTogether(Safety):
-    """No part of the spacecraft comes apart from the rest: what joints do not hold together, counting fixed bodies as
-    one.  apart [m]: how far mass centres of two pieces may part from where they were, if pieces are allowed at all."""
+    """No part of the spacecraft comes apart from the rest: what neither joints nor cold flux pins hold together, with
+    all fixed bodies as one.  apart [m]: how far mass centres of two pieces may part from where they were, if pieces are
+    allowed at all."""
 
     apart: float | None = checked(optional(positive), default=None)
 
@@ -214,8 +216,8 @@ def peak(run: Trajectory, what: Limited) -> float:
 
 
 def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
-    """Names of the bodies that active joints hold together, piece by piece: what stands on the ground first, where
-    anything does, then the largest; fixed bodies are one."""
+    """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what stands on the
+    ground first, where anything does, then the largest; fixed bodies are one."""
     made: list[tuple[str, ...]] | None = system.selection.derived.get("pieces")
     if made is None:
         made = system.selection.derived["pieces"] = _pieces_of(system)
@@ -224,7 +226,14 @@ def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
 
 def _pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     tables, n = system.tables, len(system.bodies)
-    one, two = (tables.site_body[sites[system.selection.joints]] for sites in (tables.joint_site1, tables.joint_site2))
+    joints, elements = system.selection.joints, system.selection.elements
+    pins = elements[(tables.element_kind[elements] == IMAGE) & (tables.element_numbers[elements, 0] != 0.0)]
+    one, two = (
+        tables.site_body[np.concatenate([joints_at[joints], pins_at[pins]])]
+        for joints_at, pins_at in (
+            (tables.joint_site1, tables.element_site1), (tables.joint_site2, tables.element_site2)
+        )
+    )  # fmt: skip
     labels = list(range(n + 1))
     for a, b in zip(one.tolist(), two.tolist(), strict=True):
         mine, other = labels[a], labels[b]

@@ -305,7 +305,7 @@ class Study:
         later: list[Part] = [force for forces in self.forces.values() for force in forces]
         for pair, roll in self.open_pairs(node):
             for option in self.options_of(self.pairs[pair]):
-                later += self.joint_parts(pair, roll, option)
+                later += option.hold(self.joint_parts(pair, roll, option), node.state)
         return Multibody(*self.system.parts, *self.always, *self.sensors, candidates=later, start=node.state)
 
     @cached_property

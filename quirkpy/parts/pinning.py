@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -174,6 +175,15 @@ class FluxPinning(Force):
             stiffness=stiffness,
             damping=modal_damping(stiffness, np.asarray(np.linalg.inv(weights)), damping),
         )
+
+    def damper(self, name: str, damping: float, spin: float = 0.0, state: Poses | None = None) -> Bushing:
+        """The damping of `linearized` without its spring, and as much more of the turning about the normal of the face
+        [N m s/rad], which nothing may resist."""
+        spring = self.linearized(name, damping, state)
+        normal = _pose(self._faces()[0].site, state)[1][:, 2]
+        more = np.zeros((6, 6))
+        more[3:, 3:] = spin * np.outer(normal, normal)
+        return replace(spring, stiffness=(0.0,) * 6, damping=np.asarray(spring.damping) + more)
 
     def _faces(self) -> list[Superconductor]:
         """Those that are cold."""

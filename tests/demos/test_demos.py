@@ -142,11 +142,25 @@ def imaging_mission(told: Mapping[str, float]) -> None:
     assert told["taken on the way into a row"] == pytest.approx(apart - row, rel=2e-4)
 
 
+def flux_pinned_layouts(told: Mapping[str, float]) -> None:
+    """Two angles of each pin; from each layout one move for each pin.  Turned by a quarter, two coils side by side give
+    up mu0 m^2 / (4 pi d^3); pins are stiff enough to add no more than a thousandth.  One pin a move."""
+    for count in (2, 3):
+        assert told[f"nodes, {count} modules"] == 2 ** (count - 1)
+        assert told[f"moves, {count} modules"] == (count - 1) * 2 ** (count - 1)
+        assert told[f"longest way, {count} modules"] == count - 1
+    coil, distance = 2.0, 0.13
+    assert told["given up by coils"] == pytest.approx(1e-7 * coil**2 / distance**3, rel=2e-3)
+    assert told["turned"] == pytest.approx(0.5 * math.pi, abs=2e-3)
+    assert told["stiffness"] == pytest.approx(100.0, rel=5e-3)  # of a pin of this magnet at 30 mm, along its normal
+
+
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "why_does_it_rest_there": why_does_it_rest_there,
     "linear_model": linear_model, "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
     "lattice": lattice, "imaging_mission": imaging_mission,
+    "flux_pinned_layouts": flux_pinned_layouts,
 }  # fmt: skip
 
 

@@ -286,7 +286,7 @@ SCRIPT = """
 import quirkpy as qp
 from demos.hinged_cubes import pulled_to
 run = pulled_to(0.0, -0.2, 0.0).simulate(8.0)
-run.animate(browser=False, port={port}, speed=0.1)
+run.animate(browser=False, port={port}, speed=0.25)
 print("went on")
 """
 FLAGS = (
@@ -318,7 +318,7 @@ def test_cubes_move_in_a_real_browser(tmp_path: Path) -> None:
             page.goto(f"http://localhost:{port}")
             page.wait_for_selector("canvas", timeout=60_000)
             first = sand(page, tmp_path / "first.png", after=0.2)
-            second = sand(page, tmp_path / "second.png", after=3.0)
+            second = sand(page, tmp_path / "second.png", after=5.5)
             assert math.dist(first, second) > 20.0
             assert not errors
             browser.close()

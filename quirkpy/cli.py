@@ -82,6 +82,9 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument("journal", type=Path)
     it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
                     help="write it instead: .html, .txt, .json, .graphml, .dot, .png, .svg, .pdf")  # fmt: skip
+    it.add_argument(
+        "--side", type=Path, metavar="FILE", help="beside page.html: motions that failed or find no room, x.js"
+    )
     it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
     it = command(plan, "find the cheapest way from one shape to another")
     it.add_argument("journal", type=Path)
@@ -127,7 +130,7 @@ def report(asked: argparse.Namespace) -> Answer:
     """`quirkpy report pair.db`"""
     graph = _graph_of(asked)
     for path in asked.out:
-        graph.report(path) if path.suffix == ".html" else graph.save(path)
+        graph.report(path, side=asked.side) if path.suffix == ".html" else graph.save(path)
     written = [str(path) for path in asked.out]
     if written:
         return Answer(f"{graph!r} is in {', '.join(written)}.", summary(graph) | {"out": written})

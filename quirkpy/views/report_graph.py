@@ -25,6 +25,8 @@ Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
 WHOLE = 7_500_000
 #: Keyframes of the motion of an edge at most.
 MOST = 250
+#: Up to so many shapes stand as in the picture; more of them so close together; pushed apart in so many rounds at most.
+FEW, CLOSE, ROUNDS = 20, 3.7, 2000
 #: More shapes than this are placed by how many moves they are from the start.
 LAYERED = 150
 #: Motions around a shape that are shown, the slowest first.
@@ -75,9 +77,12 @@ def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> l
 
 
 def placed(graph: ReconfigurationGraph) -> Floats:
-    """Centres of shapes (n, 2): as in the picture; many by how many moves they are from the start, column by column."""
-    if len(graph.nodes) <= LAYERED:
+    """Centres of shapes (n, 2): as in the picture; more of them closer together; very many by how many moves they are
+    from the start, column by column."""
+    if len(graph.nodes) <= FEW:
         return places_of(graph)
+    if len(graph.nodes) <= LAYERED:
+        return spread_out(places_of(graph), CLOSE)
     import networkx
 
     ways = networkx.DiGraph([(source, target) for source, target, _ in steps(graph, True)])
@@ -91,6 +96,25 @@ def placed(graph: ReconfigurationGraph) -> Floats:
         row = columns[column]
         places.append((2.0 * column * APART, -(row // 2) * APART * (-1.0) ** row))
     return np.array(places)
+
+
+def spread_out(places: Floats, apart: float) -> Floats:
+    """Places (n, 2) moved as close to each other as they can be while all stay so far apart: those that are too close
+    push each other away, as often as it takes."""
+    n = len(places)
+    middle = places.mean(axis=0)
+    out = (places - middle) * apart * np.sqrt(n) / np.ptp(places, axis=0).max()
+    for _ in range(ROUNDS):
+        off = out[:, None] - out[None]
+        gaps = np.linalg.norm(off, axis=2)
+        np.fill_diagonal(gaps, np.inf)
+        short = np.maximum(1.02 * apart - gaps, 0.0)
+        if not (gaps < apart).any():
+            break
+        push = 0.5 * np.einsum("ij,ijk->ik", short / np.maximum(gaps, 1e-9), off)
+        far = np.linalg.norm(push, axis=1, keepdims=True)
+        out = out + push * np.minimum(1.0, 0.2 * apart / np.maximum(far, 1e-9))
+    return np.asarray(out)
 
 
 def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:

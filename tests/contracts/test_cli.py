@@ -105,6 +105,12 @@ def test_a_report_is_written(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert Path("pair.txt").read_text(encoding="utf-8") == answered(capsys, "report", "pair.db")
     assert json.loads(Path("pair.json").read_text(encoding="utf-8")) == in_json(capsys, "report", "pair.db")
     assert "digraph" in Path("pair.dot").read_text(encoding="utf-8")
+    assert in_json(capsys, "report", "pair.db", "--out", "pair.html", "pair.svg", "--side", "x.js")["out"] == [
+        "pair.html",
+        "pair.svg",
+    ]
+    assert Path("x.js").is_file()
+    assert "<title>A study of A, B</title>" in Path("pair.html").read_text(encoding="utf-8")
     assert "ends in none of" in failing(capsys, "report", "pair.db", "--out", "pair.xyz")
 
 

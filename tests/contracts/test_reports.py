@@ -256,6 +256,16 @@ def test_why_a_shape_rests_is_what_its_certificate_says(graph: ReconfigurationGr
         assert abs(total[:3]).max() < 1e-6
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_many_shapes_stand_close_and_never_over_each_other(seed: int) -> None:
+    cloud = np.random.default_rng(seed).normal(size=(120, 2)) ** 3
+    places = report_graph.spread_out(cloud, report_graph.CLOSE)
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(120, 1)]
+    assert gaps.min() >= report_graph.CLOSE
+    assert np.ptp(places, axis=0).max() < 2.0 * report_graph.CLOSE * math.sqrt(120)
+    assert np.array_equal(places, report_graph.spread_out(cloud, report_graph.CLOSE))
+
+
 def test_all_outcomes_of_a_chance_are_shown() -> None:
     graph = balanced().explore(progress=False)
     number = next(k for k, edge in enumerate(graph.edges) if edge.kind == "ambiguous")

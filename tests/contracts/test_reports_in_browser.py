@@ -52,7 +52,7 @@ def pages(graph: ReconfigurationGraph, tmp_path_factory: pytest.TempPathFactory)
     hub = qp.Body.box("hub", size=(0.1, 0.1, 0.1), mass=1.0, fixed=True)
     arm = qp.Body.box(NASTY, size=(0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0))
     hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0.0), axis=(0.0, 0.0, 1.0))
-    spring = qp.HingeSpring("spring", hinge, stiffness=0.02, rest_angle=1.0, damping=1e-3)
+    spring = qp.HingeSpring("spring", hinge, stiffness=0.02, rest_angle=-1.0, damping=1e-3)
     qp.Multibody(hub, arm, hinge, spring).simulate(20.0, progress=False).report(folder / "run.html")
     return folder
 

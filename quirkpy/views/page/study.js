@@ -74,7 +74,7 @@ class Study {
       this.address = `#e${what.edge}`;
     } else {
       const node = this.data.nodes[what.node];
-      this.net.mark([what.node], [], false);
+      this.net.mark([what.node], this.net.ways.filter((way) => way.source === what.node).flatMap((way) => way.edges), false);
       this.player.rest({ r: node.r, q: node.q });
       words = this.panels.node(what.node);
       this.address = `#${node.key}`;

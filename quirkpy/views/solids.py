@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.checks import Floats, Ints, direction
+from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 from quirkpy.tables.merge import turned
 from quirkpy.views.hidden import Piece, normal_of, ordered
@@ -48,8 +49,12 @@ class Mesh(NamedTuple):
 
 def across(eye: Sequence[float] = EYE) -> tuple[Floats, Floats]:
     """Towards the eye (3,); and to the right and upwards on the picture, as columns (3, 2)."""
-    towards = np.array(eye) / np.linalg.norm(eye)
-    right = np.cross((0.0, 0.0, 1.0) if abs(towards[2]) < 1.0 - 1e-9 * np.dot(eye, eye) else (0.0, 1.0, 0.0), towards)
+    try:
+        towards = np.array(direction(eye))
+    except (TypeError, ValueError) as error:
+        raise PartError(f"picture: eye {error}.") from None
+    towards /= np.linalg.norm(towards)
+    right = np.cross((0.0, 0.0, 1.0) if abs(towards[2]) < 1.0 - 1e-9 else (0.0, 1.0, 0.0), towards)
     right /= np.linalg.norm(right)
     return towards, np.stack([right, np.cross(towards, right)], axis=1)
 

@@ -101,6 +101,13 @@ def test_round_sides_have_no_edges() -> None:
     assert lengthwise == 2
 
 
+@pytest.mark.parametrize("eye", [(0, 0, 0), "above", (1, 2), (float("nan"), 0, 1)])
+def test_an_eye_that_is_nowhere_is_refused(eye: Any) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(qp.PartError, match="picture: eye "):
+        workshop().picture(eye=eye)
+
+
 def test_arrows_are_in_proportion() -> None:
     heavy, light = (qp.Body.sphere(f"b{m}", 0.1, m, position=(m, 0, 0)) for m in (2.0, 1.0))
     system = qp.Multibody(heavy, light, qp.Gravity((0, 0, -1.0)))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: A step of a run is divided at most so often, each time into halves.
 HALVINGS = 8
+#: Where a run keeps one state in more steps than this, those between are made again.
+SPARSE = 2
 
 
 class Frames(NamedTuple):
@@ -50,7 +52,8 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
     [rad]: stored steps are divided, by integrating again within them, until that is so.
     """
     made, before = [], (0.0, 0.0)
-    for begins, run in pieces:
+    for begins, kept in pieces:
+        run = whole(kept)
         instants = list(instants_of(run, length, angle))
         made.append(_frames(begins, run, instants, before))
         before = float(made[-1].work[-1]), float(made[-1].dissipated[-1])
@@ -63,6 +66,13 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
         for name in names
     }
     return Frames(t, r, q, kinetic, potential, work, dissipated, joints)
+
+
+def whole(run: Trajectory) -> Trajectory:
+    """A run with about as many states as it took steps, also where most of them were not kept: two states that lie far
+    from each other in time say nothing of the way between them."""
+    steps, lasted = run.counts.steps, float(run.t[-1] - run.t[0])
+    return run.sampled(lasted / steps) if steps > SPARSE * (len(run.t) - 1) and lasted > 0.0 else run
 
 
 def _frames(begins: float, run: Trajectory, instants: Sequence[Metered], before: tuple[float, float]) -> Frames:

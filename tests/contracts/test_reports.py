@@ -153,6 +153,24 @@ def test_frames_keep_the_ledger(run: qp.Trajectory) -> None:
     assert np.array_equal(frames.r[stored, 1], run["rod"].position)
 
 
+@pytest.mark.parametrize("keep", ["ends", 7])
+def test_states_that_were_not_kept_are_made_again(run: qp.Trajectory, keep: Any) -> None:
+    sparse = run.system.simulate(10.0, keep=keep, progress=False)
+    assert len(sparse.t) < 0.5 * len(run.t)
+    frames = frames_of([(0.0, sparse)], LENGTH, ANGLE)
+    states = [run.at(float(t)) for t in frames.t]
+    off = misses(frames.r, frames.q, np.array([s.r for s in states]), np.array([s.q for s in states]))
+    assert off[0].max() < 1e-6
+    stored = keyframes(frames.t, frames.r, frames.q, {}, LENGTH, ANGLE, 10_000)
+    middles = 0.5 * (frames.t[1:] + frames.t[:-1])
+    there = [stored.at(float(t)) for t in middles]
+    states = [run.at(float(t)) for t in middles]
+    off = misses(np.array([s.r for s in states]), np.array([s.q for s in states]),
+                 *(np.array(each) for each in zip(*there, strict=True)))  # fmt: skip
+    assert off[0].max() < 2.5 * LENGTH
+    assert frames.dissipated[-1] == pytest.approx(run.dissipated[-1], rel=1e-6)
+
+
 def test_frames_of_a_flown_plan_go_on(graph: ReconfigurationGraph) -> None:
     flown = graph.replay(graph.plan("n0", "n3"))
     frames = frames_of(flown.pieces, LENGTH, ANGLE)

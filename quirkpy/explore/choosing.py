@@ -20,7 +20,9 @@ class Chosen(NamedTuple):
 
 
 class Choosing(Part):
-    """Base of the rules for selections.  Yours says whether one may be tried::
+    """Base of the rules for selections.
+
+    Yours says whether one may be tried::
 
     class AtMostOneFree(qp.Choosing):
         def allows(self, chosen, bodies):

@@ -33,7 +33,9 @@ class Violation(NamedTuple):
 
 
 class Safety(Part):
-    """Base of all criteria.  Yours says where in a motion it is first violated, or None::
+    """Base of all criteria.
+
+    Yours says where in a motion it is first violated, or None::
 
     class StayLow(qp.Safety):
         height: float

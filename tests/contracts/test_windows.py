@@ -97,6 +97,19 @@ def test_colours(colour: Any, expected: tuple[float, float, float]) -> None:
     assert rgb_of(colour) == pytest.approx(expected)
 
 
+def test_a_plan_is_flown_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the window would be given."""
+    shown: list[Any] = []
+    monkeypatch.setattr(window, "show", lambda make, *options: shown.append((make(), options)))
+    graph = pair().explore()
+    graph.animate(graph.plan("n0", "n1"), speed=10.0, port=8080, keep_open=False)
+    graph.study.system.show(patience=5.0)
+    (film, options), (still, others) = shown
+    assert (film.speed, options, others) == (10.0, (True, 8080, 60.0, False), (True, None, 5.0, True))
+    assert film.times[-1] == pytest.approx(88.4756, abs=1e-4)
+    assert still.times.tolist() == [0.0]
+
+
 # --- the writer -------------------------------------------------------------------------------------------------------
 def test_everything_is_drawn_where_it_is(film: Film, fake: Any) -> None:
     player = Player(fake, film, clock=lambda: 0.0)

@@ -126,6 +126,8 @@ class Limit(Safety):
     value: float = checked(positive)
 
     def first(self, run: Trajectory) -> Violation | None:
+        if self.what != "load" and self._far_from(run):
+            return None
         t = self._loaded(run) if self.what == "load" else run.between.first(
             lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0)
         )  # fmt: skip
@@ -136,6 +138,15 @@ class Limit(Safety):
             names, sizes = loads(run, run.at(t))
         which = names[int(np.argmax(sizes))]
         return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), (which,))
+
+    def _far_from(self, run: Trajectory) -> bool:
+        """Whether accelerations, taken twice, could not carry anything to the limit within any step."""
+        between, columns = run.between, slice(3) if self.what == "speed" else slice(3, 6)
+        sizes = rates(between.rows.states[:, :-1], self.what)
+        gains = np.linalg.norm(between.bends[..., columns], axis=2)
+        h = np.diff(between.rows.t)[:, None]
+        most = np.maximum(sizes[1:], sizes[:-1]) + 2.0 * h * np.maximum(gains[1:], gains[:-1])
+        return bool(max(most.max(initial=0.0), sizes.max(initial=0.0)) < self.value)
 
     def _loaded(self, run: Trajectory) -> float | None:
         """When a joint load first passes the limit [s]."""

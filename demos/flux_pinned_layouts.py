@@ -8,7 +8,8 @@ opposite ways, to 0 or 90 degrees.  So a chain of n modules has 2^(n - 1) layout
 pulse for each pin that differs.
 
 Magnets of different pins do not feel each other here: on the spacecraft each would have an opposed one beside it, so
-that its field does not reach far.  Damping is a guess, 5 % of critical, as no measurement for small spacecraft is public.
+that its field does not reach far.  Damping is a guess, 5 % of critical, for no measurement for small spacecraft is
+public.
 
     python demos/flux_pinned_layouts.py          two and three modules
     python demos/flux_pinned_layouts.py --four   and four, which takes minutes

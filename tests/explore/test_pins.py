@@ -99,6 +99,22 @@ def test_a_pin_is_frozen_anew_where_the_cube_stands(tmp_path: Path) -> None:
     assert run["cube"].position[-1, 1] == pytest.approx(y[2], abs=1e-6)
 
 
+def test_reductions_know_pins() -> None:
+    """Runs that others speak for end where they would have ended themselves."""
+    options = qp.Pin(MOMENT, spin=1e-3), qp.Pin(MOMENT, ring=0.03), qp.Free()
+    one = pulled(*options).explore(budget=12)
+    assert len(one.edges) > 12
+    other = pulled(*options).explore(budget=len(one.edges), reductions=False)
+    for mine, theirs in zip(one.edges, other.edges, strict=True):
+        assert (mine.source, mine.selection, mine.kind, mine.target) == (
+            theirs.source, theirs.selection, theirs.kind, theirs.target
+        )  # fmt: skip
+        assert mine.duration == pytest.approx(theirs.duration, rel=1e-9)
+        assert mine.switching == theirs.switching == 0.0
+    for key, node in one.nodes.items():
+        np.testing.assert_allclose(node.state.r, other.nodes[key].state.r, atol=1e-9)
+
+
 def test_a_cube_that_is_warm_comes_apart() -> None:
     graph = pulled(qp.Pin(MOMENT, spin=1e-3), qp.Free()).explore(budget=4)
     free = [edge for edge in graph.edges if dict(edge.selection.joints)["cold | magnet"] == "free"]

@@ -77,6 +77,7 @@ TARGETS = [
     Target("cubesat_pair, from nothing to its graph, after the import [s]", "pair, warm", "<=", 1.0),
     Target("memory that one more run takes [kB]", "explore, growth", "<=", 10.0),
     Target("memory, graph loaded from a journal of 1e5 edges [MB]", "explore, loaded", "<=", 300.0),
+    Target("samples of an edge, without safety, against bare simulation", "robustness", ">=", 0.8),
     Target("import, against that of the libraries alone", "import", "<=", 1.5),
     Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
     Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),

@@ -130,6 +130,18 @@ def test_what_is_settled_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
     assert figures["settle / simulate"] > 1.0
 
 
+def test_samples_are_measured_with_safety_and_without() -> None:
+    from benchmarks import robustness
+
+    (sheet,), figures = robustness.measure(quick=True)
+    assert [row[0] for row in sheet.rows] == ["with safety", "without"]
+    assert figures["robustness"] == pytest.approx(sheet.rows[1][-1], rel=1e-12)
+    for _, bare, flown, rate, share in sheet.rows:
+        assert bare > 0.0
+        assert rate == pytest.approx(1e3 / flown)
+        assert share == pytest.approx(bare / flown)
+
+
 def test_what_is_explored_has_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cubes have one shape, and four options under each of two springs."""
     from benchmarks import exploring

@@ -24,9 +24,9 @@ class Choosing(Part):
 
     Yours says whether one may be tried::
 
-    class AtMostOneFree(qp.Choosing):
-        def allows(self, chosen, bodies):
-            return sum(pair.freedoms == 6 for pair in chosen) <= 1
+        class AtMostOneFree(qp.Choosing):
+            def allows(self, chosen, bodies):
+                return sum(pair.freedoms == 6 for pair in chosen) <= 1
     """
 
     @abstractmethod

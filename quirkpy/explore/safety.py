@@ -37,11 +37,11 @@ class Safety(Part):
 
     Yours says where in a motion it is first violated, or None::
 
-    class StayLow(qp.Safety):
-        height: float
-        def first(self, run):
-            high = run["arm"].position[:, 2] > self.height
-            return qp.Violation("too high", run.t[high][0], ("arm",)) if high.any() else None
+        class StayLow(qp.Safety):
+            height: float
+            def first(self, run):
+                high = run["arm"].position[:, 2] > self.height
+                return qp.Violation("too high", run.t[high][0], ("arm",)) if high.any() else None
     """
 
     @abstractmethod

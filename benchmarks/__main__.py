@@ -1,8 +1,8 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, mission, robustness, startup,
-references; without any, all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the page
-exists, and the plot beside it; with some sections, only their tables and targets.
+Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, mission, reductions, robustness,
+startup, references; without any, all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the
+page exists, and the plot beside it; with some sections, only their tables and targets.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from benchmarks import (
     own_forces,
     peers,
     precision,
+    reductions,
     robustness,
     settling,
     startup,
@@ -42,6 +43,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "settling": lambda quick, out: settling.measure(quick),
     "exploring": lambda quick, out: exploring.measure(quick),
     "mission": lambda quick, out: mission.measure(quick),
+    "reductions": lambda quick, out: reductions.measure(quick),
     "robustness": lambda quick, out: robustness.measure(quick),
     "startup": lambda quick, out: startup.measure(quick),
     "references": lambda quick, out: evaluators.measure(quick),

@@ -17,6 +17,8 @@ from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether, la
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Symmetry
 from quirkpy.multibody import Multibody
+from quirkpy.parts.body import Site
+from quirkpy.parts.checks import Floats
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.state import State
@@ -28,6 +30,8 @@ Form = tuple[tuple[str, ...], str]
 
 #: Why a shape stays in which nothing can move, as its certificate says it.
 STANDS = "nothing in it can move"
+#: Hinges shut every motion when each of as many singular values as that takes is above this share of the largest.
+CERTAIN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +62,19 @@ def place_of(study: Study, node: Node) -> Place:
 def _gap(study: Study, state: State, pair: int, roll: int) -> float:
     """How far the frames of a pair are from lying on each other [m] or [rad]."""
     p = study.pairs[pair]
-    ends = study.sensors[p.one].site, mated(study.sensors[p.two], study.rolls(p)[roll])
-    points, axes = [], []
-    for site in ends:
-        if site.body.fixed:
-            at, nine = site.placed()
-            points.append(np.array(at))
-            axes.append(np.reshape(nine, (3, 3)))
-        else:
-            k = state.bodies.index(site.body.name)
-            points.append(state.r[k] + turned(state.q[k], np.array(site.at, dtype=float)))
-            axes.append(turned(np.broadcast_to(state.q[k], (3, 4)), site.axes.T).T)
-    return float(max(np.linalg.norm(points[0] - points[1]), abs(axes[0] - axes[1]).max()))
+    one, two = study.sensors[p.one].site, mated(study.sensors[p.two], study.rolls(p)[roll])
+    (here, mine), (there, other) = _frame(one, state), _frame(two, state)
+    return float(max(np.linalg.norm(here - there), abs(mine - other).max()))
+
+
+def _frame(site: Site, state: State) -> tuple[Floats, Floats]:
+    """Point and axes, as columns, of a site in N."""
+    if site.body.fixed:
+        at, nine = site.placed()
+        return np.array(at), np.reshape(nine, (3, 3))
+    k = state.bodies.index(site.body.name)
+    point = state.r[k] + turned(state.q[k], np.array(site.at, dtype=float))
+    return point, turned(np.broadcast_to(state.q[k], (3, 4)), site.axes.T).T
 
 
 # --- what follows from it ---------------------------------------------------------------------------------------------
@@ -130,6 +135,27 @@ class Rules:
                 labels[k] = lock
         return (tuple(labels), form[1]), tuple(extra)
 
+    def _stands(self, place: Place, chosen: Sequence[Any], of: dict[str, str]) -> bool:
+        """Whether rigid clusters are all one, or hinges between them leave nothing to move, to first order: where these
+        hold more than that, or are other joints, nothing is concluded."""
+        names = [name for name in dict.fromkeys(of.values()) if name != of.get("ground")]
+        free = len(names) - (0 if self.grounded else 1)
+        if free == 0:
+            return True
+        joined = [k for k, option in enumerate(chosen) if option.joins]
+        sides = {k: [of[body] for body in self.study.ends(place.pairs[k][0])] for k in joined}
+        across = [k for k in joined if sides[k][0] != sides[k][1]]
+        if len(across) <= free or any(type(chosen[k]) is not Hinge for k in across):
+            return False
+        rows = np.zeros((len(across), 6, 6 * len(names)))
+        for row, k in zip(rows, across, strict=True):
+            shut = _twists(place, self.study, place.pairs[k][0], chosen[k])
+            for sign, name in zip((1.0, -1.0), sides[k], strict=True):
+                if name in names:
+                    row[:, 6 * names.index(name) : 6 * names.index(name) + 6] = sign * shut
+        sigma = np.linalg.svd(rows.reshape(-1, 6 * len(names)), compute_uv=False)
+        return bool(len(sigma) >= 6 * free and sigma[6 * free - 1] > CERTAIN * sigma[0])
+
     def _clusters(self, place: Place, chosen: Sequence[Any]) -> dict[str, str]:
         locked = (k for k, option in enumerate(chosen) if type(option) is Lock)
         return clusters(self.study.names, (self.study.ends(place.pairs[k][0]) for k in locked))
@@ -162,7 +188,7 @@ class Rules:
         work = energies[form[1]] - (0.0 if place.node.potential is None else energies[place.node.potential])
         of = self._clusters(place, chosen)
         fits = all(place.tight[k] for k in joined)
-        if fits and len(set(of.values())) == 1 and (self.floats or self.grounded):
+        if fits and (self.floats or self.grounded) and self._stands(place, chosen, of):
             links = tuple(Link(*place.pairs[k], form[0][k]) for k in joined)
             outcome = Outcome("stayed", None, STANDS, switching=work, holding=holding(study, choice))
             node = place.node
@@ -181,6 +207,20 @@ class Rules:
         loose = smallest(parted)
         outcome = Outcome("rejected", None, "comes apart", switching=work, t=0.0, parts=loose)
         return Record((outcome,), (None,))
+
+
+def _twists(place: Place, study: Study, pair: int, hinge: Hinge) -> Floats:
+    """What a hinge makes of the motion of a body, its velocity at the middle of all and its angular velocity (6,), that
+    its two bodies must have in common (6, 6)."""
+    site, state = study.sensors[study.pairs[pair].one].site, place.node.state
+    (point, axes), (at, axis, _) = _frame(site, state), hinge.placed(site)
+    middle, u = state.r.mean(axis=0), axes @ axis
+    x, y, z = point + axes @ at - middle
+    out = np.zeros((6, 6))
+    out[:3, :3] = np.eye(3)
+    out[:3, 3:] = -np.array([(0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)])  # w x p = -p x w
+    out[3:, 3:] = np.eye(3) - np.outer(u, u)
+    return out
 
 
 def _all_lock(study: Study) -> bool:

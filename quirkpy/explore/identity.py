@@ -22,6 +22,8 @@ from quirkpy.whole import SHIFT, TURN, accelerations, distorted, rotation
 Group: TypeAlias = Literal["auto", "none", "translations", "rigid"]
 #: Accelerations that agree to this share are the same.
 INVARIANT = 1e-7
+#: Directions in which bodies look for the others: no special ones.
+PROBES = np.array([(0.36, 0.48, 0.8), (-0.77, 0.21, 0.6), (0.09, -0.82, -0.56)])
 #: Shapes that differ by less than so many tolerances, and yet differ, are reported.
 NEAR = 10.0
 
@@ -163,15 +165,29 @@ class Shapes:
         if not len(pose):
             return np.zeros(1)
         r, kinds = pose[:, :3], np.array(self.kinds)
-        out = []
+        arms = r - r.mean(axis=0)
+        seen = self._seen_from_the_bodies(arms, pose[:, 3:])
+        out: list[float] = []
         for kind in np.unique(kinds):
-            mine = r[kinds == kind]
-            if self.group == "none":
-                out.append(mine.sum(axis=0))
-            else:
-                centre = r.mean(axis=0)
-                out.append([np.linalg.norm(mine - centre, axis=1).sum()])
-        return np.concatenate(out)
+            mine = kinds == kind
+            out += (
+                r[mine].sum(axis=0).tolist()
+                if self.group == "none"
+                else [float(np.linalg.norm(arms[mine], axis=1).sum())]
+            )
+            out += seen[mine].sum(axis=0).tolist()
+        return np.array(out)
+
+    def _seen_from_the_bodies(self, arms: Floats, q: Floats) -> Floats:
+        """How far the middle of all bodies lies along some directions from each, in front of it, on average over its
+        turns; as a share, so that it changes by no more than poses do (n, directions)."""
+        there = turned(q * (1.0, -1.0, -1.0, -1.0), -arms)
+        turns = self._every_turn
+        many = np.broadcast_to(there[:, None], (*turns.shape[:2], 3))
+        counts = np.array([len(mine) for mine in self.turns])
+        known = np.arange(turns.shape[1]) < counts[:, None]
+        along = np.maximum(turned(turns, many) @ PROBES.T, 0.0) * known[..., None]
+        return np.asarray(along.sum(axis=1) / counts[:, None] / (2.0 + np.linalg.norm(arms, axis=1).max()))
 
 
 def _assigned(apart: Floats) -> tuple[float, tuple[int, ...]]:

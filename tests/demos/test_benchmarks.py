@@ -154,6 +154,19 @@ def test_what_is_explored_has_an_outcome(monkeypatch: pytest.MonkeyPatch) -> Non
     assert figures["explored with an outcome"] == 1.0
 
 
+def test_reductions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each case; the more is on, the more edges for each run."""
+    from benchmarks import reductions
+
+    few = {name: reductions.CASES[name] for name in ("no symmetry", "no body symmetry")}
+    monkeypatch.setattr(reductions, "CASES", few)
+    monkeypatch.setattr(reductions, "FEW", 30)
+    sheets, figures = reductions.measure(quick=True)
+    assert [row[4] for row in sheets[0].rows] == [30, 30]
+    assert all(len(row) == len(sheets[0].heads) for row in sheets[0].rows)
+    assert 1.0 < figures["edges per run, no symmetry"] < figures["edges per run, no body symmetry"]
+
+
 def test_stiffness_is_the_one_in_closed_form() -> None:
     from benchmarks import stiffness
 

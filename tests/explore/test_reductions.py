@@ -183,12 +183,12 @@ def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
     study = lattice(3, alike=1)
     for _ in range(3):
         words = [sys.executable, str(script), str(path), str(workers)]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=root, env=os.environ | {"PYTHONPATH": str(root)})
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(chance.uniform(0.3, 3.0))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        environment = os.environ | {"PYTHONPATH": str(root)}
+        with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=root, env=environment) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(chance.uniform(0.3, 3.0))
+            process.send_signal(signal.SIGKILL)
     graph = study.explore(path, progress=False)
     assert graph.saved["cache"] > 500
     assert graph.to_json() == study.explore(progress=False).to_json()

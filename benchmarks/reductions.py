@@ -1,0 +1,76 @@
+"""What reductions save: four modules of the imaging mission, with and without cameras that tell quarter turns apart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import quirkpy as qp
+from benchmarks.tables import Measured, Sheet
+from demos.imaging_mission import PLACES, quarters, study
+
+#: Runs that are spent where an exploration is not brought to its end.
+RUNS, FEW = 300, 40
+HEADS = ["imaging mission", "reductions", "nodes", "edges", "runs", "edges per run", "time [s]"]
+
+
+class Case(NamedTuple):
+    """A part of the study: what is tried, whether cameras tell quarter turns apart, which reductions are on, and
+    whether it is explored to its end."""
+
+    name: str
+    choosing: Sequence[qp.Choosing]
+    potentials: Sequence[str]
+    cameras: bool
+    reductions: Sequence[Any]
+    whole: bool
+
+
+EVERY = ("clusters", "rigid", "symmetry", "cache")
+ALL = "none", "together", "apart", "shear"
+CASES = {
+    "no symmetry": Case("all selections, cameras matter", (), ALL, True, EVERY[:2], False),
+    "no body symmetry": Case("all selections, cameras matter", (), ALL, True, EVERY, False),
+    "C4": Case("all selections, modules of symmetry C4", (), ALL, False, EVERY, False),
+    "whole, C4": Case("one hinge, to the end, modules of symmetry C4", (qp.OneHinge(),), ALL[1:3], False, EVERY, True),
+    "whole, cameras": Case("one hinge, to the end, cameras matter", (qp.OneHinge(),), ALL[1:3], True, EVERY, True),
+}
+
+
+def part_of(case: Case) -> qp.Study:
+    """The study of a case; any module may stand for any other, where potentials do not tell them apart."""
+    fields = study.fields()
+    alike = [["A", "C"], ["B", "D"]] if "shear" in case.potentials else [list(PLACES)]
+    turns = {} if case.cameras else dict.fromkeys(PLACES, quarters)
+    fields["same"] = qp.SameShape(interchangeable=alike, symmetry=turns)
+    fields["choosing"] = case.choosing
+    fields["potentials"] = {name: fields["potentials"][name] for name in case.potentials}
+    return qp.Study(fields.pop("system"), **fields)
+
+
+def explored(case: Case, budget: int | None) -> list[object]:
+    """The row of a case: what was found, with how many runs, in what time."""
+    begun = time.perf_counter()
+    made = part_of(case)
+    graph = made.explore(budget=budget, reductions=case.reductions, towards=made.count, progress=False)
+    runs = len(graph.edges) - sum(graph.saved.values())
+    seconds = time.perf_counter() - begun
+    on = ", ".join(case.reductions)
+    return [case.name, on, len(graph.nodes), len(graph.edges), runs, len(graph.edges) / runs, seconds]
+
+
+def measure(quick: bool) -> Measured:
+    """A row for each case; quick: none is brought to its end."""
+    rows, figures = [], {}
+    for name, case in CASES.items():
+        rows.append(explored(case, FEW if quick else None if case.whole else RUNS))
+        figures[f"edges per run, {name}"] = float(rows[-1][5])  # type: ignore[arg-type]
+    spent = FEW if quick else RUNS
+    remark = (
+        "Choices that are answered for each run that is made (demos/imaging_mission.py), shapes with few "
+        f"choices first. Explorations of all selections end after {spent} runs; the further they go, the more is known "
+        "already. All modules have the same mass, shape and faces, so that runs are shared among them "
+        "whatever their cameras see."
+    )
+    return Measured([Sheet("Reductions", HEADS, rows, [remark])], figures)

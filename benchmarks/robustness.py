@@ -18,7 +18,7 @@ def flights_of(judged: bool) -> Flights:
     study = qp.Study(fields.pop("system"), **fields | ({} if judged else {"safety": []}))
     graph = study.explore()
     edge = next(edge for edge in graph.moves() if edge.contacts)
-    return Flights(study, graph.nodes[edge.source], edge.selection, edge.nudge, goals_of(graph), 1e-2)
+    return Flights(study, graph.nodes[edge.source], edge.selection, edge.nudge, goals_of(graph), 1e-2, edge.target)
 
 
 def measure(quick: bool) -> Measured:

@@ -17,9 +17,9 @@ from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
 from quirkpy.explore.explorer import check_workers, killed, pool_for, workers_of
 from quirkpy.explore.graph import Node
-from quirkpy.explore.identity import poses_of
+from quirkpy.explore.identity import NEAR, poses_of
 from quirkpy.explore.journal import Journal
-from quirkpy.explore.runner import Ended, assembled, follow, judged, rigid, rule_of, uninterrupted
+from quirkpy.explore.runner import Ended, assembled, follow, judged, released, rigid, rule_of, uninterrupted
 from quirkpy.explore.safety import judge
 from quirkpy.explore.study import Study
 from quirkpy.explore.variations import Variations
@@ -79,29 +79,53 @@ def _held(links: Sequence[Link]) -> frozenset[tuple[int, int]]:
 
 # --- flying -----------------------------------------------------------------------------------------------------------
 class Flights:
-    """An edge, flown as often as one likes."""
+    """An edge, flown as often as one likes; target: the node that it reaches as written."""
 
     def __init__(
         self, study: Study, node: Node, choice: Choice, nudge: tuple[float, int] | None, goals: Sequence[Goal],
-        within: float,
+        within: float, target: str | None,
     ) -> None:  # fmt: skip
-        self.study, self.node, self.choice, self.goals, self.within = study, node, choice, goals, within
-        self.variations = Variations(study, node, choice, nudge)
+        self.study, self.node, self.choice, self.goals, self.within = study, node, choice, list(goals), within
         self.rule = rule_of(study, study.nudge, (SensorsMeet(),))
-        self.zero = np.zeros(len(self.variations.parameters))
         self.short: tuple[frozenset[Any], str, int] | None = None  # what meets, what comes of it, steps until then
-        self._learn()
+        try:
+            self._learn(nudge, target)
+        except PartError:
+            if nudge is None:
+                raise
+            self._learn((-nudge[0], nudge[1]), target)  # what a mirrored edge has told of this one
 
-    def _learn(self) -> None:
-        """What the edge itself does: where it ends with its first contact, and nothing can move then, samples in which
-        the same sensors meet need no more."""
+    def _learn(self, nudge: tuple[float, int] | None, target: str | None) -> None:
+        """What the edge itself does.  Its end is one more place that its target stands for: modules may be exchanged in
+        it, or pairs turned.  Where it ends with its first contact, and nothing can move then, samples in which the same
+        sensors meet need no more."""
+        self.variations = Variations(self.study, self.node, self.choice, nudge)
+        self.zero = np.zeros(len(self.variations.parameters))
         ended = self._ended(self.zero)
+        if target is not None:
+            self.goals.append(self._end(ended, target))
         self.nominal = self._label(ended)
         if len(ended.runs) == 1 and ended.contacts and ended.violation is None and self.study.on_contact == "lock":
             last = assembled(self.study, ended.links, ended.found.state, self.choice.potential)
             if rigid(last) is not None:
                 run = ended.runs[0]
                 self.short = _met(run), self.nominal, run.counts.steps
+
+    def _end(self, ended: Ended, target: str) -> Goal:
+        """Where the edge ends, as its target; refused where that is another shape."""
+        end = self._goal(ended, target)
+        known = next(goal.pose for goal in self.goals if goal.key == target)
+        if self.study.shapes.distance(known, end.pose) > NEAR * self.study.same.tolerance:
+            raise PartError(
+                f"robustness: flown again, {self.choice} at {self.node.key} does not end at {target} but at another "
+                "shape; explore without reductions for an edge that is flown as it was found."
+            )
+        return end
+
+    def _goal(self, ended: Ended, key: str) -> Goal:
+        """Where a motion ended, under a name."""
+        state = ended.found.state
+        return Goal(key, _held(released(self.study, state, ended.links)), poses_of(state.r, state.q))
 
     def label(self, x: Floats) -> str:
         """What comes of the edge at some parameters: the name of a node, or another word."""
@@ -140,8 +164,7 @@ class Flights:
         kind, _, rests = judged(self.study, self.node, ended)
         if not rests:
             return kind
-        state, held = ended.found.state, _held(ended.links)
-        pose = poses_of(state.r, state.q)
+        _, held, pose = self._goal(ended, ELSEWHERE)
         near = [(self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals if goal.held == held]
         distance, key = min(near, default=(math.inf, ELSEWHERE))
         return key if distance <= self.within else ELSEWHERE
@@ -204,6 +227,7 @@ class Task(NamedTuple):
     within: float
     spread: Spread
     seed: int
+    target: str | None
 
 
 def flown(
@@ -251,11 +275,21 @@ def _place(graph: ReconfigurationGraph, edge: Edge) -> int:
 
 def _task(graph: ReconfigurationGraph, edge: Edge, within: float, spread: Spread, seed: int) -> Task:
     node = graph.nodes[edge.source]
-    return Task(graph.study.digest, node, edge.selection, edge.nudge, tuple(goals_of(graph)), within, spread, seed)
+    return Task(
+        graph.study.digest,
+        node,
+        edge.selection,
+        edge.nudge,
+        tuple(goals_of(graph)),
+        within,
+        spread,
+        seed,
+        edge.outcomes[0].target,
+    )
 
 
 def _flights(study: Study, task: Task) -> Flights:
-    return Flights(study, task.node, task.choice, task.nudge, task.goals, task.within)
+    return Flights(study, task.node, task.choice, task.nudge, task.goals, task.within, task.target)
 
 
 def _alone(study: Study, task: Task, samples: int) -> Counter[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from demos.flux_pinned_layouts import layouts
 from quirkpy.explore.options import mated
 from quirkpy.parts.pinning import MU0_4PI
 from tests.faults.sentence import check_refused
@@ -113,6 +114,15 @@ def test_reductions_know_pins() -> None:
         assert mine.switching == theirs.switching == 0.0
     for key, node in one.nodes.items():
         np.testing.assert_allclose(node.state.r, other.nodes[key].state.r, atol=1e-9)
+
+
+def test_edges_of_pinned_modules_are_flown_to_their_ends() -> None:
+    """Turned by a quarter, the same pin counts as held in another turn, and strained a little; it is the same shape."""
+    graph = layouts(2).explore()
+    still = qp.Spread(start=0.0, mass=0.0, strength=0.0)
+    for edge in graph.edges:
+        assert graph.robustness(edge, 1, spread=still).outcomes == ((edge.target, 1),)
+    assert graph.robustness(next(graph.moves()), 3).successes == 3
 
 
 def test_a_cube_that_is_warm_comes_apart() -> None:

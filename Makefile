@@ -19,10 +19,11 @@ run: $(VENV)/run.stamp  ## Explore the pair of CubeSats; open out/cubesat_pair.h
 	@$(PY) -m quirkpy report out/cubesat_pair.db --out $(addprefix out/cubesat_pair,.html .graphml .json .png)
 	@echo "Open out/cubesat_pair.html in a browser: it shows every shape and plays every motion."
 
+# Kernels are compiled once, beside the pass that does without, before many workers would each.
 test: $(VENV)/dev.stamp  ## Run all tests; they must cover 95 % of the package
 	@rm -f .coverage
-	@NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m kernels --cov --cov-report=
-	@$(PY) demos/cubesat_pair.py > /dev/null  # compiles the kernels once, before many workers would each
+	@$(PY) demos/cubesat_pair.py > /dev/null & compiling=$$!; \
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m kernels --cov --cov-report= && wait $$compiling
 	@$(PY) -m pytest -n auto --dist loadgroup --cov --cov-append --cov-fail-under=95
 
 check: $(VENV)/dev.stamp  ## Check style, types, imports and the fast tests, within a minute

@@ -75,7 +75,7 @@ from quirkpy.parts.primitives import (
 )
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
-from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.quat import Quaternion, rotation
 from quirkpy.state import BodyState, JointState, State
 from quirkpy.trajectory import Trajectory
@@ -138,6 +138,7 @@ __all__ = [
     "Load",
     "Lock",
     "Magnet",
+    "Mesh",
     "Matrices",
     "Mobility",
     "Mode",

@@ -1,6 +1,7 @@
 """Clearance along a whole run: how near bodies come to each other, and where they collide.
 
-Between its rows a run is taken to follow curves (`Between`).  On these nothing is missed: see `kernels/advancement.py`.
+Between its rows a run is taken to follow curves (`Between`).  On these nothing is missed: see `kernels/advancement.py`,
+and of pairs with a mesh `meshes.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy import meshes
 from quirkpy.between import Between
 from quirkpy.kernels.advancement import (
     FOUND_WIDTH,
@@ -42,11 +44,11 @@ from quirkpy.kernels.solids import (
     SOLID_KIND,
     Solids,
     fill_poses,
-    solids_of,
 )
 from quirkpy.parts.checks import Bools, Floats, Ints, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
+from quirkpy.skins import Couple, Skin, meshed, skins_of, solids_of
 from quirkpy.trajectory import Trajectory
 
 #: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of the other; touching
@@ -83,6 +85,18 @@ class Collision(NamedTuple):
     two: str
     clearance: float
     lie: Lie
+
+
+class Scene(NamedTuple):
+    """The solids of a system, which of them are meshes (n,), and the skins of all where a pair asks for one."""
+
+    solids: Solids
+    meshed: Bools
+    skins: list[Skin]
+
+    def apart(self, chosen: Ints) -> Bools:
+        """Which pairs python-fcl is asked about: those with a mesh."""
+        return np.asarray(self.meshed[chosen].any(axis=1))
 
 
 @dataclass(frozen=True)
@@ -138,7 +152,13 @@ def clearances(
     allowed, between = OF_CURVES * share * float(reach.min()), run.between
     if between.error > allowed:
         between = Between(run, solids, allowed)
-    return judged(run, names, solids, chosen, between, wide, share * reach)
+    return judged(run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach)
+
+
+def scene_of(run: Trajectory, solids: Solids, chosen: Ints) -> Scene:
+    """What there is, with skins only where a pair has a mesh."""
+    kinds = meshed(run.system.tables)
+    return Scene(solids, kinds, skins_of(run.system.tables) if kinds[chosen].any() else [])
 
 
 def chosen_pairs(names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[str, str]] | None) -> Ints:
@@ -156,38 +176,50 @@ def chosen_pairs(names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[s
 
 # --- judging --------------------------------------------------------------------------------------------------------
 def judged(
-    run: Trajectory, names: tuple[str, ...], solids: Solids, chosen: Ints, between: Between, margin: float,
+    run: Trajectory, names: tuple[str, ...], scene: Scene, chosen: Ints, between: Between, margin: float,
     slack: Floats,
 ) -> Clearances:  # fmt: skip
     """The clearance of every pair, and the collisions."""
-    rows, count, k = between.rows, len(chosen), len(between.rows.t)
+    rows, steps = between.rows, len(between.rows.t) - 1
     motions = Motions(rows.t, rows.states, between.bends)
-    room = Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros((MOST_HALVINGS + 2, 2)))
-    last, found = steps_of(run, solids, chosen, k), np.zeros((count, FOUND_WIDTH))
-    pass_by(False, chosen, last, OF_LEAST * slack, np.zeros((0, 0)), solids, motions, room, found)
+    last = steps_of(run, scene.solids, chosen, steps + 1)
+    found = passed_by(False, chosen, last, OF_LEAST * slack, np.zeros((len(chosen), steps)), scene, motions)
     partners = joined(run, names, chosen)
-    begins, ends = (lies(solids, chosen, rows.states[row], slack) for row in (0, -1))
+    begins, ends = (lies(scene, chosen, rows.states[row], slack) for row in (0, -1))
     collisions = []
     near = np.flatnonzero(found[:, LEAST] < np.maximum(margin - slack, -slack) + OF_LEAST * slack)
     if len(near):
         quiet = np.array([partners[n] for n in near])
         flush = [[lie[n] == "flush" for n in near] for lie in (begins, ends)]
-        thresholds = thresholds_of(chosen[near], solids, rows.states, margin, slack[near], quiet, *flush)
-        passed = np.zeros((len(near), FOUND_WIDTH))
-        fine = OF_PASSING * slack[near]
-        pass_by(True, chosen[near], last[near], fine, thresholds, solids, motions, room, passed)
+        thresholds = thresholds_of(chosen[near], scene, rows.states, margin, slack[near], quiet, *flush)
+        passed = passed_by(True, chosen[near], last[near], OF_PASSING * slack[near], thresholds, scene, motions)
         found[near, LOOKS] += passed[:, LOOKS]
         for n, row in zip(near, passed, strict=True):
             if row[PASSED] < math.inf:
                 one, two = (names[i] for i in chosen[n])
                 there = np.vstack([run.at(float(row[PASSED])).instant().state, np.zeros(STATE_WIDTH)])
-                lie = lies(solids, chosen[n : n + 1], there, 2.0 * slack[n : n + 1])[0]
+                lie = lies(scene, chosen[n : n + 1], there, 2.0 * slack[n : n + 1])[0]
                 collisions.append(Collision(float(row[PASSED]), one, two, float(row[THERE]), lie))
     pairs = (
         Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
         for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)
     )
     return Clearances(tuple(pairs), tuple(sorted(collisions)), between.error, int(found[:, LOOKS].sum()))
+
+
+def passed_by(
+    passing: bool, chosen: Ints, last: Ints, fine: Floats, thresholds: Floats, scene: Scene, motions: Motions
+) -> Floats:
+    """The least clearance of each pair, or its first passing (n, FOUND_WIDTH): by kernels where both are built in."""
+    out, apart, k = np.zeros((len(chosen), FOUND_WIDTH)), scene.apart(chosen), len(motions.t)
+    room = Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros((MOST_HALVINGS + 2, 2)))
+    own = np.zeros((int((~apart).sum()), FOUND_WIDTH))
+    pass_by(passing, chosen[~apart], last[~apart], fine[~apart], thresholds[~apart], scene.solids, motions, room, own)
+    out[~apart] = own
+    if apart.any():
+        asked = chosen[apart], last[apart], fine[apart], thresholds[apart]
+        out[apart] = meshes.pass_by(passing, *asked, scene.solids, scene.skins, motions)
+    return out
 
 
 def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
@@ -209,14 +241,14 @@ def joined(run: Trajectory, names: tuple[str, ...], chosen: Ints) -> Bools:
 
 
 def thresholds_of(
-    chosen: Ints, solids: Solids, states: Floats, margin: float, slack: Floats, quiet: Bools, begins: list[bool],
+    chosen: Ints, scene: Scene, states: Floats, margin: float, slack: Floats, quiet: Bools, begins: list[bool],
     ends: list[bool],
 ) -> Floats:  # fmt: skip
     """How near each pair may come, step by step (n, k - 1)."""
     steps = len(states) - 1
     out = np.repeat(np.where(quiet, -slack, margin - slack)[:, None], steps, axis=1)
     if margin > 0.0 and (any(begins) or any(ends)):
-        gaps = np.array([at_rest(solids, chosen, state)[1] for state in states])
+        gaps = np.array([at_rest(scene, chosen, state)[1] for state in states])
         for n, parted in enumerate((gaps > margin).T):
             first, final = (int(np.argmax(p)) if p.any() else steps for p in (parted, parted[::-1]))
             if begins[n]:
@@ -226,23 +258,42 @@ def thresholds_of(
     return out
 
 
-def at_rest(solids: Solids, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
+def at_rest(scene: Scene, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
     """Poses of all solids in a state (nb + 1, STATE_WIDTH), and the clearance of each pair."""
+    solids, apart = scene.solids, scene.apart(chosen)
     frames = ground_frames(len(state) - 1)
     fill_frames(state, frames)
     poses, out = np.zeros((len(solids.what), POSE_WIDTH)), np.zeros((len(chosen), ANSWER_WIDTH))
     fill_poses(solids, frames, poses)
     distances(chosen, solids, poses, out)
+    for n in np.flatnonzero(apart):
+        couple, turn, place = coupled(scene, int(chosen[n, 0]), int(chosen[n, 1]), state)
+        out[n, GAP] = couple.apart(turn, place)[0]
     return poses, out[:, GAP]
 
 
-def lies(solids: Solids, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
+def coupled(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, Floats, Floats]:
+    """Two skins, and turn and place of the second in the axes of the first, in a state."""
+    body = scene.solids.what[:, SOLID_BODY]
+    turns, places = meshes.seen(int(body[i]), int(body[j]), state[None])
+    return Couple(scene.skins[i], scene.skins[j]), turns[0], places[0]
+
+
+def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
     """How each pair lies in a state."""
-    poses, gaps = at_rest(solids, chosen, state)
-    return [
-        "apart" if gap > most else ("flush" if flush(i, j, solids, poses, most) else "jammed")
-        for (i, j), gap, most in zip(chosen, gaps, slack, strict=True)
-    ]
+    poses, gaps = at_rest(scene, chosen, state)
+    out: list[Lie] = []
+    for (i, j), apart, gap, most in zip(chosen, scene.apart(chosen), gaps, slack, strict=True):
+        if gap > most:
+            out.append("apart")
+            continue
+        if apart:
+            couple, turn, place = coupled(scene, i, j, state)
+            level = couple.flush(turn, place, ALIGNED, most)
+        else:
+            level = flush(i, j, scene.solids, poses, most)
+        out.append("flush" if level else "jammed")
+    return out
 
 
 def flush(i: int, j: int, solids: Solids, poses: Floats, slack: float) -> bool:

@@ -16,11 +16,12 @@ from quirkpy.analysis import ReactionAxes
 from quirkpy.between import ALLOWED, Between
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.solids import REACH, solids_of
+from quirkpy.kernels.solids import REACH
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
+from quirkpy.skins import solids_of
 from quirkpy.state import BodyState, JointState, State
 from quirkpy.stiff import driver_for
 

@@ -55,6 +55,26 @@ def cylinder(on: Card) -> None:
     on.text((123, 74), "radius", side="left", size=6.2)
 
 
+def mesh(on: Card) -> None:
+    """An angle of triangles, with a notch that is not filled."""
+    outline = [(-36, -32), (44, -32), (44, -4), (4, -4), (4, 34), (-36, 34)]
+    front, back = [[(x, y, z) for x, z in outline] for y in (-22, 22)]
+    for k in (1, 2, 3, 4):
+        a, b, c, d = front[k], front[k + 1], back[k + 1], back[k]
+        if k != 3:
+            on.fill(a, b, c, d, colour=TWO)
+            on.line(a, c, colour=PALE)
+    on.fill(front[3], front[4], back[4], back[3], colour=TWO)
+    on.line(front[3], back[4], colour=PALE)
+    on.fill(*front, colour=TWO)
+    for k in (2, 3, 4):
+        on.line(front[0], front[k], colour=PALE)
+    for point in front:
+        on.disc(point, 1.4)
+    on.text((124, 96), "vertices", size=6.2)
+    on.text((124, 86), "triangles", size=6.2)
+
+
 def sensor(on: Card) -> None:
     """A mark on a face that notices others within its reach."""
     on.box((-38, 0, 2), (44, 50, 50), TWO)

@@ -23,11 +23,12 @@ from quirkpy.parts.checks import (
     optional,
     positive,
     real,
+    shown,
     text,
     vector,
 )
 from quirkpy.parts.part import Part, PartError, checked
-from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.parts.triples import (
     NO_TURN,
     ORIGIN,
@@ -173,7 +174,8 @@ class Body(Part):
         if mass is None:
             return cls(name, shape=shape, **rest)
         kilograms = cls._size(name, "mass", positive, mass)
-        inertia = tuple(kilograms * moment for moment in shape.inertia_per_mass())
+        moments = shape.inertia_per_mass()
+        inertia = tuple(kilograms * x for x in moments) if is_triple(moments) else kilograms * np.array(moments)
         return cls(name, mass=kilograms, inertia=inertia, shape=shape, **rest)
 
     @classmethod
@@ -193,6 +195,13 @@ class Body(Part):
     ) -> Body:  # fmt: skip
         """A uniform cylinder; radius [m], length [m], axis: the body axis along which it lies."""
         return cls._uniform(name, cls._shape(name, Cylinder, radius, length, axis), mass, rest)
+
+    @classmethod
+    def mesh(cls, name: str, mesh: Mesh, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
+        """A uniform solid of any form; mesh: centred on the mass centre, as `mesh.centred()` is."""
+        if not isinstance(mesh, Mesh):
+            raise PartError(f"{cls.__name__} {name!r}: mesh is {shown(mesh)}, but must be a Mesh; Mesh.load reads one.")
+        return cls._uniform(name, mesh, mass, rest)
 
     @classmethod
     def rod(

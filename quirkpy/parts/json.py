@@ -42,7 +42,7 @@ SCHEMA = 1
 PART_TYPES: dict[str, type[Part]] = {
     cls.__name__: cls
     for cls in (
-        body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder,
+        body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder, shapes.Mesh,
         joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance, joints.Cylindrical,
         joints.Planar, joints.Universal, joints.PointOnLine, joints.PointOnPlane, joints.Parallel,
         joints.Perpendicular, joints.Screw, joints.Rope, couplings.Gear, couplings.Prescribed,

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from typing import Any, TypeAlias
 
-from quirkpy.parts.checks import AXES, Axis, Vector, lengths, positive, word
-from quirkpy.parts.part import Part, checked
+import numpy as np
+
+from quirkpy.parts.checks import AXES, Axis, Floats, Ints, Vector, lengths, locked, numbers, positive, real, word
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.triples import Triple
+
+#: Three principal moments, or a symmetric 3x3 matrix.
+Moments: TypeAlias = Triple | tuple[Triple, ...]
+
+#: A mesh counts as centred where its centre is off by no more than this share of its size.
+CENTRED = 1e-6
 
 
 class Shape(Part, ABC):
-    """A convex solid centred on the mass centre, its edges or its axis along body axes."""
+    """A solid in body axes, about the mass centre; boxes, spheres and cylinders are centred there."""
 
     @abstractmethod
-    def inertia_per_mass(self) -> tuple[float, float, float]:
-        """Principal moments about the centre, body axes, of the uniform solid of 1 kg [m2]."""
+    def inertia_per_mass(self) -> Moments:
+        """Moments about the mass centre, body axes, of the uniform solid of 1 kg [m2]: principal ones, or a matrix."""
 
 
 class Box(Shape):
@@ -47,3 +60,140 @@ class Cylinder(Shape):
         across = (3.0 * self.radius**2 + self.length**2) / 12.0
         x, y, z = (0.5 * self.radius**2 if axis == self.axis else across for axis in AXES)
         return x, y, z
+
+
+# --- meshes -----------------------------------------------------------------------------------------------------------
+def _vertices(value: Any) -> Any:
+    """Points (n, 3), as tuples."""
+    array = real(value)
+    if array.ndim != 2 or array.shape[1] != 3 or len(array) < 4:
+        raise ValueError(f"has shape {array.shape}, but must be points (n, 3), four or more")
+    return numbers(array, array.shape)
+
+
+def _triangles(value: Any) -> Any:
+    """Triples of whole numbers (m, 3), as tuples."""
+    array = real(value)
+    if array.ndim != 2 or array.shape[1] != 3 or len(array) < 4:
+        raise ValueError(f"has shape {array.shape}, but must be triples of vertices (m, 3), four or more")
+    whole = array.astype(np.int64)
+    if (whole != array).any():
+        raise ValueError("has numbers that are not whole, but must number the vertices from 0")
+    return tuple(map(tuple, whole.tolist()))
+
+
+class Mesh(Shape):
+    """A solid of any form, inside a closed surface of triangles.
+
+    vertices (n, 3) [m] in body axes, from the mass centre; triangles (m, 3): numbers of their vertices from 0,
+    counterclockwise seen from outside.  It need not be convex, and may be in several pieces.  `Mesh.load`
+    reads one from a file.
+    """
+
+    vertices: Sequence[Sequence[float]] | Floats = checked(_vertices)
+    triangles: Sequence[Sequence[int]] | Ints = checked(_triangles)
+
+    def validate(self) -> None:
+        numbered, n = self.corners, len(self.vertices)
+        if numbered.min() < 0 or numbered.max() >= n:
+            wrong = int(numbered.min() if numbered.min() < 0 else numbered.max())
+            raise self.refuse(f"triangles speak of vertex {wrong}, but there are {n}, numbered from 0.")
+        flat = np.flatnonzero(np.linalg.norm(self.normals, axis=1) == 0.0)
+        if len(flat):
+            raise self.refuse(f"triangle {flat[0]} has no area; leave it out and join its vertices.")
+        open_edge = self._open_edge()
+        if open_edge is not None:
+            one, two = open_edge
+            raise self.refuse(
+                f"its surface is not closed: of the edge between vertices {one} and {two} one side is missing, or both "
+                "triangles turn the same way; a solid needs every edge once in each sense."
+            )
+        if not self.volume > 0.0:
+            raise self.refuse(
+                f"its volume is {self.volume:.6g} m3, so its triangles turn clockwise seen from outside; "
+                "exchange two vertices of each."
+            )
+
+    def _open_edge(self) -> tuple[int, int] | None:
+        """An edge that does not go both ways, if there is one."""
+        edges = np.concatenate([self.corners[:, [k, (k + 1) % 3]] for k in range(3)])
+        found, sense = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+        ways = np.bincount(sense.ravel(), weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
+        wrong = np.flatnonzero(ways != 0.0)
+        return (int(found[wrong[0], 0]), int(found[wrong[0], 1])) if len(wrong) else None
+
+    @cached_property
+    def points(self) -> Floats:
+        """The vertices as an array (n, 3) [m]."""
+        return locked(np.array(self.vertices, dtype=float))
+
+    @cached_property
+    def corners(self) -> Ints:
+        """The triangles as an array (m, 3)."""
+        out = np.array(self.triangles, dtype=np.int64)
+        out.setflags(write=False)
+        return out
+
+    @cached_property
+    def normals(self) -> Floats:
+        """Outward normals of the triangles, twice as long as these have area (m, 3) [m2]."""
+        a, b, c = (self.points[self.corners[:, k]] for k in range(3))
+        return locked(np.cross(b - a, c - a))
+
+    @property
+    def volume(self) -> float:
+        """What the surface holds [m3]."""
+        return float((self.points[self.corners[:, 0]] * self.normals).sum()) / 6.0
+
+    @property
+    def centre(self) -> Floats:
+        """The centre of its volume (3,) [m]."""
+        sixth = (self.points[self.corners[:, 0]] * self.normals).sum(axis=1) / 6.0
+        return np.asarray((sixth[:, None] * self.points[self.corners].sum(axis=1)).sum(axis=0) / (4.0 * self.volume))
+
+    @property
+    def reach(self) -> float:
+        """How far it goes from the mass centre [m]."""
+        return float(np.linalg.norm(self.points, axis=1).max())
+
+    def centred(self) -> Mesh:
+        """The same solid with the centre of its volume where the mass centre is."""
+        return Mesh(self.points - self.centre, self.triangles)
+
+    def inertia_per_mass(self) -> Moments:
+        if np.linalg.norm(self.centre) > CENTRED * self.reach:
+            at = ", ".join(f"{x:.6g}" for x in self.centre)
+            raise self.refuse(
+                f"its volume is centred on ({at}), so the mass centre of what fills it evenly is not at the origin; "
+                "take mesh.centred(), or give mass and inertia to Body."
+            )
+        tips = self.points[self.corners]  # of tetrahedra over the origin
+        weight = (tips[:, 0] * self.normals).sum(axis=1) / (120.0 * self.volume)
+        total = tips.sum(axis=1)
+        second = np.einsum("m,mki,mkj->ij", weight, tips, tips) + np.einsum("m,mi,mj->ij", weight, total, total)
+        moments = np.trace(second) * np.eye(3) - 0.5 * (second + second.T)
+        x, y, z = moments.tolist()
+        return tuple(x), tuple(y), tuple(z)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], scale: float = 1.0) -> Mesh:
+        """The mesh in a file, an .stl or what else trimesh reads; scale: length of its unit [m], of millimetres 1e-3.
+
+        Its axes and its origin become those of the body: `centred` moves the centre of its volume there.
+        """
+        try:
+            import trimesh
+        except ImportError as error:
+            raise PartError("Mesh.load: this needs trimesh; pip install 'quirkpy[mesh]' brings it.") from error
+        try:
+            long = positive(scale)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"Mesh.load: scale {error}.") from None
+        try:
+            found = trimesh.load_mesh(path)
+            vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
+        except (AttributeError, OSError, KeyError, NotImplementedError, TypeError, ValueError) as error:
+            raise PartError(f"Mesh.load: {str(path)!r} cannot be read as a mesh: {error}.") from error
+        if not len(triangles):
+            raise PartError(f"Mesh.load: {str(path)!r} holds no triangles.")
+        return cls(long * vertices, triangles)

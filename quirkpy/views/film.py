@@ -12,7 +12,7 @@ import numpy as np
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats
-from quirkpy.parts.shapes import Box, Cylinder
+from quirkpy.parts.shapes import Box, Cylinder, Mesh
 from quirkpy.parts.triples import Triple
 from quirkpy.state import State
 from quirkpy.tables.merge import turned
@@ -135,6 +135,8 @@ def describe(body: Body, number: int) -> dict[str, Any]:
     across, axis, kind = [extent_of(shape)] * 3, "x", "sphere"
     if isinstance(shape, Box):
         across, kind = list(shape.size), "box"
+    elif isinstance(shape, Mesh):  # the box around the mass centre that holds it
+        across, kind = (2.0 * abs(shape.points).max(axis=0)).tolist(), "box"
     elif isinstance(shape, Cylinder):
         across, axis, kind = [shape.length, 2.0 * shape.radius, 2.0 * shape.radius], shape.axis, "cylinder"
     colour = list(rgb_of(colour_of(body, number)))

@@ -23,7 +23,7 @@ from quirkpy.parts.shapes import Shape
 from quirkpy.quat import to_array
 from quirkpy.trajectory import Trajectory
 from quirkpy.views.keyframes import keyframes, packed
-from quirkpy.views.solids import Mesh, mesh_of
+from quirkpy.views.solids import SHARP, Surface, mesh_of
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import colour_of
 
@@ -35,8 +35,6 @@ MOST = 3000
 EVENTS = 200
 #: What the page is made of, in this order.
 SCRIPTS = ("motion.js", "scene.js", "player.js", "graph.js", "plans.js", "panels.js", "study.js", "run.js", "begin.js")
-#: An edge is drawn where the surface bends by more than this [rad].
-SHARP = 0.5
 #: Names that every browser reads as colours.
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}|[a-z]{3,20}")
 
@@ -55,13 +53,13 @@ def bodies_of(system: Multibody) -> dict[str, Any]:
     return {"bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes]}
 
 
-def _plain(mesh: Mesh) -> dict[str, Any]:
+def _plain(mesh: Surface) -> dict[str, Any]:
     return {
         "corners": rounded(mesh.points), "triangles": mesh.triangles.tolist(), "edges": sharp_edges(mesh).tolist(),
     }  # fmt: skip
 
 
-def sharp_edges(mesh: Mesh) -> Ints:
+def sharp_edges(mesh: Surface) -> Ints:
     """The edges of a mesh at which its surface bends by more than SHARP, as pairs of points (e, 2)."""
     _, same = np.unique(np.round(mesh.points, 12), axis=0, return_inverse=True)
     a, b, c = (mesh.points[mesh.triangles[:, k]] for k in range(3))

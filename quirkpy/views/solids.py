@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats, Ints, direction
+from quirkpy.parts.checks import Bools, Floats, Ints, direction
 from quirkpy.parts.part import PartError
-from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.merge import turned
 from quirkpy.views.hidden import Piece, normal_of, ordered
 
@@ -18,6 +18,8 @@ from quirkpy.views.hidden import Piece, normal_of, ordered
 EYE, LIGHT = (0.45, -0.75, 0.8), (0.2, -0.55, 0.95)
 #: Corners of what is round, and the radius [m] of a body that has no shape of ours.
 ROUND, POINT = 36, 0.02
+#: An edge is drawn where the surface bends by more than this [rad].
+SHARP = 0.5
 STILL = np.array((1.0, 0.0, 0.0, 0.0))
 
 
@@ -40,7 +42,7 @@ class Patch(NamedTuple):
     edges: tuple[bool, ...]
 
 
-class Mesh(NamedTuple):
+class Surface(NamedTuple):
     """The surface of a shape in body axes: points (n, 3) [m] and triangles (m, 3), counterclockwise from outside."""
 
     points: Floats
@@ -79,7 +81,23 @@ def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
     if isinstance(solid.shape, Cylinder):  # its side is round: of the strips' edges those are seen that end it
         strips = facing[2:]
         edges[2:] = [(True, not strips[j - 1], True, not strips[j + 1 - ROUND]) for j in range(ROUND)]
+    if isinstance(solid.shape, Mesh):
+        edges = _edges_of(solid.shape, np.array(facing))
     return [Piece(number, corners, mine) for corners, mine, seen in zip(placed, edges, facing, strict=True) if seen]
+
+
+def _edges_of(shape: Mesh, facing: Bools) -> list[tuple[bool, ...]]:
+    """Which edges of the triangles of a mesh are seen: where it bends by more than SHARP, or turns from the eye."""
+    sides = np.sort(np.stack([shape.corners, np.roll(shape.corners, -1, axis=1)], axis=2), axis=2)
+    found, which = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True)
+    which = which.reshape(-1, 3)
+    units = shape.normals / np.linalg.norm(shape.normals, axis=1)[:, None]
+    sums, seen = np.zeros((len(found), 3)), np.zeros(len(found))
+    for k in range(3):
+        np.add.at(sums, which[:, k], units)
+        np.add.at(seen, which[:, k], np.where(facing, 1.0, 0.0))
+    flat = (np.linalg.norm(sums, axis=1) > 2.0 * math.cos(0.5 * SHARP)) & (seen != 1.0)
+    return [tuple(row) for row in (~flat[which]).tolist()]
 
 
 def brightness(corners: Floats) -> float:
@@ -87,8 +105,10 @@ def brightness(corners: Floats) -> float:
     return max(0.0, float(normal_of(corners - corners.mean(axis=0)) @ LIGHT) / float(np.linalg.norm(LIGHT)))
 
 
-def mesh_of(shape: Shape | None) -> Mesh:
+def mesh_of(shape: Shape | None) -> Surface:
     """The surface of a shape as triangles: for painters that turn the view themselves."""
+    if isinstance(shape, Mesh):
+        return Surface(shape.points, shape.corners)
     if not isinstance(shape, (Box, Cylinder)):
         return _of_sphere(shape.radius if isinstance(shape, Sphere) else POINT)
     polygons = faces(shape, np.zeros(3), STILL)
@@ -97,10 +117,10 @@ def mesh_of(shape: Shape | None) -> Mesh:
         np.stack([np.full(len(p) - 2, a), a + 1 + np.arange(len(p) - 2), a + 2 + np.arange(len(p) - 2)], axis=1)
         for a, p in zip(first, polygons, strict=False)
     ]
-    return Mesh(np.concatenate(polygons), np.concatenate(fans))
+    return Surface(np.concatenate(polygons), np.concatenate(fans))
 
 
-def _of_sphere(radius: float) -> Mesh:
+def _of_sphere(radius: float) -> Surface:
     """Rings from pole to pole, every ring with as many points."""
     rings, n = ROUND // 2, ROUND
     down = math.pi * np.arange(rings + 1)[:, None] / rings
@@ -111,7 +131,7 @@ def _of_sphere(radius: float) -> Mesh:
     c, d = a + n, b + n
     lower = np.stack([a, c, d], axis=-1)[:-1].reshape(-1, 3)  # the last ring is a point
     upper = np.stack([a, d, b], axis=-1)[1:].reshape(-1, 3)  # and so is the first
-    return Mesh(radius * points.reshape(-1, 3), np.concatenate([lower, upper]))
+    return Surface(radius * points.reshape(-1, 3), np.concatenate([lower, upper]))
 
 
 def faces(shape: Shape | None, towards: Floats, q: Floats) -> list[Floats]:
@@ -120,6 +140,8 @@ def faces(shape: Shape | None, towards: Floats, q: Floats) -> list[Floats]:
         return _of_box(0.5 * np.array(shape.size))
     if isinstance(shape, Cylinder):
         return _of_cylinder(shape)
+    if isinstance(shape, Mesh):
+        return list(shape.points[shape.corners])
     radius = shape.radius if isinstance(shape, Sphere) else POINT
     across = turned(np.array([q * (1.0, -1.0, -1.0, -1.0)]), towards[None])[0]  # a disc that faces the eye
     one = np.cross(across, (1.0, 0.0, 0.0) if abs(across[0]) < 0.9 else (0.0, 1.0, 0.0))

@@ -9,7 +9,7 @@ import numpy as np
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import Floats
-from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.quat import to_array
 from quirkpy.state import State
 from quirkpy.tables.merge import turned
@@ -149,4 +149,6 @@ def extent_of(shape: Shape | None) -> float:
         return float(max(shape.size))
     if isinstance(shape, Cylinder):
         return float(max(shape.length, 2.0 * shape.radius))
+    if isinstance(shape, Mesh):
+        return float(np.ptp(shape.points, axis=0).max())
     return 2.0 * (shape.radius if isinstance(shape, Sphere) else POINT)

@@ -11,7 +11,7 @@ import numpy as np
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats
-from quirkpy.parts.shapes import Box, Cylinder
+from quirkpy.parts.shapes import Box, Cylinder, Mesh
 from quirkpy.state import State
 from quirkpy.views.curves import prefixed
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
@@ -72,7 +72,7 @@ def view_of(
         if faint and solid.number == 0:
             continue
         colour = np.array(to_rgb(colour_of(body, solid.number)))
-        flat = isinstance(solid.shape, (Box, Cylinder))
+        flat = isinstance(solid.shape, (Box, Cylinder, Mesh))
         for piece in pieces_of(0, solid, towards):
             light = brightness(piece.corners) if flat else 0.55
             add([piece], Look((*(colour * (0.55 + 0.45 * light)), 0.25 if faint else 1.0), PALE if faint else INK))

@@ -123,6 +123,7 @@ PRIMITIVES: tuple[qp.Primitive, ...] = (
 OTHERS: tuple[qp.Part, ...] = (
     HUB, ARM, qp.GROUND, EAST, WEST, RAMP, ORBIT, COIL, *MAGNETS, *CHARGES, SWINGING, *SUPERCONDUCTORS,
     qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
+    qp.Mesh(((0.0, 0, 0), (0.3, 0, 0), (0, 0.2, 0), (0, 0, 0.1)), ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))),
 )  # fmt: skip
 
 EVENTS: tuple[qp.Event, ...] = (

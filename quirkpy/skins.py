@@ -1,0 +1,318 @@
+"""Skins: surfaces of triangles about bodies, and how far two of them are apart, as python-fcl finds it.
+
+A box has the skin of itself, a sphere that of its centre, with a radius around it, and a cylinder that of a prism of
+`ROUND` sides which strays from it, to either side, by no more than 5e-6 of its radius.  Two skins that are apart are as
+far apart as their nearest triangles, exactly.  Of two that overlap one is drawn out along likely directions, and back
+until it touches: the least of these ways is the depth.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from quirkpy.kernels import solids as built_in
+from quirkpy.kernels.solids import Solids
+from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.parts.part import PartError
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from quirkpy.parts.triples import NO_TURN, ORIGIN, Nine, Triple, triple
+from quirkpy.tables.tables import Tables
+
+#: How far apart [m], below zero a depth, and the direction from the first to the second.
+Apart: TypeAlias = tuple[float, Floats]
+
+#: Sides of the prism that stands for a cylinder.
+ROUND = 720
+#: Nearer than this share of the size the direction between nearest points has lost its digits.
+NEARLY = 1e-7
+#: One is drawn out by this share of the size to begin with, and by so much more, so often, until it is outside.
+OUTSIDE, FARTHER, MOST_DRAWN = 1e-3, 4.0, 8
+#: It is drawn back until it is as near as this share of the size, in so many moves at most.
+SETTLED, MOST_MOVES = 1e-9, 80
+#: So many contacts are looked at, so many of their faces, and the best so many directions are followed to the end.
+CONTACTS, FACES, FOLLOWED = 64, 8, 3
+#: So many directions are tried where it has to be drawn farther.
+FEW = 24
+#: The hull of a convex skin holds no more than the skin but for this share.
+CONVEX = 1e-9
+
+
+def _fcl() -> Any:
+    """python-fcl, when it is needed."""
+    try:
+        import fcl
+    except ImportError as error:
+        raise PartError("clearances: a Mesh needs python-fcl; pip install 'quirkpy[mesh]' brings it.") from error
+    return fcl
+
+
+class Skin:
+    """The surface of a shape in the axes of its body, on a fixed one in N: points (n, 3), triangles (m, 3), which of
+    these are flat faces of the shape and not parts of a round one (m,), and how far it reaches beyond [m]."""
+
+    def __init__(self, shape: Shape, point: Triple, axes: Nine) -> None:
+        points, self.triangles, self.flat, self.radius = surface_of(shape)
+        self.points = points @ np.reshape(axes, (3, 3)).T + point
+        self.low, self.high = self.points.min(axis=0), self.points.max(axis=0)
+        self.reach = float(np.linalg.norm(self.points, axis=1).max()) + self.radius
+        self.middle = 0.5 * (self.low + self.high)
+        self.ball = float(np.linalg.norm(self.points - self.middle, axis=1).max()) + self.radius
+
+    @cached_property
+    def corners(self) -> Floats:
+        """The corners of all triangles (m, 3, 3)."""
+        return np.asarray(self.points[self.triangles])
+
+    @cached_property
+    def normals(self) -> Floats:
+        """Unit normals outwards (m, 3); zero for the point that a sphere is."""
+        a, b, c = (self.corners[:, k] for k in range(3))
+        out = np.cross(b - a, c - a)
+        size = np.linalg.norm(out, axis=1)[:, None]
+        return np.asarray(out / np.where(size > 0.0, size, 1.0))
+
+    @cached_property
+    def model(self) -> Any:
+        """The triangles as python-fcl keeps them."""
+        made = _fcl().BVHModel()
+        made.beginModel(len(self.points), len(self.triangles))
+        made.addSubModel(self.points, self.triangles)
+        made.endModel()
+        return made
+
+    @cached_property
+    def hull(self) -> tuple[Floats, bool]:
+        """The corners of the convex hull (k, 3), and whether that is all of it."""
+        if not self.flat.any() and self.radius > 0.0:
+            return self.points[:1], True
+        from scipy.spatial import ConvexHull
+
+        found = ConvexHull(self.points)
+        volume = float((self.corners[:, 0] * np.cross(self.corners[:, 1], self.corners[:, 2])).sum()) / 6.0
+        return self.points[found.vertices], bool(found.volume - volume <= CONVEX * found.volume)
+
+    def holds(self, x: Floats) -> bool:
+        """Whether a point is inside: seen from there the surface fills all directions."""
+        if self.radius > 0.0 or (x <= self.low).any() or (x >= self.high).any():
+            return False
+        a, b, c = (self.corners[:, k] - x for k in range(3))
+        la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
+        over = (a * np.cross(b, c)).sum(axis=1)
+        under = la * lb * lc + (a * b).sum(axis=1) * lc + (b * c).sum(axis=1) * la + (c * a).sum(axis=1) * lb
+        return bool(np.arctan2(over, under).sum() > math.pi)
+
+
+def surface_of(shape: Shape) -> tuple[Floats, Ints, Bools, float]:
+    """Points, triangles, which of these are flat faces, and how far it reaches beyond, in the axes of the shape."""
+    if isinstance(shape, Mesh):
+        return shape.points, shape.corners, np.ones(len(shape.corners), dtype=bool), 0.0
+    if isinstance(shape, Box):
+        points = 0.5 * np.array(list(itertools.product((-1.0, 1.0), repeat=3))) * shape.size
+        sides = np.array([(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+        return points, np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]]]), np.ones(12, dtype=bool), 0.0
+    if isinstance(shape, Sphere):
+        return np.zeros((3, 3)), np.array([[0, 1, 2]]), np.zeros(1, dtype=bool), shape.radius
+    if isinstance(shape, Cylinder):
+        return prism(shape)
+    raise TypeError(f"{type(shape).__name__} is no shape whose distance is known")
+
+
+def prism(shape: Cylinder) -> tuple[Floats, Ints, Bools, float]:
+    """The skin of a cylinder: as much of each side lies within as without."""
+    k, n = "xyz".index(shape.axis), np.arange(ROUND)
+    radius = 2.0 * shape.radius / (1.0 + math.cos(math.pi / ROUND))
+    points = np.zeros((2 * ROUND + 2, 3))
+    for ring in (0, 1):
+        rows = slice(ring * ROUND, (ring + 1) * ROUND)
+        points[rows, (k + 1) % 3] = radius * np.cos(2.0 * math.pi * n / ROUND)
+        points[rows, (k + 2) % 3] = radius * np.sin(2.0 * math.pi * n / ROUND)
+        points[rows, k] = points[2 * ROUND + ring, k] = (ring - 0.5) * shape.length
+    low, then = n, (n + 1) % ROUND
+    ends = [
+        np.stack([then, low, 0 * n + 2 * ROUND], 1),
+        np.stack([low + ROUND, then + ROUND, 0 * n + 2 * ROUND + 1], 1),
+    ]
+    sides = [np.stack([low, then, then + ROUND], 1), np.stack([low, then + ROUND, low + ROUND], 1)]
+    return points, np.concatenate(ends + sides), np.repeat([True, False], 2 * ROUND), 0.0
+
+
+# --- pairs ------------------------------------------------------------------------------------------------------------
+class Couple:
+    """Two skins of which the second is seen from the first: turned by T (3, 3), its body at y (3,)."""
+
+    def __init__(self, one: Skin, two: Skin) -> None:
+        fcl = self.fcl = _fcl()
+        self.one, self.two = one, two
+        self.first, self.second = fcl.CollisionObject(one.model), fcl.CollisionObject(two.model)
+        self.request = fcl.DistanceRequest(enable_nearest_points=True)
+        self.contacts = fcl.CollisionRequest(num_max_contacts=CONTACTS, enable_contact=True)
+        self.radius = one.radius + two.radius
+        self.size = one.ball + two.ball
+
+    def apart(self, T: Floats, y: Floats) -> Apart:
+        """How far they are apart, or how deep one is in the other."""
+        far, way, touching = self._surfaces(T, y)
+        inside = far > 0.0 and self._one_inside(T, y)
+        if self.radius > 0.0:
+            n = way / far if far > NEARLY * self.size else self._outwards(T, touching)
+            return (-far - self.radius, -n) if inside else (far - self.radius, n)
+        if far > NEARLY * self.size and not inside:
+            return far, way / far
+        depth, n = self._drawn_out(T, y, touching)
+        return (far if far > 0.0 and not inside else min(0.0, -depth)), n
+
+    def _surfaces(self, T: Floats, y: Floats) -> tuple[float, Floats, tuple[int, int]]:
+        """How far the surfaces are apart, the way between nearest points, and on which triangles these are."""
+        self.second.setTransform(self.fcl.Transform(T, y))
+        found = self.fcl.DistanceResult()
+        far = max(0.0, float(self.fcl.distance(self.first, self.second, self.request, found)))
+        p, q = found.nearest_points
+        return far, np.asarray(q - p), (found.b1, found.b2)
+
+    def _one_inside(self, T: Floats, y: Floats) -> bool:
+        """Whether one of two whose surfaces do not meet is within the other."""
+        return self.one.holds(T @ self.two.points[0] + y) or self.two.holds((self.one.points[0] - y) @ T)
+
+    def _outwards(self, T: Floats, touching: tuple[int, int]) -> Floats:
+        """From the first to the second where a sphere's centre lies on the other."""
+        return self.one.normals[touching[0]] if self.two.radius > 0.0 else -T @ self.two.normals[touching[1]]
+
+    # --- where they overlap -------------------------------------------------------------------------------------
+    def _drawn_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
+        """The least way found by which the second comes out of the first, and its direction."""
+        directions, out = self._directions(T, y, touching), OUTSIDE * self.size
+        for _ in range(MOST_DRAWN):
+            tried = [(n, *self._surfaces(T, y + out * n)[:2]) for n in directions]
+            ways = sorted((out * float(n @ m) / far - far, k) for k, (n, far, m) in enumerate(tried) if far > 0.0)
+            outside = (k for _, k in ways if not self._one_inside(T, y + out * tried[k][0]))
+            followed = list(itertools.islice(outside, FOLLOWED))
+            if followed:
+                break
+            directions, out = directions[:FEW], FARTHER * out
+        else:
+            return 2.0 * self.size, directions[0]
+        found = []
+        for k in followed:
+            n, far, m = tried[k]
+            found.append((self._back(T, y, n, out), n))
+            n = m / far  # maybe a better one
+            if self._surfaces(T, y + out * n)[0] > 0.0 and not self._one_inside(T, y + out * n):
+                found.append((self._back(T, y, n, out), n))
+        return min(found, key=lambda way: way[0])
+
+    def _back(self, T: Floats, y: Floats, n: Floats, out: float) -> float:
+        """How far the second is out along n when it touches on its way back from outside: it never passes anything."""
+        for _ in range(MOST_MOVES):
+            far = self._surfaces(T, y + out * n)[0]
+            out -= far
+            if far <= SETTLED * self.size or out < 0.0:
+                break
+        return out
+
+    def _directions(self, T: Floats, y: Floats, touching: tuple[int, int]) -> list[Floats]:
+        """Likely directions: normals of faces that meet, their sums, what is perpendicular to edges that meet, and the
+        line of centres."""
+        self.second.setTransform(self.fcl.Transform(T, y))
+        result = self.fcl.CollisionResult()
+        self.fcl.collide(self.first, self.second, self.contacts, result)
+        met = [touching, *((contact.b1, contact.b2) for contact in result.contacts)]
+        rows = np.array([pair for pair in met if min(pair) >= 0], dtype=np.int64).reshape(-1, 2)
+        mine, other = self.one.normals[rows[:, 0]], -self.two.normals[rows[:, 1]] @ T.T
+        normals = distinct(np.concatenate([mine, other]))[:FACES]
+        sums = [a + b for a, b in itertools.combinations(normals, 2)]
+        centres = T @ self.two.middle + y - self.one.middle
+        every = [*normals, centres, normals.sum(axis=0), *sums, np.array([0.0, 0.0, 1.0])]
+        for (i, j), outwards in zip(rows[:FACES], (mine + other)[:FACES], strict=False):
+            a, b = self.one.corners[i], self.two.corners[j] @ T.T
+            across = np.cross((np.roll(a, -1, axis=0) - a)[:, None], (np.roll(b, -1, axis=0) - b)[None]).reshape(-1, 3)
+            every += list(np.where(across @ outwards < 0.0, -1.0, 1.0)[:, None] * across)
+        sizes = np.linalg.norm(every, axis=1)
+        return list(distinct(np.array([d / s for d, s in zip(every, sizes, strict=True) if s > 1e-9 * sizes.max()])))
+
+    # --- how they lie -------------------------------------------------------------------------------------------
+    def flush(self, T: Floats, y: Floats, aligned: float, slack: float) -> bool:
+        """Whether a flat face of one lies on one of the other: their normals enclose less than `aligned` [rad], and
+        they do not overlap by more than the slack [m]."""
+        a, n = self.one.corners[self.one.flat], self.one.normals[self.one.flat]
+        b, m = self.two.corners[self.two.flat] @ T.T + y, self.two.normals[self.two.flat] @ T.T
+        for _ in range(2):
+            close = near(a, b, slack)
+            a, n = a[close], n[close]
+            close = near(b, a, slack)
+            b, m = b[close], m[close]
+        for face, normal in zip(a, n, strict=True):
+            others = b[m @ normal < -math.cos(aligned)]
+            heights = (others - face[0]) @ normal
+            level = (heights.mean(axis=1) >= -slack) & (heights.min(axis=1) <= slack)
+            if any(meet(face, other, normal, slack) for other in others[level]):
+                return True
+        return False
+
+
+def near(mine: Floats, others: Floats, within: float) -> Bools:
+    """Which triangles (m, 3, 3) are so near to the box around some others."""
+    if not len(others):
+        return np.zeros(len(mine), dtype=bool)
+    low, high = others.min(axis=(0, 1)) - within, others.max(axis=(0, 1)) + within
+    return np.asarray((mine.max(axis=1) >= low).all(axis=1) & (mine.min(axis=1) <= high).all(axis=1))
+
+
+def meet(one: Floats, two: Floats, normal: Floats, slack: float) -> bool:
+    """Whether two triangles (3, 3), seen along a normal, touch or overlap."""
+    sides = np.concatenate([np.roll(one, -1, axis=0) - one, np.roll(two, -1, axis=0) - two])
+    ways = np.cross(sides, normal)
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    a, b = one @ ways.T, two @ ways.T
+    gaps = np.maximum(b.min(axis=0) - a.max(axis=0), a.min(axis=0) - b.max(axis=0))
+    return bool(gaps.max() <= slack)
+
+
+def distinct(directions: Floats) -> Floats:
+    """Directions (n, 3) without those that are there already, in their order; zero is none."""
+    _, first = np.unique(np.round(directions, 7) + 0.0, axis=0, return_index=True)
+    kept = directions[np.sort(first)]
+    return np.asarray(kept[np.linalg.norm(kept, axis=1) > 0.5])
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
+    """The bodies that have a shape, by name, and their solids; the ball around it stands for a mesh."""
+    bodies = (*t.bodies, *t.fixed)
+    if not any(isinstance(body.shape, Mesh) for body in bodies):
+        return built_in.solids_of(t)
+    names = tuple(body.name for body in bodies if body.shape is not None)
+    rows = [
+        (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
+        for body, shape, point, axes in placed(t)
+    ]
+    return names, built_in.solids(rows)
+
+
+def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
+    """Row of the body, shape, and where that is in its axes, on a fixed body in N; of bodies that have a shape."""
+    moving = [(k, body.shape, ORIGIN, NO_TURN) for k, body in enumerate(t.bodies)]
+    fixed = [(t.n_bodies, body.shape, triple(body.position), body.matrix9) for body in t.fixed]
+    return [(k, shape, point, axes) for k, shape, point, axes in (*moving, *fixed) if shape is not None]
+
+
+_skins: WeakKeyDictionary[Tables, list[Skin]] = WeakKeyDictionary()
+
+
+def meshed(t: Tables) -> Bools:
+    """Which solids are meshes (n,)."""
+    return np.array([isinstance(shape, Mesh) for _, shape, _, _ in placed(t)], dtype=bool)
+
+
+def skins_of(t: Tables) -> list[Skin]:
+    """The skins of all solids; made once."""
+    if t not in _skins:
+        _skins[t] = [Skin(shape, point, axes) for _, shape, point, axes in placed(t)]
+    return _skins[t]

@@ -185,13 +185,19 @@ class Couple:
 
     # --- where they overlap -------------------------------------------------------------------------------------
     def _drawn_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
-        """The least way found by which the second comes out of the first, and its direction."""
+        """The least way found by which the second comes out of the first, and its direction.
+
+        Those directions are followed that promise the least way if what is nearest outside is what overlaps here, which
+        it is where both are convex, and those along which it is the farthest outside, which lead out in any case.
+        """
         directions, out = self._directions(T, y, touching), OUTSIDE * self.size
         for _ in range(MOST_DRAWN):
             tried = [(n, *self._surfaces(T, y + out * n)[:2]) for n in directions]
-            ways = sorted((out * float(n @ m) / far - far, k) for k, (n, far, m) in enumerate(tried) if far > 0.0)
-            outside = (k for _, k in ways if not self._one_inside(T, y + out * tried[k][0]))
-            followed = list(itertools.islice(outside, FOLLOWED))
+            apart = [k for k, (_, far, _) in enumerate(tried) if far > 0.0]
+            promise = {k: out * float(tried[k][0] @ tried[k][2]) / tried[k][1] - tried[k][1] for k in apart}
+            ranked = sorted(apart, key=promise.__getitem__), sorted(apart, key=lambda k: -tried[k][1])
+            outside = ((k for k in ks if not self._one_inside(T, y + out * tried[k][0])) for ks in ranked)
+            followed = list(dict.fromkeys(k for ks in outside for k in itertools.islice(ks, FOLLOWED)))
             if followed:
                 break
             directions, out = directions[:FEW], FARTHER * out

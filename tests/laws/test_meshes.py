@@ -206,6 +206,22 @@ def test_an_angle_is_its_two_boxes(seed: int) -> None:
             assert found_at[0] == pytest.approx(min(times), abs=5e-5)
 
 
+def test_hinged_angles_close_at_a_quarter_turn() -> None:
+    """An arm of one L swings into the notch of another, and a quarter turn from flush meets both walls at once: the
+    slack is used up along the diagonal."""
+    shape, centre = angle_iron().centred(), angle_iron().centre
+    edge, at = np.array([2.0 * SIDE, SIDE, 0.0]), centre + (2.0 * SIDE, 0.0, 0.0)
+    base = qp.Body.mesh("base", shape, fixed=True, position=centre)
+    wing = qp.Body.mesh(
+        "wing", shape, 1.0, position=at, velocity=np.cross((0.0, 0.0, 1.0), at - edge), angular_velocity=(0.0, 0.0, 1.0)
+    )
+    hinge = qp.Revolute("hinge", base, wing, at=edge, axis=(0, 0, 1))
+    result = measured([base, wing], hinge, duration=1.6)
+    assert result.pairs[0].begins == "flush"
+    over = SLACK * shape.reach / (math.sqrt(2.0) * SIDE)
+    assert result.collisions[0].t == pytest.approx(0.5 * math.pi + over, abs=1e-5)
+
+
 def test_a_box_passes_through_the_notch() -> None:
     """Where the hull is filled and the L is not; a little nearer it scrapes along a wall."""
     notch = qp.Body.mesh("notch", angle_iron(), fixed=True)

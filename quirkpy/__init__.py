@@ -77,7 +77,7 @@ from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.quat import Quaternion, rotation
-from quirkpy.state import BodyState, JointState, State
+from quirkpy.state import BodyState, JointState, SensorState, State
 from quirkpy.trajectory import Trajectory
 
 __version__ = "0.1.0.dev0"
@@ -187,6 +187,7 @@ __all__ = [
     "Schedule",
     "Screw",
     "Sensor",
+    "SensorState",
     "SensorsMeet",
     "SettleRule",
     "Shape",

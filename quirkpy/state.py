@@ -12,11 +12,13 @@ import numpy as np
 
 from quirkpy import quat
 from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.integrator import RIM
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import Floats, Ints, number, numbers, shown, vector
 from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, Coordinate, GeneralJoint, Joint, Relation
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
+from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.triples import Nine, Triple, add, array, product, product_back, sub, turn, turn_back
 from quirkpy.tables.record import Record
 from quirkpy.tables.tables import ANGLE, Selection, Tables
@@ -48,6 +50,17 @@ class JointState(NamedTuple):
         """From values and rates of the coordinates of a joint (n, 2), or of arrays of them (n, 2, k)."""
         turning = np.array([c.kind == "angle" for c in names], dtype=bool)
         return cls(*(_alone(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1])))
+
+
+class SensorState(NamedTuple):
+    """What a sensor notices: signal, whether it fires; distance [m] and misalignment [rad] of the z axes and, modulo the
+    roll, of the x axes to its partner, the compatible sensor of another body that is closest to making it fire; inf and
+    None where there is none.  Arrays (k,) along a run."""
+
+    signal: Any
+    distance: Any
+    misalignment: Any
+    partner: Any
 
 
 def _alone(values: Floats) -> Any:
@@ -105,18 +118,20 @@ class State(Record):
 
     # --- reading ------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """`BodyState` of a body, or `JointState` of an active joint or candidate."""
+        """`BodyState` of a body, `JointState` of an active joint or candidate, or `SensorState` of a sensor."""
         if name in self.bodies:
             k = self.bodies.index(name)
             return BodyState(self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k])
         tables = self._tables(f"reading {name!r}")
         if name in tables.joint_index:
             return self._joint(tables.joint_index[name])
+        for k, sensor in enumerate(tables.sensors):
+            if sensor.name == name:
+                return noticed(self.instant(), k)
         for body in tables.fixed:
             if body.name == name:
                 return BodyState(np.array(body.position), body.orientation, np.zeros(3), np.zeros(3))
-        known = ", ".join((*self.bodies, *(b.name for b in tables.fixed), *tables.joint_names))
-        raise KeyError(f"no body or joint is called {name!r}; there are: {known}")
+        raise KeyError(f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}")
 
     def _joint(self, k: int) -> JointState:
         t = self._tables("reading a joint")
@@ -235,6 +250,46 @@ def _time(value: Any) -> float:
         return number(value)
     except (TypeError, ValueError) as error:
         raise PartError(f"replace: t {error}.") from None
+
+
+def names_in(t: Tables) -> tuple[str, ...]:
+    """All that a state or a run can be asked about by name; fixed bodies are those of a state."""
+    return (*t.body_names, *(body.name for body in t.fixed), *t.joint_names, *(sensor.name for sensor in t.sensors))
+
+
+def partners(t: Tables, k: int) -> list[int]:
+    """Numbers of the sensors that sensor k can notice: of other bodies, and each accepts the other."""
+    elsewhere = t.site_body[t.sensor_site] != t.site_body[t.sensor_site[k]]
+    return np.flatnonzero(t.sensor_accepts[k] & elsewhere).tolist()
+
+
+def common_range(one: Sensor, two: Sensor) -> tuple[float, float, float]:
+    """Reach [m], alignment [rad] and roll [rad, 0: any] of a pair: what satisfies both sensors."""
+    return min(one.reach, two.reach), min(one.alignment, two.alignment), max(one.roll or 0.0, two.roll or 0.0)
+
+
+def noticed(at: Instant, k: int) -> SensorState:
+    """What sensor k notices; a pair on the rim of its range, where a run locates that it meets, counts as inside."""
+    t = at.selection.tables
+    nearest, out = math.inf, SensorState(False, math.inf, math.inf, None)
+    for other in partners(t, k):
+        one, two = t.sensors[k], t.sensors[other]
+        reach, alignment, roll = common_range(one, two)
+        distance, off = _apart(at, one.site, two.site, roll)
+        ratio = max(distance / reach, off / alignment)
+        if ratio < nearest:
+            nearest, out = ratio, SensorState(ratio <= 1.0 + RIM, distance, off, two.name)
+    return out
+
+
+def _apart(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
+    """Distance [m] of two sites that should face each other, and by how much their axes miss that [rad]."""
+    (x1, e1), (x2, e2) = _placed(at, one), _placed(at, two)
+    turned = array(product_back(e1, e2))  # the axes of the second site in those of the first, as columns
+    off = math.acos(max(-1.0, min(1.0, -turned[2, 2])))
+    if roll > 0.0:
+        off = max(off, abs(math.remainder(math.atan2(turned[1, 0], turned[0, 0]), roll)))
+    return math.dist(x1, x2), off
 
 
 def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:

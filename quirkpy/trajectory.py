@@ -22,7 +22,7 @@ from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
 from quirkpy.skins import solids_of
-from quirkpy.state import BodyState, JointState, State
+from quirkpy.state import BodyState, JointState, SensorState, State, names_in
 from quirkpy.stiff import driver_for
 
 if TYPE_CHECKING:
@@ -222,15 +222,17 @@ class Trajectory:
 
     # --- bodies and joints --------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """A body (`BodyState` of arrays) or a joint (`JointCourse`)."""
+        """A body (`BodyState` of arrays), a joint (`JointCourse`) or a sensor (`SensorState` of arrays)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(rows[:, Q:V])
             return BodyState(rows[:, R:Q], turns, rows[:, V:OMEGA], rows[:, OMEGA:STATE_WIDTH])
         tables = self.system.tables
+        if any(sensor.name == name for sensor in tables.sensors):
+            return SensorState(*map(np.array, zip(*(state[name] for state in self.states), strict=True)))
         if name not in tables.joint_index:
-            known = ", ".join((*self.start.bodies, *tables.joint_names))
-            raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")
+            known = ", ".join(known for known in names_in(tables) if all(body.name != known for body in tables.fixed))
+            raise KeyError(f"no moving body, joint or sensor is called {name!r}; there are: {known}")
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
         both = np.array([state.instant().coordinates(which) for state in self.states])

@@ -13,7 +13,7 @@ from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP
 from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
+from quirkpy.state import State, common_range, partners
 from quirkpy.tables import Selection
 
 
@@ -78,12 +78,10 @@ def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
     t = selection.tables
     out = []
     for i, one in enumerate(t.sensors):
-        for j, two in enumerate(t.sensors[:i]):
-            if t.sensor_accepts[i, j] and t.site_body[t.sensor_site[i]] != t.site_body[t.sensor_site[j]]:
-                reach, alignment = min(one.reach, two.reach), min(one.alignment, two.alignment)
-                numbers = (reach, alignment, max(one.roll or 0.0, two.roll or 0.0))
-                sites, names = (int(t.sensor_site[j]), int(t.sensor_site[i])), (two.name, one.name)
-                out.append(watched_function(event, MEETING, numbers, sites=sites, sensors=names))
+        for j in (j for j in partners(t, i) if j < i):
+            two, sites = t.sensors[j], (int(t.sensor_site[j]), int(t.sensor_site[i]))
+            numbers = common_range(two, one)
+            out.append(watched_function(event, MEETING, numbers, sites=sites, sensors=(two.name, one.name)))
     return out
 
 

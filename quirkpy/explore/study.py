@@ -21,6 +21,7 @@ from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.options import Option, mated
 from quirkpy.explore.safety import Safety
+from quirkpy.kernels.integrator import RIM
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, not_negative, shown, word
@@ -33,9 +34,6 @@ from quirkpy.tables.merge import turned
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
-
-#: How much a pair may exceed reach or alignment and still be in range: what an event leaves of them.
-RIM = 1e-6
 
 
 class Study:

@@ -158,3 +158,36 @@ def test_a_stop_that_holds_from_the_start_leaves_a_pair_on_the_rim_in_range() ->
     on = run.system.at(run.final).with_(*held).simulate(0.5, stop=[qp.SensorsMeet()], step=SHORT)
     assert on.final.held == ("floor lower",)
     assert on.stop is qp.Stop.END
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.031])
+def test_a_sensor_fires_from_where_it_meets(speed: float) -> None:
+    """The second cube closes in along x: distance 0.1 - speed t, axes aligned throughout."""
+    run = drifting(speed).simulate(5.0, stop=[qp.SensorsMeet()], step=SHORT)
+    for name, other in (("one east", "two west"), ("two west", "one east")):
+        seen = run[name]
+        assert np.allclose(seen.distance, SIDE - speed * run.t, rtol=0, atol=1e-12)
+        assert np.allclose(seen.misalignment, 0.0, atol=1e-7)
+        assert seen.signal.tolist() == [False] * (len(run.t) - 1) + [True]
+        assert set(seen.partner) == {other}
+        assert run.final[name].signal is True
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.005, 0.02, 0.5 * math.pi + 0.005])
+def test_misalignment_is_that_of_the_roll_too(turn: float) -> None:
+    for roll, off in ((None, 0.0), (qp.QUARTER_TURNS, math.remainder(turn, 0.5 * math.pi)), (2 * math.pi, turn)):
+        assert drifting(turn=turn, roll=roll).initial["one east"].misalignment == pytest.approx(abs(off), abs=1e-7)
+
+
+def test_a_sensor_notices_the_partner_that_is_closest_to_making_it_fire() -> None:
+    """One is nearer, but looks away; nobody accepts a third."""
+    system = drifting()
+    third = qp.Body.box("third", [SIDE] * 3, 1.0, position=(0.15, 0, 0))
+    away, deaf = face(third, "away", (0, 1, 0)), face(third, "deaf", (-1, 0, 0), accepts=("nothing",))
+    start = system.with_(third, away, deaf).initial
+    assert start["one east"].partner == "two west"
+    assert start["third deaf"] == (False, math.inf, math.inf, None)
+    with pytest.raises(
+        KeyError, match=r"no body, joint or sensor is called 'nose'; there are: one, two, third, ground, one east"
+    ):
+        start["nose"]

@@ -53,9 +53,9 @@ class JointState(NamedTuple):
 
 
 class SensorState(NamedTuple):
-    """What a sensor notices: signal, whether it fires; distance [m] and misalignment [rad] of the z axes and, modulo the
-    roll, of the x axes to its partner, the compatible sensor of another body that is closest to making it fire; inf and
-    None where there is none.  Arrays (k,) along a run."""
+    """What a sensor notices: signal, whether it fires; distance [m] and misalignment [rad] (of the z axes and, modulo
+    the roll, of the x axes) to its partner, the compatible sensor of another body that is closest to making it fire;
+    inf and None where there is none.  Arrays (k,) along a run."""
 
     signal: Any
     distance: Any

@@ -402,7 +402,7 @@ class Walk:
         numbers = {node.key: node.number for node in self.known.nodes}
         edges = sorted(self.edges, key=lambda edge: numbers[edge.source]) if self.towards else self.edges
         choices = sum(self.study.count(node) for node in self.known.nodes)
-        nodes = {node.key: node for node in self.known.nodes}
+        nodes = {node.key: replace(node, study=self.study) for node in self.known.nodes}
         flown = self.journal.robustness()
         if flown:
             keys = ((nodes[edge.source].id, edge.selection.key) for edge in edges)

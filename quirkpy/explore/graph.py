@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
+from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore import exports
 from quirkpy.explore import plan as answers
 from quirkpy.explore.chances import Robustness, Spread
@@ -41,7 +43,7 @@ class Node:
 
     number: in the order in which it was found; id: a hash of its pose; links: pairs that are held; verdict, reason: of
     the equilibrium, under the potential with which it was first reached (None: at the start); energy [J], frequencies
-    [rad/s] of the motions around it, slowest first.
+    [rad/s] of the motions around it, slowest first.  study: that of its graph, while it is in one.
     """
 
     number: int
@@ -53,6 +55,30 @@ class Node:
     frequencies: tuple[float, ...]
     potential: str | None = None
     name: str | None = None
+    study: Study | None = None
+
+    @property
+    def joints(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that are held, and the option that holds each, by name."""
+        return tuple((self._of_graph.pairs[link.pair].name, link.option) for link in self.links)
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The motions around it, slowest first."""
+        return self.rest.modes
+
+    @cached_property
+    def rest(self) -> Equilibrium:
+        """Its certificate, made again when it is first asked for: why it rests there (`rest.explain()`)."""
+        from quirkpy.explore.motions import resting
+
+        return resting(self._of_graph, self)
+
+    @property
+    def _of_graph(self) -> Study:
+        if self.study is None:
+            raise PartError(f"{self!r} stands alone; a node of a graph knows the study that says what holds it.")
+        return self.study
 
     @property
     def key(self) -> str:
@@ -343,12 +369,12 @@ class ReconfigurationGraph:
 
         if path is None:
             return graphs.text(self)
-        from quirkpy.explore.motions import frames_of_edges, in_order, resting
+        from quirkpy.explore.motions import frames_of_edges, in_order
         from quirkpy.views import progress, report, report_graph
 
         report.check(path, side)
         tolerances = report.tolerances_of(self.study.system.parts)
-        rests = {key: resting(self, node) for key, node in self.nodes.items()}
+        rests = {key: node.rest for key, node in self.nodes.items()}
         moving = in_order(self, side is not None)
         motions = progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
         data, beside = report_graph.graph_page(self, rests, motions, report.beside(path, side))

@@ -17,11 +17,12 @@ from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import Edge, Node, ReconfigurationGraph
+    from quirkpy.explore.study import Study
 
 
-def resting(graph: ReconfigurationGraph, node: Node) -> Equilibrium:
+def resting(study: Study, node: Node) -> Equilibrium:
     """The certificate of a node, under the potential with which it was first reached."""
-    system = assembled(graph.study, node.links, node.state, node.potential)
+    system = assembled(study, node.links, node.state, node.potential)
     return replace(certify(Vicinity(system.clusters, system.initial)), system=system)
 
 

@@ -17,7 +17,7 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair, study
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.motions import frames_of_edges, in_order, resting
+from quirkpy.explore.motions import frames_of_edges, in_order
 from quirkpy.explore.plan import COSTS
 from quirkpy.frames import frames_of
 from quirkpy.views import report, report_graph
@@ -240,7 +240,7 @@ def test_numbers_that_json_has_not_become_null() -> None:
 
 
 def test_the_page_of_a_study_holds_its_graph(graph: ReconfigurationGraph) -> None:
-    rests = {key: resting(graph, node) for key, node in graph.nodes.items()}
+    rests = {key: node.rest for key, node in graph.nodes.items()}
     found = list(frames_of_edges(graph, in_order(graph, False), LENGTH, ANGLE))
     data, beside = report_graph.graph_page(graph, rests, found)
     assert [node["key"] for node in data["nodes"]] == list(graph.nodes)
@@ -266,7 +266,7 @@ def test_why_a_shape_rests_is_what_its_certificate_says(graph: ReconfigurationGr
     swinging = [node for node in graph.nodes.values() if any(f > 0.0 for f in node.frequencies)]
     assert swinging
     for node in swinging:
-        rest = resting(graph, node)
+        rest = node.rest
         told = report_graph.rest_of(rest)
         assert [mode["frequency"] for mode in told["modes"]] == pytest.approx(list(node.frequencies), rel=1e-6)
         assert rest.verdict == node.verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import itertools
 import json
@@ -197,3 +198,14 @@ def test_what_is_lost_when_a_hinge_sticks_or_a_well_dies(cubes: ReconfigurationG
     assert {e.selection.potential for e in cubes.without("-y").edges} == {"none", "+x"}
     with pytest.raises(qp.PartError, match="'nothing' is no pair"):
         cubes.without("nothing")
+
+
+def test_a_node_tells_what_holds_it_and_how_it_moves_around_its_rest(cubes: ReconfigurationGraph) -> None:
+    """The far wells of the pair: two shapes are shut and locked, two stand ajar in a well of known frequency."""
+    for node in cubes.nodes.values():
+        assert node.joints == tuple((cubes.study.pairs[link.pair].name, link.option) for link in node.links)
+        assert node.rest.verdict == node.verdict
+        assert [mode.frequency for mode in node.modes] == pytest.approx(list(node.frequencies), rel=1e-6)
+    assert {len(node.modes) for node in cubes.nodes.values()} == {0, 1}
+    with pytest.raises(qp.PartError, match="stands alone"):
+        dataclasses.replace(cubes.nodes["n0"], study=None).modes  # noqa: B018

@@ -228,7 +228,7 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
 
     energies, along = np.linalg.eigh(motion.energy)
     x = (motion.span @ along)[:n]
-    unknown = unknown_below(K, rest.T @ x)
+    unknown = unknown_below(around, rest.T @ x)
     flat, falling = abs(energies) <= unknown, energies < -unknown
     level, downhill = (
         tuple(mode(around, rest.T @ a, 0j) for a in x[:, which].T) for which in (flat, falling)
@@ -287,7 +287,7 @@ def motions(motion: Balance, rest: Floats, excused: int) -> tuple[Floats, Floats
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
     """A motion along coordinates, described."""
-    real, imaginary = (around.shape(part) for part in (direction.real, direction.imag))
+    real, imaginary = around.shapes(np.array([direction.real, direction.imag]))
     whole = real + 1j * imaginary if np.iscomplexobj(direction) else real
     return _described(around, whole, eigenvalue, direction)
 
@@ -334,11 +334,11 @@ def split(around: Vicinity) -> Sorted:
 
 
 def _split(around: Vicinity) -> tuple[Floats, Floats]:
-    f, K = around.freedoms, around.stiffness
-    if not f:
-        return np.zeros((0, 0)), np.zeros((0, 0))
-    _, sigma, Vt = np.linalg.svd(K.values)
-    flat = Vt[sigma <= unknown_below(K, Vt.T)]
+    f = around.freedoms
+    _, sigma, Vt = around.principal
+    flat = Vt[sigma <= unknown_below(around, Vt.T)]
+    if not len(flat):
+        return flat, np.eye(f)
     flat = _sorted_out(flat, around.spun)
     neutral = np.array([a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]).reshape(-1, f)
     full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)

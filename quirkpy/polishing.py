@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.parts.checks import Floats
-from quirkpy.vicinity import Slopes, Vicinity
+from quirkpy.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
 LONGEST = 0.1
@@ -55,7 +55,7 @@ def polish(around: Vicinity) -> Polished:
 def newton(around: Vicinity) -> tuple[Floats, float, bool]:
     """Steps in the coordinates of one vicinity, all with its stiffness, as long as that serves: the state's rows, how
     far any body has moved, and whether a next step would change nothing."""
-    back = pseudo_inverse(around.stiffness)
+    back = pseudo_inverse(around)
     xi, pull, rows, before = np.zeros(around.freedoms), around.pull, around.rows, math.inf
     for _ in range(NEWTON_STEPS):
         step = back @ pull
@@ -76,7 +76,7 @@ def rests(around: Vicinity) -> bool:
     """Whether a state at standstill is an equilibrium, but for rounding."""
     if plainly_moves(around):
         return False
-    back = pseudo_inverse(around.stiffness)
+    back = pseudo_inverse(around)
     return size_of(around, back @ around.pull) <= ROUNDING and balanced(around, around.pull, back)
 
 
@@ -107,16 +107,15 @@ def size_of(around: Vicinity, xi: Floats) -> float:
     return math.sqrt(float((moved * moved).sum(axis=1).max(initial=0.0)))
 
 
-def pseudo_inverse(K: Slopes) -> Floats:
+def pseudo_inverse(around: Vicinity) -> Floats:
     """K+ without the directions whose stiffness is zero, or not known from zero."""
-    if not K.values.size:
-        return K.values
-    U, sigma, Vt = np.linalg.svd(K.values)
-    known = sigma > unknown_below(K, Vt.T)
+    U, sigma, Vt = around.principal
+    known = sigma > unknown_below(around, Vt.T)
     return np.asarray((Vt[known].T / sigma[known]) @ U[:, known].T)
 
 
-def unknown_below(K: Slopes, along: Floats) -> Floats:
+def unknown_below(around: Vicinity, along: Floats) -> Floats:
     """What the stiffness along some directions of length one (f, k) must exceed not to count as zero (k,)."""
-    least = max(ZERO * float(np.linalg.norm(K.values, 2)), NONE)
-    return np.maximum(least, DOUBTS * np.linalg.norm(K.doubt @ along, axis=0))
+    doubt = around.stiffness.doubt @ along
+    least = max(ZERO * float(around.principal[1].max(initial=0.0)), NONE)
+    return np.maximum(least, DOUBTS * np.sqrt((doubt * doubt).sum(axis=0)))

@@ -152,7 +152,7 @@ class Well(NamedTuple):
         Loads without a potential have no such walls; there the linearisation alone speaks.
         """
         K = self.around.stiffness.values
-        holds = self.stiffness > unknown_below(self.around.stiffness, self.along)  # the others are neutral
+        holds = self.stiffness > unknown_below(self.around, self.along)  # the others are neutral
         still = left <= standstill(self.around.engine.selection)  # rounding
         if still or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
             return True
@@ -193,6 +193,8 @@ def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
     if not around.freedoms or around.whole.turning.any() or crossing_at(around) is not None:
         return around
     neutral = split(around).neutral
+    if not len(neutral):
+        return around
     xi, D = around.coordinates(start.rows[None])[0], around.damping.values
     eta = around.reduced(start.whole.beside(start.rows)[None])[0]
     U, sigma, Vt = np.linalg.svd(neutral @ D @ neutral.T)

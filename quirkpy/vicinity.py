@@ -41,6 +41,9 @@ SEGMENTS = 4
 PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
 EIGHTH = np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / 840.0
 SIXTH = np.array([0.0, -1.0, 9.0, -45.0, 45.0, -9.0, 1.0, 0.0]) / 60.0
+#: The matrix that multiplies by a quaternion from the left: which of its numbers stands where, and its sign.
+FROM_LEFT = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
+SIGN_LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
 
 
 class Slopes(NamedTuple):
@@ -109,7 +112,7 @@ class Vicinity:
             _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
-        free = full[:, len(taken) :].T.reshape(-1, n, 6)
+        free = full[:, len(taken) :].T.reshape(6 * n - len(taken), n, 6)
         return _tidy(free)
 
     @property
@@ -122,6 +125,13 @@ class Vicinity:
         """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole, not yet on the joints
         but for first order."""
         return self.moved_by(np.einsum("kf,fni->kni", xi, self.basis), eta)
+
+    @cached_property
+    def carried(self) -> Floats:
+        """The state, moving as the whole does and no further (n, STATE_WIDTH)."""
+        out = self.rows.copy()
+        out[:, V:] = self.whole.field(out)
+        return out
 
     def moved_by(self, displacement: Floats, eta: Floats | None = None) -> Floats:
         """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body axes."""
@@ -136,7 +146,7 @@ class Vicinity:
     @cached_property
     def _turning(self) -> Floats:
         """The matrices that multiply by the bodies' quaternions from the left (n, 4, 4)."""
-        return product(self.rows[:, None, Q:V], np.eye(4)).swapaxes(1, 2)
+        return np.asarray(self.rows[:, Q:V][:, FROM_LEFT] * SIGN_LEFT)
 
     def screwed(self, xi: Floats, lengths: Floats) -> Floats:
         """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on which a displacement
@@ -190,14 +200,14 @@ class Vicinity:
     @cached_property
     def asked(self) -> Answers:
         """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8 f, ...)."""
-        return self.answers(self.displaced(np.concatenate([np.zeros((1, self.freedoms)), self._places()])))
+        return self.answers(self.moved_by(np.concatenate([np.zeros((1, len(self.rows), 6)), self._steps])))
 
     @cached_property
     def here(self) -> Answers:
         """The state itself (1, ...), also where nobody has asked for the others yet."""
         if "asked" in self.__dict__:
             return Answers(*(array[:1] for array in self.asked))
-        return self.answers(self.moved_by(np.zeros((1, len(self.rows), 6))))
+        return self.answers(self.carried[None].copy())
 
     @property
     def probes(self) -> Answers:
@@ -227,14 +237,18 @@ class Vicinity:
         near, around which the joints bend in as little as their smallest singular value."""
         parts = self.decomposition
         near = min(1.0, max(SHORTEST, float(parts.sigma[parts.rank - 1]) / NEAR)) if parts.rank else 1.0
-        far = np.linalg.norm(self.basis[..., :3], axis=-1).max(axis=-1) / FAR
-        turning = np.linalg.norm(self.basis[..., 3:], axis=-1).max(axis=-1) / TURNED
-        return np.asarray(near / np.maximum(far, turning))
+        squares = (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
+        return np.asarray(near / np.sqrt((squares / (FAR**2, TURNED**2)).max(axis=(1, 2), initial=0.0)))
 
     @cached_property
     def stiffness(self) -> Slopes:
         """K [1/s2]."""
         return self._slopes(-self.reduced(self.probes.felt))
+
+    @cached_property
+    def principal(self) -> tuple[Floats, Floats, Floats]:
+        """U, sigma and V' of the stiffness."""
+        return np.linalg.svd(self.stiffness.values)
 
     def rises(self, xi: Floats) -> Floats:
         """The work [J] that it takes to go to some coordinates (k, f) along the joints, whatever forces do there, also
@@ -251,8 +265,9 @@ class Vicinity:
     @cached_property
     def moving(self) -> Answers:
         """The state moving at the places of the differences along every coordinate (8 f, ...)."""
-        steps = self._places()
-        return self.answers(self.displaced(0.0 * steps, steps))
+        states = np.repeat(self.carried[None], len(self._steps), axis=0)
+        states[..., V:] += self._steps
+        return self.answers(states)
 
     @cached_property
     def damping(self) -> Slopes:
@@ -264,7 +279,7 @@ class Vicinity:
         """What (xi, eta) changes of the angular momentum of groups that turn and that nothing outside turns
         (3 each, 2 f)."""
         tables, out = self.engine.selection.tables, []
-        for g in np.unique(self.whole.islands):
+        for g in np.unique(self.whole.islands) if self.whole.turning.any() else ():
             mine = self.whole.islands == g
             if self.whole.turns[mine].all() and self.whole.turning[mine].any():
                 halves = (
@@ -279,10 +294,11 @@ class Vicinity:
         """Derivatives of anything (8 f, m) that was computed at the places of `probes` (m, f)."""
         return np.asarray(np.einsum("p,fpm->mf", EIGHTH, self._by_place(values)) / self.reach)
 
-    def _places(self) -> Floats:
-        """xi of every place of the differences (8 f, f)."""
-        f = self.freedoms
-        return np.asarray(PLACES[None, :, None] * np.diag(self.reach)[:, None]).reshape(f * len(PLACES), f)
+    @cached_property
+    def _steps(self) -> Floats:
+        """The displacements, or velocities, at all places of the differences (8 f, n, 6)."""
+        unit = self.reach[:, None, None] * self.basis
+        return np.asarray(PLACES[:, None, None] * unit[:, None]).reshape(len(PLACES) * len(unit), len(self.rows), 6)
 
     def _by_place(self, values: Floats) -> Floats:
         return values.reshape(self.freedoms, len(PLACES), values.shape[-1])
@@ -305,12 +321,12 @@ class Vicinity:
         """Coordinates here, next to which those of states around are taken."""
         return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])
 
-    def shape(self, direction: Floats) -> Floats:
-        """Velocities of all bodies, in N and body axes, as a motion along coordinates (f,) has them (n, 6)."""
-        still = self.rows.copy()
-        still[:, V:] = np.einsum("f,fni->ni", direction, self.basis)
-        every = self.entry.expand(np.concatenate([still, np.zeros((1, STATE_WIDTH))]))
-        return np.asarray(every[:-1, V:])
+    def shapes(self, directions: Floats) -> Floats:
+        """Velocities of all bodies, in N and body axes, as motions along coordinates (k, f) have them (k, n, 6)."""
+        still = np.zeros((len(directions), len(self.rows) + 1, STATE_WIDTH))
+        still[:, :-1, :V] = self.rows[:, :V]
+        still[:, :-1, V:] = np.einsum("kf,fni->kni", directions, self.basis)
+        return np.asarray(self.entry.expand(still)[:, :-1, V:])
 
 
 def apart(one: Floats, two: Floats) -> Floats:

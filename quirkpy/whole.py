@@ -22,6 +22,7 @@ from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import evaluate
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.projection import project
+from quirkpy.kernels.users import joints_in_python
 from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.merge import cross, product, turned
 from quirkpy.tables.tables import CALLBACK, HILL, Selection
@@ -103,7 +104,7 @@ class Whole:
                     out.append(np.where(mine[:, None], np.concatenate([axis, np.zeros(3)]), 0.0))
             if self.turns[mine].all() and not self.turning[mine].any():
                 out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
-        return np.array(out).reshape(-1, len(rows), 6)
+        return np.array(out).reshape(len(out), len(rows), 6)
 
     def turned_on(self, rows: Floats, island: int) -> Floats | None:
         """The displacement of all bodies as an island that nothing turns goes on turning (n, 6); None: it does not."""
@@ -115,6 +116,8 @@ class Whole:
 
     def keeping(self, selection: Selection, before: Floats, after: Floats) -> Whole:
         """The same, turning as the angular momentum of a state makes it turn in another pose (n, STATE_WIDTH)."""
+        if not self.turning.any():
+            return self
         turning, tables = self.turning.copy(), selection.tables
         for k in np.unique(self.islands):
             mine = self.islands == k
@@ -162,14 +165,15 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
     """How a system at rows (n, STATE_WIDTH) moves as a whole; the engine knows its stops and angles already."""
     groups = groups_of(engine)
     out = Whole.still(groups)
-    if groups.max(initial=-1) < 0 and not at.rows.rate.any():  # all on the ground, and nothing moves by itself
+    driven = moves_by_itself(engine.selection) and at.rows.rate.any()
+    if groups.max(initial=-1) < 0 and not driven:  # all on the ground, and nothing moves by itself
         return out
     base = accelerations(engine, at.t, rows[None])[0]
     bent = distorted(engine, at.t, rows)
     for k in np.unique(groups):
         mine = groups == k
         if k < 0:
-            if at.rows.rate.any():  # joints that move by themselves
+            if driven:
                 out = _driven(out, at, rows, mine) or _fitted(
                     out, engine.selection, rows, mine, base, drifts=False, turns=False
                 )
@@ -177,6 +181,12 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
             turns = _nothing_turns(engine, at.t, bent, mine)
             out = _fitted(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
     return out
+
+
+def moves_by_itself(selection: Selection) -> bool:
+    """Whether some joint may move by itself, so that its rows have rates of their own."""
+    general, driven = joints_in_python(selection)
+    return bool(general or driven or (selection.tables.row_schedule[selection.rows] >= 0).any())
 
 
 def accelerations(engine: Engine, t: float, states: Floats) -> Floats:

@@ -19,7 +19,7 @@ from quirkpy.kernels.arrays import (
 )
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, ROW_WIDTH, SECOND, constraint_rows
 from quirkpy.kernels.stops import SIDE, STOP_JOINT, stop_labels, stop_names, stop_rows, stops_of
-from quirkpy.kernels.users import Frames, Users, driven_joints, general_joints, off_by
+from quirkpy.kernels.users import Frames, Users, joints_in_python, off_by
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.motion import MotionView
@@ -158,12 +158,13 @@ class Instant:
             made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one, two, made[:, SECOND:], three,
             four,
         )  # fmt: skip
-        for j, where in general_joints(s, s.rows):
+        general, driven = joints_in_python(s)
+        for j, where in general:
             own = t.joints[j]
             assert isinstance(own, GeneralJoint)
             for array, values in zip(out, self.users.rows_of(own), strict=False):
                 array[where] = values
-        for j, where in driven_joints(s, s.rows):
+        for j, where in driven:
             x, rate, bend = self.users.motion_of(t.joints[j])
             out.phi[where] = off_by(out.phi[where] - x, packed.rows.numbers[s.rows[where], ROW_PERIOD])
             out.rate[where] -= rate

@@ -86,6 +86,15 @@ def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     return [(j, by_time[t.row_joint[rows[by_time]] == j]) for j in joints]
 
 
+def joints_in_python(selection: Selection) -> tuple[list[tuple[int, Ints]], list[tuple[int, Ints]]]:
+    """`general_joints` and `driven_joints` among all rows of a selection, made once."""
+    made: Any = selection.derived.get("in python")
+    if made is None:
+        made = general_joints(selection, selection.rows), driven_joints(selection, selection.rows)
+        selection.derived["in python"] = made
+    return made
+
+
 def off_by(phi: Floats, period: Floats) -> Floats:
     """Residuals less the whole turns in them; a period of zero: there are none."""
     turn = np.where(period > 0.0, period, np.inf)

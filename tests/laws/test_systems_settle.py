@@ -135,6 +135,18 @@ def test_where_damping_alone_stops_a_hinge_is_told_long_before_it_stops(driven: 
         np.testing.assert_allclose(here, last, rtol=0.0, atol=1e-6)  # it was told within 1e-3
 
 
+def test_what_cannot_move_is_at_rest() -> None:
+    """A body on a lock, and a system in which all bodies are fixed."""
+    box = qp.Body.box("box", (1, 1, 1), 1.0)
+    base = qp.Body.box("base", (1, 1, 1), 1.0, fixed=True)
+    for system in (qp.Multibody(box, qp.Fixed("lock", qp.GROUND, box), qp.Gravity((0, 0, -9.81))), qp.Multibody(base)):
+        found = system.settle()
+        assert (found.verdict, found.reason, found.modes) == ("stable", "nothing in it can move", ())
+        assert [e.verdict for e in system.equilibria(seeds=2)] == ["stable"]
+        assert system.linearize().A.shape == (0, 0)
+        assert found.explain().startswith("stable")
+
+
 # --- what never settles -----------------------------------------------------------------------------------------------
 def test_an_undamped_swing_never_settles() -> None:
     found = slider().settle()

@@ -13,6 +13,7 @@ import numpy as np
 from quirkpy import quat
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.integrator import RIM
+from quirkpy.kernels.stops import BEYOND
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import Floats, Ints, number, numbers, shown, vector
 from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, Coordinate, GeneralJoint, Joint, Relation
@@ -99,7 +100,7 @@ class State(Record):
         t = selection.tables
         arrays = t.body_position, t.body_quaternion, t.body_velocity, t.body_omega
         zero = np.zeros(len(t.coordinate_names), dtype=np.int64)
-        return cls(0.0, t.body_names, *arrays, t.coordinate_names, zero, selection)
+        return cls(0.0, t.body_names, *arrays, t.coordinate_names, zero, selection)._between_stops(())
 
     def on(self, selection: Selection) -> State:
         """The same instant for another selection or system: bodies by name, new ones where they were written."""
@@ -114,7 +115,8 @@ class State(Record):
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
         alike = _acts_alike(self.selection, selection)
         step, held = (self.step, self.held) if alike else (None, ())  # what else acts may pull where a stop has pressed
-        return State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, held, self.merged)
+        there = State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, held, self.merged)
+        return there._between_stops(self.joints)
 
     # --- reading ------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -197,6 +199,21 @@ class State(Record):
         windings = np.array(self.windings)
         windings[turning] += more
         return dataclasses.replace(self, windings=windings)
+
+    def _between_stops(self, known: Sequence[str]) -> State:
+        """The same state with whole turns that bring angles of which no turns are known in between their two stops,
+        where these are no more than a turn apart: half a turn, to rounding, may be the one way round or the other."""
+        ranges = {} if self.selection is None else self.selection.turning_between
+        new = [c for c in ranges if self.joints[c] not in known]
+        if not new:
+            return self
+        turns = np.array(self.windings)
+        for c, angle in zip(new, self.instant().coordinates(np.array(new))[:, 0].tolist(), strict=True):
+            lower, upper = ranges[c][0] - BEYOND, ranges[c][1] + BEYOND
+            if not lower <= angle <= upper:
+                more = math.ceil((lower - angle) / (2.0 * math.pi))
+                turns[c] += more if angle + 2.0 * math.pi * more <= upper else 0
+        return dataclasses.replace(self, windings=turns)
 
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""

@@ -6,6 +6,7 @@ row, number `n_bodies`, that never moves: a site on them is stored in N.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -243,6 +244,18 @@ class Selection(Record):
         acts = np.zeros(len(tables.joints) + 1, dtype=bool)
         acts[self.joints] = acts[-1] = True  # the last: that of the elements without a joint, number -1
         return chosen[acts[tables.element_joint[chosen]]]
+
+    @cached_property
+    def turning_between(self) -> dict[int, tuple[float, float]]:
+        """Angles with two stops no more than a turn apart, by the number of their coordinate: both bounds [rad]."""
+        t = self.tables
+        bounds: dict[int, list[float]] = {}
+        for k in self.elements[t.element_kind[self.elements] == STOP].tolist():
+            if t.coordinate_kind[t.element_coordinate[k]] == ANGLE:
+                bound, side = t.element_numbers[k, :2].tolist()
+                pair = bounds.setdefault(int(t.element_coordinate[k]), [-math.inf, math.inf])
+                pair[0 if side > 0.0 else 1] = bound
+        return {c: (lower, upper) for c, (lower, upper) in bounds.items() if upper - lower <= 2.0 * math.pi}
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:

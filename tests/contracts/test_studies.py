@@ -212,3 +212,17 @@ def test_in_range_wants_both_to_face_each_other() -> None:
     assert away.in_range(near) == [(0, 0)]
     tilted = near.replace({"B": {"orientation": qp.rotation((0, 0, 1), 0.02)}})
     assert away.in_range(tilted) == []
+
+
+def test_a_hinge_open_by_half_a_turn_is_held_again_at_the_node_that_it_has_reached() -> None:
+    """No sensors meet behind it, so the hinge alone holds the arm there; its angle is half a turn, to rounding."""
+    south = face(b, "north", (0.0, 1.0, 0.0), ("A south",))
+    open_end = made(
+        sensors=[*(sensor for sensor in study.sensors if sensor.name != "B south"), south],
+        options={EAST: study.options[EAST], ("A south", "B north"): [qp.Free(), qp.Lock()]},
+        always=study.always, safety=study.safety,
+    )  # fmt: skip
+    graph = open_end.explore()
+    assert [(edge.source, edge.target) for edge in graph.moves()] == [("n0", "n1"), ("n1", "n0")]
+    assert graph["n1"].joints == (("A east | B west", "hinge 1"),)
+    assert {edge.reason for edge in graph.edges if edge.kind == "rejected"} == {"comes apart"}

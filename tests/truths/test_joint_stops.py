@@ -262,3 +262,29 @@ def test_a_stop_that_other_forces_leave_lets_go() -> None:
     up = leaning((-1.0, 0.0, 5.0), pressed)
     assert up.simulate(0.1).final["hinge"].angle < 0.4
     assert up.settle().state["hinge"].angle == pytest.approx(math.atan2(-1.0, 5.0), abs=1e-12)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-12, -1e-12, 1e-7, -1e-7])
+@pytest.mark.parametrize(("lower", "upper"), [(0.0, math.pi), (-math.pi, 0.0), (0.5, 6.5)])
+def test_half_a_turn_lies_between_the_stops_whichever_way_rounding_falls(
+    lower: float, upper: float, off: float
+) -> None:
+    """An angle of pi + off is one of -pi + off as well; only between the stops it can be."""
+    body = qp.Body.box("body", (0.1, 0.1, 0.1), 1.0, orientation=qp.rotation((0, 0, 1), math.pi + off))
+    hinge = qp.Revolute(
+        "hinge", qp.GROUND.site("post", z=(0, 0, 1), x=(1, 0, 0)), body.site("eye", z=(0, 0, 1), x=(1, 0, 0))
+    )
+    system = qp.Multibody(body, hinge, qp.JointStop("range", hinge, lower=lower, upper=upper))
+    expected = math.pi + off if upper > 0.0 else -math.pi + off
+    assert system.initial["hinge"].angle == pytest.approx(expected, abs=1e-15)
+    assert system.without("range").at(system.initial).initial["hinge"].angle == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("angle", [-0.3, 0.2, 3.0])
+def test_an_angle_that_no_whole_turn_brings_between_the_stops_is_left_alone(angle: float) -> None:
+    body = qp.Body.box("body", (0.1, 0.1, 0.1), 1.0, orientation=qp.rotation((0, 0, 1), angle))
+    hinge = qp.Revolute(
+        "hinge", qp.GROUND.site("post", z=(0, 0, 1), x=(1, 0, 0)), body.site("eye", z=(0, 0, 1), x=(1, 0, 0))
+    )
+    system = qp.Multibody(body, hinge, qp.JointStop("range", hinge, lower=0.5, upper=1.5))
+    assert system.initial["hinge"].angle == pytest.approx(angle, abs=1e-15)

@@ -71,6 +71,8 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
 def whole(run: Trajectory) -> Trajectory:
     """A run with about as many states as it took steps, also where most of them were not kept: two states that lie far
     from each other in time say nothing of the way between them."""
+    if run.settings.keep == "all":
+        return run
     steps, lasted = run.counts.steps, float(run.t[-1] - run.t[0])
     return run.sampled(lasted / steps) if steps > SPARSE * (len(run.t) - 1) and lasted > 0.0 else run
 

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -329,15 +329,16 @@ class ReconfigurationGraph:
                 f"save: {place.name!r} ends in none of {', '.join((*writers, *PICTURES))}, which say what to write."
             )
 
-    def picture(self, path: Any = None, *, colour: Colouring | None = None) -> Drawing:
+    def picture(self, path: Any = None, *, colour: Colouring | None = None, of: Sequence[str] | None = None) -> Drawing:
         """Every shape as one sees it, and an arrow for the motions from one to another: ``graph.picture("pair.svg")``.
 
         colour: what colours the arrows: "drive", the potential that does it quickest; "energy", the least that the
-        spacecraft supplies; or "time".
+        spacecraft supplies; or "time".  of: names or keys of the shapes to be shown; by itself all, and where these are
+        more than a page has room for, those that the fewest moves from the start lead to.
         """
         from quirkpy.views import graph_picture
 
-        return graph_picture.drawn(self, colour).saved(path)
+        return graph_picture.drawn(self, colour, of).saved(path)
 
     def _text(self) -> str:
         return self.report() + "\n"

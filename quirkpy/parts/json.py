@@ -167,7 +167,7 @@ class Reader:
         if module not in self.modules:
             raise PartError(
                 f"from_json: the document uses the class {name!r}; if you trust it, name its module: "
-                f"from_json(text, modules=[{module!r}])."
+                f"from_json(text, modules=[{module!r}]), or on the command line its file: --study {module}.py."
             )
         try:
             found: Any = importlib.import_module(module)

@@ -14,29 +14,28 @@ from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError
 from quirkpy.views.curves import prefixed
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
+from quirkpy.views.graph_places import LINE, ROOM, bent, beside, places_of, size_of
 from quirkpy.views.solids import Patch, Solid, seen
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import Look, colour_of, painted
 
-#: Lengths in the unit of the picture, of which INCH is one in inches: half the width of a shape, how far shapes are
-#: from each other, how far an arrow bends away from the straight line, a line of writing, and a letter of it.
-INCH, HALF, APART, BEND, LINE, LETTER = 0.5, 1.0, 5.2, 0.9, 0.30, 0.125
-#: What belongs to a shape, around its centre: left and low, right and high.
-ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
-#: Up to so many shapes stand on a circle, clockwise from the left, so that arrows onwards bend outwards.
-ON_A_CIRCLE = 6
-#: More shapes than this stand too close to be drawn.
-MOST = 60
+#: An inch in the unit of the picture, as long as the page is no wider than so many inches; half the width of a shape.
+INCH, WIDEST, HALF = 0.5, 32.0, 1.0
+#: More shapes than this find no room; more arrows than this say nothing, but have the colour of what drives them.
+MOST, LABELLED = 150, 40
 #: How arrows may be coloured: by the potential that drives them, by what the spacecraft supplies, by time.
 Colouring: TypeAlias = Literal["drive", "energy", "time"]
 COLOURINGS: tuple[Colouring, ...] = get_args(Colouring)
+#: What stands behind words, so that a line which they stand upon does not run through them.
+BEHIND = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"}
 #: Which part of the colour map is dark enough on white; potentials that have a colour of their own.
 DARK, DRIVES = (0.85, 0.05), len(LINES)
 
 
 class Arrow(NamedTuple):
-    """Points of a curve (k, 2), what stands beside it and where, and whether it is certain to lead there; potentials
-    that drive it, the quickest first; the least that the spacecraft supplies for it [J], and the least time [s]."""
+    """Points of a curve (k, 2), what stands beside or upon it and where, and whether it is certain to lead there;
+    potentials that drive it, the quickest first; the least that the spacecraft supplies for it [J], and the least time
+    [s]."""
 
     curve: Floats
     words: str
@@ -67,20 +66,47 @@ class Picture(NamedTuple):
 
 
 # --- what is seen -----------------------------------------------------------------------------------------------------
-def picture_of(graph: ReconfigurationGraph) -> Picture:
+def picture_of(graph: ReconfigurationGraph, of: Sequence[str] | None = None) -> Picture:
     """The picture as arrays."""
-    if len(graph.nodes) > MOST:
-        raise PartError(f"picture: {len(graph.nodes)} shapes are too many for one page; there is room for {MOST}.")
-    views = [patches_of(graph, node) for node in graph.nodes.values()]
+    nodes = chosen(graph, of)
+    views = [patches_of(graph, node) for node in nodes]
     middles = [0.5 * (low + high) for low, high in (_bounds(patches) for patches in views)]
     extent = max(float((high - low).max()) for low, high in (_bounds(patches) for patches in views))
     metre = 2.0 * HALF / extent
-    places = places_of(graph)
+    places = places_of(graph, [node.key for node in nodes])
     shapes = []
-    for node, patches, middle, centre in zip(graph.nodes.values(), views, middles, places, strict=True):
+    for node, patches, middle, centre in zip(nodes, views, middles, places, strict=True):
         moved = [patch._replace(corners=(patch.corners - middle) * metre) for patch in patches]
         shapes.append(Shown(centre, moved, letters_of(graph, node, middle, metre), lines_of(node)))
-    return Picture(shapes, list(arrows_of(graph, places)), caption_of(graph), metre, Stage(graph.study.system).bodies)
+    arrows = list(arrows_of(graph, [node.key for node in nodes], places))
+    caption = caption_of(graph, len(nodes), any(arrow.words for arrow in arrows))
+    return Picture(shapes, arrows, caption, metre, Stage(graph.study.system).bodies)
+
+
+def chosen(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list[Node]:
+    """The shapes that are asked for, by key or name; without words all, or those that the fewest moves lead to."""
+    if of is None:
+        keys = list(graph.nodes)
+        return [graph.nodes[key] for key in (keys if len(keys) <= MOST else nearest(graph)[:MOST])]
+    if isinstance(of, str) or not of:
+        raise PartError(f"picture: of is {of!r}, but must be a list of shapes, such as ['n0', 'n1'].")
+    known = {name: node for node in graph.nodes.values() for name in (node.name, node.key) if name}
+    unknown = [name for name in of if name not in known]
+    if unknown:
+        raise PartError(f"picture: of has {shown(unknown[0])}, which is no shape here; there are {len(graph.nodes)}.")
+    if len(of) > MOST:
+        raise PartError(f"picture: {len(of)} shapes are too many for one page; there is room for {MOST}.")
+    return list({known[name].key: known[name] for name in of}.values())
+
+
+def nearest(graph: ReconfigurationGraph) -> list[str]:
+    """All shapes, those first that the fewest moves from the start lead to."""
+    import networkx
+
+    ways = networkx.DiGraph((edge.source, outcome.target) for edge, outcome in ways_of(graph))
+    ways.add_nodes_from(graph.nodes)
+    moves = networkx.single_source_shortest_path_length(ways, "n0")
+    return sorted(graph.nodes, key=lambda key: moves.get(key, len(graph.nodes)))
 
 
 def solids_of(graph: ReconfigurationGraph, node: Node) -> list[Solid]:
@@ -113,34 +139,15 @@ def _bounds(patches: Sequence[Patch]) -> tuple[Floats, Floats]:
 
 def lines_of(node: Node) -> tuple[str, str]:
     """What stands below a shape."""
-    return node.name or node.key, f"{node.verdict}, {node.energy:.3g} J"
+    return node.name or node.key, f"{node.verdict}, {node.energy:.3g} J".replace("-", "\u2212")
 
 
-def caption_of(graph: ReconfigurationGraph) -> str:
+def caption_of(graph: ReconfigurationGraph, n: int, words: bool) -> str:
     """What stands below the picture."""
-    kinds = ", ".join(f"{n} {kind}" for kind, n in graph.kinds.items())
-    counts = f"{len(graph.nodes)} shapes; {len(graph.edges)} choices tried:"
-    return f"{counts}\n{kinds}.\nArrows: potential, time of the motion."
-
-
-# --- where it stands --------------------------------------------------------------------------------------------------
-def places_of(graph: ReconfigurationGraph) -> Floats:
-    """Centres of the shapes (n, 2), none nearer to another than APART; the same for the same graph."""
-    n = len(graph.nodes)
-    angles = np.pi - 2.0 * np.pi * np.arange(n) / max(n, 1)
-    places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    if n > ON_A_CIRCLE:
-        import networkx
-
-        plain = networkx.Graph()
-        plain.add_nodes_from(graph.nodes)
-        plain.add_edges_from((edge.source, outcome.target) for edge, outcome in ways_of(graph))
-        spread = networkx.kamada_kawai_layout(plain, pos=dict(zip(graph.nodes, places, strict=True)))
-        places = np.array([spread[key] for key in graph.nodes])
-    if n < 2:
-        return np.zeros((n, 2))
-    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(n, 1)]
-    return np.asarray(places * (APART / gaps.min()))
+    kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
+    shapes = f"{len(graph.nodes)} shapes" if n == len(graph.nodes) else f"{n} of {len(graph.nodes)} shapes"
+    counts = f"{shapes}; {len(graph.edges)} choices tried:"
+    return f"{counts}\n{kinds}.\nArrows: {'potential, time of the motion' if words else 'the quickest motion'}."
 
 
 def ways_of(graph: ReconfigurationGraph) -> Iterator[tuple[Edge, Outcome]]:
@@ -151,110 +158,95 @@ def ways_of(graph: ReconfigurationGraph) -> Iterator[tuple[Edge, Outcome]]:
                 yield edge, outcome
 
 
-def arrows_of(graph: ReconfigurationGraph, places: Floats) -> Iterator[Arrow]:
-    """An arrow for each pair of shapes between which there is a motion."""
-    numbers = {key: k for k, key in enumerate(graph.nodes)}
+def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) -> Iterator[Arrow]:
+    """An arrow for each pair of some shapes between which there is a motion."""
+    numbers = {key: k for k, key in enumerate(keys)}
     ways: dict[tuple[str, str], list[tuple[Edge, Outcome]]] = {}
     for edge, outcome in ways_of(graph):
-        ways.setdefault((edge.source, str(outcome.target)), []).append((edge, outcome))
+        if edge.source in numbers and outcome.target in numbers:
+            ways.setdefault((edge.source, str(outcome.target)), []).append((edge, outcome))
     curves = [bent(places[numbers[one]], places[numbers[two]]) for one, two in ways]
     taken: list[Any] = [ROOM + place for place in places]
-    for curve, found in zip(curves, ways.values(), strict=True):
+    for k, found in enumerate(ways.values()):
         quickest: dict[str, float] = {}
         for edge, outcome in sorted(found, key=lambda way: way[1].duration):
             quickest.setdefault(edge.selection.potential, outcome.duration)
-        words = "\n".join(f"{name}, {time:.3g} s".replace("-", "\u2212") for name, time in list(quickest.items())[:3])
-        at = beside(curve, words, np.concatenate(curves), taken)
+        lines = [f"{name}, {time:.3g} s".replace("-", "\u2212") for name, time in list(quickest.items())[:3]]
+        words = "\n".join(lines) if len(ways) <= LABELLED else ""
+        at = beside(k, curves, words, taken) if words else curves[k][len(curves[k]) // 2]
         certain = any(edge.kind == "moved" for edge, _ in found)
         energy = min(supplied(outcome) for _, outcome in found)
-        yield Arrow(curve, words, at, certain, tuple(quickest), energy, min(quickest.values()))
-
-
-def bent(one: Floats, two: Floats) -> Floats:
-    """A curve from one place to another that bends to its left, as far as it is clear of both."""
-    along = two - one
-    middle = 0.5 * (one + two) + 2.0 * BEND * np.array([-along[1], along[0]]) / np.linalg.norm(along)
-    t = np.linspace(0.0, 1.0, 201)[:, None]
-    curve = (1.0 - t) ** 2 * one + 2.0 * t * (1.0 - t) * middle + t**2 * two
-    clear = np.array([not (inside(ROOM + one, point) or inside(ROOM + two, point)) for point in curve])
-    return curve[clear]
-
-
-def inside(box: Floats, points: Floats) -> bool:
-    """Whether one of some points (..., 2) lies in a box (2, 2)."""
-    return bool(((points > box[0]) & (points < box[1])).all(axis=-1).any())
-
-
-def size_of(words: str) -> Floats:
-    """Width and height of some lines."""
-    lines = words.split("\n")
-    return np.array([LETTER * max(map(len, lines)), LINE * len(lines)])
-
-
-def beside(curve: Floats, words: str, curves: Floats, taken: list[Any]) -> Floats:
-    """A place for some words, near the middle of their curve, that overlaps nothing so far, if there is one."""
-    half, first = 0.5 * size_of(words), None
-    for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82):
-        for side in (1.0, -1.0):
-            k = round(share * (len(curve) - 1))
-            along = curve[min(k + 1, len(curve) - 1)] - curve[max(k - 1, 0)]
-            out = side * np.array([-along[1], along[0]]) / np.linalg.norm(along)
-            at = curve[k] + (0.13 + abs(out) @ half) * out
-            box = np.array([at - half, at + half])
-            first = box if first is None else first
-            apart = all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
-            if apart and not inside(box, curves):
-                taken.append(box)
-                return at
-    assert first is not None
-    taken.append(first)
-    return np.asarray(first.mean(axis=0))
+        yield Arrow(curves[k], words, at, certain, tuple(quickest), energy, min(quickest.values()))
 
 
 # --- the painter ------------------------------------------------------------------------------------------------------
-def drawn(graph: ReconfigurationGraph, colour: Colouring | None = None) -> Drawing:
+def drawn(graph: ReconfigurationGraph, colour: Colouring | None = None, of: Sequence[str] | None = None) -> Drawing:
     """A graph as a figure, which takes the size that it needs."""
     if colour is not None and colour not in COLOURINGS:
         raise PartError(f"picture: colour is {shown(colour)}, but must be one of {', '.join(map(repr, COLOURINGS))}.")
-    picture = picture_of(graph)
+    picture = picture_of(graph, of)
     with styled("picture"):
-        inks, key = inks_of(picture, colour)
+        inks, key = inks_of(picture, colour or (None if len(picture.arrows) <= LABELLED else "drive"))
         low, high = edges_of(picture)
         high[1] += LINE * (len(key) + 1) if key else 0.0
-        figure = blank(*((high - low) * INCH))
-        paint(figure, picture, inks, key, np.array([low, high]))
+        inch = min(INCH, WIDEST / float((high - low).max()))
+        figure = blank(*((high - low) * inch))
+        paint(figure, picture, inks, key, np.array([low, high]), inch / INCH)
     return Drawing(figure)
 
 
-def paint(figure: Any, picture: Picture, inks: Sequence[Any], key: Sequence[tuple[Any, str]], page: Floats) -> None:
-    """Everything onto a figure, of which the page has these corners (2, 2)."""
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path as Curve
-
+def paint(
+    figure: Any, picture: Picture, inks: Sequence[Any], key: Sequence[tuple[Any, str]], page: Floats, scale: float
+) -> None:
+    """Everything onto a figure, of which the page has these corners (2, 2); scale: of letters and lines."""
     low, high = page
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
+
+    def write(at: Sequence[float] | Floats, words: str, size: float, **more: Any) -> None:
+        axes.text(*at, words, **{"ha": "center", "va": "center", "fontsize": scale * size, **more})
+
+    crowded = len(picture.arrows) > LABELLED
     for arrow, ink in zip(picture.arrows, inks, strict=True):
-        axes.add_patch(FancyArrowPatch(
-            path=Curve(arrow.curve), arrowstyle="-|>", mutation_scale=11, linewidth=1.9 if key else 1.3,
-            color=ink, shrinkA=0, shrinkB=0, linestyle="-" if arrow.certain else (0, (4, 3)),
-        ))  # fmt: skip
-        axes.text(*arrow.at, arrow.words, ha="center", va="center", fontsize=8.5, linespacing=1.25)
+        axes.add_patch(_line(arrow, ink, scale * (1.0 if crowded else 1.9 if key else 1.3), scale * 11.0))
+    for arrow in picture.arrows:
+        write(arrow.at, arrow.words, 8.5, linespacing=1.25, bbox=BEHIND)
     for shape in picture.shapes:
+        x, y = shape.centre
+        if crowded:
+            axes.add_patch(_card(shape))
         axes.add_collection(_solids(picture, shape))
         for name, at in shape.letters:
-            axes.text(*(shape.centre + at), name, ha="center", va="center", fontsize=9)
-        x, y = shape.centre
-        axes.text(x, y - 1.22, shape.lines[0], ha="center", va="center", fontsize=9.5, weight="bold")
-        axes.text(x, y - 1.55, shape.lines[1], ha="center", va="center", fontsize=8, color=PALE)
-    _scale(axes, picture, low)
-    axes.text(low[0] + 0.4, low[1] + 0.3, picture.caption, ha="left", va="bottom", fontsize=8, color=PALE)
+            write(shape.centre + at, name, 9.0)
+        write((x, y - 1.22), shape.lines[0], 9.5, weight="bold")
+        write((x, y - 1.55), shape.lines[1], 8.0, color=PALE)
+    _scale(axes, picture, low, scale)
+    write((low[0] + 0.4, low[1] + 0.3), picture.caption, 8.0, ha="left", va="bottom", color=PALE)
     for k, (ink, words) in enumerate(key):
         y = high[1] - 0.35 - LINE * k
-        axes.plot([low[0] + 0.4, low[0] + 1.0], [y, y], color=ink, linewidth=2.4, solid_capstyle="butt")
-        axes.text(low[0] + 1.15, y, words, ha="left", va="center", fontsize=8)
+        axes.plot([low[0] + 0.4, low[0] + 1.0], [y, y], color=ink, linewidth=2.4 * scale, solid_capstyle="butt")
+        write((low[0] + 1.15, y), words, 8.0, ha="left")
+
+
+def _line(arrow: Arrow, ink: Any, width: float, head: float) -> Any:
+    """An arrow as an artist."""
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path as Curve
+
+    return FancyArrowPatch(
+        path=Curve(arrow.curve), arrowstyle="-|>", mutation_scale=head, linewidth=width, color=ink, shrinkA=0,
+        shrinkB=0, linestyle="-" if arrow.certain else (0, (4, 3)),
+    )  # fmt: skip
+
+
+def _card(shape: Shown) -> Any:
+    """The ground of a shape, behind which arrows pass."""
+    from matplotlib.patches import Rectangle
+
+    low, high = ROOM + shape.centre
+    return Rectangle(tuple(low), *(high - low), facecolor="white", edgecolor="#c9ced6", linewidth=0.6)
 
 
 def _solids(picture: Picture, shape: Shown) -> Any:
@@ -301,13 +293,15 @@ def _dark(share: float) -> float:
     return DARK[0] + (DARK[1] - DARK[0]) * share
 
 
-def _scale(axes: Any, picture: Picture, low: Floats) -> None:
+def _scale(axes: Any, picture: Picture, low: Floats, scale: float) -> None:
     """A bar that says how long lengths are that lie across the picture."""
     length = float(10.0 ** np.floor(np.log10(1.2 / picture.metre)))
     length *= max(k for k in (1.0, 2.0, 5.0) if k * length * picture.metre <= 1.2)
     x, y = low[0] + 0.4, low[1] + 0.9 + LINE * picture.caption.count("\n")
-    axes.plot([x, x + length * picture.metre], [y, y], color=INK, linewidth=1.6, solid_capstyle="butt")
-    axes.text(x + length * picture.metre + 0.12, y, f"{length:g} m", ha="left", va="center", fontsize=8, color=INK)
+    axes.plot([x, x + length * picture.metre], [y, y], color=INK, linewidth=1.6 * scale, solid_capstyle="butt")
+    axes.text(
+        x + length * picture.metre + 0.12, y, f"{length:g} m", ha="left", va="center", fontsize=8 * scale, color=INK
+    )
 
 
 def edges_of(picture: Picture) -> tuple[Floats, Floats]:

@@ -16,7 +16,8 @@ from quirkpy.explore.plan import COSTS, steps
 from quirkpy.frames import Frames
 from quirkpy.parts.checks import Floats
 from quirkpy.views.explain import force_lines
-from quirkpy.views.graph_picture import APART, patches_of, places_of
+from quirkpy.views.graph_picture import patches_of
+from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
 from quirkpy.views.report import as_script, bodies_of, motion_of, named, rounded, tolerances_of
 
 #: Frames of edges by number, one of each outcome.
@@ -25,10 +26,6 @@ Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
 WHOLE = 7_500_000
 #: Keyframes of the motion of an edge at most.
 MOST = 250
-#: Up to so many shapes stand as in the picture; more of them so close together; pushed apart in so many rounds at most.
-FEW, CLOSE, ROUNDS = 20, 3.7, 2000
-#: More shapes than this are placed by how many moves they are from the start.
-LAYERED = 150
 #: Motions around a shape that are shown, the slowest first.
 MODES = 12
 #: Kinds of outcomes whose motion belongs into the page itself.
@@ -77,44 +74,9 @@ def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> l
 
 
 def placed(graph: ReconfigurationGraph) -> Floats:
-    """Centres of shapes (n, 2): as in the picture; more of them closer together; very many by how many moves they are
-    from the start, column by column."""
-    if len(graph.nodes) <= FEW:
-        return places_of(graph)
-    if len(graph.nodes) <= LAYERED:
-        return spread_out(places_of(graph), CLOSE)
-    import networkx
-
-    ways = networkx.DiGraph([(source, target) for source, target, _ in steps(graph, True)])
-    ways.add_nodes_from(graph.nodes)
-    depth = networkx.single_source_shortest_path_length(ways, "n0")
-    columns: dict[int, int] = {}
-    places = []
-    for key in graph.nodes:
-        column = depth.get(key, max(depth.values()) + 1)
-        columns[column] = columns.get(column, 0) + 1
-        row = columns[column]
-        places.append((2.0 * column * APART, -(row // 2) * APART * (-1.0) ** row))
-    return np.array(places)
-
-
-def spread_out(places: Floats, apart: float) -> Floats:
-    """Places (n, 2) moved as close to each other as they can be while all stay so far apart: those that are too close
-    push each other away, as often as it takes."""
-    n = len(places)
-    middle = places.mean(axis=0)
-    out = (places - middle) * apart * np.sqrt(n) / np.ptp(places, axis=0).max()
-    for _ in range(ROUNDS):
-        off = out[:, None] - out[None]
-        gaps = np.linalg.norm(off, axis=2)
-        np.fill_diagonal(gaps, np.inf)
-        short = np.maximum(1.02 * apart - gaps, 0.0)
-        if not (gaps < apart).any():
-            break
-        push = 0.5 * np.einsum("ij,ijk->ik", short / np.maximum(gaps, 1e-9), off)
-        far = np.linalg.norm(push, axis=1, keepdims=True)
-        out = out + push * np.minimum(1.0, 0.2 * apart / np.maximum(far, 1e-9))
-    return np.asarray(out)
+    """Centres of shapes (n, 2): as in the picture, but for words, which find less room in a page: closer together."""
+    places = places_of(graph, list(graph.nodes))
+    return spread_out(places, CLOSE) if ON_A_CIRCLE < len(places) <= FEW else places
 
 
 def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:

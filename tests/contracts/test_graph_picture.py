@@ -12,9 +12,12 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair, study
+from demos.lattice import lattice
 from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.views import graph_picture
 from quirkpy.views.drawing import INK
-from quirkpy.views.graph_picture import APART, ROOM, Picture, edges_of, inks_of, inside, picture_of, size_of
+from quirkpy.views.graph_picture import Picture, drawn, edges_of, inks_of, picture_of
+from quirkpy.views.graph_places import APART, CLOSE, ROOM, around, inside, places_of, size_of, spread_out
 from quirkpy.views.solids import Solid, across, seen
 
 STILL, ORIGIN = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
@@ -23,6 +26,12 @@ STILL, ORIGIN = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
 @pytest.fixture(scope="module", params=[0.1, 0.2])
 def graph(request: pytest.FixtureRequest) -> ReconfigurationGraph:
     return pair(request.param).explore()
+
+
+@pytest.fixture(scope="module")
+def crowd() -> ReconfigurationGraph:
+    """Seven shapes with an arrow between almost any two."""
+    return lattice(4).explore(progress=False)
 
 
 def boxes(picture: Picture) -> list[Any]:
@@ -101,16 +110,78 @@ def covers(corners: Any, point: Any) -> bool:
     return bool((dx * y - dy * x > 0.0).all())
 
 
-def test_too_many_shapes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quirkpy.views.graph_picture.MOST", 1)
-    with pytest.raises(qp.PartError, match="2 shapes are too many"):
-        picture_of(study.explore())
+def test_words_stand_clear_of_each_other_and_belong_to_their_arrow(crowd: ReconfigurationGraph) -> None:
+    """Beside an arrow nothing else is as near; where there is no such place, they stand upon it."""
+    picture = picture_of(crowd)
+    assert (len(picture.shapes), len(picture.arrows)) == (7, 26)
+    for (low, high), (lower, higher) in itertools.combinations(boxes(picture), 2):
+        assert (high < lower).any() or (low > higher).any()
+    for arrow in picture.arrows:
+        half = 0.5 * size_of(arrow.words)
+        off = [np.linalg.norm(np.maximum(abs(o.curve - arrow.at) - half, 0.0), axis=1).min() for o in picture.arrows]
+        own = off[next(k for k, other in enumerate(picture.arrows) if other is arrow)]
+        upon = np.linalg.norm(arrow.curve - arrow.at, axis=1).min() < 1e-12
+        assert upon or own < 1.2 * min(gap for gap in off if gap != own)
 
 
-def test_more_shapes_than_stand_on_a_circle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quirkpy.views.graph_picture.ON_A_CIRCLE", 2)
-    picture = picture_of(pair(0.2).explore())
-    assert len({tuple(shape.centre) for shape in picture.shapes}) == 4
+def test_shapes_on_a_circle_stand_so_that_no_arrows_cross() -> None:
+    assert around(4, [(0, 1), (0, 2), (1, 3), (2, 3)]) == (0, 1, 3, 2)
+    assert around(4, [(0, 1), (1, 2), (2, 3), (0, 3)]) == (0, 1, 2, 3)
+    assert around(5, itertools.combinations(range(5), 2)) == (0, 1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_many_shapes_stand_close_and_never_over_each_other(seed: int) -> None:
+    cloud = np.random.default_rng(seed).normal(size=(120, 2)) ** 3
+    places = spread_out(cloud, CLOSE)
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(120, 1)]
+    assert gaps.min() >= CLOSE > math.hypot(*(ROOM[1] - ROOM[0]))
+    assert np.ptp(places, axis=0).max() < 2.0 * CLOSE * math.sqrt(120)
+    assert np.array_equal(places, spread_out(cloud, CLOSE))
+
+
+def test_some_shapes_are_shown_by_key_or_name(crowd: ReconfigurationGraph) -> None:
+    crowd.name("n2", "corner")
+    picture = picture_of(crowd, ["n0", "corner", "n2", "n3"])
+    assert [shape.lines[0] for shape in picture.shapes] == ["n0", "corner", "n3"]
+    between = {(e.source, e.target) for e in crowd.moves() if {e.source, str(e.target)} <= {"n0", "n2", "n3"}}
+    assert len(picture.arrows) == len(between)
+    assert picture.caption.startswith("3 of 7 shapes; 120 choices tried:")
+    for wrong, said in (("n0", "of is 'n0', but must be a list"), (["n0", "n9"], "of has 'n9', which is no shape")):
+        with pytest.raises(qp.PartError, match=said):
+            crowd.picture(of=wrong)
+
+
+def test_of_too_many_shapes_the_nearest_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From n0 a move leads to n1 and n2, from there to n3."""
+    monkeypatch.setattr(graph_picture, "MOST", 3)
+    graph = pair(0.2).explore()
+    assert [shape.lines[0] for shape in picture_of(graph).shapes] == ["n0", "n1", "n2"]
+    with pytest.raises(qp.PartError, match="4 shapes are too many for one page; there is room for 3"):
+        graph.picture(of=list(graph.nodes))
+
+
+def test_many_arrows_say_by_colour_what_drives_them(
+    crowd: ReconfigurationGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_picture, "LABELLED", 25)
+    picture = picture_of(crowd)
+    assert {arrow.words for arrow in picture.arrows} == {""}
+    assert picture.caption.endswith("Arrows: the quickest motion.")
+    written = [text.get_text() for text in drawn(crowd).figure.axes[0].texts]
+    assert "driven by open" in written
+
+
+@pytest.mark.parametrize(("limit", "apart"), [("ON_A_CIRCLE", APART), ("FEW", CLOSE), ("LAYERED", APART)])
+def test_more_shapes_stand_otherwise(limit: str, apart: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    for smaller in ("ON_A_CIRCLE", "FEW", "LAYERED"):
+        monkeypatch.setattr(f"quirkpy.views.graph_places.{smaller}", 2)
+        if smaller == limit:
+            break
+    graph = pair(0.2).explore()
+    places = places_of(graph, list(graph.nodes))
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(4, 1)]
+    assert gaps.min() >= apart * (1.0 - 1e-12)
 
 
 @pytest.mark.parametrize("name", ["pair.png", "pair.svg", "pair.pdf"])

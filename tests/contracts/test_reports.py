@@ -19,7 +19,7 @@ from demos.cubesat_pair import pair, study
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.motions import frames_of_edges, in_order
 from quirkpy.explore.plan import COSTS
-from quirkpy.frames import frames_of
+from quirkpy.frames import frames_of, whole
 from quirkpy.views import report, report_graph
 from quirkpy.views.keyframes import NOTHING, TURNS, Keyframes, keyframes, misses, packed
 from quirkpy.views.solids import mesh_of
@@ -171,6 +171,13 @@ def test_states_that_were_not_kept_are_made_again() -> None:
         assert stored.at(float(t))[0][0, 0] == pytest.approx(there, abs=2.5 * LENGTH)
 
 
+def test_a_run_whose_states_are_all_kept_is_taken_as_it_is(run: qp.Trajectory) -> None:
+    """However many steps it took: where it met singular poses again and again, no run begins anew between them."""
+    course = run.course._replace(counts=run.counts._replace(steps=100 * len(run.t)))
+    fine = qp.Trajectory(run.system, run.start, run.settings, course)
+    assert whole(fine) is fine
+
+
 def test_frames_of_a_flown_plan_go_on(graph: ReconfigurationGraph) -> None:
     flown = graph.replay(graph.plan("n0", "n3"))
     frames = frames_of(flown.pieces, LENGTH, ANGLE)
@@ -272,16 +279,6 @@ def test_why_a_shape_rests_is_what_its_certificate_says(graph: ReconfigurationGr
         assert rest.verdict == node.verdict
         total = np.sum([load for body, _, load, _ in told["forces"] if body == "B"], axis=0)
         assert abs(total[:3]).max() < 1e-6
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_many_shapes_stand_close_and_never_over_each_other(seed: int) -> None:
-    cloud = np.random.default_rng(seed).normal(size=(120, 2)) ** 3
-    places = report_graph.spread_out(cloud, report_graph.CLOSE)
-    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(120, 1)]
-    assert gaps.min() >= report_graph.CLOSE
-    assert np.ptp(places, axis=0).max() < 2.0 * report_graph.CLOSE * math.sqrt(120)
-    assert np.array_equal(places, report_graph.spread_out(cloud, report_graph.CLOSE))
 
 
 def test_all_outcomes_of_a_chance_are_shown() -> None:

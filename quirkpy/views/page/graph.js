@@ -1,7 +1,9 @@
 // The graph: a card for every shape, an arrow for every pair of shapes between which something moves.
 const SVG = "http://www.w3.org/2000/svg";
 const CARD = { left: -1.35, right: 1.35, top: -1.25, bottom: 1.9 };
-const LABELLED = 8; // up to so many arrows say their time
+const LABELLED = 24; // up to so many arrows say their time, where there is room
+const FAINT = 60; // more arrows than this are faint, but for those that are chosen
+const LETTER = 0.17, LINE = 0.36; // of what an arrow says
 
 function svg(kind, properties, ...children) {
   const element = document.createElementNS(SVG, kind);
@@ -25,8 +27,13 @@ class Net {
     this.picture = svg("svg", { class: "net", role: "group", "aria-label": "The graph: shapes and the motions between them" });
     this.drawing = svg("g", {});
     this.picture.append(this.drawing);
-    this.ways = ways.map((way) => this.arrow(way, ways.length <= LABELLED));
+    this.taken = data.nodes.map(({ place: [x, y] }) => [x + CARD.left, -y + CARD.top, x + CARD.right, -y + CARD.bottom]);
+    this.ways = ways.map((way) => this.arrow(way));
+    if (ways.length > FAINT) this.picture.classList.add("crowded");
+    if (ways.length <= LABELLED) this.ways.forEach((way) => this.label(way));
     this.nodes = data.nodes.map((node, k) => this.card(node, k));
+    this.lit = svg("g", { class: "way chosen", "aria-hidden": true, "pointer-events": "none" });
+    this.drawing.append(this.lit);
     this.fit();
     this.handle();
     const button = (words, label, act) => make("button", { type: "button", "aria-label": label, onclick: act }, words);
@@ -45,7 +52,7 @@ class Net {
       for (let i = 0; i < corners.length; i += 2) points.push(`${corners[i]} ${-corners[i + 1]}`);
       edges.forEach((edge, i) => { if (edge) lines.push(`M${points[i]}L${points[(i + 1) % points.length]}`); });
       const colour = this.data.bodies[number].colour, patch = svg("path", { d: `M${points.join("L")}Z`, fill: colour, stroke: colour, "stroke-width": 0.01 });
-      patch.style.filter = `brightness(${0.55 + 0.45 * light})`;
+      patch.style.fill = patch.style.stroke = `color-mix(in srgb, ${colour} ${55 + 45 * light}%, black)`;
       group.append(patch, svg("path", { d: lines.join(""), stroke: "#2b2f36", "stroke-width": 0.035, "stroke-linecap": "round" }));
     }
     const name = svg("text", { x: 0, y: 1.4 }), verdict = svg("text", { class: "small", x: 0, y: 1.72 });
@@ -57,7 +64,7 @@ class Net {
     return group;
   }
 
-  arrow(way, labelled) {
+  arrow(way) {
     const [one, two] = [way.source, way.target].map((k) => this.data.nodes[k].place).map(([x, y]) => [x, -y]);
     const along = [two[0] - one[0], two[1] - one[1]], size = Math.hypot(...along) || 1;
     const bend = Math.min(0.9, 0.17 * size), middle = [0.5 * (one[0] + two[0]) + (2 * bend * along[1]) / size, 0.5 * (one[1] + two[1]) - (2 * bend * along[0]) / size];
@@ -75,21 +82,34 @@ class Net {
       const u = [(tip[0] - back[0]) / length, (tip[1] - back[1]) / length];
       const head = `M${tip[0]} ${tip[1]}L${tip[0] - 0.42 * u[0] + 0.16 * u[1]} ${tip[1] - 0.42 * u[1] - 0.16 * u[0]}L${tip[0] - 0.42 * u[0] - 0.16 * u[1]} ${tip[1] - 0.42 * u[1] + 0.16 * u[0]}Z`;
       group.append(svg("path", { class: "wide", d: line }), svg("path", { class: "line", d: line }), svg("path", { class: "head", d: head }));
-      if (labelled) {
-        const place = points[points.length >> 1], out = [along[1] / size, -along[0] / size];
-        const words = svg("text", { x: place[0] + 0.3 * out[0], y: place[1] + 0.32 * out[1] + 0.1 });
-        words.style.textAnchor = Math.abs(out[0]) < 0.4 ? "middle" : out[0] > 0 ? "start" : "end";
-        words.textContent = way.label;
-        group.append(words);
-      }
     }
     pressed(group, () => this.chosen({ edge: way.edges[0] }));
     this.drawing.append(group);
-    return { ...way, group };
+    return { ...way, group, points };
+  }
+
+  // What an arrow says, beside or upon it, in the first of some places where nothing else is; else only when it is
+  // pointed at.
+  label(way) {
+    const half = [0.5 * LETTER * way.label.length, 0.5 * LINE], meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+    const others = this.ways.filter((other) => other !== way).flatMap((other) => other.points), last = way.points.length - 1;
+    for (const share of last < 4 ? [] : [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74]) for (const side of [1, -1, 0]) {
+      const k = Math.round(share * last), on = way.points[k], [one, two] = [way.points[k - 1], way.points[k + 1]];
+      const size = Math.hypot(two[0] - one[0], two[1] - one[1]), out = [(side * (two[1] - one[1])) / size, (side * (one[0] - two[0])) / size];
+      const off = 0.12 + Math.abs(out[0]) * half[0] + Math.abs(out[1]) * half[1], at = [on[0] + off * out[0], on[1] + off * out[1]];
+      const box = [at[0] - half[0], at[1] - half[1], at[0] + half[0], at[1] + half[1]];
+      if ([...this.taken, ...others.map(([x, y]) => [x, y, x, y])].some((other) => meets(box, other))) continue;
+      this.taken.push(box);
+      const words = svg("text", { x: at[0], y: at[1] + 0.1 });
+      words.textContent = way.label;
+      way.group.append(svg("rect", { class: "behind", x: box[0], y: box[1], width: 2 * half[0], height: 2 * half[1] }), words);
+      return;
+    }
   }
 
   // Which shapes and arrows stand out; with a plan all others fade.
   mark(nodes, edges, fade) {
+    this.lit.replaceChildren();
     this.nodes.forEach((group, k) => {
       group.classList.toggle("chosen", nodes.includes(k));
       group.classList.toggle("faded", fade && !nodes.includes(k));
@@ -97,6 +117,7 @@ class Net {
     for (const way of this.ways) {
       const lit = way.edges.some((edge) => edges.includes(edge));
       way.group.classList.toggle("chosen", lit);
+      if (lit && this.ways.length > FAINT) this.lit.append(...[...way.group.querySelectorAll(".line, .head")].map((path) => path.cloneNode()));
       way.group.classList.toggle("faded", fade && !lit);
     }
   }

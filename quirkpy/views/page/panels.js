@@ -44,6 +44,12 @@ class Panels {
     return targets.join(" or ");
   }
 
+  // Where a choice leads, as words and links; nothing where it leads nowhere.
+  ends(edge) {
+    const targets = [...new Set(edge.o.map((outcome) => outcome.target))].filter((target) => target !== null);
+    return targets.flatMap((target, k) => [k ? " or " : " to ", this.link({ node: target }, called(this.data.nodes[target]))]);
+  }
+
   // --- a shape
   node(k) {
     const node = this.data.nodes[k], reach = this.study.planner.reachable(k);
@@ -98,8 +104,7 @@ class Panels {
     const edge = this.data.edges[number], source = this.data.nodes[edge.s];
     const alike = this.study.between(edge);
     return [
-      make("h2", {}, "From ", this.link({ node: edge.s }, called(source)), " to ",
-        edge.o.length === 1 && edge.o[0].target !== null ? this.link({ node: edge.o[0].target }, called(this.data.nodes[edge.o[0].target])) : this.to(edge), " ", badge(edge.k)),
+      make("h2", {}, "From ", this.link({ node: edge.s }, called(source)), ...this.ends(edge), " ", badge(edge.k)),
       edge.k === "moved" ? make("p", {}, make("strong", {}, "Robustness: "), edge.robust || make("span", { class: "pale" }, "not known; graph.robustness(edge) flies it many times.")) : null,
       make("h3", {}, "What is chosen"),
       facts([...this.selection(edge), ["potential", this.data.tables.potentials[edge.u]]]),

@@ -135,7 +135,7 @@ class Player {
       line: { width: 2, color: ink(CURVES[k % CURVES.length]), dash: ["solid", "dash", "dot", "dashdot", "longdash"][k % 5] },
     }));
     const layout = {
-      margin: { l: 50, r: 8, t: 26, b: 36 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink("ink"), size: 12 },
+      margin: { l: 66, r: 8, t: 26, b: 36 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink("ink"), size: 12 },
       showlegend: true, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 11 } }, dragmode: false, hovermode: "x unified",
       hoverlabel: { bgcolor: ink("paper"), font: { color: ink("ink") } },
       xaxis: { ...axis, title: { text: "t [s]", standoff: 4 }, fixedrange: true }, yaxis: { ...axis, title: { text: title, standoff: 6 }, fixedrange: true },

@@ -18,6 +18,14 @@ const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const SETTINGS = { displayModeBar: false, displaylogo: false, responsive: true, scrollZoom: true, showTips: false };
 const FIRST_EYE = { x: 1.0, y: -1.55, z: 1.1 }, LOWER = { x: 0, y: 0, z: -0.17 };
 
+// Round numbers for an axis, none near its ends, where those of two axes meet.
+function scale([low, high]) {
+  const power = 10 ** Math.floor(Math.log10((high - low) / 6)), step = power * [1, 2, 5, 10].find((k) => k * power >= (high - low) / 6);
+  const inner = 0.08 * (high - low), first = Math.ceil((low + inner) / step);
+  const tickvals = Array.from({ length: Math.floor((high - inner) / step) - first + 1 }, (_, k) => step * (first + k));
+  return { range: [low, high], tickvals, ticktext: tickvals.map(said) };
+}
+
 class Scene {
   constructor(data) {
     this.bodies = data.bodies;
@@ -100,7 +108,9 @@ class Scene {
     if (!this.drawn) return this.draw(poses);
     if (this.busy) { this.waiting = poses; this.reframe = this.reframe || Boolean(list); return; }
     const layout = {};
-    if (list || this.reframe) ["xaxis", "yaxis", "zaxis"].forEach((name, axis) => { layout[`scene.${name}.range`] = this.ranges[axis]; });
+    if (list || this.reframe) ["xaxis", "yaxis", "zaxis"].forEach((name, axis) => { 
+      for (const [key, value] of Object.entries(scale(this.ranges[axis]))) layout[`scene.${name}.${key}`] = value;
+    });
     this.busy = true;
     this.reframe = false;
     Plotly.update(this.box, this.corners(poses), layout, [0, 1, 2]).then(() => {
@@ -113,17 +123,23 @@ class Scene {
 
   draw(poses) {
     const all = this.corners(poses);
-    const axis = (title, range) => ({ title: { text: title, font: { size: 12 } }, range, nticks: 5, autorange: false,
+    const axis = (title, range) => ({ title: { text: title, font: { size: 12 } }, ...scale(range), autorange: false,
       color: ink("pale"), gridcolor: ink("line"), zerolinecolor: ink("line"), showbackground: false, showspikes: false, tickfont: { size: 10 } });
     const layout = {
       margin: { l: 0, r: 0, t: 0, b: 0 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", font: { color: ink("ink") },
-      scene: { dragmode: "turntable", aspectmode: "cube", camera: { eye: { ...FIRST_EYE }, center: LOWER },
+      scene: { dragmode: "turntable", aspectmode: "cube", camera: { eye: this.firstEye(), center: LOWER },
         xaxis: axis("x [m]", this.ranges[0]), yaxis: axis("y [m]", this.ranges[1]), zaxis: axis("z [m]", this.ranges[2]) },
     };
     const traces = [this.solid, this.lines, this.names].map((trace, n) => ({ ...trace, x: all.x[n], y: all.y[n], z: all.z[n] }));
     traces[0].lighting = this.light();
     Plotly.newPlot(this.box, traces, layout, SETTINGS);
     this.drawn = true;
+  }
+
+  // From farther away where there is little room beside.
+  firstEye() {
+    const far = this.box.clientWidth < 480 ? 1.2 : 1;
+    return { x: far * FIRST_EYE.x, y: far * FIRST_EYE.y, z: far * FIRST_EYE.z };
   }
 
   key(event) {
@@ -135,7 +151,7 @@ class Scene {
     let distance = Math.hypot(x, y, z), round = Math.atan2(y, x), up = Math.asin(z / distance);
     if (turns) { round += turns[0]; up = Math.max(-1.5, Math.min(1.5, up + turns[1])); }
     if (zoom) distance *= zoom;
-    const eye = event.key === "0" ? FIRST_EYE
+    const eye = event.key === "0" ? this.firstEye()
       : { x: distance * Math.cos(up) * Math.cos(round), y: distance * Math.cos(up) * Math.sin(round), z: distance * Math.sin(up) };
     Plotly.relayout(this.box, { "scene.camera.eye": { ...eye } });
   }

@@ -1,0 +1,161 @@
+"""Where on a page the shapes of a graph stand, how arrows lead between them, and where there is room for words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.plan import steps
+from quirkpy.parts.checks import Floats
+
+#: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends away from the straight
+#: line, a line of writing, and a letter of it.
+APART, BEND, LINE, LETTER = 5.2, 0.9, 0.30, 0.125
+#: What belongs to a shape, around its centre: left and low, right and high.
+ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
+#: Up to so many shapes stand on a circle, clockwise from the left, so that arrows onwards bend outwards; and up to so
+#: many so far from each other that words have room between them.
+ON_A_CIRCLE, FEW = 6, 20
+#: More of them stand so close together that none lies over another, pushed apart in so many rounds at most; very many
+#: are placed by how many moves they are from the start.
+CLOSE, ROUNDS, LAYERED = 4.3, 2000, 150
+#: How far the words of one arrow keep from all others; where along an arrow they may stand.
+KEEP = 0.22
+SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
+    """Centres of some shapes (n, 2), none over another; the same for the same graph."""
+    n = len(keys)
+    if n < 2:
+        return np.zeros((n, 2))
+    ways = [(source, target) for source, target, _ in steps(graph, True) if source in keys and target in keys]
+    if n > LAYERED:
+        return layered(keys, ways)
+    ring = circle(n)
+    if n <= ON_A_CIRCLE:
+        pairs = {tuple(sorted((keys.index(one), keys.index(two)))) for one, two in ways}
+        return apart(ring[np.argsort(around(n, pairs))])
+    import networkx
+
+    plain = networkx.Graph()
+    plain.add_nodes_from(keys)
+    plain.add_edges_from(ways)
+    spread = networkx.kamada_kawai_layout(plain, pos=dict(zip(keys, ring, strict=True)))
+    places = np.array([spread[key] for key in keys])
+    return apart(places) if n <= FEW else spread_out(places, CLOSE)
+
+
+def circle(n: int) -> Floats:
+    """Places on a circle, clockwise from the left (n, 2)."""
+    angles = np.pi - 2.0 * np.pi * np.arange(n) / n
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def apart(places: Floats) -> Floats:
+    """Places made so much wider that the nearest two are APART."""
+    return np.asarray(places * (APART / gaps(places).min()))
+
+
+def gaps(places: Floats) -> Floats:
+    """How far any two of some places are from each other."""
+    return np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(len(places), 1)]
+
+
+def around(n: int, pairs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """In which order shapes stand on a circle, so that the fewest arrows cross; the usual one where it is as good."""
+    chords = sorted(pairs)
+
+    def crossed(order: tuple[int, ...]) -> int:
+        at = {shape: k for k, shape in enumerate(order)}
+        ends = [sorted((at[one], at[two])) for one, two in chords]
+        return sum(a < c < b < d or c < a < d < b for (a, b), (c, d) in itertools.combinations(ends, 2))
+
+    return min(((0, *rest) for rest in itertools.permutations(range(1, n))), key=crossed)
+
+
+def layered(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:
+    """Column by column, by how many moves they are from the first."""
+    import networkx
+
+    plain = networkx.DiGraph(ways)
+    plain.add_nodes_from(keys)
+    depth = networkx.single_source_shortest_path_length(plain, keys[0])
+    columns: dict[int, int] = {}
+    places = []
+    for key in keys:
+        column = depth.get(key, max(depth.values()) + 1)
+        columns[column] = row = columns.get(column, 0) + 1
+        places.append((2.0 * column * APART, -(row // 2) * APART * (-1.0) ** row))
+    return np.array(places)
+
+
+def spread_out(places: Floats, least: float) -> Floats:
+    """Places (n, 2) moved as close to each other as they can be while all stay so far apart: those that are too close
+    push each other away, as often as it takes."""
+    n = len(places)
+    middle = places.mean(axis=0)
+    out = (places - middle) * least * np.sqrt(n) / np.ptp(places, axis=0).max()
+    for _ in range(ROUNDS):
+        off = out[:, None] - out[None]
+        between = np.linalg.norm(off, axis=2)
+        np.fill_diagonal(between, np.inf)
+        short = np.maximum(1.02 * least - between, 0.0)
+        if not (between < least).any():
+            break
+        push = 0.5 * np.einsum("ij,ijk->ik", short / np.maximum(between, 1e-9), off)
+        far = np.linalg.norm(push, axis=1, keepdims=True)
+        out = out + push * np.minimum(1.0, 0.2 * least / np.maximum(far, 1e-9))
+    return np.asarray(out)
+
+
+# --- arrows -----------------------------------------------------------------------------------------------------------
+def bent(one: Floats, two: Floats) -> Floats:
+    """A curve from one place to another that bends to its left, as far as it is clear of both."""
+    along = two - one
+    middle = 0.5 * (one + two) + 2.0 * BEND * np.array([-along[1], along[0]]) / np.linalg.norm(along)
+    t = np.linspace(0.0, 1.0, 201)[:, None]
+    curve = (1.0 - t) ** 2 * one + 2.0 * t * (1.0 - t) * middle + t**2 * two
+    clear = np.array([not (inside(ROOM + one, point) or inside(ROOM + two, point)) for point in curve])
+    return curve[clear]
+
+
+def inside(box: Floats, points: Floats) -> int:
+    """How many of some points (..., 2) lie in a box (2, 2)."""
+    return int(((points > box[0]) & (points < box[1])).all(axis=-1).sum())
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+def size_of(words: str) -> Floats:
+    """Width and height of some lines."""
+    lines = words.split("\n")
+    return np.array([LETTER * max(map(len, lines)), LINE * len(lines)])
+
+
+def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) -> Floats:
+    """A place for the words of a curve, near its middle: beside it where that is clear of all others, else upon it,
+    where the fewest others pass.  taken: boxes of what stands there already, to which the words are added."""
+    curve, half = curves[k], 0.5 * size_of(words)
+    others = np.concatenate([other for j, other in enumerate(curves) if j != k] or [np.zeros((0, 2))])
+    wider = np.array([(-KEEP, -KEEP), (KEEP, KEEP)])
+    upon: list[tuple[int, int, Floats]] = []
+    for order, share in enumerate(SHARES):
+        row = round(share * (len(curve) - 1))
+        along = curve[min(row + 1, len(curve) - 1)] - curve[max(row - 1, 0)]
+        out = np.array([-along[1], along[0]]) / np.linalg.norm(along)
+        for side in (1.0, -1.0, 0.0):
+            at = curve[row] + side * (0.13 + abs(out) @ half) * out
+            box = np.array([at - half, at + half])
+            free = all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
+            if side and free and not inside(box, curve) and not inside(box + wider, others):
+                taken.append(box)
+                return np.asarray(at)
+            if not side:
+                upon.append((inside(box, others) + (0 if free else 10_000), order, box))
+    box = min(upon, key=lambda found: found[:2])[2]
+    taken.append(box)
+    return np.asarray(box.mean(axis=0))

@@ -198,6 +198,7 @@ def test_json_with_the_readers_consent_only(part: qp.Part) -> None:
     with pytest.raises(qp.PartError, match=r"name its module: from_json\(text, modules=") as caught:
         qp.from_json(text)
     assert f"{own_parts.__name__}:{type(part).__name__}" in str(caught.value)
+    assert f"--study {own_parts.__name__}.py" in str(caught.value)
     with pytest.raises(qp.PartError, match="name its module"):
         qp.from_json(text, modules=["os", "tests"])
 

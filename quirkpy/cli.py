@@ -90,7 +90,8 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument("journal", type=Path)
     it.add_argument("start", help="a node: its number (n0), its name, or the beginning of its id")
     it.add_argument("goal", help="another one")
-    it.add_argument("--cost", choices=("energy", "time", "switches"), default="energy", help="(default energy)")
+    it.add_argument("--cost", choices=("energy", "time", "switches", "risk"), default="energy",
+                    help="(default energy)")  # fmt: skip
     it.add_argument("--best", type=_count, default=1, metavar="K", help="so many ways (default 1)")
     it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
     it = command(simulate, "move a system, or run a demo")
@@ -179,6 +180,11 @@ def simulate(asked: argparse.Namespace) -> Answer:
         return Answer(words, data)
     if not callable(getattr(module, "main", None)):
         raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().")
+    if asked.out is not None or asked.report is not None:
+        raise PartError(
+            f"{str(asked.file)!r} defines no `system`, only main(), whose runs it keeps to itself: leave out --out and "
+            "--report, or define `system`."
+        )
     with contextlib.redirect_stdout(sys.stderr) if asked.json else contextlib.nullcontext():
         told = module.main()
     numbers = dict(told) if isinstance(told, dict) else {}

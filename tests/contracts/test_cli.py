@@ -120,6 +120,7 @@ def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     (way,) = json.loads(answered(capsys, "plan", "pair.db", "n1", "n0", "--cost", "time", "--best", "2", "--json"))
     assert way["nodes"] == ["n1", "n0"]
     assert way["steps"] == [{"joints": {"A south | B south": "hinge 2"}, "potential": "+x"}]
+    assert "robust" in failing(capsys, "plan", "pair.db", "n0", "n1", "--cost", "risk")
     assert main(["plan", "pair.db", "n0", "n9"]) == 1
     assert capsys.readouterr().err == "quirkpy plan: no node is called 'n9'; there are: n0, n1\n"
 
@@ -145,7 +146,8 @@ def test_systems_and_demos_are_moved(here: Path, capsys: pytest.CaptureFixture[s
     assert told["t"] == 3.0
     assert told["energy"] == [0.5, 0.5]
     assert qp.Trajectory.load("run.npz").t[-1] == 3.0
-    assert "energy 0.5 J at the start" in answered(capsys, "simulate", "flying_ball.py")
+    assert "energy 0.5 J at the start" in answered(capsys, "simulate", "flying_ball.py", "--report", "run.html")
+    assert "<title>" in Path("run.html").read_text(encoding="utf-8")
     assert main(["simulate", str(ROOT / "demos" / "two_cubes.py"), "--json"]) == 0
     out = capsys.readouterr()  # what a demo prints does not mix with its numbers
     assert json.loads(out.out)["freedoms"] == 1
@@ -186,6 +188,8 @@ def test_what_fails_says_so_in_a_sentence(here: Path, capsys: pytest.CaptureFixt
         ("explore", "bad_study.py"): "does not define `study`",
         ("explore", "json.py"): "another module, 'json'",
         ("simulate", "bad_study.py"): "neither `system` nor main()",
+        ("simulate", PAIR, "--report", "run.html"): "defines no `system`, only main()",
+        ("plan", "text.db", "n0", "n1", "--cost", "risk"): "damaged or is no journal",
         ("check", "model.urdf"): "neither Python",
         ("check", "nowhere.json"): "No such file",
         ("report", "nowhere.db"): "there is no journal 'nowhere.db'",

@@ -116,6 +116,23 @@ def cubesat_pair(told: Mapping[str, float]) -> None:
     assert told["taken"] == pytest.approx(5e-4, rel=2e-4)
 
 
+def four_bar_linkage(told: Mapping[str, float]) -> None:
+    """One pendulum: rate^2 = 1 + 2 W (1 - sin(angle)), W = g ((N + 1)/2 + N) / ((N + 1)/3 + N); flat at 0 and at pi."""
+
+    W = 9.81 * 3.5 / 3.0
+
+    def time(angle: float) -> float:
+        whole = quad(lambda x: 1.0 / math.sqrt(1.0 + 2.0 * W * (1.0 - math.sin(x))), angle, 0.5 * math.pi, epsabs=1e-13)
+        return float(whole[0])
+
+    assert told["redundant"] == 6
+    assert told["flat poses"] == 10
+    assert told["first flat"] == pytest.approx(time(0.0), abs=5e-5)
+    assert told["first hanging"] == pytest.approx(time(-0.5 * math.pi), abs=1e-8)
+    assert told["open loops"] < 1e-12
+    assert told["energy"] < 1e-7
+
+
 def lattice(told: Mapping[str, float]) -> None:
     """Polyominoes that are no mirror images count twice; moves as integers count them (tests/pivots.py), less those
     into an equal shape, which stay: two of two cubes, two of three and four of four."""
@@ -159,7 +176,7 @@ def flux_pinned_layouts(told: Mapping[str, float]) -> None:
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "why_does_it_rest_there": why_does_it_rest_there,
     "linear_model": linear_model, "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
-    "lattice": lattice, "imaging_mission": imaging_mission,
+    "lattice": lattice, "four_bar_linkage": four_bar_linkage, "imaging_mission": imaging_mission,
     "flux_pinned_layouts": flux_pinned_layouts,
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ SIMULATING, CHOOSING, JUDGING, IDENTIFYING, COMMITTING = (
     "simulating and certifying", "choosing", "judging", "identifying", "committing",
 )  # fmt: skip
 RUNNER = {
-    SIMULATING: ("settle", "run_to_rest", "rigid", "at_standstill", "nudged", "Vicinity", "standing", "lock_in_range",
+    SIMULATING: ("settle", "run_to_rest", "rigid", "nudged", "Vicinity", "standing", "lock_in_range",
                  "assembled"),
     CHOOSING: ("begin",),
     JUDGING: ("judge", "measured", "judged"),

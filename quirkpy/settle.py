@@ -24,7 +24,7 @@ from quirkpy.parts.checks import Bools, Floats, number, positive
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import POLISHED, Polished, newton, polish, rests, size_of, unknown_below
-from quirkpy.simulate import Driver, Settings, check_settings, state_at
+from quirkpy.simulate import Driver, Settings, check_settings, knots_of, state_at
 from quirkpy.singular import crossing_at
 from quirkpy.state import State
 from quirkpy.tables import Selection
@@ -72,10 +72,14 @@ class Watcher:
         self.stretch: list[float] = []  # liveliest moments of the stretches so far [J]
         self.peak, self.rows, self.end = 0.0, 0, STRETCH
         self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
+        self.calm = calm_from(system.selection)
+        self.calmed = system.initial.t >= self.calm
         self.found: Equilibrium | None = None
         self.never: str | None = None
 
     def __call__(self, driver: Driver, filled: int) -> int | None:
+        if not self.calmed:
+            return self._calmed(driver, filled)
         states = driver.rows.states[:filled]
         kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
         kinetic[kinetic <= self.standstill] = 0.0  # rounding
@@ -100,6 +104,16 @@ class Watcher:
             self._judge(states[-1, -1])
         return filled if self.never is not None else None
 
+    def _calmed(self, driver: Driver, filled: int) -> int | None:
+        """Steps end where the last schedule does, and so do the rows of a call; what then stands still rests there."""
+        self.calmed = bool(driver.rows.t[filled - 1] >= self.calm)
+        if self.calmed:
+            around = unpressed(self.system.clusters, driver.state_of_row(filled - 1))
+            if abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL and rests(around):
+                polished = polish(around)
+                self.found = certify(polished.around, polished.moved)
+        return filled if self.found is not None else None
+
     def _judge(self, row: Floats) -> None:
         """At the end of a stretch: does anything take the energy, or is the motion a steady one?"""
         put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
@@ -118,6 +132,11 @@ class Watcher:
         if self.alike == PATIENCE:  # forces may put in and take out within one cycle
             self.never = "it keeps moving as it did, stretch after stretch"
         self.end, self.peak = 2 * self.end, 0.0
+
+
+def calm_from(selection: Selection) -> float:
+    """When the last schedule of what acts has come to its end [s]; until then no rest lasts."""
+    return float(knots_of(selection).max(initial=-math.inf))
 
 
 def standstill(selection: Selection) -> float:
@@ -261,7 +280,7 @@ def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
     """The same, not yet told of what; saddles: how many have been left on the way."""
     start = unpressed(system.clusters, system.initial)
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
-    if still and rests(start):
+    if still and rests(start) and (start.state.t >= calm_from(system.selection) or not start.freedoms):
         return from_rest(system, polish(start), rule, saddles)
     return run_to_rest(system, start.whole, rule, saddles)
 

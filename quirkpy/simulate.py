@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from quirkpy.parts.checks import Floats, optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
+from quirkpy.tables import Selection
 from quirkpy.watching import StopReached, ask, watched_functions, watched_stops
 
 Drift: TypeAlias = Literal["project", "baumgarte", "none"]
@@ -116,9 +118,11 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         n = len(self.entry.rows)
         fixed = s.step if s.step is not None else 0.0
+        knots = [] if fixed else knots_of(clusters.selection).tolist()
+        self.ends = deque([*(t for t in knots if start.t < t < start.t + duration), start.t + duration])
         clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
-            start.t, fixed or start.step or 0.0, start.t + duration, s.rtol, s.atol, fixed or math.inf, fixed,
+            start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol, fixed or math.inf, fixed,
             s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
         lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
@@ -195,7 +199,7 @@ class Driver:
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
-        why = self._first_steps(1 if looking else 1 + self._room())
+        why = self._onward(self._first_steps(1 if looking else 1 + self._room()))
         e.python.raise_pending()
         self._keep_rows(kept)
         self._check_start()
@@ -302,11 +306,19 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
-            why = self._advance(room)
+            why = self._onward(self._advance(room))
             e.python.raise_pending()
             self._keep_rows(kept)
             if why == integrator.JAMMED:
                 self.events.append(self._jam())
+
+    def _onward(self, why: int) -> int:
+        """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over what it does; there the
+        run goes on."""
+        if why == integrator.ARRIVED and self.ends:
+            self.clock[steps.T_END] = self.ends.popleft()
+            return integrator.GOING
+        return why
 
     def _room(self) -> int:
         """How many steps a call may take."""
@@ -383,6 +395,14 @@ def interruptions(python: PythonParts) -> Iterator[None]:
     finally:
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def knots_of(selection: Selection) -> Floats:
+    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives any more."""
+    tables = selection.tables
+    acting = np.concatenate([tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]])
+    ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
+    return np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges])) if ranges else np.zeros(0)
 
 
 def new_rows(rows: int, y: Floats, joints: int, stops: int, watched: int) -> Rows:

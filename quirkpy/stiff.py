@@ -46,6 +46,7 @@ class StiffDriver(Driver):
         counts[steps.ROOM] = counts[steps.NOTED] = 0
         while counts[steps.ROOM] < room and counts[steps.NOTED] + 2 * len(self.watched) < len(rows.notes):
             if self.clock[steps.T] >= self.clock[steps.T_END]:
+                self.solver = None  # which would not go beyond it
                 return integrator.ARRIVED
             if self.engine.python.halted:
                 return integrator.GOING

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from quirkpy.parts.checks import positive
 from quirkpy.parts.part import Part, checked
+
+if TYPE_CHECKING:
+    from quirkpy.explore.study import Study
 
 #: What saves runs: see `Study.explore`.
 Reduction: TypeAlias = Literal["clusters", "rigid", "symmetry", "cache"]
@@ -79,3 +82,16 @@ class Carried(NamedTuple):
     by: tuple[Reduction, ...]
     node: str | None = None
     selection: Choice | None = None
+
+
+def holding(study: Study, choice: Choice) -> float:
+    """The power [W] that the forces of a potential state."""
+    parts = [part for force in study.potentials[choice.potential] for part in (force, *_fields_of(force))]
+    return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))
+
+
+def _fields_of(part: Part) -> list[Any]:
+    out: list[Any] = []
+    for value in vars(part).values():
+        out += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Part)]
+    return out

@@ -108,8 +108,8 @@ class Outcome(NamedTuple):
     rejected.  duration [s]; switching [J]: work of exchanging the potential at the start; holding [W]: power that the
     forces state; dissipated, put_in, lost [J]: by dampers and stops, by loads, by joints that took hold; peak_speed
     [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]: the least distance of bodies that move
-    past each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how an
-    unstable start was left, [m or rad] along which direction.
+    past each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how
+    the first unstable rest, at the start or on the way, was left, [m or rad] along which direction.
     """
 
     kind: Kind

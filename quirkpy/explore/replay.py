@@ -10,7 +10,8 @@ import numpy as np
 
 from quirkpy.analysis import Energy
 from quirkpy.course import Counts, Course, Happening
-from quirkpy.explore.runner import begin, holding, motions, record_of
+from quirkpy.explore.choices import holding
+from quirkpy.explore.runner import begin, motions, record_of
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError

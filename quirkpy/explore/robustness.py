@@ -158,7 +158,14 @@ class Flights:
             around = Vicinity(system.clusters, system.initial)
             found = replace(run_to_rest(system, around.whole, self.rule), system=system)
         uninterrupted(found)
-        return follow(self.study, self.variations.links, self.choice, found, lambda s: self.variations.also(x, s))
+        return follow(
+            self.study,
+            self.variations.links,
+            self.choice,
+            found,
+            self.study.nudge,
+            lambda s: self.variations.also(x, s),
+        )
 
     def _label(self, ended: Ended) -> str:
         kind, _, rests = judged(self.study, self.node, ended)

@@ -12,19 +12,21 @@ import numpy as np
 from quirkpy.analysis import residual
 from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, certify
-from quirkpy.explore.choices import Choice, Link
+from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
+from quirkpy.explore.identity import poses_of
 from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peak
 from quirkpy.explore.study import Study
 from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
+from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
-from quirkpy.settle import STILL, Catch, Rule, clearances, nudged, run_to_rest, settle
+from quirkpy.settle import Catch, Rule, clearances, nudged, run_to_rest, settle
 from quirkpy.simulate import Settings
 from quirkpy.state import MEETING_TOLERANCE, State
 from quirkpy.trajectory import Trajectory
@@ -32,8 +34,8 @@ from quirkpy.vicinity import Vicinity
 
 #: What is said of joints that do not fit.
 UNMET = "the joints chosen cannot all be met at this pose"
-#: Contacts of one run at most: more is a rattle that never ends.
-CONTACTS = 50
+#: Contacts of one run at most, and meetings of sensors for which there is no joint: more is a rattle that never ends.
+CONTACTS, MEETINGS, RATTLE = 50, 200, "sensors meet again and again"
 
 
 class Record(NamedTuple):
@@ -300,19 +302,6 @@ def energy_of_switching(study: Study, universe: Multibody, node: Node, system: M
     return math.fsum([*state.instant(after).loads.potential, *-state.instant(before).loads.potential])
 
 
-def holding(study: Study, choice: Choice) -> float:
-    """The power [W] that the forces of a potential state."""
-    parts = [part for force in study.potentials[choice.potential] for part in (force, *_fields_of(force))]
-    return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))
-
-
-def _fields_of(part: Part) -> list[Any]:
-    out: list[Any] = []
-    for value in vars(part).values():
-        out += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Part)]
-    return out
-
-
 def standing(system: Multibody) -> Trajectory:
     """A run of no length: the start, with the faces on which it presses, as safety judges it."""
     settings = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", 1)
@@ -322,32 +311,39 @@ def standing(system: Multibody) -> Trajectory:
 def motions(
     study: Study, system: Multibody, links: list[Link], choice: Choice
 ) -> Iterator[tuple[Ended, tuple[float, int] | None]]:
-    """The motions of a choice: one; or, where the start is an unstable rest, one in each sense of each direction in
-    which it is unstable and no stop in the way."""
-    watching = (SensorsMeet(),)
-    first = uninterrupted(settle(system, rule_of(study, 0.0, watching)))
-    leaves = first.run is None and first.verdict == "unstable" and study.nudge > 0.0
-    if not (leaves and at_standstill(system)):
-        yield follow(study, links, choice, first), None
+    """The motions of a choice: one; or, where it begins or ends at an unstable rest, one in each sense of each
+    direction in which that is unstable and no stop in the way: 2 k runs for k directions.  With each: how the first
+    such rest was left."""
+    first = uninterrupted(settle(system, rule_of(study, 0.0, (SensorsMeet(),))))
+    yield from ways(study, choice, follow(study, links, choice, first, 0.0), None, [])
+
+
+def ways(
+    study: Study, choice: Choice, ended: Ended, nudge: tuple[float, int] | None, saddles: list[Floats]
+) -> Iterator[tuple[Ended, tuple[float, int] | None]]:
+    """A motion that has ended; or where it leads on from a saddle, unless one like it has been left before."""
+    found = ended.found
+    if found.verdict != "unstable" or ended.violation is not None or study.nudge == 0.0:
+        yield ended, nudge
         return
-    around = Vicinity(system.clusters, first.state)
-    free = 0
-    for k, mode in enumerate(directions(first)):
-        for sense in (1.0, -1.0):
-            state = nudged(around, mode, sense * study.nudge)
-            if state is not None:
-                free += 1
-                begun, rule = system.at(state), rule_of(study, study.nudge, watching)
-                onward = replace(uninterrupted(run_to_rest(begun, around.whole, rule)), system=begun)
-                yield follow(study, links, choice, onward), (sense * study.nudge, k)
-    if not free:  # stops are in the way of every sense: it stays
-        yield follow(study, links, choice, first), None
-
-
-def at_standstill(system: Multibody) -> bool:
-    """Whether a start does not move beside its whole."""
-    around = Vicinity(system.clusters, system.initial)
-    return bool(abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL)
+    pose = poses_of(found.state.r, found.state.q)
+    if any(study.shapes.distance(pose, other) <= study.shapes.tolerance for other in saddles):
+        return
+    saddles.append(pose)
+    assert found.system is not None
+    around, rule = Vicinity(found.system.clusters, found.state), rule_of(study, 0.0, (SensorsMeet(),))
+    senses = [(sense * study.nudge, k) for k in range(len(directions(found))) for sense in (1.0, -1.0)]
+    starts = [nudged(around, directions(found)[k], size) for size, k in senses]
+    for given, state in zip(senses, starts, strict=True):
+        if state is not None:
+            begun = found.system.at(state)
+            onward = replace(uninterrupted(run_to_rest(begun, around.whole, rule)), system=begun)
+            yield from ways(
+                study, choice, follow(study, ended.links, choice, onward, 0.0, before=ended), nudge or given, saddles
+            )
+    if all(state is None for state in starts):
+        reason = f"{found.reason}, and stops are in the way of all of it"
+        yield ended._replace(found=replace(found, reason=reason)), nudge
 
 
 def directions(found: Equilibrium) -> list[Mode]:
@@ -356,12 +352,13 @@ def directions(found: Equilibrium) -> list[Mode]:
 
 
 def follow(
-    study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium,
-    vary: Callable[[Multibody], Multibody] = lambda system: system,
+    study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium, nudge: float,
+    vary: Callable[[Multibody], Multibody] = lambda system: system, before: Ended | None = None,
 ) -> Ended:  # fmt: skip
-    """What a motion leads to: where sensors meet they lock, and it goes on; vary: what the systems that it then makes
-    are in truth."""
-    ended, gaps = Ended(found, tuple(links), (), (), ()), []
+    """What a motion leads to: where sensors meet they lock, and it goes on; nudge: how it leaves saddles on its way;
+    vary: what the systems that it then makes are in truth; before: what it goes on from."""
+    ended = Ended(found, tuple(links), (), (), ()) if before is None else before
+    gaps = [] if ended.clearance is None else [ended.clearance]
     while True:
         if found.run is not None:
             violation, clearance = judge(study.safety, found.run)
@@ -385,13 +382,14 @@ def follow(
             assert found.system is not None
             taken = found.system.energy(found.state) - onward.energy()  # what the pose loses as it snaps, too
             ended = ended._replace(losses=(*ended.losses[:-1], taken))
-        if study.on_contact == "stop":
+        holdable = any(firmest(study, pair, 0) is not None for pair in closed)
+        if study.on_contact == "stop" and holdable:
             here, reason = onward.energy().potential, "sensors met, which ends a motion"
             return ended._replace(found=replace(found, state=caught.state, energy=here, reason=reason))
-        if not new or len(ended.contacts) > CONTACTS:
-            reason = "sensors meet, and none can lock" if not new else "sensors meet again and again"
+        if (holdable and not new) or len(ended.contacts) > CONTACTS or len(ended.runs) > MEETINGS:
+            reason = "sensors meet, and none can lock" if holdable and not new else RATTLE
             return ended._replace(found=replace(found, verdict="never settles", reason=reason))
-        found = rigid(onward) or uninterrupted(settle(onward, rule_of(study, study.nudge, (SensorsMeet(),))))
+        found = rigid(onward) or uninterrupted(settle(onward, rule_of(study, nudge, (SensorsMeet(),))))
 
 
 def rigid(system: Multibody) -> Equilibrium | None:

@@ -246,6 +246,8 @@ def _nudged_start(study: Study, system: Multibody, nudge: tuple[float, int] | No
     if nudge is None:
         return system.initial
     first = settle(system, rule_of(study, 0.0, (SensorsMeet(),)))
+    if first.run is not None:  # it was on its way that it came to rest on a saddle
+        return system.initial
     size, k = nudge
     state = nudged(Vicinity(system.clusters, first.state), directions(first)[k], size)
     if state is None:

@@ -46,4 +46,5 @@ def _edge(edge: Edge) -> str:
     to = edge.target or "/".join(sorted({o.target or o.kind for o in edge.outcomes}))
     o = edge.outcomes[0]
     figures = f"{o.duration:10.5g} {o.switching:13.5g} {o.dissipated:15.5g} {o.peak_speed:9.4g}"
-    return f"{edge.source:6} {to:9} {figures}  {edge.selection}"
+    runs = f", {len(edge.outcomes)} runs" if len(edge.outcomes) > 1 else ""
+    return f"{edge.source:6} {to:9} {figures}  {edge.selection}{runs}"

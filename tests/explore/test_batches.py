@@ -46,7 +46,8 @@ def test_short_runs_do_not_drown_in_handing_out() -> None:
     last = counts[-1]
     assert last.runs == len(graph.edges) == 300
     assert (last.tasks, sum(pool.sizes)) == (len(pool.sizes), 300)
-    assert last.tasks * HANDED_OUT <= 0.2 * last.seconds
+    assert last.tasks <= 60  # the last ones are shared among the workers, one by one
+    assert HANDED_OUT <= 0.05 * TASK
     assert max(pool.sizes) > 5
     assert graph.to_json() == study.explore(reductions=False).to_json()
 

@@ -78,13 +78,14 @@ class Watcher:
         self.never: str | None = None
 
     def __call__(self, driver: Driver, filled: int) -> int | None:
-        if not self.calmed:
-            return self._calmed(driver, filled)
         states = driver.rows.states[:filled]
         kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
         kinetic[kinetic <= self.standstill] = 0.0  # rounding
         peak = float(kinetic.max())
-        self.liveliest, self.peak, self.rows = max(self.liveliest, peak), max(self.peak, peak), self.rows + filled
+        self.liveliest = max(self.liveliest, peak)
+        if not self.calmed:
+            return self._calmed(driver, filled)
+        self.peak, self.rows = max(self.peak, peak), self.rows + filled
         allowed = self.rest**2 * self.liveliest
         quiet = filled - int(np.argmax(np.append(kinetic[::-1] > allowed, True)))
         last = float(kinetic[quiet:].max(initial=0.0))

@@ -56,3 +56,15 @@ def test_what_a_schedule_leaves_where_it_was_rests_when_it_ends(first: float) ->
     assert rest.verdict == "stable"
     assert rest.state.t == times[-1]
     assert rest.state["hinge"].angle == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_is_at_rest_when_a_schedule_ends_has_not_to_be_waited_for() -> None:
+    """Rest is a share of the fastest motion, and that was long ago: a spring, bent and let back slowly."""
+    ball = qp.Body.sphere("ball", 0.1, 2.0)
+    hinge = qp.Revolute("hinge", qp.GROUND, ball, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    spring = qp.HingeSpring("spring", hinge, stiffness=1e-3, damping=3e-3)
+    bend = qp.Schedule((0.0, 900.0, 1000.0), [(0, 0, 1e-4), (0, 0, 1e-4), (0, 0, 0)], "linear")
+    rest = qp.Multibody(ball, hinge, spring, qp.Load("bend", ball, torque=bend)).settle()
+    assert rest.verdict == "stable"
+    assert rest.state["hinge"].angle == pytest.approx(0.0, abs=1e-12)
+    assert 1000.0 <= rest.state.t < 1050.0

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
 from hypothesis import settings
+
+from tests.browser import opened
 
 settings.register_profile("quirkpy", derandomize=True, deadline=None)
 settings.load_profile("quirkpy")
 
 # Read when NumPy is first imported: threads that share out small matrices only get into the way of parallel tests.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One browser for all tests of a module: while it is open, no other test can run a loop of asyncio."""
+    yield from opened()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import shutil
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,11 @@ import pytest
 
 import quirkpy as qp
 from demos.lattice import lattice
-from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.graph import Edge, ReconfigurationGraph
+from tests.browser import MARKS, PATIENCE, kept, pixels
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = MARKS
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here; on Debian: apt-get install chromium"),
-]
-
-ROOT = Path(__file__).resolve().parents[2]
-#: A browser without a graphics card that speaks to nobody.
-FLAGS = [
-    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 DESK, PHONE = (1280, 900), (390, 844)
 NASTY = "</script><script>alert('arm')</script>"
 #: Where the eye of the view is, and whether it has moved from a place.
@@ -48,6 +35,7 @@ def pages(graph: ReconfigurationGraph, tmp_path_factory: pytest.TempPathFactory)
     """A folder with the page of a study, its side file, and the page of a run."""
     folder = tmp_path_factory.mktemp("pages")
     graph.name("n0", "row & <b>")
+    graph.robustness(quickest(graph, "n0", "n1"), 20)
     graph.report(folder / "study.html", side=folder / "study.js")
     hub = qp.Body.box("hub", size=(0.1, 0.1, 0.1), mass=1.0, fixed=True)
     arm = qp.Body.box(NASTY, size=(0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0))
@@ -57,21 +45,18 @@ def pages(graph: ReconfigurationGraph, tmp_path_factory: pytest.TempPathFactory)
     return folder
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield opened
-        opened.close()
+def quickest(graph: ReconfigurationGraph, source: str, target: str) -> Edge:
+    """Of all edges from one shape to another the one whose motion takes least."""
+    return min((e for e in graph.moves() if (e.source, e.target) == (source, target)), key=lambda e: e.duration)
 
 
 class Opened:
     """A page in a window of some size, with what it complained about and asked for."""
 
-    def __init__(self, browser: Any, path: Path, motion: str = "reduce") -> None:
-        self.context = browser.new_context(
-            viewport={"width": DESK[0], "height": DESK[1]}, offline=True, reduced_motion=motion
-        )
+    def __init__(self, browser: Any, path: Path, motion: str = "reduce", **how: Any) -> None:
+        how = {"viewport": {"width": DESK[0], "height": DESK[1]}, "offline": True, "reduced_motion": motion, **how}
+        self.context = browser.new_context(**how)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
@@ -87,13 +72,11 @@ class Opened:
 
     def pixels(self, selector: str = ".space") -> Any:
         """What is seen of an element (height, width, 3)."""
-        from matplotlib.image import imread
-
-        return imread(io.BytesIO(self.page.locator(selector).first.screenshot()))[:, :, :3]
+        return pixels(self.page.locator(selector).first.screenshot())
 
     def wait_until_not(self, before: Any) -> None:
         """Wait until the bodies are seen otherwise."""
-        for _ in range(40):
+        for _ in range(PATIENCE // 250):
             if abs(self.pixels() - before).max() > 0.3:
                 return
             self.page.wait_for_timeout(250)
@@ -101,9 +84,7 @@ class Opened:
 
     def keep(self, name: str, whole: bool = False) -> None:
         """Leave a screenshot for people to look at."""
-        folder = ROOT / "out" / "reports"
-        folder.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=str(folder / f"{name}.png"), full_page=whole)
+        kept(self.page, f"reports/{name}", whole)
 
     def panel(self) -> str:
         return str(self.page.locator("#panel").inner_text())
@@ -132,7 +113,7 @@ def test_the_study_is_small_enough(pages: Path) -> None:
 
 
 def test_it_opens_with_the_start(study: Opened) -> None:
-    study.page.wait_for_timeout(500)
+    study.page.wait_for_selector("#panel h2")
     assert "7 shapes, 120 choices" in study.page.locator("header").inner_text()
     assert "Shape row & <b>" in study.panel()
     assert "nothing in it can move" in study.panel()
@@ -150,15 +131,27 @@ def test_a_node_is_chosen_by_mouse_and_by_keyboard(study: Opened) -> None:
     assert study.page.locator(".net .node.chosen").count() == 1
 
 
+def shown(value: float) -> str:
+    """A number as the page writes it: four digits."""
+    digits, _, power = f"{value:.3e}".partition("e")
+    if value and not 1e-3 <= abs(value) < 1e6:
+        return f"{float(digits):g}e{int(power)}".replace("-", "\u2212")
+    return f"{float(f'{value:.4g}'):.12g}".replace("-", "\u2212")
+
+
 def test_an_edge_plays_its_motion(study: Opened, graph: ReconfigurationGraph) -> None:
     study.page.locator(".net .way").first.focus()
     study.page.keyboard.press("Enter")
-    edge = min((e for e in graph.moves() if (e.source, e.target) == ("n0", "n1")), key=lambda e: e.duration)
+    edge = quickest(graph, "n0", "n1")
     told = study.panel()
     assert "From row & <b> to n1 moved" in " ".join(told.split())
     for pair, option in edge.selection.joints:
         assert f"{pair}\t{option}" in told
     assert f"{float(f'{edge.duration:.4g}')} s" in told
+    for outcome in (edge.outcomes[0].clearance, edge.outcomes[0].switching, edge.outcomes[0].dissipated):
+        assert shown(outcome) in told
+    assert edge.robustness is not None
+    assert f"Robustness: {edge.robustness}" in told
     assert study.page.locator(".player input").input_value() == "0"  # who asks for less motion starts it himself
     one = study.pixels()
     study.page.locator(".player button").click()
@@ -198,6 +191,7 @@ def test_plans_are_those_of_the_graph(study: Opened, graph: ReconfigurationGraph
     wanted = graph.plan("n0", "n5", cost=cost, k=3)
     assert len(said) == len(wanted) == 3
     for words, plan in zip(said, wanted, strict=True):
+        assert f"energy {shown(plan.energy)} J" in words or cost != "energy"
         assert f"time {float(f'{plan.time:.4g}')} s" in words or cost != "time"
         assert f"{plan.switches} switch" in words or cost != "switches"
     route = " → ".join(graph.nodes[key].name or key for key in wanted[0].nodes)
@@ -206,6 +200,20 @@ def test_plans_are_those_of_the_graph(study: Opened, graph: ReconfigurationGraph
     assert study.page.locator(".net .node.faded").count() > 0
     if cost == "time":
         study.keep("plan")
+
+
+def test_the_safest_plan_is_among_edges_of_known_robustness(study: Opened, graph: ReconfigurationGraph) -> None:
+    study.page.get_by_label("Goal", exact=True).select_option("1")
+    study.page.get_by_label("By", exact=True).select_option("risk")
+    study.page.get_by_role("button", name="Find the best plans").click()
+    (words,) = study.page.locator(".plans > li").all_inner_texts()
+    (plan,) = graph.plan("n0", "n1", cost="risk", k=3)
+    assert words.startswith("1. row & <b> \u2192 n1")
+    assert f"at least {shown(math.exp(-plan.cost))}" in words
+    study.page.get_by_label("Goal", exact=True).select_option("5")
+    study.page.get_by_role("button", name="Find the best plans").click()
+    said = study.page.locator(".plans").inner_text()
+    assert "n5 cannot be reached from row & <b> along edges of known robustness" in said
 
 
 def test_searching_finds(study: Opened) -> None:
@@ -245,20 +253,107 @@ def test_what_lies_beside_is_read_when_asked_for(study: Opened, graph: Reconfigu
     assert float(study.page.locator(".player input").input_value()) >= 0.0
 
 
-def test_it_fits_a_phone_and_the_dark(study: Opened) -> None:
-    """The same window, made small and dark."""
-    study.page.emulate_media(color_scheme="dark")
-    study.page.locator(".net .way").nth(5).focus()
+#: Contrast of every text that is seen with what lies behind it, the lowest first.
+CONTRASTS = """() => {
+  const parts = (colour) => colour.match(/[0-9.]+/g).map(Number);
+  const light = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  const luminance = ([r, g, b]) => 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b);
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const card = one.matches(".node") && one.querySelector(".card");
+      const colour = card ? getComputedStyle(card).fill : getComputedStyle(one).backgroundColor;
+      if (colour.startsWith("rgb") && (parts(colour)[3] ?? 1) > 0.99) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    const seen = element.checkVisibility({ checkOpacity: true }) && !element.closest(".faded, option");
+    if (!seen || (!own && !element.placeholder)) continue;
+    const style = getComputedStyle(element, element.placeholder ? "::placeholder" : null);
+    const colours = [element instanceof SVGElement ? style.fill : style.color, behind(element)];
+    const [low, high] = colours.map((colour) => luminance(parts(colour)) + 0.05).sort((a, b) => a - b);
+    found.push([high / low, (element.placeholder || element.textContent).trim().slice(0, 40)]);
+  }
+  return found.sort(([a], [b]) => a - b);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_that_is_written_can_be_read(study: Opened, scheme: Any) -> None:
+    """WCAG 2: a contrast of 4.5, of what the browser really paints."""
+    study.page.emulate_media(color_scheme=scheme)
+    study.page.locator(".net .way").first.focus()
     study.page.keyboard.press("Enter")
-    study.page.locator(".player input").fill("500")
-    assert colours_in(study.pixels()) > 20
-    assert study.pixels()[:5].mean() < 0.3
-    study.keep("dark")
-    study.page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    study.page.wait_for_function("() => document.querySelector('.space .svg-container').clientWidth < 390")
-    assert study.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
-    assert colours_in(study.pixels()) > 20
-    study.keep("phone", whole=True)
+    found = study.page.evaluate(CONTRASTS)
+    assert len(found) > 80
+    assert any(words.startswith("a name, a pair") for _, words in found)
+    assert [words for contrast, words in found if contrast < 4.5] == []
+    assert 4.5 <= found[0][0] < 21.0 < found[-1][0] + 10.0
+    assert (study.pixels("body").mean() < 0.3) == (scheme == "dark")
+    if scheme == "dark":
+        assert study.pixels()[:5].mean() < 0.3
+        study.keep("dark")
+
+
+def test_all_can_be_done_with_the_keyboard(study: Opened) -> None:
+    """From the top of the page, by Tab and Enter alone, to plans, a shape, and the motion of a choice."""
+    reached = []
+    study.page.evaluate(
+        "() => { document.activeElement.blur(); window.getSelection().removeAllRanges(); scrollTo(0, 0); }"
+    )
+    study.page.locator("header").click()
+    while len(reached) < 200:
+        study.page.keyboard.press("Tab")
+        name, ring = study.page.evaluate(FOCUSED)
+        if name is None:  # the end of the page
+            break
+        assert ring, name
+        reached.append(name)
+        if name == "Find the best plans":
+            study.page.keyboard.press("Enter")
+            assert study.page.locator(".plans > li").count() > 0
+    for wanted in (
+        "Search shapes and choices",
+        "Start",
+        "Goal",
+        "By",
+        "Shapes",
+        "shape n3, stable",
+        "Zoom in",
+        "Time of the motion",
+    ):
+        assert any(name.startswith(wanted) for name in reached), (wanted, reached)
+    assert any(name.startswith("from n2 to ") for name in reached)
+    assert any(name.startswith("The bodies in space") for name in reached)
+
+
+#: What has the focus, and whether it is seen that it has.
+FOCUSED = """() => {
+  const one = document.activeElement, style = (selector) => getComputedStyle(one.querySelector(selector));
+  if (one === document.body) return [null, false];
+  const ring = one.matches(".node") ? style(".card").strokeDasharray !== "none"
+    : one.matches(".way") ? style(".line").strokeWidth === "0.14px" : getComputedStyle(one).outlineStyle !== "none";
+  return [one.getAttribute("aria-label") || one.innerText || one.tagName, Boolean(ring)];
+}"""
+
+
+def test_it_opens_on_a_phone(browser: Any, pages: Path) -> None:
+    opened = Opened(
+        browser, pages / "study.html", viewport={"width": PHONE[0], "height": PHONE[1]}, is_mobile=True, has_touch=True,
+        color_scheme="dark",
+    )  # fmt: skip
+    assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
+    opened.page.locator(".net .node").nth(3).tap()
+    assert "Shape n3" in opened.panel()
+    opened.page.locator("#panel").get_by_role("button", name="to row & <b>: ").first.tap()
+    assert "From n3 to row & <b>" in " ".join(opened.panel().split())
+    opened.page.locator(".player input").fill("500")
+    assert colours_in(opened.pixels()) > 20
+    assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
+    opened.keep("phone", whole=True)
+    opened.close()
 
 
 def test_a_run_plays_in_step_with_its_curves(browser: Any, pages: Path) -> None:

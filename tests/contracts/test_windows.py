@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -24,10 +23,10 @@ from demos.hinged_cubes import EDGE, pulled_to
 from quirkpy.views import window
 from quirkpy.views.film import Film, film_of, rgb_of, still_of
 from quirkpy.views.player import Player
+from tests.browser import PATIENCE, in_a_browser, kept
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = (ROOT / "tests" / "fake_vpython.py").read_text(encoding="utf-8")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -299,68 +298,64 @@ SCRIPT = """
 import quirkpy as qp
 from demos.hinged_cubes import pulled_to
 run = pulled_to(0.0, -0.2, 0.0).simulate(8.0)
-run.animate(browser=False, port={port}, speed=0.25)
+run.animate(browser=False, port={port}, speed=0.5, patience=120.0)
 print("went on")
 """
-FLAGS = (
-    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+#: What the clock of the window shows [s].
+CLOCK = "parseFloat((document.body.innerText.match(/t = ([0-9.]+)/) || [0, 0])[1])"
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
-def test_cubes_move_in_a_real_browser(tmp_path: Path) -> None:
-    """The window opens; B, which is sand, is elsewhere later; closing it lets the script go on and end."""
-    for needed in ("vpython", "pkg_resources"):
-        if importlib.util.find_spec(needed) is None:
-            pytest.skip(f"{needed} is not installed")
-    playwright = pytest.importorskip("playwright.sync_api")
+@in_a_browser
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="VPython has no wheel for this Python")
+def test_cubes_move_in_a_real_browser(browser: Any) -> None:
+    """The window opens, and its buttons work; B, which is sand, is elsewhere later; closing it lets the script go on
+    and end."""
     port = window.free_port()
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
     script = subprocess.Popen(
         [sys.executable, "-c", SCRIPT.format(port=port)], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True
     )
     try:
-        with playwright.sync_playwright() as p:
-            browser = p.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-            page = browser.new_page(viewport={"width": 800, "height": 860})
-            errors: list[str] = []
-            page.on("pageerror", lambda error: errors.append(str(error)))
-            wait_for(port)
-            page.goto(f"http://localhost:{port}")
-            page.wait_for_selector("canvas", timeout=60_000)
-            first = sand(page, tmp_path / "first.png", after=0.2)
-            second = sand(page, tmp_path / "second.png", after=5.5)
-            assert math.dist(first, second) > 20.0
-            assert not errors
-            browser.close()
+        wait_for(port, script)
+        page = browser.new_page(viewport={"width": 800, "height": 860})
+        page.set_default_timeout(PATIENCE)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"http://localhost:{port}")
+        page.wait_for_selector("canvas")
+        page.wait_for_function(f"{CLOCK} > 0.2")
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Play").wait_for()
+        paused = page.evaluate(CLOCK)
+        first = sand(kept(page, "windows/first"))
+        assert page.evaluate(CLOCK) == paused < 8.0
+        page.get_by_role("button", name="Play").click()
+        page.wait_for_function(f"{CLOCK} > 5.0")
+        assert math.dist(first, sand(kept(page, "windows/second"))) > 20.0
+        assert not errors
+        page.close()
         said, _ = script.communicate(timeout=60)
         assert said.splitlines()[-1] == "went on"
         assert script.returncode == 0
     finally:
         script.kill()
+        script.wait()
 
 
-def wait_for(port: int) -> None:
+def wait_for(port: int, script: subprocess.Popen[str]) -> None:
     """Until somebody answers."""
-    for _ in range(240):
+    for _ in range(4 * PATIENCE // 1000):
         with socket.socket() as one:
             if one.connect_ex(("127.0.0.1", port)) == 0:
                 return
+        assert script.poll() is None, "the script has ended"
         time.sleep(0.25)
     raise AssertionError("nobody answers")
 
 
-def sand(page: Any, path: Path, after: float) -> tuple[float, float]:
-    """The middle of what is sand on the picture, some time into the run."""
-    from matplotlib.image import imread
-
-    page.wait_for_function(f"parseFloat((document.body.innerText.match(/t = ([0-9.]+)/) || [0, 0])[1]) > {after}",
-                           timeout=120_000)  # fmt: skip
-    page.screenshot(path=str(path), timeout=120_000)
-    shot = imread(path)[:430, :, :3]
-    r, g, b = np.moveaxis(shot, 2, 0)
+def sand(picture: Any) -> tuple[float, float]:
+    """The middle of what is sand in the scene."""
+    r, g, b = np.moveaxis(picture[:430], 2, 0)
     rows, columns = np.nonzero((r - b > 0.25) & (r > 0.5) & (r - g < 0.25))
     assert len(rows) > 2000
     return float(rows.mean()), float(columns.mean())

@@ -207,9 +207,10 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
         reason = "all that can move is neutral" if len(parts.neutral) else "nothing in it can move"
         return (), dict(verdict="stable", reason=reason, damped=True)
     motion = balance(around, parts)
-    values, vectors = motions(motion, rest.T, len(parts.neutral))
+    stiffest = math.sqrt(float(abs(K.values).max()))
+    values, vectors = motions(motion, rest.T, len(parts.neutral), stiffest)
     modes = tuple(mode(around, x, complex(s)) for s, x in zip(values, vectors.T, strict=True))
-    fastest = max(float(abs(values).max(initial=0.0)), math.sqrt(float(abs(K.values).max())))
+    fastest = max(float(abs(values).max(initial=0.0)), stiffest)
     growing, dying = values.real > NO_RATE * fastest, values.real < -NO_RATE * fastest
     lasting = tuple(m for m, dies in zip(modes, dying, strict=True) if not dies)
     damped = bool(dying.all())
@@ -267,8 +268,9 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
     return modes, dict(verdict="stable", reason="branches of motion meet here, and energy rises on all", damped=damped)
 
 
-def motions(motion: Balance, rest: Floats, excused: int) -> tuple[Floats, Floats]:
-    """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them.
+def motions(motion: Balance, rest: Floats, excused: int, stiffest: float) -> tuple[Floats, Floats]:
+    """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them; stiffest:
+    the frequency [rad/s] of the largest stiffness, beside which a rate may be none.
 
     Of motions that do not change at all as many are left out as there are neutral directions, which may drift: those
     that displace least beside them.
@@ -276,7 +278,7 @@ def motions(motion: Balance, rest: Floats, excused: int) -> tuple[Floats, Floats
     n = rest.shape[1]
     values, vectors = np.linalg.eig(motion.flow)
     displaced = rest @ (motion.span @ vectors)[:n]
-    steady = np.flatnonzero(abs(values) <= NO_RATE * abs(values).max(initial=0.0))
+    steady = np.flatnonzero(abs(values) <= NO_RATE * abs(values).max(initial=stiffest))
     drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][:excused]
     out = [(complex(s), x) for k, (s, x) in enumerate(zip(values, displaced.T, strict=True))
            if s.imag >= 0.0 and k not in drifting]  # fmt: skip

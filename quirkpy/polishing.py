@@ -88,7 +88,7 @@ def plainly_moves(around: Vicinity) -> bool:
         return False
     change = around.answers(around.moved_by(felt * (ONWARD / size))).felt - felt
     plain = float((change**2).sum()) <= PLAIN**2 * float((felt**2).sum())
-    return plain and size > IDLE * around.loading
+    return plain and size > IDLE * around.loading + NO_PULL
 
 
 def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:

@@ -92,13 +92,13 @@ class Watcher:
         if filled - quiet >= QUIET and (last <= AGAIN * self.tried or last == 0.0):
             self.tried = last
             well = well_around(self.system, driver.state_of_row(filled - 1))
+            left = kinetic if well is None else kinetic + well.energies(states[:, :-1])
             if well is not None and well.found.verdict == "stable" and well.found.damped:
-                left = kinetic + well.energies(states[:, :-1])
                 resting = filled - int(np.argmax(np.append(left[::-1] > allowed, True)))
                 if resting < filled and well.walled(float(left[resting])):
                     self.found = well.found_at(float(driver.rows.t[resting]))
                     return resting + 1
-            elif well is not None and last <= DEEP**2 * self.liveliest:
+            elif well is not None and max(last, float(left[-1])) <= DEEP**2 * self.liveliest:
                 self.found = well.found_at(float(driver.rows.t[quiet]))
                 return quiet + 1
         if self.rows >= self.end:
@@ -122,7 +122,7 @@ class Watcher:
         before, self.stretch = self.stretch[-1] if self.stretch else math.inf, [*self.stretch, self.peak]
         alike = abs(self.peak - before) <= STEADY * self.peak
         self.alike = self.alike + 1 if alike else 0
-        if self.peak > 0.0 and abs(put) + abs(taken) <= LOSSLESS * self.peak:
+        if abs(put) + abs(taken) <= LOSSLESS * self.peak:
             self.never = "nothing takes its energy"
         elif alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * self.peak:
             self.steady += 1

@@ -226,10 +226,11 @@ class Vicinity:
 
     @cached_property
     def loading(self) -> float:
-        """The largest acceleration that the loads would give a body without joints [m/s2], [rad/s2]."""
+        """The largest acceleration that the loads would give a body without joints, and the turning of the whole one
+        that is carried along [m/s2], [rad/s2]."""
         _, back = equation.mass_roots(self.at)
-        forces = equation.applied_forces(self.at)
-        return float(abs(np.einsum("nij,njk,nk->ni", back, back, forces)).max(initial=0.0))
+        free = np.einsum("nij,njk,nk->ni", back, back, equation.applied_forces(self.at))
+        return float(abs(free).max(initial=0.0) + abs(self.whole.centripetal(self.rows)).max(initial=0.0))
 
     @cached_property
     def reach(self) -> Floats:

@@ -78,6 +78,12 @@ class Whole:
         v = self.velocity + cross(np.broadcast_to(self.turning, arm.shape), arm)
         return np.concatenate([v, into_body(rows, self.turning)], axis=-1)
 
+    def centripetal(self, rows: Floats) -> Floats:
+        """Accelerations of bodies that turn with the whole (n, 3)."""
+        if self.rests:
+            return np.zeros((len(rows), 3))
+        return cross(self.turning, cross(self.turning, rows[:, R:Q] - self.centre))
+
     def beside(self, rows: Floats) -> Floats:
         """Velocities beside that motion (..., n, 6)."""
         return np.asarray(rows[..., V:STATE_WIDTH] - self.field(rows))
@@ -317,22 +323,28 @@ def _with(whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Flo
 # --- how lively a motion is -------------------------------------------------------------------------------------------
 def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats:
     """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each group that drifts
-    freely is taken without its drift, one that turns freely without its turning."""
+    freely is taken without its drift, one that turns freely without its turning.
+
+    These are taken off the velocities, not off the energy, of which they may be all but rounding.
+    """
     tables = selection.tables
     mass, inertia = tables.body_mass, tables.body_inertia
-    v, omega = states[..., V:OMEGA], states[..., OMEGA:STATE_WIDTH]
-    out = 0.5 * (np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega))
+    if whole.drifts.any() or whole.turning.any():
+        states = states.copy()
     for g in np.unique(whole.islands) if whole.drifts.any() or whole.turning.any() else ():
         mine = whole.islands == g
         round_a_point = bool(whole.turning[mine].any()) and not whole.drifts[mine].all()
         if not (whole.drifts[mine].all() or round_a_point):
             continue
-        m = mass[mine]
-        momentum = np.einsum("n,kni->ki", m, v[:, mine])
-        out -= 0.5 * (momentum**2).sum(axis=1) / m.sum()
+        m, its = mass[mine], states[:, mine]
+        its[..., V:OMEGA] -= (np.einsum("n,kni->ki", m, its[..., V:OMEGA]) / m.sum())[:, None]
         if whole.turns[mine].all() or round_a_point:
-            out -= 0.5 * np.einsum("ki,ki->k", *spinning(m, inertia[mine], states[:, mine]))
-    return np.maximum(out, 0.0)
+            turning = np.broadcast_to(spinning(m, inertia[mine], its)[1][:, None], its[..., V:OMEGA].shape)
+            its[..., V:OMEGA] -= cross(turning, _arms(m, its))
+            its[..., OMEGA:STATE_WIDTH] -= into_body(its, turning)
+        states[:, mine] = its
+    v, omega = states[..., V:OMEGA], states[..., OMEGA:STATE_WIDTH]
+    return 0.5 * (np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega))
 
 
 def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:

@@ -115,6 +115,25 @@ def test_a_tumbling_body_never_settles_and_little_effort_says_so() -> None:
     assert found.run.counts.evaluations < 50_000
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("tilt", [1e-5, 1e-2])
+def test_a_body_that_cones_a_little_never_settles(axis: int, tilt: float) -> None:
+    """A rigid body has no energy beside that of its whole, and yet its axis goes round for ever."""
+    spin = np.eye(3)[axis] + tilt * np.eye(3)[axis - 1]
+    found = qp.Multibody(qp.Body("top", 2.0, (0.3, 0.4, 0.5), angular_velocity=spin)).settle()
+    assert (found.verdict, found.reason) == ("never settles", "nothing takes its energy")
+
+
+@pytest.mark.parametrize(("polar", "verdict"), [(0.3, "stable"), (0.5, "marginal")])
+def test_across_its_axis_of_symmetry_a_body_spins_along_a_family(polar: float, verdict: str) -> None:
+    """About any axis across it alike: a turn about the axis is neutral beside three drifts and the spin itself, and the
+    other one is no motion, for momentum is kept; energy is smallest there for a rod, and largest for a disc."""
+    body = qp.Body("top", 2.0, (0.4, 0.4, polar), angular_velocity=(0.6, 0.8, 0.0))
+    found = qp.Multibody(body).settle()
+    assert (found.verdict, len(found.neutral), found.modes) == (verdict, 5, ())
+    assert found.gyroscopic == (verdict == "marginal")
+
+
 def test_permutations_of_the_moments_fill_all_regions() -> None:
     """Both regions of stability, and instability of pitch and of roll and yaw, are among the six orders."""
     regions = set()
@@ -125,7 +144,8 @@ def test_permutations_of_the_moments_fill_all_regions() -> None:
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.5, 0.5 * math.pi])
-def test_a_dumbbell_spins_about_any_transverse_axis(tilt: float) -> None:
+@pytest.mark.parametrize("edge", [0.0, 0.05])
+def test_a_dumbbell_spins_about_any_transverse_axis(tilt: float, edge: float) -> None:
     """Two hinged cubes pull apart as they spin; rolled about the line between them nothing changes, and nor does it as
     they spin on: two neutral turns beside three drifts, which must not be mixed, for they do not commute."""
     spin = np.array([0.0, math.sin(tilt), math.cos(tilt)]) * 0.5
@@ -134,8 +154,9 @@ def test_a_dumbbell_spins_about_any_transverse_axis(tilt: float) -> None:
                     angular_velocity=spin)
         for name, x in (("one", 0.0), ("two", 0.1))
     ]  # fmt: skip
-    hinge = qp.Revolute("hinge", *cubes, at=(0.05, 0.05, 0.0), axis=(0.0, 0.0, 1.0))
+    hinge = qp.Revolute("hinge", *cubes, at=(0.05, edge, 0.0), axis=(0.0, 0.0, 1.0))
     found = qp.Multibody(*cubes, hinge, qp.HingeSpring("spring", hinge, stiffness=0.02, damping=1e-3)).settle()
+    assert (found.run is None) == (edge == 0.0)  # hinged in the middle, it does not open and is at rest already
     assert (found.verdict, found.damped, len(found.neutral)) == ("stable", True, 5)
     assert len(found.modes) == 1
     assert found.modes[0].eigenvalue.real < -0.2

@@ -19,6 +19,8 @@ from quirkpy.tables.tables import RELATION_ROW
 
 #: A row takes part in a redundancy when its share of the dependent combinations exceeds this.
 SHARE = 1e-6
+#: What is below this share of the largest load is rounding; and the name of inertia in a balance.
+RESTING, INERTIA = 1e-9, "inertia"
 
 
 ReactionAxes: TypeAlias = Literal["inertial", "joint"]
@@ -102,33 +104,55 @@ class Reaction(NamedTuple):
     """What a joint does to its second body: force [N] at its site and torque [N m], both in N or in the axes of its
     first site.  unique: whether it is determined; where joints are redundant it is the least-norm one of many.
     press: of a stop that holds, or a taut rope, how hard its coordinate presses on it [N m] or [N]; below zero it would
-    have to pull, and so holds nothing.  None of other joints."""
+    have to pull, and so holds nothing.  None of other joints.
+    needed: what it must hold at least, however the others share the rest: all of it where it is unique; of many the
+    smallest, force and torque (6,), and zero where everything would rest, or move, alike without it."""
 
     force: Floats
     torque: Floats
     unique: bool
-    press: float | None = None
+    press: float | None
+    needed: Floats
 
 
 def reactions(at: Instant, multipliers: Floats, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
     """Loads of joints, and of stops that hold, from the multipliers of all rows; that of a taut rope is its joint's."""
-    tables, selection = at.selection.tables, at.selection
-    joint = np.concatenate([tables.row_joint[selection.rows], [s.joint if s.own else -1 for s in at.stops]])
-    shares, out = _shares(equation.decompose(at)), {}
-    n = len(selection.rows)
-    loads = [(tables.joint_names[j], j, joint == j) for j in selection.joints]
-    loads += [(s.name, s.joint, np.arange(len(joint)) == n + k) for k, s in enumerate(at.stops) if not s.own]
-    for name, j, mine in loads:
-        wrench = multipliers[mine] @ _on_second(at, mine)
+    tables, n, parts, out = at.selection.tables, len(at.selection.rows), equation.decompose(at), {}
+    shares = _shares(parts)
+    for name, j, mine in _holding(at):
+        unique = bool((shares[mine] <= SHARE).all())
+        least = multipliers[mine] if unique else _least(parts, multipliers, mine)
+        wrench = np.array([multipliers[mine], least]) @ _on_second(at, mine)
         near, far = tables.joints[j].sites
-        arm = at.view[far].position - _wrench_origin(at, j)
-        force, torque = wrench[:3], wrench[3:] - np.cross(arm, wrench[:3])
+        force, torque = np.split(wrench, 2, axis=1)
+        torque = torque - np.cross(at.view[far].position - _wrench_origin(at, j), force)
         if axes == "joint":
             turn = at.view[near].axes
             force, torque = force @ turn, torque @ turn
         press = float(multipliers[n:][mine[n:]].sum()) if mine[n:].any() else None
-        out[name] = Reaction(force, torque, bool((shares[mine] <= SHARE).all()), press)
+        out[name] = Reaction(force[0], torque[0], unique, press, np.concatenate([force[1], torque[1]]))
     return out
+
+
+def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> Floats:
+    """The smallest multipliers of some rows with which those of the others may be found to make the same forces."""
+    U, sized = parts.U[mine, : parts.rank], multipliers * parts.norms
+    shared, along = np.linalg.eigh(np.eye(len(U)) - U @ U.T)
+    own = along[:, shared <= SHARE]
+    least = own @ (own.T @ sized[mine])
+    nothing = abs(least).max(initial=0.0) <= RESTING * abs(sized).max(initial=0.0)
+    return np.asarray(0.0 * least if nothing else least / parts.norms[mine])
+
+
+def _holding(at: Instant) -> list[tuple[str, int, Bools]]:
+    """Active joints, then stops that hold: name, joint, and which rows are theirs; a rope owns those of its stop."""
+    tables, selection = at.selection.tables, at.selection
+    joint = np.concatenate([tables.row_joint[selection.rows], [s.joint if s.own else -1 for s in at.stops]])
+    stops = enumerate(at.stops, len(selection.rows))
+    return [
+        *((tables.joint_names[j], int(j), joint == j) for j in selection.joints),
+        *((s.name, s.joint, np.arange(len(joint)) == k) for k, s in stops if not s.own),
+    ]
 
 
 def drives_against(at: Instant, k: int) -> tuple[str, ...]:
@@ -162,6 +186,46 @@ def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
             if wrench.any():
                 out[name].append(Pull(tables.force_names[k], wrench[:3], wrench[3:]))
     return {name: tuple(found) for name, found in out.items()}
+
+
+def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
+    """What every active joint, and every stop that holds, does to each moving body that it holds."""
+    names, rows, n = at.selection.tables.body_names, at.rows, len(at.r)
+    bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
+    J = np.stack([rows.jacobian[:, :6], rows.jacobian[:, 6:], rows.second[:, :6], rows.second[:, 6:]])
+    out: dict[str, list[Pull]] = {name: [] for name in names}
+    for source, _, mine in _holding(at):
+        wrench = np.zeros((n + 1, 6))
+        np.add.at(wrench, bodies[:, mine], J[:, mine] * multipliers[mine, None])
+        for k in np.unique(bodies[:, mine]):
+            if k < n:
+                out[names[k]].append(Pull(source, wrench[k, :3], wrench[k, 3:]))
+    return {name: tuple(found) for name, found in out.items()}
+
+
+def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
+    """The resistance of each body against its acceleration (nb, 6)."""
+    tables, turns = at.selection.tables, at.frames.axes[: len(at.r)]
+    momentum = np.einsum("nij,nj->ni", tables.body_inertia, at.omega)
+    torque = np.einsum("nij,nj->ni", tables.body_inertia, accelerations[:, 3:]) + np.cross(at.omega, momentum)
+    each = zip(
+        tables.body_names, tables.body_mass[:, None] * accelerations[:, :3], np.einsum("nij,nj->ni", turns, torque),
+        strict=True,
+    )  # fmt: skip
+    return {name: Pull(INERTIA, -force, -torque) for name, force, torque in each}
+
+
+def balance(at: Instant, solution: equation.Solution) -> dict[str, tuple[Pull, ...]]:
+    """All that acts on each moving body, and, where that is accelerated, its inertia: they add up to zero."""
+    held, resisting = holds(at, solution.multipliers), inertias(at, solution.acceleration)
+    out = {}
+    for name, pulled in pulls(at).items():
+        acting = (*pulled, *held[name])
+        largest = max((float(abs(load).max()) for pull in acting for load in (pull.force, pull.torque)), default=0.0)
+        own = resisting[name]
+        moved = max(float(abs(own.force).max()), float(abs(own.torque).max())) > RESTING * largest
+        out[name] = (*acting, own) if moved else acting
+    return out
 
 
 def _on_second(at: Instant, mine: Bools) -> Floats:

@@ -112,6 +112,11 @@ class Equilibrium:
         return self._of().pulls(self.state)
 
     @cached_property
+    def balance(self) -> dict[str, tuple[Pull, ...]]:
+        """All that acts on each body here, about its mass centre, which adds up to zero."""
+        return self._of().balance(self.state)
+
+    @cached_property
     def reactions(self) -> dict[str, Reaction]:
         """What every joint, and every stop that holds, does to its second body here."""
         return self._of().reactions(self.state)
@@ -269,8 +274,9 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
 
 
 def motions(motion: Balance, rest: Floats, excused: int, stiffest: float) -> tuple[Floats, Floats]:
-    """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them; stiffest:
-    the frequency [rad/s] of the largest stiffness, beside which a rate may be none.
+    """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them.
+
+    stiffest: the frequency [rad/s] of the largest stiffness, beside which a rate may be none.
 
     Of motions that do not change at all as many are left out as there are neutral directions, which may drift: those
     that displace least beside them.

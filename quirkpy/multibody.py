@@ -321,6 +321,11 @@ class Multibody:
         """What each active force does to each moving body: force [N] and torque [N m] about its mass centre, in N."""
         return analysis.pulls(self._instant(state))
 
+    def balance(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
+        """All that acts on each moving body, about its mass centre, in N: forces, joints, stops that hold and, where it
+        is accelerated, its inertia; they add up to zero."""
+        return analysis.balance(self._instant(state), self._solve(state, "dense"))
+
     def explain(self, state: State | None = None) -> str:
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""
         from quirkpy.views import explain

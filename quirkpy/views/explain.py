@@ -8,7 +8,6 @@ from quirkpy.equilibrium import Equilibrium
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.force import Force
-from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.state import State
 
@@ -52,7 +51,7 @@ def rest(e: Equilibrium) -> str:
         lines += [f"  {_short(m.moving):38} {m.frequency:12.6g} {m.period:12.6g} {m.damping:9.3g}" for m in e.modes]
     lines += [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
     if e.system is not None and e.verdict != "never settles":
-        head = f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque in N [N m]':^38}"
+        head = f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque about its mass centre [N m]':^38}"
         rows = force_lines(e)
         nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
         lines += [head, *(_wrench(row, nothing) for row in rows)]
@@ -60,7 +59,8 @@ def rest(e: Equilibrium) -> str:
 
 
 class ForceLine(NamedTuple):
-    """A line of the table of forces: on which body, from what, force and torque in N [N], [N m] (6,), and a note."""
+    """A line of the table of forces: on which body, from what, force and torque about its mass centre, in N [N], [N m]
+    (6,), and a note."""
 
     body: str
     source: str
@@ -69,18 +69,17 @@ class ForceLine(NamedTuple):
 
 
 def force_lines(e: Equilibrium) -> list[ForceLine]:
-    """What forces, joints and stops do to the bodies of a state of rest."""
-    rows = [ForceLine(body, p.source, (*p.force, *p.torque), "") for body, ps in e.forces.items() for p in ps]
-    if e.system is None:
-        return rows
-    joints = [(p.name, p) for p in e.system.tables.joints]
-    stops = [(p.name, p.joint) for p in e.system.parts if isinstance(p, JointStop)]
-    seconds = {name: joint.bodies[1].name for name, joint in (*joints, *stops)}
+    """What forces, joints and stops do to the bodies of a state of rest, about their mass centres."""
+    notes = {}
     for name, load in e.reactions.items():
-        note = "" if load.unique else "  (not unique)"
         press = f"  pressed with {load.press:.4g}" if load.press is not None else ""
-        rows.append(ForceLine(seconds.get(name, ""), name, (*load.force, *load.torque), note + press))
-    return rows
+        shared = "  (not unique)" if load.needed.any() else "  (not unique, and not needed)"
+        notes[name] = ("" if load.unique else shared) + press
+    return [
+        ForceLine(body, p.source, (*p.force, *p.torque), notes.get(p.source, ""))
+        for body, acting in e.balance.items()
+        for p in acting
+    ]
 
 
 def _wrench(row: ForceLine, nothing: float) -> str:

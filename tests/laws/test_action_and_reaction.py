@@ -115,3 +115,39 @@ def test_reactions_of_a_beam_on_two_locks_are_flagged_as_not_unique() -> None:
     reactions = qp.Multibody(beam, *locks, qp.Gravity((0, 0, -10.0))).reactions()
     assert not any(reaction.unique for reaction in reactions.values())
     np.testing.assert_allclose(sum(r.force for r in reactions.values()), (0.0, 0.0, 30.0), atol=1e-12)
+
+
+@every_seed
+@every_family
+def test_all_that_acts_on_a_body_and_its_inertia_sum_to_zero(family: str, seed: int) -> None:
+    """Forces, joints and stops about the mass centre: what each body does follows, in any state of motion."""
+    system = systems(family, seed)
+    for name, acting in system.balance().items():
+        loads = np.array([(p.force, p.torque) for p in acting]).reshape(-1, 2, 3)
+        assert abs(loads.sum(axis=0)).max() <= 1e-9 * max(1.0, abs(loads).max()), name
+
+
+def test_a_stop_and_a_hinge_balance_both_bodies_and_what_turns_with_a_drive_its_inertia() -> None:
+    """Two hinged bars lean on the stop between them; and a weight goes round on an arm."""
+    bars = [qp.Body.box(f"bar {k}", (1.0, 0.1, 0.1), 1.0 + k, position=(k + 0.5, 0, 0)) for k in range(2)]
+    foot = qp.Revolute("foot", qp.GROUND, bars[0], at=(0, 0, 0), axis=(0, 1, 0))
+    knee = qp.Revolute("knee", *bars, at=(1, 0, 0), axis=(0, 1, 0))
+    stop = qp.JointStop("stop", knee, lower=0.0, upper=0.5)
+    lean = qp.HingeSpring("lean", foot, stiffness=200.0, damping=50.0)
+    pull = qp.Load("pull", bars[1], force=(0, 0, 30.0))
+    rest = qp.Multibody(*bars, foot, knee, stop, lean, pull, qp.Gravity((0, 0, -9.81))).settle()
+    assert rest.state.held == ("stop lower",)
+    for name, sources in (("bar 0", ("lean", "gravity", "foot", "knee", "stop")),
+                          ("bar 1", ("pull", "gravity", "knee", "stop"))):  # fmt: skip
+        acting = rest.balance[name]
+        assert sorted(p.source for p in acting) == sorted(sources)
+        for what in ("force", "torque"):
+            np.testing.assert_allclose(sum(getattr(p, what) for p in acting), np.zeros(3), atol=1e-9)
+        lines = [line for line in rest.explain().splitlines() if line.startswith(name)]
+        assert len(lines) == len(sources)
+        assert sum("pressed with" in line for line in lines) == 1
+    weight = qp.Body.sphere("weight", 0.1, 2.0, position=(0.5, 0, 0), velocity=(0, 1.5, 0), angular_velocity=(0, 0, 3))
+    axle = qp.Revolute("axle", qp.GROUND, weight, at=(0, 0, 0), axis=(0, 0, 1))
+    system = qp.Multibody(weight, axle, qp.Prescribed("motor", axle, lambda t: (3.0 * t, 3.0, 0.0)))
+    inertia = {p.source: p for p in system.balance()["weight"]}["inertia"]
+    np.testing.assert_allclose(inertia.force, (2.0 * 9.0 * 0.5, 0, 0), atol=1e-12)

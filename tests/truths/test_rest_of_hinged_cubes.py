@@ -154,7 +154,16 @@ def test_locked_at_the_faces_it_loses_what_it_had_and_the_lock_holds_the_well() 
     load = whole.without("drag", "hinge").reactions(found.state)["lock"]
     assert load.unique
     np.testing.assert_allclose(load.force, (-STIFFNESS * 0.1, 0.0, 0.0), atol=1e-12)
-    assert not found.reactions["lock"].unique  # hinge and lock share it
+    shared = found.reactions  # by hinge and lock, but for the torque about the axis, which the lock alone can hold
+    assert not shared["lock"].unique
+    assert not shared["hinge"].unique
+    assert "hinge" in found.explain()
+    np.testing.assert_array_equal(shared["hinge"].needed, np.zeros(6))
+    force, torque = np.split(shared["lock"].needed, 2)
+    site = whole["lock"].sites[1]  # type: ignore[union-attr]
+    arm = found.state["cube"].position + np.array(site.at) - (0.05, -0.05, 0.0)
+    assert (torque + np.cross(arm, force))[2] == pytest.approx(2.5e-4, rel=1e-9)
+    assert np.linalg.norm(force) < 0.1 * STIFFNESS
 
 
 @pytest.mark.parametrize(("phi", "well"), [(A, NEAR), (B, OTHER)])

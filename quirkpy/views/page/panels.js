@@ -83,7 +83,7 @@ class Panels {
     if (!node.forces || !node.forces.length) return [];
     const vector = (values) => values.map(said).join(", ");
     const rows = node.forces.map(([body, source, load, note]) => [body, source + (note ? ` (${note})` : ""), vector(load.slice(0, 3)), vector(load.slice(3))]);
-    return [make("h3", {}, "What pulls on it, in the axes x, y, z"), table(["on", "from", "force [N]", "torque [N m]"], rows)];
+    return [make("h3", {}, "What pulls on it, in the axes x, y, z"), table(["on", "from", "force [N]", "torque about its mass centre [N m]"], rows)];
   }
 
   leaving(k) {

@@ -29,7 +29,7 @@ from quirkpy.singular import crossing_at
 from quirkpy.state import State
 from quirkpy.tables import Selection
 from quirkpy.vicinity import Vicinity
-from quirkpy.whole import Whole, kinetic_beside
+from quirkpy.whole import Whole, kinetic_beside, nodding
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 DEEP = 1e-4
 #: So many steps at the end of a call must be quiet before that is looked into.
 QUIET = 8
-#: The state is polished again once its liveliest moment has fallen to this share of that at the last attempt [energy].
-AGAIN = 0.1
+#: The state is polished again once its liveliest moment has fallen to this share of that at the last attempt [energy],
+#: or after this many times as many steps: what cones shows in no energy beside the whole.
+AGAIN, LATER = 0.1, 1.25
 #: A motion does not settle whose dampers take less than this of its energy over a stretch of steps; a steady one keeps
 #: its liveliest moment within this share, and the balance of what is put in and taken out within another.
 LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
@@ -68,9 +69,9 @@ class Watcher:
     def __init__(self, system: Multibody, whole: Whole, rest: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
         self.standstill = standstill(system.selection)
-        self.liveliest, self.tried = 0.0, math.inf
-        self.stretch: list[float] = []  # liveliest moments of the stretches so far [J]
-        self.peak, self.rows, self.end = 0.0, 0, STRETCH
+        self.liveliest, self.tried, self.asked, self.nodded = 0.0, math.inf, 0, 0.0
+        self.before, self.peak = np.full(2, math.inf), np.zeros(2)  # liveliest moments of two stretches, and nods [J]
+        self.rows, self.end = 0, STRETCH
         self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
         self.calm = calm_from(system.selection)
         self.calmed = system.initial.t >= self.calm
@@ -81,16 +82,17 @@ class Watcher:
         states = driver.rows.states[:filled]
         kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
         kinetic[kinetic <= self.standstill] = 0.0  # rounding
-        peak = float(kinetic.max())
-        self.liveliest = max(self.liveliest, peak)
+        nods = nodding(self.whole, driver.engine.selection, states[:, :-1])
+        self.nodded = max(self.nodded, float(nods.max()))
+        self.liveliest = max(self.liveliest, float(kinetic.max()), self.nodded - float(nods.min()))
         if not self.calmed:
             return self._calmed(driver, filled)
-        self.peak, self.rows = max(self.peak, peak), self.rows + filled
+        self.peak, self.rows = np.maximum(self.peak, [kinetic.max(), nods.max()]), self.rows + filled
         allowed = self.rest**2 * self.liveliest
         quiet = filled - int(np.argmax(np.append(kinetic[::-1] > allowed, True)))
         last = float(kinetic[quiet:].max(initial=0.0))
-        if filled - quiet >= QUIET and (last <= AGAIN * self.tried or last == 0.0):
-            self.tried = last
+        if filled - quiet >= QUIET and (last <= AGAIN * self.tried or self.rows >= LATER * self.asked):
+            self.tried, self.asked = last, self.rows
             well = well_around(self.system, driver.state_of_row(filled - 1))
             left = kinetic if well is None else kinetic + well.energies(states[:, :-1])
             if well is not None and well.found.verdict == "stable" and well.found.damped:
@@ -119,12 +121,11 @@ class Watcher:
         """At the end of a stretch: does anything take the energy, or is the motion a steady one?"""
         put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
         self.ledger = np.array([row[INTO], row[OUT]])
-        before, self.stretch = self.stretch[-1] if self.stretch else math.inf, [*self.stretch, self.peak]
-        alike = abs(self.peak - before) <= STEADY * self.peak
+        alike, peak = bool((abs(self.peak - self.before) <= STEADY * self.peak).all()), float(self.peak[0])
         self.alike = self.alike + 1 if alike else 0
-        if abs(put) + abs(taken) <= LOSSLESS * self.peak:
+        if abs(put) + abs(taken) <= LOSSLESS * peak:
             self.never = "nothing takes its energy"
-        elif alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * self.peak:
+        elif alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * peak:
             self.steady += 1
             if self.steady == 2:
                 self.never = "it keeps moving: what is put in each cycle, dampers take out"
@@ -132,7 +133,13 @@ class Watcher:
             self.steady = 0
         if self.alike == PATIENCE:  # forces may put in and take out within one cycle
             self.never = "it keeps moving as it did, stretch after stretch"
-        self.end, self.peak = 2 * self.end, 0.0
+        self.end, self.before, self.peak = 2 * self.end, self.peak, np.zeros(2)
+
+    @property
+    def share(self) -> float:
+        """What is left of the fastest motion: over the last whole stretch, or so far."""
+        left = self.before if np.isfinite(self.before).all() else self.peak
+        return math.sqrt(min(1.0, float(left.sum()) / self.liveliest)) if self.liveliest > 0.0 else 0.0
 
 
 def calm_from(selection: Selection) -> float:
@@ -330,9 +337,7 @@ def run_to_rest(system: Multibody, whole: Whole, rule: Rule, saddles: int = 0) -
         return Equilibrium(run.final, "stopped", f"an event ended the motion: {run.events[-1].name}", run=run)
     reason = watcher.never
     if reason is None:
-        last = watcher.stretch[-1] if watcher.stretch else watcher.liveliest
-        share = math.sqrt(last / watcher.liveliest) if watcher.liveliest > 0.0 else 0.0
-        reason = f"{run.stop} before it came to rest; its speeds were down to {share:.2g} of the fastest"
+        reason = f"{run.stop} before it came to rest; its speeds were down to {watcher.share:.2g} of the fastest"
     return Equilibrium(run.final, "never settles", reason, run=run)
 
 

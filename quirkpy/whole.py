@@ -347,6 +347,19 @@ def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats
     return 0.5 * (np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega))
 
 
+def nodding(whole: Whole, selection: Selection, states: Floats) -> Floats:
+    """What groups that turn freely have in states (k, n, STATE_WIDTH) beyond the least energy [J] with which they could
+    have the same angular momentum, moving as one: nothing about the axis of the largest moment (k,)."""
+    tables, out = selection.tables, np.zeros(len(states))
+    for g in np.unique(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
+        mine = whole.islands == g
+        m, inertia, its = tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
+        momentum, turning = spinning(m, inertia, its)
+        largest = np.linalg.eigvalsh(moments(m, inertia, its))[:, -1]
+        out += 0.5 * (np.einsum("ki,ki->k", momentum, turning) - (momentum**2).sum(axis=1) / largest)
+    return out
+
+
 def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:
     """Angular momentum about the mass centre and the angular velocity of a rigid body that has it (k, 3)."""
     momentum = angular_momentum(states, mass, inertia)

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
+from quirkpy.kernels.arrays import state_rows
+from quirkpy.parts.checks import Floats
+from quirkpy.whole import angular_momentum
 from tests.assemblies import assembly
 from tests.motion import apart
 from tests.random_systems import seeds
@@ -81,6 +85,70 @@ def test_a_turning_pair_settles_farther_apart_and_keeps_turning() -> None:
     h = 0.8 * (J + m * 0.9**2)
     assert 6.0 * (x - 0.7) == pytest.approx(m * (h / (J + m * x * x)) ** 2 * x, rel=2e-7)
     np.testing.assert_allclose(found.state.omega[:, 2], h / (J + m * x * x), rtol=1e-7)
+
+
+def tumbler(damping: float) -> qp.Multibody:
+    """Two floating bodies on a sprung hinge along the line between them, that turn mostly about that line."""
+    spin = np.array((2.0, 1.0, 0.1))
+    ends = [np.array(p) for p in ((-0.3, -0.01, 0.0), (0.3, 0.01, 0.0))]
+    moments = ((0.02, 0.05, 0.03), (0.02, 0.03, 0.04))
+    bodies = [
+        qp.Body(name, 1.0, inertia, position=p, velocity=np.cross(spin, p), angular_velocity=spin)
+        for name, inertia, p in zip("ab", moments, ends)
+    ]
+    hinge = qp.Revolute("hinge", *bodies, at=(0, 0, 0), axis=(1, 0, 0))
+    return qp.Multibody(*bodies, hinge, qp.HingeSpring("spring", hinge, stiffness=0.1, damping=damping))
+
+
+def test_a_tumbling_pair_ends_about_its_largest_moment_with_the_momentum_that_it_had() -> None:
+    """What its hinge takes is the energy of coning, which no motion of the parts beside each other shows."""
+    system = tumbler(0.05)
+    mass, moments = np.ones(2), np.array([system[name].inertia_matrix for name in system.bodies])  # type: ignore[union-attr]
+    before, found = system.initial, system.settle(rtol=1e-10, atol=1e-12)
+    assert (found.verdict, found.damped) == ("stable", True)
+    rows = [state_rows(s.r, s.q, s.v, s.omega)[None] for s in (before, found.state)]
+    one, two = (angular_momentum(r, mass, moments)[0] for r in rows)
+    assert np.linalg.norm(two) == pytest.approx(np.linalg.norm(one), rel=1e-7)
+    values, axes = np.linalg.eigh(inertia_of(rows[1], mass, moments))
+    np.testing.assert_allclose(abs(two @ axes), (0.0, 0.0, np.linalg.norm(two)), atol=1e-9)
+    assert np.linalg.norm(found.state.omega[0]) == pytest.approx(np.linalg.norm(two) / values[2], rel=1e-9)
+    assert found.run is not None
+    assert found.run.counts.evaluations < 200_000
+
+
+def test_a_tumbling_pair_without_damping_never_settles() -> None:
+    found = tumbler(0.0).settle()
+    assert (found.verdict, found.reason) == ("never settles", "nothing takes its energy")
+
+
+def inertia_of(rows: Floats, mass: Floats, inertia: Floats) -> Floats:
+    """About the mass centre, in N."""
+    total = np.zeros((3, 3))
+    r = rows[0, :, :3] - mass @ rows[0, :, :3] / mass.sum()
+    for d, q, m, own in zip(r, rows[0, :, 3:7], mass, inertia):
+        turn = Rotation.from_quat(np.roll(q, -1)).as_matrix()
+        total += turn @ own @ turn.T + m * (d @ d * np.eye(3) - np.outer(d, d))
+    return total
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.25 * math.pi])
+def test_where_two_moments_are_alike_what_gives_way_decides_about_which_axis_a_pair_spins(tilt: float) -> None:
+    """Spun about y or z, of alike moments, it rests, and yet about the axis between them the hinge, on which the bodies
+    pull opposite ways, lets go: w^2 (Jz - Jy) sin 2p / 2 twists it by so much over k, and energy is smallest there."""
+    spin, k, off = np.array((0.0, math.cos(tilt), math.sin(tilt))), 0.1, 0.01
+    moments = ((0.02, 0.05, 0.05 - off), (0.02, 0.03, 0.03 + off))
+    bodies = [
+        qp.Body(name, 1.0, inertia, position=(x, 0, 0), velocity=np.cross(spin, (x, 0, 0)), angular_velocity=spin)
+        for name, inertia, x in zip("ab", moments, (-0.3, 0.3))
+    ]
+    hinge = qp.Revolute("hinge", *bodies, at=(0, 0, 0), axis=(1, 0, 0))
+    spring = qp.HingeSpring("spring", hinge, stiffness=k, damping=0.05)
+    found = qp.Multibody(*bodies, hinge, spring).settle(nudge=0.0)
+    if tilt == 0.0:
+        assert (found.verdict, found.run) == ("unstable", None)
+        return
+    assert (found.verdict, len(found.neutral)) == ("stable", 4)
+    assert abs(found.state["hinge"].angle) == pytest.approx(0.5 * off / k, rel=1e-2)
 
 
 def row(driven: tuple[bool, ...], seed: int) -> qp.Multibody:

@@ -189,7 +189,7 @@ def states(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         columns = (("position", "m", 0, 3, "xyz"), ("orientation", "1", 3, 7, "wxyz"),
                    ("velocity", "m/s", 7, 10, "xyz"), ("angular velocity", "rad/s", 10, 13, "xyz"))  # fmt: skip
         for quantity, unit, a, b, axes in columns:
-            lines = of_axes("", rows[:, k, a:b], axes)
+            lines = of_axes(name if len(names) == 1 else "", rows[:, k, a:b], axes)
             made = panel(name, quantity, unit, run.t, lines, run)
             panels.append(made if unit != "1" else made._replace(y_label="orientation", lines=tuple(lines)))
     n = len(names)
@@ -223,7 +223,7 @@ def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     removed = [Line("of poses [m, rad]", run.drift[:, 0]), Line("of velocities [m/s, rad/s]", run.drift[:, 1])]
     off = [Line("off balance", abs(balance - balance[0]))]
     return Sheet((
-        Panel("Drift removed", "time [s]", "largest, each step", run.t, tuple(map(above_zero, removed)),
+        Panel("Drift removed", "time [s]", "removed, each step", run.t, tuple(map(above_zero, removed)),
               moments_of(run), "log"),
         Panel("Ledger", "time [s]", "energy [J]", run.t, tuple(map(above_zero, off)), moments_of(run), "log"),
     ), 1)  # fmt: skip
@@ -319,8 +319,9 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
                 every[i, rows] = one[name].load
     every[abs(every) < ROUNDING * np.nanmax(abs(every))] = 0.0
     for name, loads in zip(names, every, strict=True):
-        panels.append(panel(name, "force", "N", run.t, of_axes("", loads[:, :3]), run))
-        panels.append(panel(name, "torque", "N m", run.t, of_axes("", loads[:, 3:]), run))
+        alone = name if len(names) == 1 else ""
+        panels.append(panel(name, "force", "N", run.t, of_axes(alone, loads[:, :3]), run))
+        panels.append(panel(name, "torque", "N m", run.t, of_axes(alone, loads[:, 3:]), run))
     n = len(names)
     return Sheet(tuple(panels[2 * i + j] for j in range(2) for i in range(n)), n)
 

@@ -34,7 +34,7 @@ def together(view: View, others: Iterable[View]) -> View:
     for other in others:
         pieces += [piece._replace(number=piece.number + len(looks)) for piece in other.pieces]
         looks += other.looks
-    return View(pieces, looks, view.largest)
+    return view._replace(pieces=pieces, looks=looks)
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------
@@ -112,7 +112,8 @@ def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
         titles = [f"{figures}\n{moving}" for _, figures, moving in shown] or ["nothing moves"]
         box = stills.room([piece for view in views for piece in view.pieces], eye)
         rows, columns = -(-len(views) // ROW), min(len(views), ROW)
-        figure = blank(WIDTH * columns, HEIGHT * rows + 0.45, "constrained")
+        figure = blank(WIDTH * columns, HEIGHT * rows + 0.5, "constrained")
+        figure.get_layout_engine().set(h_pad=0.08)
         grid = list(figure.subplots(rows, columns, squeeze=False).flat)
         for axes in grid:
             stills.prepare(axes, box)

@@ -23,6 +23,8 @@ from quirkpy.views.stage import ARROW, Sight, Stage
 COLOURS = ("#b4b9c0", "#e6bd7a", "#86aed6", "#94c9a0", "#dd9a92", "#b7a3d0", "#c9b99b")
 #: Of axes of joints, sensors, springs, forces and traces.
 AXLES, SENSORS, TIES, PUSHES, TRACES = LINES[1], LINES[3], PALE, LINES[0], LINES[2]
+#: How arrows of forces shine through what hides them: most begin within a body.
+DOTTED = (0, (1, 1.6))
 #: Discs that make a ball look round, each this much smaller and lighter than the one before.
 DISCS, SMALLER, LIGHTER = 6, 0.83, 0.12
 #: Half the width of the head of an arrow, as a share of its length; and inches: width and height of a picture, letters.
@@ -41,11 +43,12 @@ class Look(NamedTuple):
 
 
 class View(NamedTuple):
-    """Pieces with their looks, and the force that an arrow of full length stands for [N]."""
+    """Pieces with their looks, the force that an arrow of full length stands for [N], and pieces over all others."""
 
     pieces: list[Piece]
     looks: list[Look]
     largest: float
+    over: tuple[Piece, ...] = ()
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
@@ -90,12 +93,15 @@ def view_of(
             add([Piece.whole(0, tie.ends)], Look(None, TIES, 1.0))
     strongest = max((float(np.linalg.norm(push.force)) for push in sight.pushes), default=0.0)
     scale = strongest if largest is None else largest
+    over: list[Piece] = []
     for push in sight.pushes if scale > 0.0 else ():
         vector = push.force * (ARROW * stage.size / scale)
         if np.linalg.norm(vector) > 0.02 * stage.size:
             for piece in arrow(push.at, vector, towards, stage.size):
                 add([piece], Look(to_rgb(PUSHES) if len(piece.corners) > 2 else None, PUSHES, 1.8))
-    return View(pieces, looks, scale)
+                over.append(piece._replace(number=len(looks)))
+                looks.append(Look(None, PUSHES, 1.1, DOTTED))
+    return View(pieces, looks, scale, tuple(over))
 
 
 def discs_of(piece: Piece, solid: Solid, towards: Floats) -> list[tuple[Piece, float]]:
@@ -132,7 +138,7 @@ def trace(points: Floats) -> list[Piece]:
 def collection(view: View, eye: Sequence[float]) -> Any:
     """All pieces as one artist."""
     towards, onto = across(eye)
-    parts = ordered(view.pieces, towards)
+    parts = [*ordered(view.pieces, towards), *view.over]
     return painted([(part.corners @ onto, part.edges, view.looks[part.number]) for part in parts])
 
 

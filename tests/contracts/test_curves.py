@@ -79,20 +79,20 @@ def test_momenta_states_and_reactions(run: qp.Trajectory) -> None:
     np.testing.assert_allclose(sum(line.values**2 for line in orientation.lines), 1.0, atol=1e-12)
     for axis in "xy":
         np.testing.assert_allclose(
-            lines(momenta[0])[axis] * 1e-3, MASS * lines(velocity)[axis] * unit(velocity), atol=1e-12
+            lines(momenta[0])[axis] * 1e-3, MASS * lines(velocity)[f"B {axis}"] * unit(velocity), atol=1e-12
         )
-    x, y = (lines(position)[axis] * unit(position) for axis in "xy")
-    vx, vy = (lines(velocity)[axis] * unit(velocity) for axis in "xy")
-    turning = MASS * (x * vy - y * vx) + MASS * SIDE**2 / 6.0 * lines(spin)["z"] * unit(spin)
+    x, y = (lines(position)[f"B {axis}"] * unit(position) for axis in "xy")
+    vx, vy = (lines(velocity)[f"B {axis}"] * unit(velocity) for axis in "xy")
+    turning = MASS * (x * vy - y * vx) + MASS * SIDE**2 / 6.0 * lines(spin)["B z"] * unit(spin)
     assert momenta[1].y_label == "angular momentum [10\u207b\u00b3 kg m\u00b2/s]"
     np.testing.assert_allclose(1e-3 * lines(momenta[1])["z"], turning, atol=1e-12)
-    rate, well = lines(spin)["z"] * unit(spin), np.array([0.0, -0.2])
+    rate, well = lines(spin)["B z"] * unit(spin), np.array([0.0, -0.2])
     centre = np.stack([x, y], axis=1)
     arm, pull = centre - EDGE[:2], K * (well - centre)
     growth = (arm[:, 0] * pull[:, 1] - arm[:, 1] * pull[:, 0] - 2e-4 * rate) / (2.0 / 3.0 * MASS * SIDE**2)
     across = np.stack([-arm[:, 1], arm[:, 0]], axis=1)
     force = MASS * (growth[:, None] * across - rate[:, None] ** 2 * arm) - pull
-    found = np.stack([lines(loads[0])[axis] * unit(loads[0]) for axis in "xy"], axis=1)
+    found = np.stack([lines(loads[0])[f"hinge {axis}"] * unit(loads[0]) for axis in "xy"], axis=1)
     np.testing.assert_allclose(found, force, atol=1e-9)
     assert not any(line.values.any() for line in loads[1].lines)  # 1e-19 N m is rounding
 
@@ -210,7 +210,7 @@ def test_labels_do_not_overlap(run: qp.Trajectory, replay: Replay) -> None:
             for two in boxes[:k]:
                 assert min(one.x1, two.x1) - max(one.x0, two.x0) < 1 or min(one.y1, two.y1) - max(one.y0, two.y0) < 1
         labels = [axes.get_ylabel() for axes in figure.axes]
-        assert all("[" in label or label in ("orientation", "largest, each step") for label in labels)
+        assert all("[" in label or label in ("orientation", "removed, each step") for label in labels)
 
 
 def test_settings_of_others_stay(run: qp.Trajectory) -> None:

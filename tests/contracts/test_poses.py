@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import math
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -184,8 +185,9 @@ def test_without_matplotlib_words_remain(run: qp.Trajectory, monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_a_notebook_shows_them(tmp_path: Path) -> None:
-    """Executed in a kernel of its own: each cell ends with the HTML of its last line, a chart with its PNG."""
+def test_a_notebook_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executed in a kernel of its own: each cell ends with the HTML of its last line, a chart with its PNG; a window,
+    here one of the fake VPython, opens beside it, and the kernel goes on when it is over."""
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     nbformat = pytest.importorskip("nbformat")
@@ -196,14 +198,21 @@ def test_a_notebook_shows_them(tmp_path: Path) -> None:
         "system.settle()",
         "study.explore()",
         "run.plot('energy')",
+        "run.animate(browser=False, keep_open=False, speed=100.0)\n1 + 1",
     ]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     root = Path(__file__).resolve().parents[2]
+    (tmp_path / "pkg_resources.py").write_text("")
+    (tmp_path / "vpython.py").write_text((root / "tests" / "fake_vpython.py").read_text(encoding="utf-8"))
+    paths = filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
     nbclient.NotebookClient(book, timeout=240, resources={"metadata": {"path": str(root)}}).execute()
     outputs = [next(out for out in cell.outputs if out.output_type == "execute_result") for cell in book.cells]
     for out, images in zip(outputs[:4], (1, 2, 1, 1), strict=True):
         assert len(re.findall("<img ", out.data["text/html"])) == images
     assert base64.b64decode(outputs[4].data["image/png"]).startswith(b"\x89PNG")
     assert all("text/plain" in out.data for out in outputs)
+    assert outputs[5].data["text/plain"] == "2"
+    assert "animate: open http://localhost:" in book.cells[5].outputs[0].text
     streams = itertools.chain.from_iterable(cell.outputs for cell in book.cells)
     assert not [out for out in streams if out.output_type == "error"]

@@ -15,8 +15,9 @@ import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, pulled_to
 from quirkpy.views import movie, stills
+from quirkpy.views.poses import together
 from quirkpy.views.solids import EYE
-from quirkpy.views.stage import AXLE, OFF, SENSOR, Stage
+from quirkpy.views.stage import ARROW, AXLE, OFF, SENSOR, Stage
 
 UP = (0.0, 0.0, 1.0)
 
@@ -118,6 +119,26 @@ def test_arrows_are_in_proportion() -> None:
     long, short = (0.0 - head[:, 2].min() for head in heads)
     assert long == pytest.approx(0.9 * 0.2)
     assert short == pytest.approx(0.5 * long)
+
+
+def test_forces_shine_through_what_hides_them() -> None:
+    """Gravity pulls at a ball from within; the arrow that does not reach out of it is painted last, dotted."""
+    ball = qp.Body.sphere("ball", 1.0, 1.0)
+    system = qp.Multibody(ball, qp.Gravity((0.0, 0.0, -1.0)))
+    stage = Stage(system)
+    sight = stage.at(system.initial, forces=True)
+    view = stills.view_of(stage, sight, EYE)
+    line, head = view.over
+    np.testing.assert_allclose(line.corners[0], 0.0)
+    np.testing.assert_allclose(head.corners[2], (0.0, 0.0, -ARROW * 2.0))
+    painted = stills.collection(view, EYE)
+    assert len(painted.get_paths()) == len(stills.collection(view._replace(over=()), EYE).get_paths()) + 2
+    _, dashes = painted.get_linestyles()[-1]
+    assert dashes is not None
+    assert stills.view_of(stage, stage.at(system.initial), EYE).over == ()
+    both = together(view, [stills.view_of(stage, sight, EYE, faint=True)])
+    assert both.over == view.over
+    assert both.looks[line.number] == view.looks[line.number]
 
 
 @pytest.mark.parametrize("name", ["x.png", "x.svg", "x.pdf"])

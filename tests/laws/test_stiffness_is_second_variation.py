@@ -33,7 +33,7 @@ def bends(around: Vicinity, xi: Floats, h: float) -> float:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@seeds(17, 2)
+@seeds(18, 2)
 def test_stiffness_and_pull_are_derivatives_of_energy_on_the_joints(family: str, seed: int) -> None:
     """For any conservative system in any pose at rest, along random directions, to what rounding of U / h^2 allows."""
     system = random_system(family, seed, driven=False, conservative=True)

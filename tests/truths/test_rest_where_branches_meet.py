@@ -119,3 +119,51 @@ def test_a_pose_that_is_not_singular_is_judged_as_ever(angle: float) -> None:
     assert system.mobility(opened).degrees_of_freedom == 1
     assert system.mobility().degrees_of_freedom == 2
     assert system.mobility(opened).smallest > 1e-2
+
+
+# --- close to a singular pose -----------------------------------------------------------------------------------------
+def partner(angle: float, ratio: float) -> tuple[float, float, float]:
+    """The other upright's angle b on a branch, and its two derivatives: tan(b / 2) = ratio tan(a / 2)."""
+    t = math.tan(0.5 * angle)
+    q = 1.0 + (ratio * t) ** 2
+    return 2.0 * math.atan(ratio * t), ratio * (1.0 + t * t) / q, ratio * t * (1.0 - ratio**2) * (1.0 + t * t) / q**2
+
+
+def beside(angle: float, ratio: float, weight: float, stiffness: float) -> tuple[qp.Multibody, float]:
+    """At rest on a branch, held there by a torque on the first upright; and the closed form of w^2."""
+    b, slope, bend = partner(angle, ratio)
+    load = 0.5 * weight * L * (UPRIGHT + COUPLER)
+    torque = load * (math.sin(angle) + slope * math.sin(b)) + stiffness * angle
+    stiff = load * (math.cos(angle) + bend * math.sin(b) + slope**2 * math.cos(b)) + stiffness
+    tips = [np.array([x + L * math.cos(one), L * math.sin(one), 0.0]) for x, one in ((0.0, angle), (D, b))]
+    go = [rate * L * np.array([-math.sin(one), math.cos(one), 0.0]) for rate, one in ((1.0, angle), (slope, b))]
+    along = (tips[1] - tips[0]) / D
+    turning, middle = np.cross(along, go[1] - go[0])[2] / D, 0.5 * (go[0] + go[1])
+    moving = UPRIGHT * L**2 / 3.0 * (1.0 + slope**2) + COUPLER * (middle @ middle + D**2 / 12.0 * turning**2)
+    parts = four_bar(weight, stiffness, damping=0.1)
+    system = qp.Multibody(*parts, qp.Load("hold", parts[0], torque=(0, 0, torque)))  # type: ignore[arg-type]
+    places = (0.5 * tips[0], 0.5 * (tips[1] + (D, 0, 0)), 0.5 * (tips[0] + tips[1]))
+    turned = (angle, b, math.atan2(along[1], along[0]))
+    pose = {
+        name: {"position": place, "orientation": qp.rotation((0, 0, 1), turn)}
+        for name, place, turn in zip(("up0", "up1", "over"), places, turned)
+    }
+    return system.at(system.initial.replace(pose)), stiff / moving
+
+
+@pytest.mark.parametrize("angle", [0.1, 1e-2, 1e-3, 1e-4, 5e-6])
+@pytest.mark.parametrize("branch", BRANCHES)
+@pytest.mark.parametrize(("weight", "stiffness"), [(G, 0.0), (-G, 60.0), (-G, 150.0)])
+def test_close_to_the_flat_pose_the_one_branch_counts_that_it_is_on(
+    branch: str, weight: float, stiffness: float, angle: float
+) -> None:
+    """Where weight lets one branch fall and not the other, however near both are; from where they count as one on, at
+    some 1e-6 rad, all branches do."""
+    system, known = beside(angle, BRANCHES[branch], weight, stiffness)
+    assert system.mobility().degrees_of_freedom == 1
+    found = system.settle(nudge=0.0)
+    assert found.run is None
+    assert found.verdict == ("stable" if known > 0.0 else "unstable")
+    ((bend,),) = system.linearize(found.state).stiffness
+    assert bend == pytest.approx(known, rel=1e-6)
+    assert (known > 0.0) == (weight > 0.0 or stiffness > NEEDED[branch])

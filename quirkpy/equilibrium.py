@@ -283,9 +283,12 @@ def motions(motion: Balance, rest: Floats, excused: int, stiffest: float) -> tup
     """
     n = rest.shape[1]
     values, vectors = np.linalg.eig(motion.flow)
-    displaced = rest @ (motion.span @ vectors)[:n]
-    steady = np.flatnonzero(abs(values) <= NO_RATE * abs(values).max(initial=stiffest))
+    displaced, rates = np.split(motion.span @ vectors, [n])
+    displaced = rest @ displaced
+    lasts = abs(values) <= NO_RATE * abs(values).max(initial=stiffest)
+    steady = np.flatnonzero(lasts)
     drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][:excused]
+    displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # along what is neutral as well
     out = [(complex(s), x) for k, (s, x) in enumerate(zip(values, displaced.T, strict=True))
            if s.imag >= 0.0 and k not in drifting]  # fmt: skip
     out.sort(key=lambda pair: (round(abs(pair[0]), 12), -pair[0].real))

@@ -91,7 +91,8 @@ class Watcher:
         allowed = self.rest**2 * self.liveliest
         quiet = filled - int(np.argmax(np.append(kinetic[::-1] > allowed, True)))
         last = float(kinetic[quiet:].max(initial=0.0))
-        if filled - quiet >= QUIET and (last <= AGAIN * self.tried or self.rows >= LATER * self.asked):
+        enough = QUIET if kinetic[-1] > 0.0 else 1  # at standstill the next step may be as long as you like
+        if filled - quiet >= enough and (last <= AGAIN * self.tried or self.rows >= LATER * self.asked):
             self.tried, self.asked = last, self.rows
             well = well_around(self.system, driver.state_of_row(filled - 1))
             left = kinetic if well is None else kinetic + well.energies(states[:, :-1])

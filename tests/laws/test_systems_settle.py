@@ -263,6 +263,35 @@ def test_the_effort_is_bounded_by_simulated_time() -> None:
     assert found.state.t == pytest.approx(30.0, abs=1e-12)
 
 
+def test_what_bounces_rests_on_its_stop_when_the_last_bounce_is_over() -> None:
+    """Fallen by h, each bounce takes half as long as the one before: over after sqrt(2 h / g) (1 + 2 r / (1 - r))."""
+    body = qp.Body.sphere("ball", 0.05, 1.0, position=(0, 0, 1.0))
+    rail = qp.Prismatic("rail", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1))
+    floor = qp.JointStop("floor", rail, lower=-0.9, restitution=0.5)
+    found = qp.Multibody(body, rail, qp.Gravity((0, 0, -9.81)), floor).settle()
+    assert (found.verdict, found.state.held) == ("stable", ("floor lower",))
+    assert found.state.t == pytest.approx(math.sqrt(2.0 * 0.9 / 9.81) * 3.0, rel=3e-3)
+
+
+def test_a_motion_along_what_is_neutral_is_named_by_what_turns() -> None:
+    """A ball on a rope in still air: its swing, and its spin, which dies out and leaves it turned some way."""
+
+    class Air(qp.Force):
+        body: qp.Body
+
+        def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
+            motion = at[self.body]
+            drag, brake = -0.8 * np.array(motion.velocity), -0.001 * np.array(motion.angular_velocity)
+            return {self.body: qp.Wrench(drag, brake, motion.position)}
+
+    ball = qp.Body.sphere("ball", 0.05, 1.0, position=(0.2, 0, -0.9))
+    rope = qp.Rope("rope", qp.GROUND.site("o"), ball.site("c"), length=1.0)
+    found = qp.Multibody(ball, rope, qp.Gravity((0, 0, -9.81)), Air("air", ball)).settle()
+    assert (found.verdict, len(found.neutral)) == ("stable", 3)
+    assert [m.moving for m in found.modes] == [("ball turns",)] * 3 + [("ball moves",)] * 2
+    np.testing.assert_allclose([m.eigenvalue.real for m in found.modes], [-1.0] * 3 + [-0.4] * 2, rtol=1e-7)
+
+
 def test_friction_under_a_steady_load_creeps_to_rest() -> None:
     """Smooth friction has no potential: its slope at standstill damps, and the spring decides where it ends."""
     found = slider(

@@ -7,13 +7,14 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from quirkpy.explore.replay import Replay
 from quirkpy.frames import Frames
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
@@ -31,6 +32,8 @@ from quirkpy.views.stills import colour_of
 LENGTH, ANGLE = 4e-3, 4e-3
 #: Keyframes of one motion at most; where that is too few, they miss by more, and the page says by how much.
 MOST = 3000
+#: No ledger beside that of a plain run.
+NOTHING_ELSE: Mapping[str, Floats] = {}
 #: Events of a run that are listed.
 EVENTS = 200
 #: What the page is made of, in this order.
@@ -93,10 +96,12 @@ def tolerances_of(parts: Iterable[Any]) -> tuple[float, float]:
     return LENGTH * max((reach_of(part.shape) for part in parts if isinstance(part, Body)), default=1.0), ANGLE
 
 
-def motion_of(frames: Frames, tolerances: tuple[float, float], most: int = MOST) -> dict[str, Any]:
-    """A motion as the page keeps it, with energies [J] and the coordinates of joints beside it."""
+def motion_of(
+    frames: Frames, tolerances: tuple[float, float], most: int = MOST, ledger: Mapping[str, Floats] = NOTHING_ELSE
+) -> dict[str, Any]:
+    """A motion as the page keeps it, with energies [J], more of them from a ledger, and the coordinates of joints."""
     curves = {"kinetic": frames.kinetic, "potential": frames.potential}
-    given = {"put in by loads": frames.work, "taken out by dampers": frames.dissipated}
+    given = {"put in by loads": frames.work, "taken out by dampers": frames.dissipated, **ledger}
     curves |= {name: curve for name, curve in given.items() if abs(curve).max(initial=0.0) > 0.0}
     named = {f"{name} [J]": curve for name, curve in curves.items()} | frames.joints
     return packed(keyframes(frames.t, frames.r, frames.q, named, *tolerances, most))
@@ -111,8 +116,17 @@ def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
     return bodies_of(system) | {
         "kind": "run", "title": "A run of " + named(system.parts),
         "words": repr(run), "stop": str(run.stop), "events": events,
-        "motion": motion_of(frames, tolerances_of(system.parts)),
+        "motion": motion_of(frames, tolerances_of(system.parts), MOST, switching_of(run, frames)),
     }  # fmt: skip
+
+
+def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
+    """What the switches of a replay have put in, and joints have taken as they took hold, at every frame [J] (k,)."""
+    if not isinstance(run, Replay):
+        return {}
+    leaps = np.append(frames.t[1:] == frames.t[:-1], False)
+    rows = np.where(leaps, np.searchsorted(run.t, frames.t), np.searchsorted(run.t, frames.t, side="right") - 1)
+    return {"put in by switching": run.switched[rows], "taken by joints": run.lost[rows]}
 
 
 def named(parts: Iterable[Any], most: int = 6) -> str:

@@ -22,6 +22,8 @@ from quirkpy.views.report import as_script, bodies_of, motion_of, named, rounded
 
 #: Frames of edges by number, one of each outcome.
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
+#: Words that come again and again, with their numbers, by kind.
+Words: TypeAlias = dict[str, dict[str, int]]
 #: Bytes that a page holds at most beside the library that draws; motions that would not fit go into the side file.
 WHOLE = 7_500_000
 #: Keyframes of the motion of an edge at most.
@@ -40,12 +42,15 @@ def graph_page(
     """All that the page of a study shows, and what goes beside it; rests: of nodes, by key; motions: of edges, by their
     number, one for each outcome; side: the name of the file beside the page, if there shall be one."""
     study = graph.study
-    tables: dict[str, list[str]] = {"pairs": [], "options": [], "potentials": list(study.potentials)}
+    tables: Words = {"pairs": {}, "options": {}, "reasons": {}, "potentials": {}}
+    for potential in study.potentials:
+        _number(tables["potentials"], potential)
     keys = {key: k for k, key in enumerate(graph.nodes)}
     whole = bodies_of(study.system) | {
         "kind": "study", "title": f"A study of {named(study.system.parts)}", "words": repr(graph),
         "coverage": graph.coverage, "nodes": nodes_of(graph, rests),
-        "edges": [edge_of(edge, keys, tables) for edge in graph.edges], "tables": tables, "costs": costs_of(graph),
+        "edges": [edge_of(edge, keys, tables) for edge in graph.edges],
+        "tables": {kind: list(words) for kind, words in tables.items()}, "costs": costs_of(graph),
         "near": [list(miss) for miss in graph.near_misses],
     }  # fmt: skip
     room = WHOLE - len(as_script(whole).encode())
@@ -113,39 +118,47 @@ def mode_of(mode: Mode) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def edge_of(edge: Edge, keys: Mapping[str, int], tables: dict[str, list[str]]) -> dict[str, Any]:
+def edge_of(edge: Edge, keys: Mapping[str, int], tables: Words) -> dict[str, Any]:
     """A choice and what came of it, with numbers for words that come again."""
     pairs, options = tables["pairs"], tables["options"]
-    joints = [[_number(pairs, pair), _number(options, label)] for pair, label in edge.selection.joints]
-    return {
+    joints = [
+        number for pair, label in edge.selection.joints for number in (_number(pairs, pair), _number(options, label))
+    ]
+    known = {} if edge.robustness is None else {"robust": str(edge.robustness)}
+    return known | {
         "s": keys[edge.source], "j": joints, "u": _number(tables["potentials"], edge.selection.potential),
-        "k": edge.kind, "o": [outcome_of(outcome, keys) for outcome in edge.outcomes],
-        "robust": None if edge.robustness is None else str(edge.robustness),
+        "k": edge.kind, "o": [outcome_of(outcome, edge.kind, keys, tables) for outcome in edge.outcomes],
     }  # fmt: skip
 
 
-def outcome_of(outcome: Outcome, keys: Mapping[str, int]) -> dict[str, Any]:
-    """What one run came to; what is as it is by default is left out."""
-    usual = Outcome._field_defaults
-    said = {name: value for name, value in outcome._asdict().items() if name not in usual or value != usual[name]}
-    return said | {"target": None if outcome.target is None else keys[outcome.target]}
+def outcome_of(outcome: Outcome, kind: str, keys: Mapping[str, int], tables: Words) -> dict[str, Any]:
+    """What one run came to, in six digits; what goes without saying is left out: the kind of the edge, no target, and
+    what is as it is by default."""
+    usual = Outcome._field_defaults | {"kind": kind, "target": None}
+    said = {name: brief(value) for name, value in outcome._asdict().items() if value != usual.get(name, usual)}
+    if outcome.target is not None:
+        said["target"] = keys[outcome.target]
+    return said | {"reason": _number(tables["reasons"], outcome.reason)}
 
 
-def _number(words: list[str], word: str) -> int:
-    if word not in words:
-        words.append(word)
-    return words.index(word)
+def brief(value: Any) -> Any:
+    """A value in which floats have six digits."""
+    if isinstance(value, (list, tuple)):
+        return [brief(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def costs_of(graph: ReconfigurationGraph) -> dict[str, list[float | None]]:
-    """What each edge costs, by word; None for those that are no steps of a plan, or whose cost is not known."""
+def _number(words: dict[str, int], word: str) -> int:
+    return words.setdefault(word, len(words))
+
+
+def costs_of(graph: ReconfigurationGraph) -> dict[str, list[Any]]:
+    """The numbers of the edges that may be steps of a plan, "of", and what each costs, by word; None: not known."""
     usable = {id(edge) for _, _, edge in steps(graph, False)}
-    return {
-        word: [
-            float(price(edge)) if id(edge) in usable and price(edge) < math.inf else None for edge in graph.edges
-        ]
-        for word, price in COSTS.items()
-    }  # fmt: skip
+    mine = [(number, edge) for number, edge in enumerate(graph.edges) if id(edge) in usable]
+    prices = {word: [float(price(edge)) for _, edge in mine] for word, price in COSTS.items()}
+    known = {word: [cost if cost < math.inf else None for cost in costs] for word, costs in prices.items()}
+    return {"of": [number for number, _ in mine], **known}
 
 
 def shared_out(

@@ -16,7 +16,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair, study
-from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.graph import Outcome, ReconfigurationGraph
 from quirkpy.explore.motions import frames_of_edges, in_order
 from quirkpy.explore.plan import COSTS
 from quirkpy.frames import frames_of, whole
@@ -256,10 +256,12 @@ def test_the_page_of_a_study_holds_its_graph(graph: ReconfigurationGraph) -> Non
     for number, edge in enumerate(graph.edges):
         said = data["edges"][number]
         pairs, options = data["tables"]["pairs"], data["tables"]["options"]
-        assert tuple((pairs[p], options[o]) for p, o in said["j"]) == edge.selection.joints
-        for word, price in COSTS.items():
-            cost = data["costs"][word][number]
-            assert (cost is None) == (edge.kind != "moved" or price(edge) == math.inf)
+        joints = zip(said["j"][::2], said["j"][1::2], strict=True)
+        assert tuple((pairs[p], options[o]) for p, o in joints) == edge.selection.joints
+        assert (number in data["costs"]["of"]) == (edge.kind == "moved")
+        for word, price in COSTS.items() if edge.kind == "moved" else ():
+            cost = data["costs"][word][data["costs"]["of"].index(number)]
+            assert (cost is None) == (price(edge) == math.inf)
             assert cost is None or cost == price(edge)
         if edge.kind == "moved":
             motion = decoded(data["motions"][str(number)][0])
@@ -289,6 +291,36 @@ def test_all_outcomes_of_a_chance_are_shown() -> None:
     ends = [frames.r[-1, 0] for frames in found[number] if frames is not None]
     assert len(ends) == 2
     assert np.linalg.norm(ends[0] - ends[1]) > 0.05
+
+
+def test_the_page_of_a_flown_plan_tells_what_switching_costs(graph: ReconfigurationGraph) -> None:
+    """The whole ledger holds at every keyframe, where moves meet as well."""
+    flown = graph.replay(graph.plan("n0", "n3"))
+    assert len(flown.legs) > 1
+    frames = frames_of(flown.pieces, LENGTH, ANGLE)
+    ledger = report.switching_of(flown, frames)
+    balance = frames.kinetic + frames.potential + frames.dissipated + ledger["taken by joints"]
+    balance = balance - frames.work - ledger["put in by switching"]
+    assert abs(balance - balance[0]).max() < 1e-8
+    assert np.ptp(ledger["put in by switching"]) > 1e-5
+    shown = decoded(report.run_page(flown, frames)["motion"]).curves
+    assert {"put in by switching [J]", "taken by joints [J]"} <= set(shown)
+
+
+def test_what_a_page_says_of_an_edge_is_short_and_whole(graph: ReconfigurationGraph) -> None:
+    """All that an outcome says beside its defaults, to six digits."""
+    rests = {key: node.rest for key, node in graph.nodes.items()}
+    data, _ = report_graph.graph_page(graph, rests, [])
+    for edge, told in zip(graph.edges, data["edges"], strict=True):
+        for outcome, short in zip(edge.outcomes, told["o"], strict=True):
+            whole = Outcome._field_defaults | {"kind": told["k"], "target": None} | short
+            assert data["tables"]["reasons"][whole.pop("reason")] == outcome.reason
+            target = whole.pop("target")
+            assert (None if target is None else list(graph.nodes)[target]) == outcome.target
+            for name, value in whole.items():
+                assert report_graph.brief(value) == report_graph.brief(getattr(outcome, name))
+    assert report_graph.brief((1.23456789, ("a", 2))) == [1.23457, ["a", 2]]
+    assert len(json.dumps(data["edges"])) < 250 * len(graph.edges)
 
 
 def test_what_has_no_room_goes_beside(graph: ReconfigurationGraph) -> None:
@@ -359,7 +391,7 @@ def test_colours_can_be_told_apart(block: int) -> None:
     for ground in ("paper", "ground", "lit"):
         for word in ("ink", "pale", "accent", "good", "bad", "warn"):
             assert contrast(colours[word], colours[ground]) >= (4.5 if ground != "lit" else 4.0), (word, ground)
-    for line in ("arrow", "curve1", "curve2", "curve3", "curve4", "curve5"):
+    for line in ("arrow", "curve1", "curve2", "curve3", "curve4", "curve5", "curve6", "curve7"):
         assert contrast(colours[line], colours["paper"]) >= 3.0, line
 
 

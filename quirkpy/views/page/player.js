@@ -1,6 +1,7 @@
 // What moves in the scene: a clock, a scrubber, and curves in step with them.
 const FITTED = 6; // seconds in which a whole motion is shown unless one asks otherwise
-const CURVES = ["curve1", "curve2", "curve3", "curve4", "curve5"];
+const CURVES = ["curve1", "curve2", "curve3", "curve4", "curve5", "curve6", "curve7"];
+const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid"];
 
 class Player {
   constructor(scene) {
@@ -132,7 +133,7 @@ class Player {
     const axis = { color: ink("pale"), gridcolor: ink("line"), zerolinecolor: ink("line"), automargin: true, tickfont: { size: 11 }, nticks: 6, exponentformat: "power" };
     const traces = names.map((name, k) => ({
       x: Array.from(this.motion.t), y: this.motion.curves[name], type: "scatter", mode: "lines", name: plainly(shorter(name)),
-      line: { width: 2, color: ink(CURVES[k % CURVES.length]), dash: ["solid", "dash", "dot", "dashdot", "longdash"][k % 5] },
+      line: { width: 2, color: ink(CURVES[k % CURVES.length]), dash: DASHES[k % DASHES.length] },
     }));
     const layout = {
       margin: { l: 66, r: 8, t: 26, b: 36 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink("ink"), size: 12 },

@@ -2,6 +2,16 @@
 class Study {
   constructor(data) {
     this.data = data;
+    for (const [word, costs] of Object.entries(data.costs)) {
+      if (word === "of") continue;
+      data.costs[word] = data.edges.map(() => null);
+      costs.forEach((cost, k) => { data.costs[word][data.costs.of[k]] = cost; });
+    }
+    delete data.costs.of;
+    for (const edge of data.edges) {
+      edge.j = Array.from({ length: edge.j.length / 2 }, (_, k) => edge.j.slice(2 * k, 2 * k + 2));
+      edge.o = edge.o.map((outcome) => ({ kind: edge.k, target: null, ...outcome, reason: data.tables.reasons[outcome.reason] }));
+    }
     this.unpacked = new Map();
     this.planner = new Planner(data);
     this.panels = new Panels(this);

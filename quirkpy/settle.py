@@ -56,6 +56,8 @@ SADDLES = 8
 #: A motion along neutral directions is waited for until it will end within this way [m], [rad], which then is added; a
 #: damping of them below this share of the largest counts as none.
 COASTING, BRAKED = 1e-3, 1e-6
+#: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this share of the square.
+TRIED, SHUT = 1e-3, 1e-2
 #: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of the nudge: less is
 #: rounding.
 UNMOVED = 1e-6
@@ -248,6 +250,23 @@ def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> V
     return around
 
 
+def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
+    """The vicinity of a start on all its stops, where these leave nothing to move though to first order they would:
+    whichever way it begins to move, its loops carry it into a stop, by as much as the square of the way.  Else None."""
+    stops, loops = start.engine.model.stops, start.engine.model.tree.loops
+    if len(loops) <= len(stops.what) or start.freedoms != 1 or not len(stops.what):
+        return None
+    bare = Vicinity(clusters, dataclasses.replace(start.state, held=()), start.whole)
+    step = start.basis * (TRIED / size_of(start, np.ones(1)))
+    for rows in bare.answers(bare.moved_by(np.concatenate([step, -step]))).rows:
+        if (clearances(bare.state_of(rows).instant(clusters.selection))[0] >= -SHUT * TRIED**2).all():
+            return None
+    touching = clearances(start.state.instant(clusters.selection))[0] <= TOUCHING
+    held = tuple(label for label, here in zip(start.engine.stops, touching, strict=True) if here)
+    around = Vicinity(clusters, dataclasses.replace(start.state, held=held), start.whole)
+    return around if around.freedoms == 0 else None
+
+
 def at_standstill(whole: Whole, rows: Floats) -> Floats:
     """A state of the whole's motion and none beside it."""
     out = rows.copy()
@@ -291,7 +310,8 @@ def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
     if still and rests(start) and (start.state.t >= calm_from(system.selection) or not start.freedoms):
         return from_rest(system, polish(start), rule, saddles)
-    return run_to_rest(system, start.whole, rule, saddles)
+    shut = shut_at_once(system.clusters, start) if still else None
+    return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
 
 
 def from_rest(system: Multibody, polished: Polished, rule: Rule, saddles: int = 0) -> Equilibrium:

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from quirkpy.kernels.closure import CONTRADICTION, TARGET, TIME, close_loops
 from quirkpy.kernels.compiled import inlined, inner, kernel
-from quirkpy.kernels.evaluation import Model, Scratch, row_rate, solve
+from quirkpy.kernels.evaluation import Model, Scratch, evaluate, row_rate, solve
 from quirkpy.kernels.events import JUST_CROSSED
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.ledger import motion_energy, restore_energy
 from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, displace
-from quirkpy.kernels.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
+from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.steps import (
     ANSWER,
     BEGIN,
@@ -98,7 +98,11 @@ def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch)
 @inlined
 def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
     """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or the number of a stop
-    that a joint begins beyond."""
+    that a joint begins beyond.
+
+    One after the other takes hold, the most pressed first: where all held and were let go one by one, stops that shut
+    the same motion more than once would not tell that nothing presses on them together.
+    """
     stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
@@ -112,16 +116,42 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
                     values[k, VALUE], values[k, GAP] = values[k, VALUE] + LEEWAY, free + LEEWAY
                     continue
                 values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
-                if abs(rate) <= stops.numbers[s, SETTLE]:
-                    stops.what[s, HOLDS] = 1
-                    touching = True
+                touching = touching or abs(rate) <= stops.numbers[s, SETTLE]
     if touching:
         copy(run.lines, BEGIN, END)
-        settle_end(t, run, model, scratch, watch)
-        let_go_of_unpressed(t, 0.0, False, run, model, scratch, watch, rows)
+        turns = 4 * values.shape[0]
+        for turn in range(turns):
+            run.clock[RANK] = 0.0
+            settle_end(t, run, model, scratch, watch)
+            let_go_of_unpressed(t, 0.0, False, run, model, scratch, watch, rows)
+            k = most_pressed(t, run, model, scratch, watch) if turn < turns - 1 else -1
+            if k < 0:
+                break
+            stops.what[watch.what[k, ONE], HOLDS] = 1
         copy(run.lines, END_SLOPE, 0)
         go_on(watch)
     return FIT
+
+
+@inner
+def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> int:
+    """The watched function of the stop, of those at which joints begin and that do not hold, into which its coordinate
+    would go with the largest acceleration; -1 where all would be left."""
+    stops, values, loops = model.stops, watch.values, model.tree.loops
+    first, least, which = loops.shape[0] - stops.what.shape[0], RELEASE, -1
+    evaluate(t, run.states[END], model, scratch, run.out)
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and values[k, GAP] <= TOUCHING:
+            s = watch.what[k, ONE]
+            resting = abs(values[k, GAP + 1]) <= stops.numbers[s, SETTLE]
+            if resting and stops.what[s, HOLDS] == 0 and stops.what[s, DECIDED] == 0:
+                row = first + s
+                stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+                change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
+                away = stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])
+                if away < least:
+                    least, which = away, k
+    return which
 
 
 @inlined

@@ -9,6 +9,7 @@ from pathlib import Path
 import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to, swing
+from demos.imaging_mission import study as mission
 from demos.linear_model import arm
 from quirkpy.views.drawing import Drawing
 
@@ -28,6 +29,9 @@ def drawings() -> dict[str, Drawing]:
         qp.Gravity((0, 0, -2.0)),
         qp.Sensor("eye", box.site("top", at=(0, -0.1, 0.01), z=(0, 0, 1))),
     )  # fmt: skip
+    modules = mission.explore(budget=350, towards=mission.count)
+    for key, name in {"n0": "block", "n1": "one out", "n2": "row", "n7": "ajar"}.items():
+        modules.name(key, name)
     return {
         "system": shelf.picture(),
         "run": there.picture(),
@@ -36,6 +40,7 @@ def drawings() -> dict[str, Drawing]:
         "landscape": there.landscape(),
         "rest": arm.settle().picture(),
         "graph": graph.picture(colour="energy"),
+        "mission": modules.picture(colour="drive", of=["block", "one out", "row", "ajar", "n9"]),
     }
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, Verdict, certify, split
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, number, shown
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, size_of
 from quirkpy.state import State
@@ -104,16 +104,48 @@ def continue_equilibrium(
     where p leaves the range on either side, or after `steps`.  Folds are passed; of branches that cross, the same one
     is followed on.
     """
-    first, last = float(span[0]), float(span[1])
-    if not (math.isfinite(first) and math.isfinite(last) and first != last):
-        raise PartError(f"continue_equilibrium: span is {span!r}, but must be two different numbers.")
+    try:
+        first, last = (number(end) for end in span)
+    except (TypeError, ValueError):
+        first = last = 0.0
+    if first == last:
+        raise PartError(f"continue_equilibrium: span is {shown(span)}, but must be two different numbers.")
+    if not callable(family):
+        raise PartError(
+            f"continue_equilibrium: family is {shown(family)}, but must be a function of p that gives a system."
+        )
     state = start.state if isinstance(start, Equilibrium) else start
+    if not isinstance(state, State):
+        raise PartError(f"continue_equilibrium: start is {shown(start)}, but must be a State or an Equilibrium.")
+    family = members(family, first)
     at = polish(Vicinity(family(first).clusters, state))
     if not at.settled:
         raise PartError(
             f"continue_equilibrium: there is no equilibrium near this state at p = {first:g}; settle the system first."
         )
     return Walk(family, at.around, first, last, longest).along(steps)
+
+
+def members(family: Family, first: float) -> Family:
+    """The same, where members are refused that are no systems, or of other bodies or joints than the first."""
+
+    def named(p: float) -> tuple[Multibody, tuple[object, ...]]:
+        system = family(p)
+        if not (hasattr(system, "bodies") and hasattr(system, "selection")):
+            raise PartError(f"continue_equilibrium: family({p:g}) is {shown(system)}, but must be a system.")
+        return system, (system.bodies, system.selection.joint_names)
+
+    def member(p: float) -> Multibody:
+        system, names = named(p)
+        if names != known:
+            raise PartError(
+                f"continue_equilibrium: family({p:g}) has other bodies or joints than family({first:g}); let a "
+                "strength or a length depend on p, and keep the names."
+            )
+        return system
+
+    known = named(first)[1]
+    return member
 
 
 class Walk:

@@ -10,7 +10,7 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
-from quirkpy.parts.checks import Floats, positive
+from quirkpy.parts.checks import Floats, positive, shown, whole
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import newton, polish, size_of
 from quirkpy.state import State
@@ -83,10 +83,11 @@ def equilibria(system: Multibody, state: State, seeds: int, seed: int, spread: f
     """See `Multibody.equilibria`."""
     if not (isinstance(seeds, int) and seeds > 0):
         raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
-    try:
-        positive(spread)
-    except (TypeError, ValueError) as error:
-        raise PartError(f"equilibria: spread {error}.") from None
+    for name, value, check in (("spread", spread, positive), ("seed", seed, whole)):
+        try:
+            check(value)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"equilibria: {name} {error}.") from None
     rng, lost = np.random.default_rng(seed), 0
     met: list[tuple[Equilibrium, Vicinity]] = []
     hits: list[int] = []
@@ -178,6 +179,13 @@ def alike(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
 # --- passes -----------------------------------------------------------------------------------------------------------
 def saddle(system: Multibody, bottom: Equilibrium, directions: int) -> Saddle | None:
     """See `Multibody.saddle`."""
+    if not isinstance(bottom, Equilibrium):
+        raise PartError(f"saddle: {shown(bottom)} is not an Equilibrium, such as system.settle().")
+    if bottom.verdict in ("unstable", "never settles", "stopped"):
+        raise PartError(
+            f"saddle: the verdict of this equilibrium is {bottom.verdict!r}, so it lies in no well; climb out of a "
+            "stable one, such as those of system.equilibria()."
+        )
     base = Vicinity(system.clusters, bottom.state)
     slope = base.slopes_of(base.probes.energies[:, None])[0] if base.freedoms else np.zeros(0)
     if size_of(base, slope + base.pull) > UNKNOWN * (base.loading + float(abs(base.stiffness.values).max(initial=0.0))):

@@ -20,7 +20,7 @@ from quirkpy.kernels.ledger import hold_momentum
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.parts.checks import Bools, Floats, number, positive
+from quirkpy.parts.checks import Bools, Floats, number, positive, shown, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import POLISHED, Polished, newton, polish, rests, size_of, unknown_below
@@ -290,7 +290,10 @@ class Rule(NamedTuple):
 def check_rule(rule: Rule, evaluations: object) -> None:
     """What `settle` is asked for, also where nothing will have to move."""
     check_settings(rule.duration, rule.settings)
-    for name, value, check in (("nudge", rule.nudge, number), ("rest", rule.rest, positive)):
+    if not isinstance(rule.stop, Sequence):
+        raise PartError(f"settle: stop is {shown(rule.stop)}, but must be a list of events, such as [{rule.stop!r}].")
+    checks = (("nudge", rule.nudge, number), ("rest", rule.rest, positive), ("seed", rule.seed, whole))
+    for name, value, check in checks:
         try:
             check(value)
         except (TypeError, ValueError) as error:

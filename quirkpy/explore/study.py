@@ -24,7 +24,7 @@ from quirkpy.explore.safety import Safety
 from quirkpy.kernels.integrator import RIM
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats, not_negative, shown, word
+from quirkpy.parts.checks import Floats, not_negative, shown, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError
@@ -79,7 +79,7 @@ class Study:
         for field, kind, called in kinds:
             if not isinstance(getattr(self, field), kind):
                 raise PartError(f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}.")
-        for field, check in (("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", _seed)):
+        for field, check in (("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole)):
             try:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
@@ -417,12 +417,6 @@ def mapped(what: str, value: Any) -> Mapping[Any, Any]:
     """A mapping."""
     if not isinstance(value, Mapping):
         raise PartError(f"Study: {what} is {shown(value)}, but must be a dictionary.")
-    return value
-
-
-def _seed(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError(f"is {shown(value)}, but must be a whole number from 0 up")
     return value
 
 

@@ -68,6 +68,13 @@ def not_negative(value: Any) -> float:
     return out
 
 
+def whole(value: Any) -> int:
+    """A whole number, zero or above."""
+    if type(value) is not int or value < 0:
+        raise TypeError(f"is {shown(value)}, but must be a whole number from 0 up")
+    return value
+
+
 def flag(value: Any) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):

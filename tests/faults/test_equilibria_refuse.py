@@ -36,6 +36,17 @@ AWAY = SYSTEM.initial.replace({"mass": {"position": (0.1, 0, 0)}})
         case(lambda: SYSTEM.settle(nudge=float("nan")), "settle", "nudge", id="nudge"),
         case(lambda: SYSTEM.equilibria(seeds=0), "equilibria", "seeds", id="seeds"),
         case(lambda: SYSTEM.equilibria(spread=-1.0), "equilibria", "spread", id="spread"),
+        case(lambda: SYSTEM.equilibria(seed=None), "equilibria", "seed", "whole number", id="no seed"),  # type: ignore[arg-type]
+        case(lambda: SYSTEM.settle(seed=0.5), "settle", "seed", "whole number", id="half a seed"),  # type: ignore[arg-type]
+        case(lambda: SYSTEM.settle(stop=qp.AtRest()), "settle", "stop", "list of events", id="one event"),  # type: ignore[arg-type]
+        case(lambda: SYSTEM.saddle(SYSTEM.initial), "saddle", "not an Equilibrium", id="a state"),  # type: ignore[arg-type]
+        case(lambda: SYSTEM.saddle(SYSTEM.settle(AWAY, evaluations=1)), "saddle", "no well", "stable", id="no well"),
+        case(lambda: followed("ab"), "span", "two different numbers", id="letters"),  # type: ignore[arg-type]
+        case(lambda: followed(3.0), "span", "two different numbers", id="one number"),  # type: ignore[arg-type]
+        case(lambda: qp.continue_equilibrium(SYSTEM, SYSTEM.initial, (0, 1)), "family", "function", id="a system"),  # type: ignore[arg-type]
+        case(lambda: qp.continue_equilibrium(falling, "rest", (0, 1)), "start", "'rest'", "State", id="no start"),  # type: ignore[arg-type]
+        case(lambda: qp.continue_equilibrium(numbered, SYSTEM.initial, (0, 1)), "family(0)", "a system", id="a number"),
+        case(lambda: qp.continue_equilibrium(switched, SYSTEM.initial, (0, 1)), "family(", "other", id="another"),
         case(lambda: pushed().saddle(pushed().settle()), "saddle", "potential", id="barrier of a load"),
     ],
 )  # fmt: skip
@@ -48,6 +59,16 @@ def falling(p: float) -> qp.Multibody:
     body = qp.Body.sphere("mass", 0.1, 1.0)
     rail = qp.Prismatic("rail", qp.GROUND, body, at=(0, 0, 0), axis=(1, 0, 0))
     return qp.Multibody(body, rail, qp.Gravity((1.0 + p, 0, 0)))
+
+
+def numbered(p: float) -> Any:
+    """No system at all."""
+    return p
+
+
+def switched(p: float) -> qp.Multibody:
+    """On its rail at first, and then no more."""
+    return SYSTEM if p < 0.1 else SYSTEM.without("rail", "spring")
 
 
 def followed(span: tuple[float, float]) -> qp.Branch:

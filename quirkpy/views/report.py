@@ -110,14 +110,21 @@ def motion_of(
 def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
     """All that the page of a run shows."""
     system = run.system
-    events = [
-        {"t": event.t, "words": ", ".join((event.name, *event.sensors, *event.joints))} for event in run.events[:EVENTS]
-    ]
     return bodies_of(system) | {
         "kind": "run", "title": "A run of " + named(system.parts),
-        "words": repr(run), "stop": str(run.stop), "events": events,
+        "words": repr(run), "stop": str(run.stop), "events": happened(run)[:EVENTS],
         "motion": motion_of(frames, tolerances_of(system.parts), MOST, switching_of(run, frames)),
     }  # fmt: skip
+
+
+def happened(run: Trajectory) -> list[dict[str, Any]]:
+    """The events of a run, and the switches of a replay, in the order of time."""
+    events = [{"t": e.t, "words": ", ".join((e.name, *e.sensors, *e.joints))} for e in run.events]
+    if isinstance(run, Replay):
+        for leg in run.legs:
+            words = f"{leg.edge.source} \u2192 {leg.edge.target}: {leg.edge.selection}"
+            events.append({"t": leg.t, "words": words})
+    return sorted(events, key=lambda event: float(event["t"]))
 
 
 def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:

@@ -305,6 +305,10 @@ def test_the_page_of_a_flown_plan_tells_what_switching_costs(graph: Reconfigurat
     assert np.ptp(ledger["put in by switching"]) > 1e-5
     shown = decoded(report.run_page(flown, frames)["motion"]).curves
     assert {"put in by switching [J]", "taken by joints [J]"} <= set(shown)
+    told = [(event["t"], event["words"]) for event in report.happened(flown)]
+    assert told == sorted(told, key=lambda event: event[0])
+    for leg in flown.legs:
+        assert (leg.t, f"{leg.edge.source} → {leg.edge.target}: {leg.edge.selection}") in told
 
 
 def test_what_a_page_says_of_an_edge_is_short_and_whole(graph: ReconfigurationGraph) -> None:

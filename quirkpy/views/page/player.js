@@ -130,6 +130,9 @@ class Player {
   draw(plot, names, title, shorter) {
     plot.hidden = !names.length;
     if (!names.length) return;
+    const entry = 50 + 7 * Math.max(...names.map((name) => shorter(name).length)); // of the legend, which takes no room from the curves
+    const rows = Math.ceil(names.length / Math.max(1, Math.floor((plot.clientWidth - 74) / entry)));
+    plot.style.height = `${Math.max(190 + 20 * rows, 46 * rows)}px`;
     const axis = { color: ink("pale"), gridcolor: ink("line"), zerolinecolor: ink("line"), automargin: true, tickfont: { size: 11 }, nticks: 6, exponentformat: "power" };
     const traces = names.map((name, k) => ({
       x: Array.from(this.motion.t), y: this.motion.curves[name], type: "scatter", mode: "lines", name: plainly(shorter(name)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from demos import cubesat_pair
 from demos.lattice import lattice
 from quirkpy.explore.graph import Edge, ReconfigurationGraph
 from tests.browser import MARKS, PATIENCE, kept, pixels
@@ -353,6 +355,32 @@ def test_it_opens_on_a_phone(browser: Any, pages: Path) -> None:
     assert colours_in(opened.pixels()) > 20
     assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
     opened.keep("phone", whole=True)
+    opened.close()
+
+
+#: Boxes of cards and of what arrows say, in the unit of the graph.
+BOXES = """() => [".net .card", ".net .way text"].map((what) => [...document.querySelectorAll(what)].map((one) => {
+  const box = one.getBBox(), node = one.closest(".node");
+  const place = node ? node.transform.baseVal[0].matrix : { e: 0, f: 0 };
+  return [box.x + place.e, box.y + place.f, box.x + box.width + place.e, box.y + box.height + place.f];
+}))"""
+
+
+def test_what_arrows_say_lies_over_nothing(browser: Any, tmp_path: Path) -> None:
+    """As the browser measures letters."""
+    graph = cubesat_pair.pair(0.2).explore(progress=False)
+    graph.report(tmp_path / "pair.html")
+    opened = Opened(browser, tmp_path / "pair.html")
+    opened.page.wait_for_selector("#panel h2")
+    cards, words = opened.page.evaluate(BOXES)
+    said = opened.page.locator(".net .way text").all_text_contents()
+    assert (len(cards), len(words)) == (4, 6)
+    ways = {(edge.source, str(edge.target)) for edge in graph.moves()}
+    best = [quickest(graph, *way) for way in ways]
+    assert sorted(said) == sorted(f"{edge.selection.potential}, {shown(edge.duration)} s" for edge in best)
+    for one, two in itertools.combinations([*cards, *words], 2):
+        assert one[2] <= two[0] or two[2] <= one[0] or one[3] <= two[1] or two[3] <= one[1]
+    opened.keep("pair")
     opened.close()
 
 

@@ -187,10 +187,11 @@ def resolve_stops(
     if struck:
         copy(run.lines, END, SMALL)
         before = motion_energy(model, scratch)
-        let_go_of_pulled(t, run, model, scratch, watch, rows)
+        scratch.wrench[:] = 0.0
         solve(model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT)  # onto the bounds, which the landing misses a little
         displace(y, model, scratch)
         fill_frames(y, scratch.frames)
+        let_go_of_pulled(t, run, model, scratch, watch, rows)
         solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
         fill_frames(y, scratch.frames)
@@ -288,7 +289,6 @@ def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: 
     """Of the stops that hold during an impact, release those that would have to pull: without them they part."""
     stops, loops = model.stops, model.tree.loops
     first = loops.shape[0] - stops.what.shape[0]
-    scratch.wrench[:] = 0.0
     for k in range(watch.values.shape[0]):
         s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
         if s >= 0 and stops.what[s, HOLDS] != 0 and stops.numbers[s, BOUNCE] == 0.0:

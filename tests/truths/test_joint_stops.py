@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import get_args
 
@@ -288,3 +289,26 @@ def test_an_angle_that_no_whole_turn_brings_between_the_stops_is_left_alone(angl
     )
     system = qp.Multibody(body, hinge, qp.JointStop("range", hinge, lower=0.5, upper=1.5))
     assert system.initial["hinge"].angle == pytest.approx(angle, abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", [14, 25, 29, 39, 82, 148])
+def test_a_stop_that_another_impact_frees_is_left_at_once(seed: int) -> None:
+    """Four cubes in a row, pulled and pushed at random: what one hinge's impact lets go of another's begins exactly at
+    its bound, not a rounding of the landing beyond it, where it would be met again every 1e-10 s."""
+    rng, side, n = np.random.default_rng(seed), 0.1, 4
+    cubes = [qp.Body.box(f"c{k}", (side,) * 3, 1.0, position=(side * k, 0.0, 0.0)) for k in range(n)]
+    hinges = [
+        qp.Revolute(f"h{k}", *cubes[k : k + 2], at=(side * (k + 0.5), 0.5 * side * s, 0.0), axis=(0.0, 0.0, s))
+        for k, s in enumerate(rng.choice([-1.0, 1.0], n - 1))
+    ]
+    stops = [qp.JointStop(f"s{k}", hinge, lower=0.0, upper=math.pi) for k, hinge in enumerate(hinges)]
+    springs = [
+        qp.Spring(
+            f"{i}{j}", cubes[i], cubes[j], stiffness=0.02 * rng.uniform(0.5, 2), rest_length=rng.choice([0.0, 0.4])
+        )
+        for i, j in itertools.combinations(range(n), 2)
+    ]
+    run = qp.Multibody(*cubes, *hinges, *stops, *springs, qp.ViscousHinges(2e-4)).simulate(60.0)
+    assert run.stop is qp.Stop.END
+    assert len(run.events) < 60
+    check_ledger(run)

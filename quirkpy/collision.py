@@ -58,8 +58,9 @@ Lie: TypeAlias = Literal["apart", "flush", "jammed"]
 #: What a pair may overlap, as a share of the reach of the smaller body: rounding, projection, the error of the run.
 SLACK = 1e-4
 #: The curves may miss the motion by this share of the slack; clearances of pairs that are near are found to another,
-#: and the time at which one falls below its threshold to a third.
-OF_CURVES, OF_LEAST, OF_PASSING = 0.25, 0.5, 0.01
+#: those of partners, which touch all the time, to a third, and the time at which one falls below its threshold to a
+#: fourth.
+OF_CURVES, OF_LEAST, OF_TOUCHING, OF_PASSING = 0.25, 0.5, 0.95, 0.01
 #: Faces enclose no more than this [rad] where they lie on each other.
 ALIGNED = 1e-2
 
@@ -183,11 +184,12 @@ def judged(
     rows, steps = between.rows, len(between.rows.t) - 1
     motions = Motions(rows.t, rows.states, between.bends)
     last = steps_of(run, scene.solids, chosen, steps + 1)
-    found = passed_by(False, chosen, last, OF_LEAST * slack, np.zeros((len(chosen), steps)), scene, motions)
     partners = joined(run, names, chosen)
+    fine = np.where(partners, OF_TOUCHING, OF_LEAST) * slack
+    found = passed_by(False, chosen, last, fine, np.zeros((len(chosen), steps)), scene, motions)
     begins, ends = (lies(scene, chosen, rows.states[row], slack) for row in (0, -1))
     collisions = []
-    near = np.flatnonzero(found[:, LEAST] < np.maximum(margin - slack, -slack) + OF_LEAST * slack)
+    near = np.flatnonzero(found[:, LEAST] < np.where(partners, 0.0, margin) - slack + fine)
     if len(near):
         quiet = np.array([partners[n] for n in near])
         flush = [[lie[n] == "flush" for n in near] for lie in (begins, ends)]

@@ -166,6 +166,25 @@ def test_an_edge_plays_its_motion(study: Opened, graph: ReconfigurationGraph) ->
     study.keep("edge")
 
 
+#: Where on the screen an arrow is half way.
+HALF_WAY = """(way) => {
+  way.scrollIntoView({ block: "center", behavior: "instant" });
+  const line = way.querySelector(".line"), at = line.getPointAtLength(0.5 * line.getTotalLength());
+  const { x, y } = at.matrixTransform(line.getScreenCTM());
+  return [x, y];
+}"""
+
+
+def test_an_arrow_is_clicked_beside_its_line(study: Opened) -> None:
+    """Almost three dots away from it: no one hits a line."""
+    way = study.page.locator(".net .way").first
+    study.page.locator(".net .node").nth(5).click()
+    assert "Shape n5" in study.panel()
+    x, y = way.evaluate(HALF_WAY)
+    study.page.mouse.click(x + 2.0, y + 2.0)
+    assert "From row & <b> to n1 moved" in " ".join(study.panel().split())
+
+
 def test_dragging_turns_the_view(study: Opened) -> None:
     study.page.locator(".space").scroll_into_view_if_needed()
     box = study.page.locator(".space").bounding_box()

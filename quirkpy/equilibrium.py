@@ -13,7 +13,7 @@ import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
 from quirkpy.kernels.arrays import V
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import DOUBTS, IDLE, NO_PULL, polish, size_of, unknown_below
 from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide
@@ -214,6 +214,8 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     motion = balance(around, parts)
     stiffest = math.sqrt(float(abs(K.values).max()))
     values, vectors = motions(motion, rest.T, len(parts.neutral), stiffest)
+    if (values.real > 0.0).any():
+        values = np.where((values.real > 0.0) & _unsure(around, values, vectors), 0.0, values)
     modes = tuple(mode(around, x, complex(s)) for s, x in zip(values, vectors.T, strict=True))
     fastest = max(float(abs(values).max(initial=0.0)), stiffest)
     growing, dying = values.real > NO_RATE * fastest, values.real < -NO_RATE * fastest
@@ -248,6 +250,14 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     if not damped:
         reason += f"; nothing damps the motion of {_names(lasting)}"
     return modes, dict(verdict="stable", reason=reason, damped=damped)
+
+
+def _unsure(around: Vicinity, values: Floats, vectors: Floats) -> Bools:
+    """Which motions, with eigenvalues (m,) along displacements (f, m), need no stiffness that would be known from zero:
+    s^2 + d s = -k, where damping alone does not drive them (m,)."""
+    along = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-300)
+    braked = np.linalg.norm(around.damping.values @ along, axis=0)
+    return np.asarray(abs(values) * np.maximum(abs(values), braked) <= unknown_below(around, along))
 
 
 def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:

@@ -221,3 +221,31 @@ def test_past_the_fold_the_truss_settles_on_the_other_side(share: float) -> None
     found = truss(share * most).settle(light.state)
     assert found.verdict == "stable"
     assert (found.state["slider"].position[2] > 0.0) == (share < 1.0)
+
+
+# --- nothing but the fourth order -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("damping", [0.0, 0.5])
+@pytest.mark.parametrize("length", [1.0, 1.2])
+def test_two_springs_across_a_rail_hold_as_their_length_says(damping: float, length: float) -> None:
+    """At their rest length they hold to fourth order alone, which is marginal and no growth; pressed, they push it to
+    either side, to x^2 = length^2 - 1, over 2 k (length - 1)^2 / 2."""
+    bead = qp.Body.sphere("bead", 0.05, 1.0)
+    rail = qp.Prismatic("rail", qp.GROUND, bead, at=(0, 0, 0), axis=(1, 0, 0))
+    springs = [
+        qp.Spring(f"spring {y}", qp.GROUND, bead, at1=(0, y, 0), at2=(0, 0, 0), stiffness=10.0, rest_length=length)
+        for y in (-1.0, 1.0)
+    ]
+    system = qp.Multibody(bead, rail, *springs, qp.JointDamper("drag", rail, damping=damping))
+    found = system.settle(nudge=0.0)
+    assert found.run is None
+    if length == 1.0:
+        assert (found.verdict, [m.moving for m in found.marginal]) == ("marginal", [("bead moves",)])
+        return
+    assert found.verdict == "unstable"
+    (left, right), (top,) = ([e for e in system.equilibria(seeds=12) if e.verdict == v] for v in ("stable", "unstable"))
+    for well in (left, right):
+        assert abs(well.state["bead"].position[0]) == pytest.approx(math.sqrt(length**2 - 1.0), abs=1e-12)
+        over = system.saddle(well)
+        assert over is not None
+        assert over.barrier == pytest.approx(10.0 * (length - 1.0) ** 2, rel=1e-10)
+        assert over.barrier == pytest.approx(top.energy - well.energy, rel=1e-12)

@@ -34,6 +34,7 @@ def race(works: dict[str, Callable[[], object]], turns: int = TURNS) -> dict[str
         best[name] = first if long else Cost(math.inf, math.inf)
     collects = gc.isenabled()
     gc.disable()
+    gc.freeze()  # what was there before is not looked through again at every turn
     try:
         for _ in range(max(turns, math.ceil(SPENT / longest))):
             for name, work in works.items():
@@ -41,6 +42,7 @@ def race(works: dict[str, Callable[[], object]], turns: int = TURNS) -> dict[str
                 best[name] = Cost(min(best[name].wall, cost.wall), min(best[name].cpu, cost.cpu))
             gc.collect()
     finally:
+        gc.unfreeze()
         if collects:
             gc.enable()
     return best

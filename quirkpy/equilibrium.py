@@ -157,7 +157,7 @@ class Sorted(NamedTuple):
     rest: Floats
 
 
-class Balance(NamedTuple):
+class LinearMotion(NamedTuple):
     """The linear motion beside the neutral directions: d/dt (x, eta) = flow (x, eta), x along `rest`, confined to
     `span` (f - n + f, s), where conserved momenta leave no more; its energy there, twice (s, s)."""
 
@@ -183,7 +183,7 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     )  # fmt: skip
 
 
-def balance(around: Vicinity, parts: Sorted) -> Balance:
+def linear_motion(around: Vicinity, parts: Sorted) -> LinearMotion:
     """The linearised motion without what is neutral."""
     rest, f = parts.rest, around.freedoms
     n = len(rest)
@@ -200,7 +200,7 @@ def balance(around: Vicinity, parts: Sorted) -> Balance:
     energy = np.zeros((n + f, n + f))
     energy[:n, :n] = rest @ around.stiffness.values @ rest.T
     energy[n:, n:] = np.eye(f)
-    return Balance(span.T @ flow @ span, span, span.T @ (0.5 * (energy + energy.T)) @ span)
+    return LinearMotion(span.T @ flow @ span, span, span.T @ (0.5 * (energy + energy.T)) @ span)
 
 
 def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
@@ -211,7 +211,7 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     if n == 0:
         reason = "all that can move is neutral" if len(parts.neutral) else "nothing in it can move"
         return (), dict(verdict="stable", reason=reason, damped=True)
-    motion = balance(around, parts)
+    motion = linear_motion(around, parts)
     stiffest = math.sqrt(float(abs(K.values).max()))
     values, vectors = motions(motion, rest.T, len(parts.neutral), stiffest)
     if (values.real > 0.0).any():
@@ -283,7 +283,7 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
     return modes, dict(verdict="stable", reason="branches of motion meet here, and energy rises on all", damped=damped)
 
 
-def motions(motion: Balance, rest: Floats, excused: int, stiffest: float) -> tuple[Floats, Floats]:
+def motions(motion: LinearMotion, rest: Floats, excused: int, stiffest: float) -> tuple[Floats, Floats]:
     """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them.
 
     stiffest: the frequency [rad/s] of the largest stiffness, beside which a rate may be none.

@@ -243,8 +243,9 @@ class Multibody:
         rad] of the body that moves most, in a sense that `seed` decides (a negative nudge takes the other); 0: it
         stays.  rest: the run is over when what is left of its motion is this share of the fastest that it has had, and
         cannot leave the well of a stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
-        evaluations: bounds of the effort.  stop: events that end the motion before.  Rest is that of the bodies beside
-        the drift or the turning of the whole, where nothing outside keeps it.
+        evaluations: bounds of the effort; steps that are refused come on top of the second.  stop: events that end the
+        motion before.  Rest is that of the bodies beside the drift or the turning of the whole, where nothing outside
+        keeps it.
         """
         begun = self if state is None else self.at(state)
         most = max(1, evaluations // 12) if isinstance(evaluations, int) else None

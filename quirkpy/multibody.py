@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 from quirkpy import analysis, equation, search
 from quirkpy.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
+from quirkpy.catching import Catch, catch
 from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
@@ -27,7 +28,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
 from quirkpy.references import check_parts
 from quirkpy.search import Equilibria, Saddle
-from quirkpy.settle import Catch, Rule, catch, check_rule, settle
+from quirkpy.settle import Rule, check_rule, settle
 from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, check_settings
 from quirkpy.state import State, check_meeting
 from quirkpy.stiff import driver_for

@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.analysis import energy
+from quirkpy.catching import STILL, clearances
 from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import ASYMMETRY, Equilibrium, Mode, Nudge, certify, split
-from quirkpy.kernels.arrays import STATE_WIDTH, V, pack, state_rows
-from quirkpy.kernels.closure import TIME
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.ledger import hold_momentum
-from quirkpy.kernels.projection import project
-from quirkpy.kernels.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
+from quirkpy.kernels.arrays import V
+from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.parts.checks import Bools, Floats, number, positive, shown, whole
+from quirkpy.parts.checks import Floats, number, positive, shown, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import POLISHED, Polished, newton, polish, rests, size_of, unknown_below
-from quirkpy.simulate import Driver, Settings, check_settings, knots_of, state_at
+from quirkpy.simulate import Driver, Settings, check_settings, knots_of
 from quirkpy.singular import crossing_at
 from quirkpy.state import State
 from quirkpy.tables import Selection
@@ -49,8 +45,6 @@ LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
 STRETCH, PATIENCE = 512, 3
 #: So often at most a polished pose is given the turning that its momentum has there.
 TURNS_ANEW = 30
-#: A start is at rest when it is slower than this beside its whole [m/s or rad/s].
-STILL = 1e-12
 #: So many saddles at most are left, one after the other, on which a motion comes to rest.
 SADDLES = 8
 #: A motion along neutral directions is waited for until it will end within this way [m], [rad], which then is added; a
@@ -363,92 +357,3 @@ def run_to_rest(system: Multibody, whole: Whole, rule: Rule, saddles: int = 0) -
     if reason is None:
         reason = f"{run.stop} before it came to rest; its speeds were down to {watcher.share:.2g} of the fastest"
     return Equilibrium(run.final, "never settles", reason, run=run)
-
-
-# --- taking hold ------------------------------------------------------------------------------------------------------
-class Catch(NamedTuple):
-    """A state after joints have taken hold of it; the kinetic energy [J] that this took; how far poses [m or rad] and
-    velocities [m/s or rad/s] were moved."""
-
-    state: State
-    loss: float
-    moved: Floats
-
-
-def catch(clusters: Clusters, state: State) -> Catch:
-    """Poses onto the joints, then velocities, each by the smallest change in the metric of kinetic energy: a plastic
-    impact, in which everything keeps moving as far as the joints allow.
-
-    Stops that hold, and those beyond which the joints would bring the pose, take part: they push, and never pull; which
-    of them hold on depends on what acts then.  What hangs together without the ground keeps its angular momentum, which
-    the old velocities do not have in the new pose.
-    """
-    hold = Hold(clusters, state)
-    before, holding = hold.rows, np.array([label in state.held for label in hold.engine.stops], dtype=bool)
-    while True:
-        posed, moved = hold.onto(before, holding)
-        beyond = ~holding & (clearances(hold.instant(posed))[0] < -TOUCHING)
-        if not beyond.any():
-            break
-        holding |= beyond
-    posed[:, V:] = before[:, V:]
-    hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
-    after, changed = hold.struck(posed, holding)
-    made = hold.state_of(after)
-    loss = energy(state.instant(clusters.selection)).kinetic - energy(made.instant(clusters.selection)).kinetic
-    return Catch(made, loss, np.array([moved[0], changed]))
-
-
-def clearances(at: Instant) -> Floats:
-    """How far coordinates are from the bounds of the stops that act, on the free side, and the rate of that (2, n)."""
-    stops = stops_of(at.selection, pack(at.selection.tables))[0]
-    value, rate = at.coordinates(stops.what[:, STOP_COORDINATE]).T
-    return np.array([value - stops.numbers[:, BOUND], rate]) * stops.numbers[:, SIDE]
-
-
-class Hold:
-    """The joints and stops that take hold of a state."""
-
-    def __init__(self, clusters: Clusters, state: State) -> None:
-        self.engine, self.start = clusters.engine, dataclasses.replace(state, selection=clusters.selection)
-        self.rows = np.concatenate([state_rows(state.r, state.q, state.v, state.omega), np.zeros((1, STATE_WIDTH))])
-        at = state.instant(clusters.selection)
-        self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
-        self.engine.model.joints.near[:] = self.angles
-        self.engine.scratch.report[TIME] = state.t
-
-    def state_of(self, rows: Floats) -> State:
-        """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
-        return state_at(self.start, self.start.t, rows, self.start.near).with_angles(self.angles)
-
-    def instant(self, rows: Floats) -> Instant:
-        """The same, ready for the kernels."""
-        return self.state_of(rows).instant()
-
-    def onto(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and how far poses and velocities were
-        moved (2,)."""
-        e, after, moved = self.engine, rows.copy(), np.zeros(2)
-        e.model.stops.what[:, HOLDS] = holding
-        project(after, e.model, e.scratch, moved)
-        e.python.raise_pending()
-        return after, moved
-
-    def struck(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
-        """The velocities after the impact, and their largest change: no stop that is reached is run into, and none that
-        pushes would have to pull, which it would have to where they part without it."""
-        free = ~holding & (clearances(self.instant(posed))[0] > TOUCHING)
-        pushing = np.zeros_like(holding)
-        for _ in range(2 * len(holding) + 1):
-            after, moved = self.onto(posed, pushing)
-            slow = -STILL - 1e-9 * moved[1]
-            into = np.where(free | pushing, 0.0, clearances(self.instant(after))[1])
-            if into.min(initial=0.0) >= slow:
-                break
-            pushing[int(np.argmin(into))] = True
-            for s in np.flatnonzero(pushing):
-                others = pushing.copy()
-                others[s] = False
-                if clearances(self.instant(self.onto(posed, others)[0]))[1][s] > 0.0:
-                    pushing = others
-        return after, float(moved[1])

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.analysis import residual
+from quirkpy.catching import Catch, clearances
 from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, certify
 from quirkpy.explore.choices import Choice, Link, holding
@@ -26,7 +27,7 @@ from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
-from quirkpy.settle import Catch, Rule, clearances, nudged, run_to_rest, settle
+from quirkpy.settle import Rule, nudged, run_to_rest, settle
 from quirkpy.simulate import Settings
 from quirkpy.state import MEETING_TOLERANCE, State
 from quirkpy.trajectory import Trajectory

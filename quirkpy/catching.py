@@ -1,0 +1,111 @@
+"""What happens as joints take hold of a motion: a plastic impact, after which it goes on as they allow."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.analysis import energy
+from quirkpy.clusters import Clusters
+from quirkpy.kernels.arrays import STATE_WIDTH, V, pack, state_rows
+from quirkpy.kernels.closure import TIME
+from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.ledger import hold_momentum
+from quirkpy.kernels.projection import project
+from quirkpy.kernels.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
+from quirkpy.parts.checks import Bools, Floats
+from quirkpy.simulate import state_at
+from quirkpy.state import State
+
+#: What moves slower than this beside its whole is at rest [m/s or rad/s].
+STILL = 1e-12
+
+
+class Catch(NamedTuple):
+    """A state after joints have taken hold of it; the kinetic energy [J] that this took; how far poses [m or rad] and
+    velocities [m/s or rad/s] were moved."""
+
+    state: State
+    loss: float
+    moved: Floats
+
+
+def catch(clusters: Clusters, state: State) -> Catch:
+    """Poses onto the joints, then velocities, each by the smallest change in the metric of kinetic energy: a plastic
+    impact, in which everything keeps moving as far as the joints allow.
+
+    Stops that hold, and those beyond which the joints would bring the pose, take part: they push, and never pull; which
+    of them hold on depends on what acts then.  What hangs together without the ground keeps its angular momentum, which
+    the old velocities do not have in the new pose.
+    """
+    hold = Hold(clusters, state)
+    before, holding = hold.rows, np.array([label in state.held for label in hold.engine.stops], dtype=bool)
+    while True:
+        posed, moved = hold.onto(before, holding)
+        beyond = ~holding & (clearances(hold.instant(posed))[0] < -TOUCHING)
+        if not beyond.any():
+            break
+        holding |= beyond
+    posed[:, V:] = before[:, V:]
+    hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
+    after, changed = hold.struck(posed, holding)
+    made = hold.state_of(after)
+    loss = energy(state.instant(clusters.selection)).kinetic - energy(made.instant(clusters.selection)).kinetic
+    return Catch(made, loss, np.array([moved[0], changed]))
+
+
+def clearances(at: Instant) -> Floats:
+    """How far coordinates are from the bounds of the stops that act, on the free side, and the rate of that (2, n)."""
+    stops = stops_of(at.selection, pack(at.selection.tables))[0]
+    value, rate = at.coordinates(stops.what[:, STOP_COORDINATE]).T
+    return np.array([value - stops.numbers[:, BOUND], rate]) * stops.numbers[:, SIDE]
+
+
+class Hold:
+    """The joints and stops that take hold of a state."""
+
+    def __init__(self, clusters: Clusters, state: State) -> None:
+        self.engine, self.start = clusters.engine, dataclasses.replace(state, selection=clusters.selection)
+        self.rows = np.concatenate([state_rows(state.r, state.q, state.v, state.omega), np.zeros((1, STATE_WIDTH))])
+        at = state.instant(clusters.selection)
+        self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
+        self.engine.model.joints.near[:] = self.angles
+        self.engine.scratch.report[TIME] = state.t
+
+    def state_of(self, rows: Floats) -> State:
+        """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
+        return state_at(self.start, self.start.t, rows, self.start.near).with_angles(self.angles)
+
+    def instant(self, rows: Floats) -> Instant:
+        """The same, ready for the kernels."""
+        return self.state_of(rows).instant()
+
+    def onto(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
+        """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and how far poses and velocities were
+        moved (2,)."""
+        e, after, moved = self.engine, rows.copy(), np.zeros(2)
+        e.model.stops.what[:, HOLDS] = holding
+        project(after, e.model, e.scratch, moved)
+        e.python.raise_pending()
+        return after, moved
+
+    def struck(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
+        """The velocities after the impact, and their largest change: no stop that is reached is run into, and none that
+        pushes would have to pull, which it would have to where they part without it."""
+        free = ~holding & (clearances(self.instant(posed))[0] > TOUCHING)
+        pushing = np.zeros_like(holding)
+        for _ in range(2 * len(holding) + 1):
+            after, moved = self.onto(posed, pushing)
+            slow = -STILL - 1e-9 * moved[1]
+            into = np.where(free | pushing, 0.0, clearances(self.instant(after))[1])
+            if into.min(initial=0.0) >= slow:
+                break
+            pushing[int(np.argmin(into))] = True
+            for s in np.flatnonzero(pushing):
+                others = pushing.copy()
+                others[s] = False
+                if clearances(self.instant(self.onto(posed, others)[0]))[1][s] > 0.0:
+                    pushing = others
+        return after, float(moved[1])

@@ -1,8 +1,8 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out DIR]``.
 
 Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, mission, reductions, robustness,
-startup, references; without any, all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the
-page exists, and the plot beside it; with some sections, only their tables and targets.
+scheduling, startup, references; without any, all.  --out writes the tables into DIR/benchmarks.md, between its two
+marks where the page exists, and the plot beside it; with some sections, only their tables and targets.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from benchmarks import (
     precision,
     reductions,
     robustness,
+    scheduling,
     settling,
     startup,
     targets,
@@ -45,6 +46,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "mission": lambda quick, out: mission.measure(quick),
     "reductions": lambda quick, out: reductions.measure(quick),
     "robustness": lambda quick, out: robustness.measure(quick),
+    "scheduling": lambda quick, out: scheduling.measure(quick),
     "startup": lambda quick, out: startup.measure(quick),
     "references": lambda quick, out: evaluators.measure(quick),
 }

@@ -78,9 +78,14 @@ TARGETS = [
     Target("memory that one more run takes [kB]", "explore, growth", "<=", 10.0),
     Target("memory, graph loaded from a journal of 1e5 edges [MB]", "explore, loaded", "<=", 300.0),
     Target("samples of an edge, without safety, against bare simulation", "robustness", ">=", 0.8),
+    Target(
+        "share of the time in which 2 workers run, runs of milliseconds", "utilisation, tasks of about 0.2 s", ">=", 0.8
+    ),
     Target("edges per run, imaging mission, modules without symmetry", "edges per run, no body symmetry", ">=", 2.5),
     Target("the same, modules of symmetry C4", "edges per run, C4", ">=", 4.0),
     Target("the same to the end, cameras matter", "edges per run, whole, cameras", ">=", 20.0),
+    Target("mission in orbit to the end, 2 free processors, C4 [s]", "in orbit, 4", "<=", 60.0),
+    Target("the same, cameras matter [s]", "in orbit, 1", "<=", 600.0),
     Target("import, against that of the libraries alone", "import", "<=", 1.5),
     Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
     Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),

@@ -50,11 +50,10 @@ SADDLES = 8
 #: A motion along neutral directions is waited for until it will end within this way [m], [rad], which then is added; a
 #: damping of them below this share of the largest counts as none.
 COASTING, BRAKED = 1e-3, 1e-6
+#: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of it: less is rounding.
+UNMOVED = 1e-6
 #: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this share of the square.
 TRIED, SHUT = 1e-3, 1e-2
-#: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of the nudge: less is
-#: rounding.
-UNMOVED = 1e-6
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
 BEYOND, WALL = 2.0, 0.5
 
@@ -255,8 +254,8 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     for rows in bare.answers(bare.moved_by(np.concatenate([step, -step]))).rows:
         if (clearances(bare.state_of(rows).instant(clusters.selection))[0] >= -SHUT * TRIED**2).all():
             return None
-    touching = clearances(start.state.instant(clusters.selection))[0] <= TOUCHING
-    held = tuple(label for label, here in zip(start.engine.stops, touching, strict=True) if here)
+    gaps = clearances(start.state.instant(clusters.selection))[0]
+    held = tuple(label for label, gap in zip(start.engine.stops, gaps, strict=True) if gap <= TOUCHING)
     around = Vicinity(clusters, dataclasses.replace(start.state, held=held), start.whole)
     return around if around.freedoms == 0 else None
 

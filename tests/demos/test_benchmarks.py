@@ -161,10 +161,26 @@ def test_reductions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {name: reductions.CASES[name] for name in ("no symmetry", "no body symmetry")}
     monkeypatch.setattr(reductions, "CASES", few)
     monkeypatch.setattr(reductions, "FEW", 30)
+    monkeypatch.setattr(reductions, "WORKERS", 1)
     sheets, figures = reductions.measure(quick=True)
     assert [row[4] for row in sheets[0].rows] == [30, 30]
     assert all(len(row) == len(sheets[0].heads) for row in sheets[0].rows)
     assert 1.0 < figures["edges per run, no symmetry"] < figures["edges per run, no body symmetry"]
+    assert [row[3] for row in sheets[1].rows] == [30, 30]
+    assert figures["in orbit, 4"] > 0.0
+
+
+def test_workers_are_busy_for_as_long_as_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from benchmarks import scheduling
+
+    monkeypatch.setattr(scheduling, "FEW", 10)
+    monkeypatch.setattr(scheduling, "pools", lambda: {"threads": lambda study: ThreadPoolExecutor(2)})
+    (sheet,), figures = scheduling.measure(quick=True)
+    assert [row[1] for row in sheet.rows] == [20, 20]
+    assert sheet.rows[1][2] == 20  # tasks, one by one
+    assert all(0.0 < share <= 1.0 for share in figures.values())
 
 
 def test_stiffness_is_the_one_in_closed_form() -> None:

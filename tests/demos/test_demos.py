@@ -159,6 +159,32 @@ def imaging_mission(told: Mapping[str, float]) -> None:
     assert told["taken on the way into a row"] == pytest.approx(apart - row, rel=2e-4)
 
 
+def imaging_in_orbit(told: Mapping[str, float]) -> None:
+    """Two modules hang from an edge of a third so that the sum of the squares of their heights is largest; what that
+    gives up is 3 n^2 m / 2 times its change.  Coils side by side: mu0 m^2 / (4 pi d^3) for each pair, by its sign."""
+    rate, side, unit = 1.10678e-3, 0.1, 1e-7 * 0.2**2 / 0.1**3
+    arms = [(0.5, -0.5), (0.5, -1.5)]  # of the two from their hinge, in sides, shut
+
+    def heights(angle: float) -> float:
+        c, s = math.cos(angle), math.sin(angle)
+        return sum((0.5 + x * c - y * s) ** 2 for x, y in arms)
+
+    hanging = minimize_scalar(
+        lambda angle: -heights(angle), bounds=(0.0, 1.5), method="bounded", options={"xatol": 1e-12}
+    )
+    assert told["fan"] == pytest.approx(0.5 * math.pi - hanging.x, abs=1e-5)  # modulo a quarter turn
+    given = 1.5 * rate**2 * side**2 * (heights(hanging.x) - heights(0.0))
+    assert told["given up on the way out"] == pytest.approx(given, rel=1e-3)
+    assert told["switched for the row"] == pytest.approx(8.0 * unit, rel=1e-9)  # four neighbours, pull to push
+    row = unit * (3.0 + 2.0 / 2.0**3 + 1.0 / 3.0**3)
+    assert told["switched for the way back"] == pytest.approx(-row, rel=1e-9)
+    assert told["held"] == pytest.approx(4 * 0.25 * told["pulsed"], rel=1e-12)
+    assert told["steps"] == 4
+    assert told["ledger"] < 1e-11  # of 3e-5 J
+    assert told["missed"] < 1e-6
+    assert (told["launch"], told["raster"]) == (1, 2)
+
+
 def flux_pinned_layouts(told: Mapping[str, float]) -> None:
     """Two angles of each pin; from each layout one move for each pin.  Turned by a quarter, two coils side by side give
     up mu0 m^2 / (4 pi d^3); pins are stiff enough to add no more than a thousandth.  One pin a move."""
@@ -177,7 +203,7 @@ TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "why_does_it_rest_there": why_does_it_rest_there,
     "linear_model": linear_model, "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
     "lattice": lattice, "four_bar_linkage": four_bar_linkage, "imaging_mission": imaging_mission,
-    "flux_pinned_layouts": flux_pinned_layouts,
+    "imaging_in_orbit": imaging_in_orbit, "flux_pinned_layouts": flux_pinned_layouts,
 }  # fmt: skip
 
 
@@ -189,6 +215,18 @@ def test_every_demo_has_a_truth() -> None:
 def test_demo(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     TRUTHS[name](importlib.import_module(f"demos.{name}").main())  # by a name that worker processes find too
     assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_whole_graph_of_the_mission_in_orbit(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every choice at every shape is tried, and every outcome is certain."""
+    told = importlib.import_module("demos.imaging_in_orbit").main(every=True)
+    assert "h    n0    n1   coast" in capsys.readouterr().out
+    imaging_in_orbit(told | {"raster": 2})
+    assert told["raster"] > 2
+    assert told["coverage"] == 1.0
+    assert told["moved"] + told["stayed"] + told["rejected"] == told["edges"] > 5000
+    assert told["home"] > 500
 
 
 def test_table_of_forces_names_the_body_that_a_stop_holds(capsys: pytest.CaptureFixture[str]) -> None:

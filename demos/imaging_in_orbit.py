@@ -158,6 +158,21 @@ def flown(graph: qp.ReconfigurationGraph, steps: Sequence[qp.Edge]) -> qp.Replay
     return run
 
 
+def followed(graph: qp.ReconfigurationGraph, goal: str) -> tuple[int, float]:
+    """The flight table of a goal, followed from every shape of which it knows; how many these are, and how far any step
+    ended from where the table looks up the next one [m] or [rad]."""
+    table, moves = graph.table(goal), {(edge.source, edge.selection): edge for edge in graph.moves()}
+    missed = 0.0
+    for start, _, _ in table.rows:
+        node, steps = start, list[qp.Edge]()
+        while node != goal:
+            steps.append(moves[node, table[node]])
+            node = str(steps[-1].target)
+        missed = max(missed, *(leg.missed for leg in graph.replay(steps).legs))
+    print(f"\nThe table of {goal} leads there from all {len(table.rows)} shapes that it knows, flown from each.")
+    return len(table.rows), missed
+
+
 def main(every: bool = False) -> dict[str, float]:
     """Explore, fly the mission, and tell what it takes."""
     graph = study.explore(workers=2) if every else study.explore(budget=FIRST)
@@ -166,13 +181,14 @@ def main(every: bool = False) -> dict[str, float]:
     legs = routes(graph, shapes)
     run = flown(graph, [edge for plan in legs for edge in plan])
     ledger = run.energy + run.dissipated + run.lost - run.work - run.switched
+    known, off = followed(graph, legs[1].nodes[-1]) if not every else (0, 0.0)
     wide = turns(graph.nodes[legs[0].nodes[-1]])
     return told | {
         "fan": float(abs(wide).max()), "given up on the way out": math.fsum(edge.dissipated for edge in legs[0]),
         "switched for the row": run.legs[-2].switching, "switched for the way back": run.legs[-1].switching,
         "held": math.fsum(leg.holding * leg.edge.duration for leg in run.legs), "pulsed": legs[1].time,
         "ledger": float(abs(ledger - ledger[0]).max()), "missed": max(leg.missed for leg in run.legs),
-        "steps": len(run.legs), "hours": float(run.t[-1]) / 3600.0,
+        "steps": len(run.legs), "known": known, "off": off, "hours": float(run.t[-1]) / 3600.0,
     }  # fmt: skip
 
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from quirkpy.analysis import Energy
 from quirkpy.course import Counts, Course, Happening
-from quirkpy.explore.choices import holding
+from quirkpy.explore.choices import Choice, Link, holding
+from quirkpy.explore.identity import NEAR, Shapes, poses_of
 from quirkpy.explore.runner import begin, motions, record_of
+from quirkpy.explore.symmetry import Exchange, Symmetry
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 class Leg(NamedTuple):
     """One step of a plan as it was flown: the edge; when it begins [s]; the stretches of its motion, each with a time
     of its own from zero; the work of switching [J] and the power that forces state [W]; energy that joints took at the
-    end of each stretch, where they took hold [J]; how far its end lies from the node of the graph [m] or [rad]."""
+    end of each stretch, where they took hold [J]; how far its end lies from the node of the graph [m] or [rad]; what
+    was chosen: the selection of the edge, said of the modules that stand in its places now."""
 
     edge: Edge
     t: float
@@ -34,6 +37,7 @@ class Leg(NamedTuple):
     holding: float
     losses: tuple[float, ...]
     missed: float
+    selection: Choice
 
 
 class Replay(Trajectory):
@@ -135,19 +139,56 @@ def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
     if not len(plan):
         raise PartError("replay: the plan has no steps; plan a way from one node to another.")
     node, t = graph.nodes[plan[0].source], 0.0
+    symmetry = Symmetry(graph.study)
     for edge in plan:
-        leg, node = flown(graph, node, edge, t)
+        leg, node = flown(graph, *said_here(symmetry, graph.nodes[edge.source], node, edge), edge, t)
         legs.append(leg)
         t += float(leg.runs[-1].t[-1])
     return Replay(graph, legs)
 
 
-def flown(graph: ReconfigurationGraph, node: Node, edge: Edge, t: float) -> tuple[Leg, Node]:
+def said_here(symmetry: Symmetry, known: Node, node: Node, edge: Edge) -> tuple[Node, Choice]:
+    """Where the step before has ended, held as the node of the graph that has this shape; and the selection of an edge
+    there: modules that are alike may have changed places, or stand otherwise turned, and an edge that two pairs of
+    faces share may be held by either."""
+    study, choice = symmetry.study, edge.selection
+    if node is known:
+        return node, choice
+    rolls = dict(study.open_pairs(known))
+
+    def said(exchange: Exchange, pair: int, roll: int, label: str) -> Link:
+        return Link(symmetry.pair(exchange, pair), roll, str(symmetry.label(exchange, pair, roll, label)))
+
+    for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
+        if not same_shape(study.shapes, exchange):
+            continue
+        stands = replace(node, links=tuple(said(exchange, *link) for link in known.links))
+        pairs = ((study.numbers[name], label) for name, label in choice.joints)
+        asked = sorted(said(exchange, pair, rolls[pair], label) for pair, label in pairs)
+        potential = exchange.potentials.get(choice.potential)
+        made = Choice(tuple((study.pairs[link.pair].name, link.option) for link in asked), str(potential))
+        if potential is not None and [link[:2] for link in asked] == study.open_pairs(stands):
+            return stands, made
+    raise PartError(
+        f"replay: {edge!r} cannot begin where the step before has ended: there modules stand for others that are not "
+        "alike to the dynamics; declare only such as interchangeable."
+    )
+
+
+def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
+    """Whether modules stand for others, and are turned, as the study allows for what is one shape."""
+    for a, (b, own) in enumerate(zip(exchange.to, exchange.own, strict=True)):
+        off = min(float(np.linalg.norm(sign * turn - own)) for turn in shapes.turns[b] for sign in (1.0, -1.0))
+        if shapes.kinds[a] != shapes.kinds[b] or off > shapes.tolerance:
+            return False
+    return True
+
+
+def flown(graph: ReconfigurationGraph, node: Node, choice: Choice, edge: Edge, t: float) -> tuple[Leg, Node]:
     """A step from where the one before has ended, left in whatever way leads to the target; and where it ends."""
     from quirkpy.explore.graph import Outcome, node_of
-    from quirkpy.explore.identity import poses_of
 
-    study, choice = graph.study, edge.selection
+    study = graph.study
     begun = begin(study, node, choice, study.universe(node))
     if isinstance(begun, Outcome):
         raise PartError(f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}.")
@@ -162,4 +203,4 @@ def flown(graph: ReconfigurationGraph, node: Node, edge: Edge, t: float) -> tupl
     if not ends:
         raise PartError(f"replay: {edge!r} does not move where the step before has ended; explore again.")
     missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
-    return Leg(edge, t, ended.runs, begun.switching, holding(study, choice), ended.losses, missed), there
+    return Leg(edge, t, ended.runs, begun.switching, holding(study, choice), ended.losses, missed, choice), there

@@ -241,13 +241,13 @@ class Symmetry:
         return placed
 
     # --- poses --------------------------------------------------------------------------------------------------
-    def carriers(self, one: State, two: State) -> list[Carrier]:
-        """Everything that carries one pose onto another, in an order that is always the same; for a pose and itself
-        the identity comes first."""
+    def carriers(self, one: State, two: State, within: float = EQUAL) -> list[Carrier]:
+        """Everything that carries one pose onto another, but for so much [m], [rad], in an order that is always the
+        same; for a pose and itself the identity comes first."""
         out = []
         mine, theirs = self._alike(one), self._alike(two)
         for turn, shift in self._motions(mine, theirs):
-            found = self._assigned(turn, shift, mine, theirs)
+            found = self._assigned(turn, shift, mine, theirs, within)
             exchange = None if found is None else self.exchange(*found)
             if exchange is not None:
                 out.append(Carrier(exchange, turn, shift))
@@ -269,7 +269,7 @@ class Symmetry:
                 yield q, theirs[b, :3] - turned(q, mine[0, :3])
 
     def _assigned(
-        self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats
+        self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Which body each one becomes under a motion, and turned in which way; None where one becomes none."""
         many = np.broadcast_to(turn, (len(mine), 4))
@@ -277,7 +277,7 @@ class Symmetry:
         far = np.linalg.norm(r[:, None] - theirs[None, :, :3], axis=2)
         to = far.argmin(axis=1)
         kinds = np.array(self.kinds)
-        if (far[np.arange(len(to)), to] > EQUAL).any() or (kinds[to] != kinds).any() or len(set(to)) < len(to):
+        if (far[np.arange(len(to)), to] > within).any() or (kinds[to] != kinds).any() or len(set(to)) < len(to):
             return None
         left = product(theirs[to, 3:] * BACK, q)  # the turn, in axes of the first of the kind
         ways = []
@@ -285,7 +285,7 @@ class Symmetry:
             near = [float(np.linalg.norm(np.outer((1.0, -1.0), turning) - way.turn, axis=1).min())
                     for way in self.turns[self.kinds[a]]]  # fmt: skip
             ways.append(int(np.argmin(near)))
-            if 2.0 * near[ways[-1]] > EQUAL:
+            if 2.0 * near[ways[-1]] > within:
                 return None
         return tuple(to.tolist()), tuple(ways)
 
@@ -424,6 +424,10 @@ def _element(element: Element, place: Callable[[Site], Any]) -> Any:
     if element.kind in POINTS:
         sites = [None if s is None else s[:2] for s in sites]
     numbers, schedules = element.numbers, element.schedules
+    if element.kind == "dipoles" and not any(schedules):  # however a coil is turned about its moment
+        moments = np.reshape(numbers[:6], (2, 3))
+        numbers = tuple(x for s, m in zip(sites, moments) for x in _digits(np.reshape(s[3], (3, 3)) @ m))
+        sites = [None if s is None else s[:2] for s in sites]
     if element.kind in EITHER_WAY and sites[1] < sites[0]:
         n = EITHER_WAY[element.kind]
         sites[:2] = sites[1::-1]

@@ -183,6 +183,8 @@ def imaging_in_orbit(told: Mapping[str, float]) -> None:
     assert told["ledger"] < 1e-11  # of 3e-5 J
     assert told["missed"] < 1e-6
     assert (told["launch"], told["raster"]) == (1, 2)
+    assert told["known"] >= told["home"] - 1
+    assert told["off"] < 1e-4
 
 
 def flux_pinned_layouts(told: Mapping[str, float]) -> None:
@@ -222,7 +224,7 @@ def test_the_whole_graph_of_the_mission_in_orbit(capsys: pytest.CaptureFixture[s
     """Every choice at every shape is tried, and every outcome is certain."""
     told = importlib.import_module("demos.imaging_in_orbit").main(every=True)
     assert "h    n0    n1   coast" in capsys.readouterr().out
-    imaging_in_orbit(told | {"raster": 2})
+    imaging_in_orbit(told | {"raster": 2, "known": told["home"]})
     assert told["raster"] > 2
     assert told["coverage"] == 1.0
     assert told["moved"] + told["stayed"] + told["rejected"] == told["edges"] > 5000

@@ -19,6 +19,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair
+from demos.lattice import lattice
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph, rest_at
 from quirkpy.explore.plan import supplied
 
@@ -155,6 +156,20 @@ def test_a_route_flies_as_planned_and_keeps_its_ledger(cubes: ReconfigurationGra
     ledger = run.energy + run.dissipated + run.lost - run.work - run.switched
     np.testing.assert_allclose(ledger, ledger[0], atol=1e-9)
     np.testing.assert_allclose(run["B"].position[-1], cubes.nodes["n3"].state.r[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("alike", [2, 4])
+def test_steps_are_said_of_the_modules_that_stand_there(alike: int) -> None:
+    """Cubes that may stand for each other have changed places when a step ends, and the next one is flown with those
+    that are in the places of which the graph speaks."""
+    graph = lattice(3, alike=alike).explore(progress=False)
+    moves, others = list(graph.moves()), 0
+    for one, two in itertools.product(moves, moves):
+        if one.target == two.source:
+            legs = graph.replay([one, two]).legs
+            assert max(leg.missed for leg in legs) < 1e-6
+            others += legs[1].selection != two.selection
+    assert others > 0
 
 
 def test_the_table_leads_to_its_goal_from_everywhere(cubes: ReconfigurationGraph) -> None:

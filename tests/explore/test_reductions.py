@@ -21,6 +21,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair
+from demos.imaging_in_orbit import mission
 from demos.lattice import lattice
 from quirkpy.explore.choices import Reduction
 from quirkpy.explore.conclusions import place_of
@@ -312,6 +313,18 @@ def heavier(study: qp.Study, which: int) -> list[qp.Part]:
     parts = list(study.system.parts)
     parts[which] = dataclasses.replace(parts[which], mass=1.1)  # type: ignore[call-arg]
     return parts
+
+
+def test_a_coil_has_no_turn_about_its_moment() -> None:
+    """A quarter turn carries a module with a coil in its top face onto itself, and one with a coil in its side not."""
+    study = mission()
+    quarters = [Symmetry(study).exchange((0, 1, 2), (k, 0, 0)) for k in range(4)]
+    assert [turned is not None and len(turned.potentials) for turned in quarters] == [3, 3, 3, 3]
+    cubes = [part for part in study.system.parts if isinstance(part, qp.Body)]
+    coils = [qp.Electromagnet(f"coil of {cube.name}", cube.site("side", z=(1.0, 0.0, 0.0)), 0.2) for cube in cubes]
+    aside = changed(study, potentials={"coast": [], "pull": [qp.Dipoles(coils)]})
+    quarters = [Symmetry(aside).exchange((0, 1, 2), (k, 0, 0)) for k in range(4)]
+    assert [turned is not None and len(turned.potentials) for turned in quarters] == [2, 1, 1, 1]
 
 
 def test_what_is_not_alike_is_not_exchanged() -> None:

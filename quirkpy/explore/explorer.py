@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import pickle
 import signal
 import threading
 import time
@@ -74,6 +75,24 @@ class Pace:
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
+class Sent:
+    """A study on its way to workers: written once for all tasks, and read where it is not known yet."""
+
+    def __init__(self, study: Study | None, text: bytes = b"") -> None:
+        self.study, self.text = study, text
+
+    def known(self) -> Study:
+        """The study."""
+        if self.study is None:
+            self.study = pickle.loads(self.text)
+        assert isinstance(self.study, Study)
+        return self.study
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.text = self.text or pickle.dumps(self.study)
+        return Sent, (None, self.text)
+
+
 class Desk(threading.local):
     """What a worker keeps between batches: studies, and what has been compiled for the last nodes.
 
@@ -111,11 +130,11 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def run_batch(digest: str, study: Study | None, work: list[Work]) -> Batch:
-    """Some choices; study: None where the worker has been told of it at its beginning."""
+def run_batch(digest: str, sent: Sent | None, work: list[Work]) -> Batch:
+    """Some choices; sent: None where the worker has been told of the study at its beginning."""
     begun = time.perf_counter()
-    if study is not None:
-        DESK.studies.setdefault(digest, study)
+    if sent is not None and digest not in DESK.studies:
+        DESK.studies[digest] = sent.known()
     known = DESK.studies[digest]
     records = [tried(known, node, choice, DESK.universe(digest, node)) for node, choice in work]
     return Batch(records, time.perf_counter() - begun)
@@ -155,7 +174,7 @@ def explore(
         if pool is None:
             walk.alone()
         else:
-            walk.together(pool, study if pool is workers else None, workers_of(pool))
+            walk.together(pool, Sent(study) if pool is workers else None, workers_of(pool))
         return walk.graph()
 
 
@@ -310,7 +329,7 @@ class Walk:
         return self.budget is not None and self.pace.runs >= self.budget
 
     # --- side by side -------------------------------------------------------------------------------------------
-    def together(self, pool: Executor, sent: Study | None, workers: int) -> None:
+    def together(self, pool: Executor, sent: Sent | None, workers: int) -> None:
         """With workers, told of the study in each batch or before: batches run ahead, results are taken in order."""
         try:
             self._together(pool, sent, workers)
@@ -322,7 +341,7 @@ class Walk:
                 "call goes on from there (a script asks for workers under `if __name__ == '__main__':`)."
             ) from error
 
-    def _together(self, pool: Executor, sent: Study | None, workers: int) -> None:
+    def _together(self, pool: Executor, sent: Sent | None, workers: int) -> None:
         digest = self.study.digest
         queue: deque[Ticket] = deque()  # in canonical order, not yet taken
         pending: dict[Future[Batch], list[Work]] = {}

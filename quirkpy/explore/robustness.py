@@ -15,7 +15,7 @@ import numpy as np
 from quirkpy.course import Stop
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
-from quirkpy.explore.explorer import check_workers, killed, pool_for, workers_of
+from quirkpy.explore.explorer import Sent, check_workers, killed, pool_for, workers_of
 from quirkpy.explore.graph import Node
 from quirkpy.explore.identity import NEAR, poses_of
 from quirkpy.explore.journal import Journal
@@ -307,7 +307,8 @@ def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter
     """Batches of samples by many workers; each sample is the same whoever flies it."""
     size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
     batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
-    jobs = [pool.submit(fly_batch, study, task, batch) for batch in batches]
+    sent = Sent(study)
+    jobs = [pool.submit(fly_batch, sent, task, batch) for batch in batches]
     try:
         return sum((job.result() for job in jobs), Counter[str]())
     except Exception as error:
@@ -329,10 +330,10 @@ class Seat(threading.local):
 SEAT = Seat()
 
 
-def fly_batch(study: Study, task: Task, samples: range) -> Counter[str]:
+def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[str]:
     """Some samples, in a worker."""
     if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
-        SEAT.task, SEAT.flights = task, _flights(study, task)
+        SEAT.task, SEAT.flights = task, _flights(sent.known(), task)
     return SEAT.flights.count(task.spread, task.seed, samples)
 
 

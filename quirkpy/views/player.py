@@ -56,10 +56,11 @@ class Player:
         scene.ambient = self.vp.vector(0.36, 0.36, 0.36)
         scene.up = self.vp.vector(0.0, 0.0, 1.0)
         scene.forward = self.vp.vector(-0.45, 0.75, -0.8)
-        points = film.centres.reshape(-1, 3)
-        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        half = 0.5 * np.array([np.linalg.norm(about["size"]) for about in film.solids])
+        low, high = (film.centres + way * half[:, None] for way in (-1.0, 1.0))
+        middle = 0.5 * (low.min(axis=(0, 1)) + high.max(axis=(0, 1)))
         scene.center = self._vector(middle)
-        scene.range = 0.9 * (float(np.linalg.norm(points - middle, axis=1).max()) + 1.2 * film.size)
+        scene.range = 1.05 * float((np.linalg.norm(film.centres - middle, axis=2) + half).max())
 
     def _solid(self, k: int) -> Any:
         about = self.film.solids[k]
@@ -110,14 +111,14 @@ class Player:
         film, vp = self.film, self.vp
         rows = np.unique(np.linspace(0, len(film.energy_t) - 1, POINTS).round().astype(int))
         first, last = float(film.times[0]), float(film.times[-1])
+        self.span = float(film.energy.min()), float(film.energy.max())
         vp.graph(
             xtitle="time [s]", ytitle=f"energy [{film.unit}]", width=WIDTH, height=260, fast=True, xmin=first,
-            xmax=last + LEGEND * (last - first),
+            xmax=last + LEGEND * (last - first), ymin=self.span[0], ymax=top(*self.span),
         )  # fmt: skip
         for column, name in enumerate(film.columns):
             curve = vp.gcurve(color=self._colour(LINES[column % len(LINES)]), label=html.escape(name))
             curve.plot([[float(film.energy_t[k]), float(film.energy[k, column])] for k in rows])
-        self.span = float(film.energy.min()), float(film.energy.max())
         self.cursor = vp.gcurve(color=vp.vector(0.4, 0.4, 0.4))
 
     # --- what users do ------------------------------------------------------------------------------------------
@@ -205,3 +206,11 @@ class Player:
     def _say(self) -> None:
         self.button.text = "Pause" if self.playing else "Play"
         self.words.text = f"t = {self.t:.2f} s, \u00d7{self.speed:.3g}"
+
+
+def top(low: float, high: float) -> float:
+    """Where an axis that begins at `low` ends, so that VPython divides it by ones, twos or fives: quarters it would
+    round to one digit."""
+    span = high - low or 1.0
+    power = 10.0 ** math.floor(math.log10(span / 9.6))
+    return low + max(span, 15.0 * power)

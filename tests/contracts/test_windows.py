@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import math
 import os
 import socket
@@ -22,7 +23,7 @@ from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, pulled_to
 from quirkpy.views import window
 from quirkpy.views.film import Film, film_of, rgb_of, still_of
-from quirkpy.views.player import Player
+from quirkpy.views.player import Player, top
 from tests.browser import PATIENCE, in_a_browser, kept
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,6 +156,17 @@ def test_round_bodies(fake: Any) -> None:
     assert not [thing for thing in fake.made if type(thing) in (fake.button, fake.slider, fake.graph)]
 
 
+def test_everything_is_in_view(fake: Any) -> None:
+    """A wide plate below a small ball."""
+    plate = qp.Body.box("plate", (2.0, 2.0, 0.1), fixed=True, position=(0.0, 0.0, -1.0))
+    ball = qp.Body.sphere("ball", 0.1, 1.0)
+    system = qp.Multibody(plate, ball)
+    Player(fake, still_of(system, system.initial, True), clock=lambda: 0.0)
+    corners = np.array(list(itertools.product((-1.0, 1.0), (-1.0, 1.0), (-1.05, -0.95))))
+    away = np.linalg.norm(corners - np.array(fake.scene.center), axis=1)
+    assert away.max() < fake.scene.range < 1.5 * away.max()
+
+
 def test_buttons_and_sliders(film: Film, fake: Any) -> None:
     player = Player(fake, film, clock=lambda: 0.0)
     assert (player.playing, player.button.text, player.words.text) == (True, "Pause", "t = 0.00 s, ×1")
@@ -178,9 +190,17 @@ def test_energy_is_beside_it(film: Film, fake: Any) -> None:
     Player(fake, film, clock=lambda: 0.0)
     (graph,) = [thing for thing in fake.made if type(thing) is fake.graph]
     assert (graph.xtitle, graph.ytitle) == ("time [s]", "energy [mJ]")
+    assert graph.ymin <= film.energy.min() < film.energy.max() <= graph.ymax
     curves = [thing for thing in fake.made if type(thing) is fake.gcurve and thing.points]
     assert [thing.label for thing in curves] == list(film.columns)
     assert curves[2].points[-1] == pytest.approx([8.0, film.energy[-1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "end"), [(0.0, 1.3, 1.5), (0.0, 9.0, 9.0), (-2.0, 10.0, 13.0), (1.0, 1.0, 2.5)]
+)
+def test_axes_of_energy_end_where_they_can_be_divided(low: float, high: float, end: float) -> None:
+    assert top(low, high) == pytest.approx(end)
 
 
 def test_it_follows_the_clock(film: Film, fake: Any) -> None:

@@ -40,6 +40,8 @@ AGAIN, LATER = 0.1, 1.25
 #: A motion does not settle whose dampers take less than this of its energy over a stretch of steps; a steady one keeps
 #: its liveliest moment within this share, and the balance of what is put in and taken out within another.
 LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
+#: What nods alike and moves so many times as lively beside that as in the stretch before is leaving a saddle [energy].
+GROWN = 2.0
 #: The first stretch of steps over which that is judged; each is twice as long as the one before.  So many stretches
 #: that are alike are enough: what loses so little of its energy would not settle within any effort.
 STRETCH, PATIENCE = 512, 3
@@ -65,7 +67,7 @@ class Watcher:
         self.system, self.whole, self.rest = system, whole, rest
         self.standstill = standstill(system.selection)
         self.liveliest, self.tried, self.asked, self.nodded = 0.0, math.inf, 0, 0.0
-        self.before, self.peak = np.full(2, math.inf), np.zeros(2)  # liveliest moments of two stretches, and nods [J]
+        self.before, self.peak = np.full(2, math.inf), np.zeros(2)  # of two stretches, without nods and with [J]
         self.rows, self.end = 0, STRETCH
         self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
         self.calm = calm_from(system.selection)
@@ -82,7 +84,7 @@ class Watcher:
         self.liveliest = max(self.liveliest, float(kinetic.max()), self.nodded - float(nods.min()))
         if not self.calmed:
             return self._calmed(driver, filled)
-        self.peak, self.rows = np.maximum(self.peak, [kinetic.max(), nods.max()]), self.rows + filled
+        self.peak, self.rows = np.maximum(self.peak, [kinetic.max(), (kinetic + nods).max()]), self.rows + filled
         allowed = self.rest**2 * self.liveliest
         quiet = filled - int(np.argmax(np.append(kinetic[::-1] > allowed, True)))
         last = float(kinetic[quiet:].max(initial=0.0))
@@ -117,7 +119,8 @@ class Watcher:
         """At the end of a stretch: does anything take the energy, or is the motion a steady one?"""
         put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
         self.ledger = np.array([row[INTO], row[OUT]])
-        alike, peak = bool((abs(self.peak - self.before) <= STEADY * self.peak).all()), float(self.peak[0])
+        peak, every = (float(x) for x in self.peak)
+        alike = abs(every - self.before[1]) <= STEADY * every and peak <= GROWN * self.before[0]
         self.alike = self.alike + 1 if alike else 0
         if abs(put) + abs(taken) <= LOSSLESS * peak:
             self.never = "nothing takes its energy"
@@ -134,8 +137,8 @@ class Watcher:
     @property
     def share(self) -> float:
         """What is left of the fastest motion: over the last whole stretch, or so far."""
-        left = self.before if np.isfinite(self.before).all() else self.peak
-        return math.sqrt(min(1.0, float(left.sum()) / self.liveliest)) if self.liveliest > 0.0 else 0.0
+        left = self.before[1] if math.isfinite(self.before[1]) else self.peak[1]
+        return math.sqrt(min(1.0, float(left) / self.liveliest)) if self.liveliest > 0.0 else 0.0
 
 
 def calm_from(selection: Selection) -> float:

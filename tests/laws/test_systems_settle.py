@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -112,6 +113,17 @@ def test_a_tumbling_pair_ends_about_its_largest_moment_with_the_momentum_that_it
     values, axes = np.linalg.eigh(inertia_of(rows[1], mass, moments))
     np.testing.assert_allclose(abs(two @ axes), (0.0, 0.0, np.linalg.norm(two)), atol=1e-9)
     assert np.linalg.norm(found.state.omega[0]) == pytest.approx(np.linalg.norm(two) / values[2], rel=1e-9)
+    assert found.run is not None
+    assert found.run.counts.evaluations < 200_000
+
+
+def test_what_cones_and_is_hardly_damped_is_recognised_as_never_settling() -> None:
+    """Stiff beside its turning: the hinge sees next to nothing of it, and little effort says so."""
+    stiff = tumbler(0.05)
+    spring = stiff["spring"]
+    assert isinstance(spring, qp.HingeSpring)
+    found = stiff.without("spring").with_(dataclasses.replace(spring, stiffness=100.0)).settle()
+    assert (found.verdict, found.reason) == ("never settles", "it keeps moving as it did, stretch after stretch")
     assert found.run is not None
     assert found.run.counts.evaluations < 200_000
 

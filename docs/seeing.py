@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import quirkpy as qp
+from demos import imaging_in_orbit
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to, swing
-from demos.imaging_mission import study as mission
 from demos.linear_model import arm
+from quirkpy.explore.replay import Replay
 from quirkpy.views.drawing import Drawing
 
 
@@ -29,9 +30,7 @@ def drawings() -> dict[str, Drawing]:
         qp.Gravity((0, 0, -2.0)),
         qp.Sensor("eye", box.site("top", at=(0, -0.1, 0.01), z=(0, 0, 1))),
     )  # fmt: skip
-    modules = mission.explore(budget=350, towards=mission.count)
-    for key, name in {"n0": "block", "n1": "one out", "n2": "row", "n7": "ajar"}.items():
-        modules.name(key, name)
+    modules, flight = mission()
     return {
         "system": shelf.picture(),
         "run": there.picture(),
@@ -40,8 +39,20 @@ def drawings() -> dict[str, Drawing]:
         "landscape": there.landscape(),
         "rest": arm.settle().picture(),
         "graph": graph.picture(colour="energy"),
-        "mission": modules.picture(colour="drive", of=["block", "one out", "row", "ajar", "n9"]),
+        "mission": modules.picture(colour="drive", of=["launch", "wide angle", "raster", "one out", "upright row"]),
+        "flight": flight.plot("energy", "power"),
     }
+
+
+def mission() -> tuple[qp.ReconfigurationGraph, Replay]:
+    """The imaging mission in orbit, its shapes by their names, and the flight out and back."""
+    graph = imaging_in_orbit.study.explore(budget=imaging_in_orbit.FIRST)
+    shapes = {key: imaging_in_orbit.shape(node) for key, node in graph.nodes.items()}
+    plans = imaging_in_orbit.routes(graph, shapes)
+    for key in [*(key for plan in plans for key in plan.nodes), *shapes]:
+        if shapes[key] not in [node.name for node in graph.nodes.values()]:
+            graph.name(key, shapes[key])
+    return graph, graph.replay([edge for plan in plans for edge in plan])
 
 
 def main(folder: Path) -> None:

@@ -139,7 +139,14 @@ def _bounds(patches: Sequence[Patch]) -> tuple[Floats, Floats]:
 
 def lines_of(node: Node) -> tuple[str, str]:
     """What stands below a shape."""
-    return node.name or node.key, f"{node.verdict}, {node.energy:.3g} J".replace("-", "\u2212")
+    factor, unit = prefixed("J", np.array([node.energy]))
+    return node.name or node.key, f"{node.verdict}, {node.energy / factor:.3g} {unit}".replace("-", "\u2212")
+
+
+def lasting(t: float) -> str:
+    """A time as people say it: in seconds, minutes or hours."""
+    size, unit = (1.0, "s") if t < 1000.0 else (60.0, "min") if t < 3600.0 else (3600.0, "h")
+    return f"{t / size:.3g} {unit}"
 
 
 def caption_of(graph: ReconfigurationGraph, n: int, words: bool) -> str:
@@ -171,7 +178,7 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
         quickest: dict[str, float] = {}
         for edge, outcome in sorted(found, key=lambda way: way[1].duration):
             quickest.setdefault(edge.selection.potential, outcome.duration)
-        lines = [f"{name}, {time:.3g} s".replace("-", "\u2212") for name, time in list(quickest.items())[:3]]
+        lines = [f"{name}, {lasting(time)}".replace("-", "\u2212") for name, time in list(quickest.items())[:3]]
         words = "\n".join(lines) if len(ways) <= LABELLED else ""
         at = beside(k, curves, words, taken) if words else curves[k][len(curves[k]) // 2]
         certain = any(edge.kind == "moved" for edge, _ in found)

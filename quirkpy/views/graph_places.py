@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -22,8 +22,9 @@ ON_A_CIRCLE, FEW = 6, 20
 #: More of them stand so close together that none lies over another, pushed apart in so many rounds at most; very many
 #: are placed by how many moves they are from the start.
 CLOSE, ROUNDS, LAYERED = 4.3, 2000, 150
-#: How far the words of one arrow keep from all others; where along an arrow they may stand.
-KEEP = 0.22
+#: How far words stand off their arrow, and how far they keep from all others: as is best, and where that cannot be;
+#: where along an arrow they may stand.
+CLEAR = ((0.13, 0.22), (0.05, 0.1))
 SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
 
 
@@ -139,23 +140,31 @@ def size_of(words: str) -> Floats:
 def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) -> Floats:
     """A place for the words of a curve, near its middle: beside it where that is clear of all others, else upon it,
     where the fewest others pass.  taken: boxes of what stands there already, to which the words are added."""
-    curve, half = curves[k], 0.5 * size_of(words)
+    half = 0.5 * size_of(words)
     others = np.concatenate([other for j, other in enumerate(curves) if j != k] or [np.zeros((0, 2))])
-    wider = np.array([(-KEEP, -KEEP), (KEEP, KEEP)])
-    upon: list[tuple[int, int, Floats]] = []
-    for order, share in enumerate(SHARES):
+
+    def free(box: Floats) -> bool:
+        return all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
+
+    def cost(at: Floats) -> int:
+        box = np.array([at - half, at + half])
+        return inside(box, others) + (0 if free(box) else 10_000)
+
+    for gap, keep in CLEAR:
+        for at in sides(curves[k], half, gap):
+            box = np.array([at - half, at + half])
+            if free(box) and not inside(box, curves[k]) and not inside(box + [[-keep], [keep]], others):
+                taken.append(box)
+                return at
+    at = min((curves[k][round(share * (len(curves[k]) - 1))] for share in SHARES), key=cost)
+    taken.append(np.array([at - half, at + half]))
+    return at
+
+
+def sides(curve: Floats, half: Floats, gap: float) -> Iterator[Floats]:
+    """Centres of boxes with such halves on both sides of a curve, so far off it, those near its middle first."""
+    for share in SHARES:
         row = round(share * (len(curve) - 1))
         along = curve[min(row + 1, len(curve) - 1)] - curve[max(row - 1, 0)]
         out = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-        for side in (1.0, -1.0, 0.0):
-            at = curve[row] + side * (0.13 + abs(out) @ half) * out
-            box = np.array([at - half, at + half])
-            free = all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
-            if side and free and not inside(box, curve) and not inside(box + wider, others):
-                taken.append(box)
-                return np.asarray(at)
-            if not side:
-                upon.append((inside(box, others) + (0 if free else 10_000), order, box))
-    box = min(upon, key=lambda found: found[:2])[2]
-    taken.append(box)
-    return np.asarray(box.mean(axis=0))
+        yield from (curve[row] + side * (gap + abs(out) @ half) * out for side in (1.0, -1.0))

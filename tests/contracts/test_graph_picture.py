@@ -16,7 +16,7 @@ from demos.lattice import lattice
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.views import graph_picture
 from quirkpy.views.drawing import INK
-from quirkpy.views.graph_picture import Picture, drawn, edges_of, inks_of, picture_of
+from quirkpy.views.graph_picture import Picture, drawn, edges_of, inks_of, lasting, picture_of
 from quirkpy.views.graph_places import APART, CLOSE, ROOM, around, inside, places_of, size_of, spread_out
 from quirkpy.views.solids import Solid, across, seen
 
@@ -67,6 +67,13 @@ def test_arrows_say_potential_and_time() -> None:
     assert all(arrow.certain for arrow in picture.arrows)
     assert [shape.lines for shape in picture.shapes] == [("n0", "stable, 0 J"), ("n1", "stable, 0 J")]
     assert picture.caption.startswith("2 shapes; 18 choices tried:")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(9.105, "9.11 s"), (999.0, "999 s"), (1500.0, "25 min"), (24294.0, "6.75 h")]
+)
+def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
+    assert lasting(seconds) == said
 
 
 def test_it_is_the_same_for_the_same_graph(graph: ReconfigurationGraph) -> None:

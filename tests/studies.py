@@ -49,6 +49,17 @@ class Deadly(qp.Safety):
         return None
 
 
+class Unless(qp.Safety):
+    """Another criterion, unless it is asked about later than a time [s]."""
+
+    other: qp.Safety = qp.checked(instance(qp.Safety))
+    later: float
+
+    def first(self, run: qp.Trajectory) -> qp.Violation | None:
+        found = self.other.first(run)
+        return None if found is None or found.t > self.later else found
+
+
 class Ball(qp.Option):
     """The pair turns about the middle of the faces."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from quirkpy.parts.checks import positive
-from quirkpy.parts.part import Part, checked
+from quirkpy.parts.part import Part, checked, parts_within
 
 if TYPE_CHECKING:
     from quirkpy.explore.study import Study
@@ -86,12 +86,5 @@ class Carried(NamedTuple):
 
 def holding(study: Study, choice: Choice) -> float:
     """The power [W] that the forces of a potential state."""
-    parts = [part for force in study.potentials[choice.potential] for part in (force, *_fields_of(force))]
+    parts = dict.fromkeys(parts_within(study.potentials[choice.potential]))  # what two forces share is held once
     return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))
-
-
-def _fields_of(part: Part) -> list[Any]:
-    out: list[Any] = []
-    for value in vars(part).values():
-        out += [item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Part)]
-    return out

@@ -27,7 +27,7 @@ from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, not_negative, shown, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
-from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.part import Part, PartError, parts_within
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.state import State
 from quirkpy.tables.merge import turned
@@ -316,7 +316,8 @@ class Study:
     @cached_property
     def digest(self) -> str:
         """A hash of all that decides the graph; the source of users' classes is part of it."""
-        sources = sorted({_source(cls) for part in self._all_parts() for cls in type(part).__mro__})
+        parts = parts_within([*self.system.parts, *self.fields().values()])
+        sources = sorted({_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__})
         return hashlib.sha256("\n".join([self.document(), *sources]).encode()).hexdigest()
 
     def document(self) -> str:
@@ -341,11 +342,6 @@ class Study:
         from quirkpy.views.progress import told_of_exploring
 
         return told_of_exploring(progress)
-
-    def _all_parts(self) -> list[Part]:
-        options = [option for chosen in self.options.values() for option in chosen]
-        forces = [force for forces in self.potentials.values() for force in forces]
-        return [*self.system.parts, *self.sensors, *options, *self.choosing, *forces, *self.always, *self.safety]
 
     def explore(
         self, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,

@@ -11,7 +11,7 @@ hashing, pickling, readable printing and the JSON round trip follow.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
@@ -95,6 +95,19 @@ class Part:
 def field_values(part: Part) -> list[Any]:
     """What the fields of a part hold, in order."""
     return [getattr(part, name) for name, _ in part._checks]
+
+
+def parts_within(value: Any) -> Iterator[Part]:
+    """A part and all in its fields, or those in a list or in the values of a dictionary."""
+    if isinstance(value, Part):
+        yield value
+        value = field_values(value)
+    if isinstance(value, Mapping):
+        value = value.values()
+    elif not isinstance(value, (tuple, list)):
+        return
+    for item in value:
+        yield from parts_within(item)
 
 
 def is_default(field: dataclasses.Field[Any], value: Any) -> bool:

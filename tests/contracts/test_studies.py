@@ -16,7 +16,7 @@ import quirkpy as qp
 from demos.cubesat_pair import STIFFNESS, a, b, face, pair, study
 from quirkpy.explore.runner import begin, chosen_links
 from tests.faults.sentence import Case, case, check_refused
-from tests.studies import Ball, Slow, balanced, changed, far_pair
+from tests.studies import Ball, Slow, Unless, balanced, changed, far_pair
 
 BASE: dict[str, Any] = {"sensors": study.sensors, "options": study.options, "potentials": study.potentials}
 EAST = ("A east", "B west")
@@ -131,11 +131,13 @@ def test_every_rule_is_part_of_the_digest() -> None:
     assert len({study.digest, *(changed(study, **fields).digest for fields in others)}) == 1 + len(others)
 
 
-def test_the_source_of_a_class_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = far_pair(Slow(0.0))
-    before = given.digest
+@pytest.mark.parametrize("rule", [Slow(0.0), Unless(Slow(0.0), 1.0), Unless(Unless(Slow(0.0), 1.0), 2.0)], ids=str)
+def test_the_source_of_a_class_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch, rule: qp.Safety) -> None:
+    """Also of one within another."""
+    monkeypatch.setattr("quirkpy.explore.study._source", lambda cls: "")
+    before = far_pair(rule).digest
     monkeypatch.setattr("quirkpy.explore.study._source", lambda cls: "other" if cls.__name__ == "Slow" else "")
-    assert far_pair(Slow(0.0)).digest != before
+    assert far_pair(rule).digest != before
 
 
 # --- what a choice costs ----------------------------------------------------------------------------------------------

@@ -55,7 +55,8 @@ COASTING, BRAKED = 1e-3, 1e-6
 #: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of it: less is rounding.
 UNMOVED = 1e-6
 #: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this share of the square.
-TRIED, SHUT = 1e-3, 1e-2
+#: What loops put back to within this share of the way has not moved.
+TRIED, SHUT, BACK = 1e-3, 1e-2, 0.1
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
 BEYOND, WALL = 2.0, 0.5
 
@@ -247,20 +248,34 @@ def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> V
 
 
 def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
-    """The vicinity of a start on all its stops, where these leave nothing to move though to first order they would:
-    whichever way it begins to move, its loops carry it into a stop, by as much as the square of the way.  Else None."""
+    """The vicinity of a start on all its stops, where these leave nothing to move though to first order one motion
+    would be left: whichever way that begins, its loops carry it into a stop, by as much as the square of the way, or
+    put it back.  Else None."""
     stops, loops = start.engine.model.stops, start.engine.model.tree.loops
-    if len(loops) <= len(stops.what) or start.freedoms != 1 or not len(stops.what):
+    if len(loops) <= len(stops.what) or not start.freedoms or not len(stops.what):
         return None
-    bare = Vicinity(clusters, dataclasses.replace(start.state, held=()), start.whole)
-    step = start.basis * (TRIED / size_of(start, np.ones(1)))
-    for rows in bare.answers(bare.moved_by(np.concatenate([step, -step]))).rows:
-        if (clearances(bare.state_of(rows).instant(clusters.selection))[0] >= -SHUT * TRIED**2).all():
-            return None
     gaps = clearances(start.state.instant(clusters.selection))[0]
     held = tuple(label for label, gap in zip(start.engine.stops, gaps, strict=True) if gap <= TOUCHING)
-    around = Vicinity(clusters, dataclasses.replace(start.state, held=held), start.whole)
-    return around if around.freedoms == 0 else None
+    around = Vicinity(clusters, dataclasses.replace(start.state, held=held))
+    if around.freedoms:
+        return None
+    bare = Vicinity(clusters, dataclasses.replace(start.state, held=()), start.whole)
+
+    def change(rows: Floats) -> Floats:
+        return clearances(bare.state_of(rows).instant(clusters.selection))[0] - gaps
+
+    rates = np.array([change(rows) for rows in bare.moved_by(TRIED * start.basis)])
+    along, sizes, _ = np.linalg.svd(rates)  # where loops meet flat, motions of the whole are not told from others
+    if (sizes[1:] > BACK * sizes[0]).any():
+        return None
+    step = np.tensordot(along[:, 0], start.basis, 1) * (TRIED / size_of(start, along[:, 0]))
+    ways = np.stack([step, -step])
+    for rows, away in zip(bare.answers(bare.moved_by(ways)).rows, bare.moved_by(ways), strict=True):
+        went = change(rows)
+        free = (gaps + went >= -SHUT * TRIED**2).all()
+        if free and abs(went).max() > BACK * abs(change(away)).max():
+            return None
+    return around
 
 
 def at_standstill(whole: Whole, rows: Floats) -> Floats:

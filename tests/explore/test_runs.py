@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 
 import quirkpy as qp
 from demos.cubesat_pair import DAMPING, SIDE, STIFFNESS, UP, a, b, pair
+from demos.imaging_mission import study as block_study
 from quirkpy.explore.runner import UNMET, run_choice
 from tests.studies import Swing, changed
 
@@ -259,6 +260,32 @@ def test_energy_of_the_pair_falls_as_its_one_equation_says(swing: tuple[qp.Node,
     assert (np.diff(dense.energy) < 1e-12).all()
     assert phi[-1] == pytest.approx(math.pi - 1e-2, abs=5e-4)  # where the sensors meet
     assert edge.lost == pytest.approx(energy[-1], rel=1e-4)
+
+
+# --- loops that are flat ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("potential", ["apart", "shear"])
+@pytest.mark.parametrize(
+    "labels", [("lock", "hinge 1", "hinge 2", "hinge 2"), ("hinge 1", "lock", "hinge 1", "hinge 1")], ids=str
+)
+def test_three_hinges_in_a_line_hold_a_block(labels: tuple[str, ...], potential: str) -> None:
+    """Of four cubes two are one; their two outer hinges are as far apart as the others reach when straight: what moves
+    to first order, and has no stop in its way, does not move."""
+    node = block_study.explore(budget=0, progress=False)["n0"]
+    (outcome,) = run_choice(block_study, node, choice_of(block_study, node, potential, *labels)).outcomes
+    assert (outcome.kind, outcome.reason) == ("stayed", "nothing in it can move")
+
+
+def test_a_ring_of_squares_opens() -> None:
+    """Hinges in turn outside and inside: all open alike, pushed to where the hole is as large as a cube."""
+    node = block_study.explore(budget=0, progress=False)["n0"]
+    choice = choice_of(block_study, node, "apart", "hinge 1", "hinge 2", "hinge 1", "hinge 1")
+    record = run_choice(block_study, node, choice)
+    assert {outcome.kind for outcome in record.outcomes} == {"moved"}
+    for reached in record.reached:
+        assert reached is not None
+        r = np.array(reached["r"])
+        sides = [float(np.linalg.norm(r[i] - r[j])) for i, j in ((0, 1), (1, 2), (2, 3), (3, 0))]
+        np.testing.assert_allclose(sides, SIDE * math.sqrt(2.0), atol=1e-6)
 
 
 # --- sensors that meet at the same instant ----------------------------------------------------------------------------

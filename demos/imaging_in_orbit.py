@@ -121,14 +121,29 @@ def shape(node: qp.Node) -> str:
 
 def routes(graph: qp.ReconfigurationGraph, shapes: dict[str, str]) -> list[qp.Plan]:
     """From launch to the wide angle, on to the raster, and back to the same wide angle, with the fewest switches."""
-    reach = {key: set(graph.reachable(key)) for key in graph.nodes}
-    wide, raster = ([key for key in graph.nodes if shapes[key] == name] for name in ("wide angle", "raster"))
-    stops = [
-        ("n0", one, two, one) for one in wide for two in raster
-        if one in reach["n0"] and two in reach[one] and one in reach[two]
-    ]  # fmt: skip
-    ways = [[graph.plan(*step, cost="switches") for step in itertools.pairwise(way)] for way in stops]
-    return min(ways, key=lambda way: (sum(plan.switches for plan in way), sum(plan.time for plan in way)))
+    on: dict[str, set[str]] = {key: set() for key in graph.nodes}
+    back: dict[str, set[str]] = {key: set() for key in graph.nodes}
+    for edge in graph.moves():
+        on[edge.source].add(str(edge.target))
+        back[str(edge.target)].add(edge.source)
+    out, found = steps_from("n0", on), []
+    for raster in (key for key in out if shapes[key] == "raster"):
+        there, home = steps_from(raster, back), steps_from(raster, on)
+        wide = (key for key in out if shapes[key] == "wide angle" and key in there and key in home)
+        found += [(out[key] + there[key] + home[key], graph.nodes[key].number, key, raster) for key in wide]
+    _, _, key, raster = min(found)
+    return [graph.plan(*ends, cost="switches") for ends in (("n0", key), (key, raster), (raster, key))]
+
+
+def steps_from(start: str, ways: dict[str, set[str]]) -> dict[str, int]:
+    """How many moves each shape is away."""
+    found, ring = {start: 0}, [start]
+    for count in itertools.count(1):
+        ring = sorted({key for one in ring for key in ways[one]} - found.keys())
+        if not ring:
+            break
+        found |= dict.fromkeys(ring, count)
+    return found
 
 
 def told_of(graph: qp.ReconfigurationGraph, shapes: dict[str, str]) -> dict[str, float]:

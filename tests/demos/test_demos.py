@@ -224,7 +224,7 @@ def test_the_whole_graph_of_the_mission_in_orbit(capsys: pytest.CaptureFixture[s
     """Every choice at every shape is tried, and every outcome is certain."""
     told = importlib.import_module("demos.imaging_in_orbit").main(every=True)
     assert "h    n0    n1   coast" in capsys.readouterr().out
-    imaging_in_orbit(told | {"raster": 2, "known": told["home"]})
+    imaging_in_orbit(told | {"launch": 1, "raster": 2, "known": told["home"]})
     assert told["raster"] > 2
     assert told["coverage"] == 1.0
     assert told["moved"] + told["stayed"] + told["rejected"] == told["edges"] > 5000

@@ -125,6 +125,18 @@ def test_edges_of_pinned_modules_are_flown_to_their_ends() -> None:
     assert graph.robustness(next(graph.moves()), 3).successes == 3
 
 
+@pytest.mark.slow
+def test_four_modules_turn_one_pin_at_a_time() -> None:
+    """From the first layout one move for each of the three pins; the rest is held, or turns to where it is."""
+    graph = layouts(4).explore(budget=21)
+    first = [edge for edge in graph.edges if edge.source == "n0"]
+    assert len(first) == 21  # three pins that may spin, each without a pulse and under six
+    moved = [edge for edge in first if edge.kind == "moved"]
+    assert len(moved) == len({edge.target for edge in moved}) == 3
+    assert {edge.kind for edge in first} == {"moved", "stayed"}
+    assert sorted(edge.selection.potential for edge in moved) == [f"pin {k} to 90" for k in (1, 2, 3)]
+
+
 def test_a_cube_that_is_warm_comes_apart() -> None:
     graph = pulled(qp.Pin(MOMENT, spin=1e-3), qp.Free()).explore(budget=4)
     free = [edge for edge in graph.edges if dict(edge.selection.joints)["cold | magnet"] == "free"]

@@ -20,8 +20,8 @@ ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
 #: many so far from each other that words have room between them.
 ON_A_CIRCLE, FEW = 6, 20
 #: More of them stand so close together that none lies over another, pushed apart in so many rounds at most; very many
-#: are placed by how many moves they are from the start.
-CLOSE, ROUNDS, LAYERED = 4.3, 2000, 150
+#: around the start, no two of them closer than two among the first few are.
+CLOSE, ROUNDS, MANY, MEASURED = 4.3, 2000, 150, 300
 #: How far words stand off their arrow, and how far they keep from all others: as is best, and where that cannot be;
 #: where along an arrow they may stand.
 CLEAR = ((0.13, 0.22), (0.05, 0.1))
@@ -35,8 +35,8 @@ def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
     if n < 2:
         return np.zeros((n, 2))
     ways = [(source, target) for source, target, _ in steps(graph, True) if source in keys and target in keys]
-    if n > LAYERED:
-        return layered(keys, ways)
+    if n > MANY:
+        return outwards(keys, ways)
     ring = circle(n)
     if n <= ON_A_CIRCLE:
         pairs = {tuple(sorted((keys.index(one), keys.index(two)))) for one, two in ways}
@@ -79,20 +79,20 @@ def around(n: int, pairs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     return min(((0, *rest) for rest in itertools.permutations(range(1, n))), key=crossed)
 
 
-def layered(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:
-    """Column by column, by how many moves they are from the first."""
+def outwards(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:
+    """Around the first, like the seeds of a sunflower, those farther out that more moves lead to."""
     import networkx
 
     plain = networkx.DiGraph(ways)
     plain.add_nodes_from(keys)
-    depth = networkx.single_source_shortest_path_length(plain, keys[0])
-    columns: dict[int, int] = {}
-    places = []
-    for key in keys:
-        column = depth.get(key, max(depth.values()) + 1)
-        columns[column] = row = columns.get(column, 0) + 1
-        places.append((2.0 * column * APART, -(row // 2) * APART * (-1.0) ** row))
-    return np.array(places)
+    moves = networkx.single_source_shortest_path_length(plain, keys[0])
+    order = sorted(range(len(keys)), key=lambda k: moves.get(keys[k], len(keys)))
+    seeds = np.arange(len(keys))
+    angles = seeds * np.pi * (3.0 - np.sqrt(5.0))
+    places = np.sqrt(seeds + 0.5)[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    out = np.empty_like(places)
+    out[order] = places * (CLOSE / gaps(places[:MEASURED]).min())
+    return out
 
 
 def spread_out(places: Floats, least: float) -> Floats:

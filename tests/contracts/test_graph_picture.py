@@ -17,7 +17,18 @@ from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.views import graph_picture
 from quirkpy.views.drawing import INK
 from quirkpy.views.graph_picture import Picture, drawn, edges_of, inks_of, lasting, picture_of
-from quirkpy.views.graph_places import APART, CLOSE, ROOM, around, inside, places_of, size_of, spread_out
+from quirkpy.views.graph_places import (
+    APART,
+    CLOSE,
+    ROOM,
+    around,
+    gaps,
+    inside,
+    outwards,
+    places_of,
+    size_of,
+    spread_out,
+)
 from quirkpy.views.solids import Solid, across, seen
 
 STILL, ORIGIN = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
@@ -141,8 +152,7 @@ def test_shapes_on_a_circle_stand_so_that_no_arrows_cross() -> None:
 def test_many_shapes_stand_close_and_never_over_each_other(seed: int) -> None:
     cloud = np.random.default_rng(seed).normal(size=(120, 2)) ** 3
     places = spread_out(cloud, CLOSE)
-    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(120, 1)]
-    assert gaps.min() >= CLOSE > math.hypot(*(ROOM[1] - ROOM[0]))
+    assert gaps(places).min() >= CLOSE > math.hypot(*(ROOM[1] - ROOM[0]))
     assert np.ptp(places, axis=0).max() < 2.0 * CLOSE * math.sqrt(120)
     assert np.array_equal(places, spread_out(cloud, CLOSE))
 
@@ -179,16 +189,25 @@ def test_many_arrows_say_by_colour_what_drives_them(
     assert "driven by open" in written
 
 
-@pytest.mark.parametrize(("limit", "apart"), [("ON_A_CIRCLE", APART), ("FEW", CLOSE), ("LAYERED", APART)])
+def test_very_many_shapes_stand_around_the_start() -> None:
+    """A thousand in a chain: each farther out than the one before, and none over another."""
+    keys = [f"n{k}" for k in range(1000)]
+    places = outwards(keys, list(itertools.pairwise(keys)))
+    away = np.linalg.norm(places, axis=1)
+    assert (np.diff(away) > 0.0).all()
+    assert away[-1] < 0.65 * CLOSE * math.sqrt(1000)
+    assert gaps(places).min() >= CLOSE * (1.0 - 1e-12)
+
+
+@pytest.mark.parametrize(("limit", "apart"), [("ON_A_CIRCLE", APART), ("FEW", CLOSE), ("MANY", CLOSE)])
 def test_more_shapes_stand_otherwise(limit: str, apart: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    for smaller in ("ON_A_CIRCLE", "FEW", "LAYERED"):
+    for smaller in ("ON_A_CIRCLE", "FEW", "MANY"):
         monkeypatch.setattr(f"quirkpy.views.graph_places.{smaller}", 2)
         if smaller == limit:
             break
     graph = pair(0.2).explore()
     places = places_of(graph, list(graph.nodes))
-    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(4, 1)]
-    assert gaps.min() >= apart * (1.0 - 1e-12)
+    assert gaps(places).min() >= apart * (1.0 - 1e-12)
 
 
 @pytest.mark.parametrize("name", ["pair.png", "pair.svg", "pair.pdf"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from sys import intern
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from quirkpy.parts.checks import positive
@@ -67,8 +68,8 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """The choice in a line of text, the same for the same choice."""
-        return "; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential])
+        """The choice in a line of text, the same for the same choice; one string for all nodes that have it."""
+        return intern("; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential]))
 
     def __str__(self) -> str:
         held = ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from quirkpy.explore.graph import Outcome
 from quirkpy.explore.runner import Record
 from quirkpy.parts.part import PartError
 
+#: One zero for all outcomes: most figures of most of them are none.
+ZERO = 0.0
 #: Rises when journals change so that an older reader would misread them.
 SCHEMA = 1
 
@@ -102,7 +105,7 @@ class Journal:
         """All runs from a node that are finished, by choice."""
         rows = self._read("SELECT choice, record FROM runs WHERE node = ?", (node,))
         try:
-            return {choice: record_of(text) for choice, text in rows}
+            return {intern(choice): record_of(text) for choice, text in rows}
         except (ValueError, TypeError, KeyError) as error:
             raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
 
@@ -181,12 +184,18 @@ def record_of(text: str) -> Record:
 
 def outcome_of(row: list[Any]) -> Outcome:
     """An outcome from plain values."""
-    values = dict(zip(Outcome._fields, row, strict=True))
+    figures: list[Any] = [ZERO if is_zero(value) else value for value in row]
+    values = dict(zip(Outcome._fields, figures, strict=True))
     values |= {name: intern(values[name]) for name in ("kind", "reason")}  # few different ones, in many outcomes
     values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
     values["parts"] = tuple(intern(name) for name in values["parts"])
     values["nudge"] = None if values["nudge"] is None else tuple(values["nudge"])
     return Outcome(**values)
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a value is the float 0.0, not -0.0."""
+    return type(value) is float and value == 0.0 and math.copysign(1.0, value) > 0.0
 
 
 def differences(old: str, new: str) -> str:

@@ -11,6 +11,9 @@ import quirkpy as qp
 from demos.cubesat_pair import b, pair
 from quirkpy.explore.choices import Count
 from quirkpy.explore.explorer import AHEAD, MOST, TASK, Batch, Pace
+from quirkpy.explore.graph import Outcome
+from quirkpy.explore.journal import record_of, text_of
+from quirkpy.explore.runner import Record
 from tests.studies import Slow, changed, far_pair
 
 #: What it costs at most to hand out a task [s]; a scheduler on a network takes about a millisecond.
@@ -68,3 +71,12 @@ def test_the_size_of_a_task(seconds: float, waiting: int, expected: int) -> None
     if seconds:
         pace.note(Batch([None] * 4, 4.0 * seconds))  # type: ignore[list-item]
     assert pace.size(waiting, 2 * AHEAD) == expected
+
+
+def test_records_come_back_bit_for_bit() -> None:
+    """Zeros of both signs as well, though many share one."""
+    figures = {"duration": -0.0, "switching": 0.0, "dissipated": 5e-324, "peak_load": None, "clearance": 0.0}
+    outcome = Outcome("moved", None, "why", contacts=((0.0, "a | b"),), parts=("a",), nudge=(-1e-6, 0), **figures)  # type: ignore[arg-type]
+    back = record_of(text_of(Record((outcome,), (None,)))).outcomes[0]
+    assert back == outcome
+    assert [repr(value) for value in back] == [repr(value) for value in outcome]

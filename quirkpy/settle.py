@@ -259,18 +259,17 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     around = Vicinity(clusters, dataclasses.replace(start.state, held=held))
     if around.freedoms:
         return None
-    bare = Vicinity(clusters, dataclasses.replace(start.state, held=()), start.whole)
 
     def change(rows: Floats) -> Floats:
-        return clearances(bare.state_of(rows).instant(clusters.selection))[0] - gaps
+        return clearances(start.state_of(rows).instant(clusters.selection))[0] - gaps
 
-    rates = np.array([change(rows) for rows in bare.moved_by(TRIED * start.basis)])
+    rates = np.array([change(rows) for rows in start.moved_by(TRIED * start.basis)])
     along, sizes, _ = np.linalg.svd(rates)  # where loops meet flat, motions of the whole are not told from others
     if (sizes[1:] > BACK * sizes[0]).any():
         return None
     step = np.tensordot(along[:, 0], start.basis, 1) * (TRIED / size_of(start, along[:, 0]))
     ways = np.stack([step, -step])
-    for rows, away in zip(bare.answers(bare.moved_by(ways)).rows, bare.moved_by(ways), strict=True):
+    for rows, away in zip(start.answers(start.moved_by(ways)).rows, start.moved_by(ways), strict=True):
         went = change(rows)
         free = (gaps + went >= -SHUT * TRIED**2).all()
         if free and abs(went).max() > BACK * abs(change(away)).max():

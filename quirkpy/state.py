@@ -274,12 +274,6 @@ def names_in(t: Tables) -> tuple[str, ...]:
     return (*t.body_names, *(body.name for body in t.fixed), *t.joint_names, *(sensor.name for sensor in t.sensors))
 
 
-def partners(t: Tables, k: int) -> list[int]:
-    """Numbers of the sensors that sensor k can notice: of other bodies, and each accepts the other."""
-    elsewhere = t.site_body[t.sensor_site] != t.site_body[t.sensor_site[k]]
-    return np.flatnonzero(t.sensor_accepts[k] & elsewhere).tolist()
-
-
 def common_range(one: Sensor, two: Sensor) -> tuple[float, float, float]:
     """Reach [m], alignment [rad] and roll [rad, 0: any] of a pair: what satisfies both sensors."""
     return min(one.reach, two.reach), min(one.alignment, two.alignment), max(one.roll or 0.0, two.roll or 0.0)
@@ -289,7 +283,7 @@ def noticed(at: Instant, k: int) -> SensorState:
     """What sensor k notices; a pair on the rim of its range, where a run locates that it meets, counts as inside."""
     t = at.selection.tables
     nearest, out = math.inf, SensorState(False, math.inf, math.inf, None)
-    for other in partners(t, k):
+    for other in t.sensor_partners[k]:
         one, two = t.sensors[k], t.sensors[other]
         reach, alignment, roll = common_range(one, two)
         distance, off = _apart(at, one.site, two.site, roll)

@@ -13,7 +13,7 @@ from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP
 from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError
-from quirkpy.state import State, common_range, partners
+from quirkpy.state import State, common_range
 from quirkpy.tables import Selection
 
 
@@ -78,7 +78,7 @@ def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
     t = selection.tables
     out = []
     for i, one in enumerate(t.sensors):
-        for j in (j for j in partners(t, i) if j < i):
+        for j in (j for j in t.sensor_partners[i] if j < i):
             two, sites = t.sensors[j], (int(t.sensor_site[j]), int(t.sensor_site[i]))
             numbers = common_range(two, one)
             out.append(watched_function(event, MEETING, numbers, sites=sites, sensors=(two.name, one.name)))

@@ -178,7 +178,7 @@ class Flights:
 
     def count(self, spread: Spread, seed: int, samples: range) -> Counter[str]:
         """What came of some samples."""
-        return Counter(self.label(self.variations.drawn(spread, seed, k)) for k in samples)
+        return Counter(self.label(x) for x in self.variations.drawn(spread, seed, samples))
 
     # --- margins --------------------------------------------------------------------------------------------------
     def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
@@ -284,7 +284,7 @@ def _task(graph: ReconfigurationGraph, edge: Edge, within: float, spread: Spread
     node = graph.nodes[edge.source]
     return Task(
         graph.study.digest,
-        node,
+        replace(node, study=None),  # which a worker has of its own
         edge.selection,
         edge.nudge,
         tuple(goals_of(graph)),

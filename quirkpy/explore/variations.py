@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quirkpy.clusters import Clusters
 from quirkpy.explore.chances import Spread
@@ -32,6 +34,8 @@ from quirkpy.vicinity import Vicinity
 
 #: What a parameter moves.
 What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
+#: So many samples are drawn at once.
+BLOCK = 64
 #: So often at most a start is drawn again that lies beyond a stop.
 DRAWN_AGAIN = 1000
 #: Displacements up to this [m or rad] do not turn slopes of coordinates to half of them; and by so much they are found.
@@ -88,19 +92,28 @@ class Variations:
         """The spread of each parameter (p,)."""
         return np.array([getattr(spread, parameter.what) for parameter in self.parameters])
 
-    def drawn(self, spread: Spread, seed: int, sample: int) -> Floats:
-        """The parameters of one sample (p,), normally distributed, the same whoever draws them.
+    def drawn(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
+        """The parameters of some samples (p,), normally distributed, the same whoever draws them.
 
-        A start in which shut faces would lie within each other is none: it is drawn again.
+        They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto the joints at once.
         """
-        rng, scale = np.random.default_rng((seed, sample)), self.scale(spread)
-        x = scale * rng.standard_normal(len(scale))
-        free = self.around.freedoms
+        for block in range(samples.start // BLOCK, -(-samples.stop // BLOCK)):
+            wanted = range(max(samples.start - block * BLOCK, 0), min(samples.stop - block * BLOCK, BLOCK))
+            found = self._block(spread, np.random.default_rng((seed, block)))
+            states = self._states(found)
+            for k in wanted:
+                self._last = found[k], states[k]
+                yield found[k]
+
+    def _block(self, spread: Spread, rng: np.random.Generator) -> list[Floats]:
+        """A block of samples.  A start in which shut faces would lie within each other is none: it is drawn again."""
+        scale, free = self.scale(spread), self.around.freedoms
+        made = scale * rng.standard_normal((BLOCK, len(scale)))
         for _ in range(DRAWN_AGAIN):
-            if self.allows(x):
-                return x
-            x = x.copy()
-            x[:free] = scale[:free] * rng.standard_normal(free)
+            refused = np.flatnonzero(~self.allowed(made))
+            if not len(refused):
+                return list(made)
+            made[refused, :free] = scale[:free] * rng.standard_normal((len(refused), free))
         raise PartError(
             f"robustness: of {DRAWN_AGAIN} starts drawn none is free of the stops; give a smaller start= spread."
         )
@@ -113,20 +126,28 @@ class Variations:
 
     def state(self, x: Floats) -> State:
         """The start at some parameters; nothing but its displacement and speeds counts."""
-        f = self.around.freedoms
-        if not x[: 2 * f].any():
-            return self.start
         if self._last is None or self._last[0] is not x:
-            xi, eta = (self._steps * some for some in (x[:f], x[f : 2 * f]))
-            rows = self.around.answers(self.around.displaced(xi[None], eta[None])).rows[0]
-            near = self._plain and abs(x[:f]).sum() <= CLOSE
-            self._last = x, self._moved_to(rows) if near else self.around.state_of(rows)
+            self._last = x, self._states([x])[0]
         return self._last[1]
+
+    def _states(self, some: Sequence[Floats]) -> list[State]:
+        """The starts at several parameters."""
+        f = self.around.freedoms
+        moves = np.array(some)[:, : 2 * f]
+        if not moves.any():
+            return [self.start] * len(moves)
+        around = self.around
+        rows = around.answers(around.displaced(self._steps * moves[:, :f], self._steps * moves[:, f:])).rows
+        lengths = zip(abs(moves).sum(axis=1).tolist(), abs(moves[:, :f]).sum(axis=1).tolist(), rows, strict=True)
+        return [
+            self.start if not any_way else self._moved_to(y) if self._plain and far <= CLOSE else around.state_of(y)
+            for any_way, far, y in lengths
+        ]
 
     def _moved_to(self, rows: Floats) -> State:
         """The state of rows so near that no angle has passed half a turn."""
-        s, y = self.start, rows.copy()
-        r, q, v, omega = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
+        s = self.start
+        r, q, v, omega = rows[:, R:Q], rows[:, Q:V], rows[:, V:OMEGA], rows[:, OMEGA:STATE_WIDTH]
         return State(s.t, s.bodies, r, q, v, omega, s.joints, s.windings)
 
     @cached_property
@@ -144,14 +165,21 @@ class Variations:
 
     def allows(self, x: Floats) -> bool:
         """Whether a start lies beyond no stop."""
-        f = self.around.freedoms
-        if not len(self._stops) or not x[:f].any():
-            return True
+        return bool(self.allowed(x[None])[0])
+
+    def allowed(self, some: Floats) -> NDArray[np.bool_]:
+        """The same for several (k, p)."""
+        moves = some[:, : self.around.freedoms]
+        out = np.ones(len(moves), dtype=bool)
+        if not len(self._stops) or not moves.any():
+            return out
         slopes, free = self._clearance_slopes
-        nearly, moved = free + slopes @ x[:f], abs(slopes) @ abs(x[:f])
-        if abs(x[:f]).sum() <= CLOSE and (abs(nearly) >= 0.5 * moved).all():
-            return bool((nearly >= -TOUCHING).all())
-        return bool((self._clearances(x) >= -TOUCHING).all())
+        nearly, moved = free + moves @ slopes.T, abs(moves) @ abs(slopes).T
+        out &= (nearly >= -TOUCHING).all(axis=1)
+        sure = (abs(moves).sum(axis=1) <= CLOSE) & (abs(nearly) >= 0.5 * moved).all(axis=1)
+        for k in np.flatnonzero(~sure & moves.any(axis=1)):
+            out[k] = (self._clearances(some[k]) >= -TOUCHING).all()
+        return out
 
     @property
     def _stops(self) -> Any:

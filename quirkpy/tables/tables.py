@@ -118,6 +118,15 @@ class Tables(Record):
     sensor_roll: Floats  # [rad], 0: any roll (n_sensors,)
 
     @cached_property
+    def sensor_partners(self) -> tuple[tuple[int, ...], ...]:
+        """For each sensor the numbers of those that it can notice: of other bodies, and each accepts the other."""
+        body = self.site_body[self.sensor_site]
+        return tuple(
+            tuple(np.flatnonzero(accepted & (body != mine)).tolist())
+            for accepted, mine in zip(self.sensor_accepts, body, strict=True)
+        )
+
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         """Names of the moving bodies, in row order."""
         return tuple(part.name for part in self.bodies)

@@ -26,7 +26,10 @@ STRENGTH: dict[ElementKind, tuple[slice | Ints, tuple[int, ...]]] = {
 }
 #: What tables are made of, and what has been derived from it that knows no numbers.
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
-NAMES = ("body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index", "force_index")
+NAMES = (
+    "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index", "force_index",
+    "sensor_partners",
+)  # fmt: skip
 #: What others derive from a selection that knows none either.
 NUMBERLESS = ("agree", "pieces")
 #: The arrays that differ.

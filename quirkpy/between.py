@@ -110,8 +110,12 @@ class Between:
 
         Dips between the places that are looked at are followed to their bottoms, so that also a short one is found.
         """
+        return self.first_time(lambda t: margin(self.at(t)))
+
+    def first_time(self, margin: Callable[[Floats], Floats]) -> float | None:
+        """The same for a function of times (k,) -> (k,), for what states alone do not tell."""
         t = self.places
-        values = margin(self.at(t))
+        values = margin(t)
         if len(t) == 1:
             return float(t[0]) if values[0] < 0.0 else None
         lowest, bottoms = self._dips(margin, t, values)
@@ -124,11 +128,11 @@ class Between:
             if k == 0 or t[k] - t[k - 1] <= 4.0 * math.ulp(t[k]):
                 break
             t = np.linspace(t[k - 1], t[k], PLACES + 1)
-            values = margin(self.at(t))
+            values = margin(t)
         return float(t[np.argmax(values < 0.0)])
 
     def _dips(self, margin: Callable[[Floats], Floats], t: Floats, values: Floats) -> tuple[Floats, Floats]:
-        """Bottoms of the dips of a margin that may reach below zero: times, and values there (n,)."""
+        """Bottoms of the dips of a margin over times that may reach below zero: times, and values there (n,)."""
         left, right = (np.insert(values, end, np.inf)[cut] for end, cut in ((0, slice(-1)), (len(t), slice(1, None))))
         fall = np.maximum(np.where(np.isinf(left), 0.0, left), np.where(np.isinf(right), 0.0, right)) - values
         k = np.flatnonzero((values <= left) & (values <= right) & (values >= 0.0) & (values <= STEEP * fall))
@@ -136,7 +140,7 @@ class Between:
         bottoms = values[k]
         for _ in range(CLOSER if len(k) else 0):
             closer = np.linspace(low, high, PLACES + 1, axis=1)
-            found = margin(self.at(closer.ravel())).reshape(closer.shape)
+            found = margin(closer.ravel()).reshape(closer.shape)
             best, each = found.argmin(axis=1), np.arange(len(k))
             low, high = closer[each, np.maximum(best - 1, 0)], closer[each, np.minimum(best + 1, PLACES)]
             bottoms = found[each, best]

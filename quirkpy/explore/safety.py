@@ -120,7 +120,7 @@ class NoCollision(Safety):
 
 class Limit(Safety):
     """A quantity stays below a value: "speed" of any mass centre [m/s], "turning" of any body [rad/s], or "load" on
-    any joint [N or N m], of least norm where it is not unique.  Loads are looked at where the run has stored states."""
+    any joint [N or N m], of least norm where it is not unique."""
 
     what: Limited = checked(word(Limited))
     value: float = checked(positive)
@@ -128,8 +128,9 @@ class Limit(Safety):
     def first(self, run: Trajectory) -> Violation | None:
         if self.what != "load" and self._far_from(run):
             return None
-        t = self._loaded(run) if self.what == "load" else run.between.first(
-            lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0)
+        t = (
+            run.between.first_time(lambda t: self.value - heaviest(run, t)) if self.what == "load"
+            else run.between.first(lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0))
         )  # fmt: skip
         if t is None:
             return None
@@ -147,18 +148,6 @@ class Limit(Safety):
         h = np.diff(between.rows.t)[:, None]
         most = np.maximum(sizes[1:], sizes[:-1]) + 2.0 * h * np.maximum(gains[1:], gains[:-1])
         return bool(max(most.max(initial=0.0), sizes.max(initial=0.0)) < self.value)
-
-    def _loaded(self, run: Trajectory) -> float | None:
-        """When a joint load first passes the limit [s]."""
-        over = [k for k in range(len(run.t)) if loads(run, run._state(k)).sizes.max(initial=0.0) > self.value]
-        if not over or over[0] == 0:
-            return float(run.t[0]) if over else None
-        low, high = float(run.t[over[0] - 1]), float(run.t[over[0]])
-        while high - low > LOCATED * (high - low + float(np.ptp(run.t))):
-            middle = 0.5 * (low + high)
-            within = loads(run, run.at(middle)).sizes.max(initial=0.0) <= self.value
-            low, high = (middle, high) if within else (low, middle)
-        return high
 
 
 class KeepOut(Safety):
@@ -197,10 +186,6 @@ class KeepOut(Safety):
 
 
 # --- what happens along a motion --------------------------------------------------------------------------------------
-#: A joint load is found to have passed a limit to this share of the duration of the run.
-LOCATED = 1e-9
-
-
 def rates(states: Floats, what: Limited) -> Floats:
     """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k, n)."""
     columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
@@ -221,10 +206,16 @@ def loads(run: Trajectory, state: State) -> Loads:
     return Loads(tuple(found), np.array(sizes))
 
 
+def heaviest(run: Trajectory, t: Floats) -> Floats:
+    """The largest load on any joint at some times of a run (k,)."""
+    return np.array([loads(run, run.at(float(x))).sizes.max(initial=0.0) for x in t])
+
+
 def peak(run: Trajectory, what: Limited) -> float:
-    """The highest speed, rate of turning, or joint load of the states that a motion has stored."""
+    """The highest speed or rate of turning of the states that a motion has stored; or the highest joint load, between
+    them as well, wherever safety looks at it."""
     if what == "load":
-        return max(float(loads(run, run._state(k)).sizes.max(initial=0.0)) for k in range(len(run.t)))
+        return float(heaviest(run, run.between.places).max())
     return float(rates(run.course.states[:, :-1], what).max(initial=0.0))
 
 

@@ -65,6 +65,19 @@ def test_loads_are_passed_where_they_are() -> None:
     assert math.asin(-state[2]) == pytest.approx(at, abs=1e-7)
 
 
+def test_a_load_is_passed_by_a_hair_between_two_rows() -> None:
+    """It is largest at the lowest point, m g + 2 m g / 1.1, where no row of the run need lie."""
+    run, most = swung(), G * (1.0 + 2.0 / 1.1)
+    lowest = next(t for t in np.linspace(0.0, 2.0, 20001) if run.at(float(t))["ball"].position[0] <= 0.0)
+    stored = max(np.linalg.norm(run["hinge"].reaction[:, :3], axis=1))
+    share = 0.5 * (1.0 + stored / most)
+    assert stored < share * most
+    assert qp.Limit("load", 1.00001 * most).first(run) is None
+    found = qp.Limit("load", share * most).first(run)
+    assert found is not None
+    assert found.t == pytest.approx(lowest, abs=0.05)
+
+
 @pytest.mark.parametrize("carried", [False, True])
 def test_cones_are_entered_where_they_are(carried: bool) -> None:
     """A ball falls through a narrow cone about x, from a point on the ground or on a body at rest."""

@@ -10,17 +10,20 @@ import numpy as np
 
 from quirkpy.collision import Clearances, clearances
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.solids import REACH
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import Floats, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
+from quirkpy.skins import solids_of
 from quirkpy.state import State
 from quirkpy.tables.merge import turned
-from quirkpy.tables.tables import IMAGE
+from quirkpy.tables.tables import IMAGE, Tables
 from quirkpy.trajectory import Trajectory
 
 Limited: TypeAlias = Literal["speed", "turning", "load"]
+Extent: TypeAlias = Literal["centres", "balls"]
 
 
 class Violation(NamedTuple):
@@ -151,29 +154,44 @@ class Limit(Safety):
 
 
 class KeepOut(Safety):
-    """A cone that stays clear: no mass centre of another body comes within `half_angle` [rad] of the z axis of a site,
-    nearer than `length` [m]."""
+    """A cone that stays clear: no other body comes within `half_angle` [rad] of the z axis of a site, nearer than
+    `length` [m].  of: "centres", mass centres count alone; or "balls", so does what lies around them, as far as the
+    shape of a body reaches."""
 
     site: Site = checked(instance(Site))
     half_angle: float = checked(positive)
     length: float = checked(positive, default=1.0)
+    of: Extent = checked(word(Extent), default="centres")
 
     def first(self, run: Trajectory) -> Violation | None:
-        name, bodies = self.site.body.name, list(run.system.bodies)
+        name, bodies, t = self.site.body.name, list(run.system.bodies), run.system.tables
         others = [k for k, body in enumerate(bodies) if body != name]
+        fixed = [body for body in t.fixed if name in bodies and body != GROUND]  # what stands still may come in sight
+        names = [*(bodies[k] for k in others), *(body.name for body in fixed)]
+        places = np.array([body.position for body in fixed]).reshape(-1, 3)
+        reach = self._reach(t, names)
 
         def margins(states: Floats) -> Floats:
             """How far outside of the cone, or beyond its end, each other body is: below zero inside (k, others)."""
-            d = states[:, others, R:Q] - self._placed(states, bodies)[:, None, :3]
-            along = np.einsum("koi,ki->ko", d, self._placed(states, bodies)[:, 3:])
-            far = np.linalg.norm(d, axis=2)
-            return np.asarray(np.maximum(far * np.cos(self.half_angle) - along, far - self.length))
+            at = np.concatenate([states[:, others, R:Q], np.tile(places, (len(states), 1, 1))], axis=1)
+            placed = self._placed(states, bodies)
+            d = at - placed[:, None, :3]
+            along, far = np.einsum("koi,ki->ko", d, placed[:, 3:]), np.linalg.norm(d, axis=2)
+            across, c, s = np.sqrt(np.maximum(far**2 - along**2, 0.0)), np.cos(self.half_angle), np.sin(self.half_angle)
+            beside = np.where(along * c + across * s > 0.0, across * c - along * s, far)  # its side, or its tip
+            return np.asarray(np.maximum(beside, far - self.length) - reach)
 
-        t = run.between.first(lambda states: margins(states).min(axis=1, initial=np.inf))
-        if t is None:
+        first = run.between.first(lambda states: margins(states).min(axis=1, initial=np.inf))
+        if first is None:
             return None
-        inside = bodies[others[int(np.argmin(margins(run.between.at(np.array([t])))[0]))]]
-        return Violation("enters a cone that must stay clear", t - float(run.t[0]), (inside, name))
+        inside = names[int(np.argmin(margins(run.between.at(np.array([first])))[0]))]
+        return Violation("enters a cone that must stay clear", first - float(run.t[0]), (inside, name))
+
+    def _reach(self, t: Tables, names: Sequence[str]) -> Floats:
+        """How far from its mass centre what counts of each body reaches [m] (n,)."""
+        known, solids = solids_of(t) if self.of == "balls" else ((), None)
+        far = {} if solids is None else dict(zip(known, solids.numbers[:, REACH].tolist(), strict=True))
+        return np.array([far.get(name, 0.0) for name in names])
 
     def _placed(self, states: Floats, bodies: list[str]) -> Floats:
         """Origin and z axis of the site in N (k, 6)."""

@@ -92,6 +92,25 @@ def test_cones_are_entered_where_they_are(carried: bool) -> None:
     assert found.parts == ("ball", "host")
     assert 1.0 - 0.5 * G * found.t**2 == pytest.approx(1.5 * math.tan(0.01), abs=1e-6)
     assert qp.KeepOut(site, half_angle=0.01, length=1.4).first(run) is None
+    touched = qp.KeepOut(site, half_angle=0.01, length=3.0, of="balls").first(run)
+    assert touched is not None
+    high = 1.0 - 0.5 * G * touched.t**2  # of a centre that is a radius of 0.1 m beside the cone
+    assert high * math.cos(0.01) - 1.5 * math.sin(0.01) == pytest.approx(0.1, abs=1e-6)
+    assert qp.KeepOut(site, half_angle=0.01, length=1.41, of="balls").first(run) is not None
+    assert qp.KeepOut(site, half_angle=0.01, length=1.39, of="balls").first(run) is None
+
+
+@pytest.mark.parametrize(("of", "reach"), [("centres", 0.0), ("balls", 0.1)])
+def test_what_stands_still_comes_into_sight(of: qp.explore.safety.Extent, reach: float) -> None:
+    """A camera turns at 1 rad/s from x to y, where a fixed ball stands a metre away."""
+    post = qp.Body.sphere("post", 0.1, 1.0, position=(0.0, 1.0, 0.0), fixed=True)
+    host = qp.Body.sphere("host", 0.1, 1.0, angular_velocity=(0.0, 0.0, 1.0))
+    site = host.site("eye", z=(1.0, 0.0, 0.0), x=(0.0, 1.0, 0.0))
+    run = qp.Multibody(post, host).simulate(2.0)
+    found = qp.KeepOut(site, half_angle=0.3, length=2.0, of=of).first(run)
+    assert found is not None
+    assert found.parts == ("post", "host")
+    assert found.t == pytest.approx(0.5 * math.pi - 0.3 - math.asin(reach), abs=1e-6)
 
 
 def test_pieces_part_where_they_do() -> None:

@@ -47,7 +47,8 @@ clean:  ## Remove all that make has made, .venv included
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 # --- setting up: a stamp per kind of installation; a changed setup.cfg installs again --------------------
-# $(call install,what): quiet when it succeeds, all of pip's words when it fails
+# $(call install,what): quiet when it succeeds, all of pip's words when it fails; a comma in `what` would end it
+comma := ,
 install = @echo "Installing $(1) into $(VENV) ..."; \
 	words=$$($(PY) -m pip install --disable-pip-version-check --editable "$(1)" 2>&1) \
 	|| { printf '%s\n' "$$words"; exit 1; }
@@ -62,7 +63,7 @@ $(VENV)/package.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
 	@touch $@
 
 $(VENV)/run.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
-	$(call install,.[plots,report])
+	$(call install,.[plots$(comma)report])
 	@touch $@ $(VENV)/package.stamp
 
 $(VENV)/dev.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp

@@ -102,6 +102,18 @@ def test_make_knows_target(target: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_make_installs_extras_that_exist(target: str) -> None:
+    """As pip takes them: a comma cuts what make hands to a macro, and `make run` once asked for ".[plots"."""
+    words = run(["make", "--dry-run", "--always-make", target], ROOT).stdout
+    wanted = re.findall(r'--editable "(.*?)"', words)
+    assert bool(wanted) == (target not in ("clean", "help"))
+    for place in wanted:
+        extras = re.fullmatch(r"\.(?:\[(\w+(?:,\w+)*)\])?", place)
+        assert extras, place
+        assert set((extras[1] or "").split(",")) <= {"", *EXTRAS}
+
+
 # --- building and installing ----------------------------------------------------------------------
 
 

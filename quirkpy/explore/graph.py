@@ -378,8 +378,9 @@ class ReconfigurationGraph:
         rests = {key: node.rest for key, node in self.nodes.items()}
         moving = in_order(self, side is not None)
         motions = progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
-        data, beside = report_graph.graph_page(self, rests, motions, report.beside(path, side))
-        report.save(path, data, graphs.text(self))
+        words = graphs.text(self)
+        data, beside = report_graph.graph_page(self, rests, motions, words, report.beside(path, side))
+        report.save(path, data, words)
         if side is not None:
             report_graph.save_beside(side, beside)
         return None

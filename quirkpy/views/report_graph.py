@@ -18,14 +18,14 @@ from quirkpy.parts.checks import Floats
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
-from quirkpy.views.report import as_script, bodies_of, motion_of, named, rounded, tolerances_of
+from quirkpy.views.report import as_script, bodies_of, motion_of, named, page, rounded, tolerances_of
 
 #: Frames of edges by number, one of each outcome.
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
 #: Words that come again and again, with their numbers, by kind.
 Words: TypeAlias = dict[str, dict[str, int]]
 #: Bytes that a page holds at most beside the library that draws; motions that would not fit go into the side file.
-WHOLE = 7_500_000
+WHOLE = 7_900_000
 #: Keyframes of the motion of an edge at most.
 MOST = 250
 #: Motions around a shape that are shown, the slowest first.
@@ -37,10 +37,12 @@ ROUNDING = 1e-12
 
 
 def graph_page(
-    graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium], motions: Motions, side: str | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium], motions: Motions, words: str = "",
+    side: str | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
     """All that the page of a study shows, and what goes beside it; rests: of nodes, by key; motions: of edges, by their
-    number, one for each outcome; side: the name of the file beside the page, if there shall be one."""
+    number, one for each outcome; words: the same for who reads without scripts; side: the name of the file beside the
+    page, if there shall be one."""
     study = graph.study
     tables: Words = {"pairs": {}, "options": {}, "reasons": {}, "potentials": {}}
     for potential in study.potentials:
@@ -53,7 +55,7 @@ def graph_page(
         "tables": {kind: list(words) for kind, words in tables.items()}, "costs": costs_of(graph),
         "near": [list(miss) for miss in graph.near_misses],
     }  # fmt: skip
-    room = WHOLE - len(as_script(whole).encode())
+    room = WHOLE - len(page(whole, words, "").encode())
     inside, beside = shared_out(graph, motions, side is not None, room)
     return whole | {"motions": inside, "beside": sorted(map(int, beside)), "side": side}, beside
 
@@ -172,7 +174,7 @@ def shared_out(
     taken = 0
     for number, found in motions:
         made = [None if frames is None else motion_of(frames, tolerances, MOST) for frames in found]
-        size = len(json.dumps(made))
+        size = len(json.dumps({number: made, "beside": number}))
         if graph.edges[number].kind in SHOWN and taken + size <= room:
             inside[str(number)] = made
             taken += size

@@ -333,8 +333,26 @@ def test_what_has_no_room_goes_beside(graph: ReconfigurationGraph) -> None:
     inside, beside = report_graph.shared_out(graph, found, True, 0)
     assert inside == {}
     assert sorted(map(int, beside)) == sorted(number for number, _ in found)
-    half, _ = report_graph.shared_out(graph, found, False, len(json.dumps(beside[str(found[0][0])])))
+    first = {found[0][0]: beside[str(found[0][0])], "beside": found[0][0]}  # with its number, here and where it is told
+    half, _ = report_graph.shared_out(graph, found, False, len(json.dumps(first)))
     assert 0 < len(half) < len(list(graph.moves()))
+
+
+@pytest.mark.parametrize("words", ["", "said " * 2000])
+def test_a_page_is_no_larger_than_it_may_be(
+    graph: ReconfigurationGraph, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever else it holds; half of the motions find room."""
+    rests = {key: node.rest for key, node in graph.nodes.items()}
+    found = list(frames_of_edges(graph, in_order(graph, False), LENGTH, ANGLE))
+    sizes = [
+        len(report.page(report_graph.graph_page(graph, rests, some, words)[0], words, "").encode())
+        for some in ([], found)
+    ]
+    monkeypatch.setattr(report_graph, "WHOLE", sum(sizes) // 2)
+    data, _ = report_graph.graph_page(graph, rests, found, words)
+    assert 0 < len(data["motions"]) < len(found)
+    assert sizes[0] < len(report.page(data, words, "").encode()) <= sum(sizes) // 2
 
 
 def test_the_best_edges_come_first(graph: ReconfigurationGraph) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx
+import pydot
 import pytest
 
 import quirkpy as qp
@@ -67,7 +68,6 @@ Lines = list[tuple[tuple[str, ...], dict[str, str]]]  # the node or the two ends
 
 
 def by_pydot(path: Path) -> Lines:
-    pydot = pytest.importorskip("pydot")
     (read,) = pydot.graph_from_dot_file(path, encoding="utf-8")
     nodes = [((node.get_name(),), node.get_attributes()) for node in read.get_nodes()]
     return nodes + [((e.get_source(), e.get_destination()), e.get_attributes()) for e in read.get_edges()]

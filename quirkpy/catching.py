@@ -13,14 +13,17 @@ from quirkpy.kernels.arrays import STATE_WIDTH, V, pack, state_rows
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.ledger import hold_momentum
-from quirkpy.kernels.projection import project
+from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
+from quirkpy.vicinity import apart
 
 #: What moves slower than this beside its whole is at rest [m/s or rad/s].
 STILL = 1e-12
+#: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way as small as that.
+NEARER = 20
 
 
 class Catch(NamedTuple):
@@ -33,8 +36,8 @@ class Catch(NamedTuple):
 
 
 def catch(clusters: Clusters, state: State) -> Catch:
-    """Poses onto the joints, then velocities, each by the smallest change in the metric of kinetic energy: a plastic
-    impact, in which everything keeps moving as far as the joints allow.
+    """Poses onto the joints, to the nearest, then velocities, each by the smallest change in the metric of kinetic
+    energy: a plastic impact, in which everything keeps moving as far as the joints allow.
 
     Stops that hold, and those beyond which the joints would bring the pose, take part: they push, and never pull; which
     of them hold on depends on what acts then.  What hangs together without the ground keeps its angular momentum, which
@@ -43,7 +46,7 @@ def catch(clusters: Clusters, state: State) -> Catch:
     hold = Hold(clusters, state)
     before, holding = hold.rows, np.array([label in state.held for label in hold.engine.stops], dtype=bool)
     while True:
-        posed, moved = hold.onto(before, holding)
+        posed, moved = hold.nearest(before, holding)
         beyond = ~holding & (clearances(hold.instant(posed))[0] < -TOUCHING)
         if not beyond.any():
             break
@@ -81,6 +84,21 @@ class Hold:
     def instant(self, rows: Floats) -> Instant:
         """The same, ready for the kernels."""
         return self.state_of(rows).instant()
+
+    def nearest(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
+        """As `onto`, at the nearest pose of all, whichever way the rows of the joints are written: on along them by what
+        of the way back lies along them, again and again.  (What joints do by themselves is no part of it.)"""
+        after, moved = self.onto(rows, holding)
+        for _ in range(NEARER):
+            back, none = after.copy(), after.copy()
+            back[:-1, V:], none[:-1, V:] = apart(after, rows)[:-1], 0.0
+            along = self.onto(back, holding)[0][:, V:] - self.onto(none, holding)[0][:, V:]
+            if abs(along).max(initial=0.0) <= STILL:
+                break
+            after[:, V:] = along
+            move_on(after)
+            after, _ = self.onto(after, holding)
+        return after, moved
 
     def onto(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
         """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and how far poses and velocities were

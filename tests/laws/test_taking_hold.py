@@ -10,8 +10,10 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.parts.checks import Floats
+from quirkpy.parts.joint import PlacedJoint
 from quirkpy.quat import matrix
-from tests.random_systems import compatible, velocities, weighted_rows
+from quirkpy.vicinity import apart
+from tests.random_systems import allowed_directions, compatible, masses, velocities, weighted_rows
 
 SIDE, ARMS = 0.1, 4
 UP = (0.0, 0.0, 1.0)
@@ -82,6 +84,28 @@ def test_what_floats_keeps_its_momenta_though_the_pose_snaps(seed: int) -> None:
     np.testing.assert_allclose(
         momenta(system, went_on.final)[3:], momenta(system, system.initial)[3:], rtol=0.0, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_pose_that_snaps_is_the_nearest_whichever_way_its_joints_are_written(seed: int) -> None:
+    """What is left of the way back is at right angles to all that the joints allow; and bodies, and the ends of joints,
+    may change places."""
+    system, names = ring(seed, slack=0.0, miss=0.01)
+    joints = [*(f"hinge {k}" for k in range(ARMS)), *names]
+    caught = system.choosing(joints, ()).caught()
+    assert caught.moved[0] > 1e-3
+    back = apart(*(np.concatenate([s.r, s.q], axis=1) for s in (caught.state, system.initial))).reshape(-1)
+    mass, along = masses(system), allowed_directions(system.choosing(joints, ()), caught.state)
+    assert abs(along.T @ mass @ back).max() < 1e-11
+    bodies = [part for part in system.parts if isinstance(part, qp.Body)]
+    turned = [
+        dataclasses.replace(part, first=part.second, second=part.first)
+        for part in system.tables.joints if isinstance(part, PlacedJoint)
+    ]  # fmt: skip
+    other = qp.Multibody(*bodies[::-1], candidates=turned, start=system.initial).choosing(joints, ()).caught().state
+    for name in caught.state.bodies:
+        np.testing.assert_allclose(other[name].position, caught.state[name].position, rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(other[name].velocity, caught.state[name].velocity, rtol=0.0, atol=1e-9)
 
 
 def test_no_pose_is_beyond_a_stop_and_none_is_moved_that_is_not() -> None:

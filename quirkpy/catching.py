@@ -86,7 +86,7 @@ class Hold:
         return self.state_of(rows).instant()
 
     def nearest(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """As `onto`, at the nearest pose of all, whichever way the rows of the joints are written: on along them by what
+        """As `onto`, at the nearest pose of all, whichever way rows of the joints are written: on along them by what
         of the way back lies along them, again and again.  (What joints do by themselves is no part of it.)"""
         after, moved = self.onto(rows, holding)
         for _ in range(NEARER):

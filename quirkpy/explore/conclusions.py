@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from quirkpy.explore.assembly import assembled, released
 from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.choosing import clusters
 from quirkpy.explore.graph import Node, Outcome, node_record
 from quirkpy.explore.options import Free, Hinge, Lock, mated
-from quirkpy.explore.runner import Record, assembled, released
+from quirkpy.explore.runner import Record
 from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether, largest_first, smallest
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Symmetry

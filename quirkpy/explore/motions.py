@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quirkpy.equilibrium import Equilibrium, certify
+from quirkpy.explore.assembly import assembled
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.plan import COSTS
-from quirkpy.explore.runner import assembled, begin, motions
+from quirkpy.explore.runner import begin, motions
 from quirkpy.frames import Frames, frames_of
 from quirkpy.multibody import Multibody
 from quirkpy.trajectory import Trajectory

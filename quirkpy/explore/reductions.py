@@ -14,10 +14,11 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from quirkpy.explore.assembly import firmest
 from quirkpy.explore.choices import Carried, Choice, Link, Reduction
 from quirkpy.explore.conclusions import Form, Place, Rules, place_of
 from quirkpy.explore.graph import Node, Outcome
-from quirkpy.explore.runner import UNMET, Record, firmest
+from quirkpy.explore.runner import UNMET, Record
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Carrier, Symmetry
 from quirkpy.parts.checks import Floats, shown

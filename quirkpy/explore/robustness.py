@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quirkpy.course import Stop
+from quirkpy.explore.assembly import assembled, released
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
 from quirkpy.explore.explorer import Sent, check_workers, killed, pool_for, workers_of
 from quirkpy.explore.graph import Node
 from quirkpy.explore.identity import NEAR, poses_of
 from quirkpy.explore.journal import Journal
-from quirkpy.explore.runner import Ended, assembled, follow, judged, released, rigid, rule_of, uninterrupted
+from quirkpy.explore.runner import Ended, follow, judged, rigid, rule_of, uninterrupted
 from quirkpy.explore.safety import judge
 from quirkpy.explore.study import Study
 from quirkpy.explore.variations import Variations

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.analysis import residual
-from quirkpy.catching import Catch, clearances
+from quirkpy.catching import Catch
 from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, certify
+from quirkpy.explore.assembly import (
+    assembled,
+    caught_in,
+    firmest,
+    holding_system,
+    lock_in_range,
+    locks,
+    misfit,
+    parts_of,
+    released,
+)
 from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
 from quirkpy.explore.identity import poses_of
@@ -23,13 +33,12 @@ from quirkpy.multibody import Multibody
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
-from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
 from quirkpy.settle import Rule, nudged, run_to_rest, settle
 from quirkpy.simulate import Settings
-from quirkpy.state import MEETING_TOLERANCE, State
+from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 
@@ -101,114 +110,6 @@ def record_of(study: Study, found: Equilibrium, links: tuple[Link, ...], potenti
     frequencies = tuple(mode.frequency for mode in found.modes)
     node = Node(0, rest_at(s.bodies, s.r, s.q), kept, found.verdict, found.reason, found.energy, frequencies, potential)
     return node_record(node)
-
-
-def released(study: Study, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
-    """The links that stay: those in range, and those that alone hold their bodies; a connector that has opened lets go
-    where others hold the two bodies together."""
-    near = {pair for pair, _ in study.in_range(state)}
-    return tuple(link for link in links if link.pair in near or not _bridged(study, links, link, near))
-
-
-def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
-    """Whether locks in range lead from one body of a link to the other."""
-    ends = {other.pair: study.ends(other.pair) for other in links}
-    reached, before = {ends[link.pair][0]}, 0
-    locks = [ends[other.pair] for other in links if other.pair in near and _locks(study, other)]
-    while len(reached) > before:
-        before = len(reached)
-        for a, b in locks:
-            if a in reached or b in reached:
-                reached |= {a, b}
-    return ends[link.pair][1] in reached
-
-
-def _locks(study: Study, link: Link) -> bool:
-    return study.freedoms(link.pair, link.roll, study.option(study.pairs[link.pair], link.option)) == 0
-
-
-# --- putting systems together -----------------------------------------------------------------------------------------
-def assembled(
-    study: Study, links: Sequence[Link], state: State, potential: str | None, before: Multibody | None = None
-) -> Multibody:
-    """The system with some pairs held and a potential; what a system before has held already goes on so."""
-    forces, kept = study.forces[potential] if potential is not None else (), {}
-    if before is not None:
-        kept = {part.name: part for part in before.parts if isinstance(part, BaseJoint | Force)}
-    joints = [kept.get(part.name, part) for part in parts_of(study, links, state)]
-    return Multibody(*study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state)
-
-
-def lock_in_range(
-    study: Study, state: State, held: tuple[Link, ...], met: Iterable[int] = ()
-) -> tuple[tuple[Link, ...], Catch]:
-    """Further links: locks on the pairs in range, and on those that an event has found so, as a set; or one after the
-    other, as far as they fit, where they do not all.  The state on all of them.
-
-    Taking hold may bring further pairs into range.
-    """
-    new: list[Link] = []
-    caught, tried = Catch(state, 0.0, np.zeros(2)), {link.pair for link in held}
-    first = [firmest(study, *at) for at in study.in_range(state, met) if at[0] not in tried]
-    together = [link for link in first if link is not None]
-    fits = caught_by(study, [*held, *together], state) if len(together) > 1 else None
-    if fits is not None:
-        new, caught = together, fits
-        tried |= {link.pair for link in together}
-    while True:
-        near = [at for at in study.in_range(caught.state, () if new else met) if at[0] not in tried]
-        if not near:
-            return tuple(new), caught
-        pair, roll = near[0]
-        tried.add(pair)
-        link = firmest(study, pair, roll)
-        fits = None if link is None else caught_by(study, [*held, *new, link], caught.state)
-        if link is not None and fits is not None:
-            new.append(link)
-            caught = Catch(fits.state, caught.loss + fits.loss, np.maximum(caught.moved, fits.moved))
-
-
-def firmest(study: Study, pair: int, roll: int) -> Link | None:
-    """A pair held by the option that leaves it the fewest freedoms; None where no option joins it."""
-    joining = [option for option in study.options_of(study.pairs[pair]) if option.joins]
-    option = min(joining, key=lambda option: study.freedoms(pair, roll, option), default=None)
-    return None if option is None else Link(pair, roll, option.label)
-
-
-def caught_by(study: Study, links: Sequence[Link], state: State) -> Catch | None:
-    """The state on the joints of some links, or None where they cannot all be met."""
-    universe = Multibody(*study.system.parts, candidates=parts_of(study, links), start=state)
-    return caught_in(holding_system(study, universe, links))
-
-
-def parts_of(study: Study, links: Iterable[Link], state: State | None = None) -> list[Any]:
-    """The joints of some links, their stops, and what else holds them, taking hold at a state."""
-    out: list[Any] = []
-    for link in links:
-        option = study.option(study.pairs[link.pair], link.option)
-        parts = study.joint_parts(link.pair, link.roll, option)
-        out += parts if state is None else option.hold(parts, state)
-    return out
-
-
-def holding_system(study: Study, universe: Multibody, links: Iterable[Link]) -> Multibody:
-    """Of all that may act, the joints of the system and those of some links, with their stops, and no other force."""
-    parts = [*study.system.parts, *parts_of(study, links)]
-    held = [part.name for part in parts if isinstance(part, BaseJoint | JointStop)]
-    return universe.choosing(held, ())
-
-
-def caught_in(system: Multibody) -> Catch | None:
-    """The state of a system on its joints and within their stops, or None where they cannot all be met."""
-    caught = system.caught()
-    return caught if misfit(system, caught.state) <= MEETING_TOLERANCE else None
-
-
-def misfit(system: Multibody, state: State) -> float:
-    """How far the ends of any joint are apart, or a joint is beyond a stop [m], [rad]."""
-    at = state.instant(system.selection)
-    gaps = [gap.size for gap in residual(at).gaps.values()]
-    return max([*gaps, *(-clearances(at)[0]).tolist()], default=0.0)
 
 
 # --- one choice -------------------------------------------------------------------------------------------------------
@@ -372,7 +273,7 @@ def follow(
         if ended.violation is not None or found.verdict != "stopped":
             return ended._replace(found=found)
         closed = met_pairs(study, found)  # what was a hinge until now becomes a lock
-        held = tuple(link for link in ended.links if link.pair not in closed or _locks(study, link))
+        held = tuple(link for link in ended.links if link.pair not in closed or locks(study, link))
         new, caught = lock_in_range(study, found.state, held, closed)
         met = tuple((found.state.t, study.pairs[link.pair].name) for link in new)
         if new:

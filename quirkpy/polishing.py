@@ -18,6 +18,9 @@ NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
 #: A stiffness counts as zero below this share of the largest, below so many times what its differences leave in doubt,
 #: and below this [1/s2], by which nothing would move within years.
 ZERO, DOUBTS, NONE = 1e-11, 10.0, 1e-18
+#: So it does below this share of the largest acceleration that loads would give without joints, per metre or radian:
+#: where they cancel, that is their rounding, a few 1e-15, over the way of a probe.
+CANCELLED = 1e-10
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
 ROUNDING = 1e-6
 #: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
@@ -117,5 +120,5 @@ def pseudo_inverse(around: Vicinity) -> Floats:
 def unknown_below(around: Vicinity, along: Floats) -> Floats:
     """What the stiffness along some directions of length one (f, k) must exceed not to count as zero (k,)."""
     doubt = around.stiffness.doubt @ along
-    least = max(ZERO * float(around.principal[1].max(initial=0.0)), NONE)
+    least = max(ZERO * float(around.principal[1].max(initial=0.0)), CANCELLED * around.loading, NONE)
     return np.maximum(least, DOUBTS * np.sqrt((doubt * doubt).sum(axis=0)))

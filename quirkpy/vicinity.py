@@ -227,9 +227,11 @@ class Vicinity:
     @cached_property
     def loading(self) -> float:
         """The largest acceleration that the loads would give a body without joints, and the turning of the whole one
-        that is carried along [m/s2], [rad/s2]."""
-        _, back = equation.mass_roots(self.at)
-        free = np.einsum("nij,njk,nk->ni", back, back, equation.applied_forces(self.at))
+        that is carried along [m/s2], [rad/s2]; bodies that are locked together count one by one, since what cancels
+        within a cluster leaves its rounding."""
+        at = self.at if self.entry.merger is None else self.state.instant(self.clusters.selection)
+        _, back = equation.mass_roots(at)
+        free = np.einsum("nij,njk,nk->ni", back, back, equation.applied_forces(at))
         return float(abs(free).max(initial=0.0) + abs(self.whole.centripetal(self.rows)).max(initial=0.0))
 
     @cached_property

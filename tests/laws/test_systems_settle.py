@@ -200,6 +200,27 @@ def test_a_hinge_of_what_floats_that_only_damping_acts_on_is_neutral(driven: tup
             assert not sprung or found.state[f"h{k}"].angle == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_cancels_within_locked_bodies_moves_no_hinge_between_them(seed: int) -> None:
+    """Strained springs inside of two clusters: what they leave by rounding is neither a pull nor a stiffness."""
+    rng = np.random.default_rng(seed)
+    turn, shift = Rotation.random(random_state=seed), rng.normal(size=3)
+    places = np.array([(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.1, 0.1, 0.0), (0.2, 0.1, 0.0)])
+    a, b, c, d = (
+        qp.Body.box(name, (0.1, 0.1, 0.1), 1.0, position=turn.apply(r) + shift, orientation=turn)
+        for name, r in zip("abcd", places)
+    )
+    locks = qp.Fixed("ab", a, b), qp.Fixed("cd", c, d)
+    hinge = qp.Revolute("hinge", b.site("edge", at=(0.05, 0.05, 0.0)), c.site("edge", at=(0.05, -0.05, 0.0)))
+    springs = [
+        qp.Spring(f"{x.name}{y.name} spring", x, y, stiffness=0.02, rest_length=rest)
+        for x, y, rest in ((a, b, 0.0), (c, d, 0.4))
+    ]
+    found = qp.Multibody(a, b, c, d, *locks, hinge, *springs, qp.ViscousHinges(2e-4)).settle()
+    assert (found.verdict, found.reason, found.run) == ("stable", "all that can move is neutral", None)
+    assert len(found.neutral) == 7
+
+
 @pytest.mark.parametrize("driven", [(False,), (True, False), (False, True, False)])
 def test_where_damping_alone_stops_a_hinge_is_told_long_before_it_stops(driven: tuple[bool, ...]) -> None:
     """Beside a run of twice the time and more, which stops there."""

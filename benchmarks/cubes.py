@@ -82,10 +82,11 @@ def chosen(rtol: float, method: Method = "dop853") -> Run:
     settings = Settings(rtol, rtol, "project", "free", method, None, "ends", None)
     start, turns = State.written(tables.select()), itertools.cycle(enumerate(EDGES))
 
+    ready = [Clusters(tables.select([f"hinge {k}"], [f"damper {k}", f"well {k}"])) for k in range(len(EDGES))]
+
     def run() -> float:
         k, (edge, _) = next(turns)
-        selection = tables.select([f"hinge {k}"], [f"damper {k}", f"well {k}"])
-        course = Driver(Clusters.of(selection), start, LONGEST, stop, settings).run()
+        course = Driver(ready[k], start, LONGEST, stop, settings).run()
         x, y, z = course.states[-1, 0, :3]
         return turned(np.array([x, edge[1] * y + edge[2] * z]))
 

@@ -58,13 +58,6 @@ class Clusters:
         if engine is not None:
             self._engines[False], self.merger = [engine], None
 
-    @classmethod
-    def of(cls, selection: Selection) -> Clusters:
-        """Those of a selection, made once: the next run finds its engine warm."""
-        made: Clusters = selection.derived.setdefault("clusters", None) or cls(selection)
-        selection.derived["clusters"] = made
-        return made
-
     @property
     def engine(self) -> Engine:
         """Of all bodies one by one."""

@@ -90,7 +90,7 @@ class Multibody:
     @cached_property
     def clusters(self) -> Clusters:
         """What acts, made ready for runs: bodies that locks hold together move as one."""
-        return Clusters.of(self.selection)
+        return Clusters(self.selection)
 
     @cached_property
     def initial(self) -> State:
@@ -133,9 +133,12 @@ class Multibody:
         return self._starting(state)
 
     def _starting(self, state: State) -> Multibody:
-        """The same tables with another start, which is checked."""
+        """The same tables with another start, which is checked; what acts is the same, and its engine warm."""
         out = object.__new__(Multibody)
-        vars(out).update(parts=self.parts, candidates=self.candidates, _start=state, tables=self.tables)
+        vars(out).update(
+            parts=self.parts, candidates=self.candidates, _start=state, tables=self.tables, selection=self.selection,
+            clusters=self.clusters,
+        )  # fmt: skip
         check_meeting(out._instant(None))
         return out
 

@@ -266,7 +266,7 @@ class _Own:
         m.elements.numbers[:] = t.element_numbers
         m.schedules.knots[:, 1:] = t.knot_value
         self.engine.selection = system.selection
-        system.selection.derived["clusters"] = Clusters(system.selection, self.engine)
+        vars(system)["clusters"] = Clusters(system.selection, self.engine)
 
 
 def _nudged_start(study: Study, system: Multibody, nudge: tuple[float, int] | None) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -48,7 +49,8 @@ class PythonParts:
     def open(self) -> None:
         """Let kernels ask."""
         if self._pointer is None:
-            self._pointer = SIGNATURE(self._answer)  # lives as long as its address is in use
+            me = weakref.proxy(self)  # which a method of its own would keep
+            self._pointer = SIGNATURE(lambda what: me._answer(what))  # lives as long as its address is in use
             self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
 
     def _answer(self, what: int) -> int:

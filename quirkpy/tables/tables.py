@@ -43,8 +43,6 @@ NOT_IN_TREE, ONWARDS, BOTH_WAYS = range(3)
 TURN, SLIDE = 0, 1
 #: schedule_kind.
 HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
-#: How many selections of a universe are kept for the next one who asks.
-SELECTIONS_KEPT = 16
 #: Width of element_numbers: the widest element, a bushing.
 ELEMENT_WIDTH = 42
 
@@ -180,21 +178,12 @@ class Tables(Record):
         forces: Iterable[str] | None = None,
         parameters: Parameters | None = None,
     ) -> Selection:
-        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild.
-
-        The selections asked for last are kept, with what runs have derived from them.
-        """
+        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild."""
         if parameters:
             return self.with_parameters(parameters).select(joints, forces)
-        wanted = _names("joint", joints), _names("force", forces)
-        made = self._selections.pop(wanted, None)
-        if made is None:
-            joint_rows = self._acting(_chosen("joint", self.joint_index, wanted[0]))
-            made = Selection(self, joint_rows, _chosen("force", self.force_index, wanted[1]))
-            check_frame([self.forces[k] for k in made.forces])
-        self._selections[wanted] = made  # the last asked for comes last
-        if len(self._selections) > SELECTIONS_KEPT:
-            del self._selections[next(iter(self._selections))]
+        joint_rows = self._acting(_chosen("joint", self.joint_index, joints))
+        made = Selection(self, joint_rows, _chosen("force", self.force_index, forces))
+        check_frame([self.forces[k] for k in made.forces])
         return made
 
     @cached_property
@@ -208,11 +197,6 @@ class Tables(Record):
         root[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, np.sqrt(moments), directions)
         back[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, 1.0 / np.sqrt(moments), directions)
         return root, back
-
-    @cached_property
-    def _selections(self) -> dict[Any, Selection]:
-        """Names of joints and forces -> a selection, those asked for last."""
-        return {}
 
     def _acting(self, chosen: Ints) -> Ints:
         """Of the chosen joints those that act: all that need another one have it."""
@@ -273,21 +257,18 @@ class Selection(Record):
 
     @cached_property
     def derived(self) -> dict[str, Any]:
-        """What others derive from a selection and wish to find again with it; not a part of it."""
+        """What others derive from a selection and wish to find again with it; not a part of it, and nothing that holds
+        the selection in turn: what nobody needs any more is let go at once."""
         return {}
 
 
-def _names(noun: str, names: Iterable[str] | None) -> frozenset[str] | None:
-    """Names as a set; None stands for all."""
+def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
+    """Names -> sorted row numbers; None stands for all."""
     if isinstance(names, str):
         raise PartError(f"select: {noun}s must be a list of names, not the text {names!r}; write [{names!r}].")
-    return None if names is None else frozenset(names)
-
-
-def _chosen(noun: str, index: Mapping[str, int], wanted: frozenset[str] | None) -> Ints:
-    """Names -> sorted row numbers."""
-    if wanted is None:
+    if names is None:
         return np.arange(len(index))
+    wanted = frozenset(names)
     if not wanted <= index.keys():
         unknown, known = sorted(wanted - index.keys()), ", ".join(index) or "none"
         raise PartError(f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}.")

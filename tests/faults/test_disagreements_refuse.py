@@ -107,7 +107,7 @@ def test_a_run_of_another_selection_is_refused() -> None:
     later = qp.Multibody(HUB, ARM, candidates=[Spring("f", EAST, WEST, 0.2, factor=0.5)])
     chosen = later.tables.select()
     settings = Settings(1e-7, 1e-7, "project", "free", "dop853", None, "ends", None)
-    check_refused(lambda: Driver(Clusters.of(chosen), State.written(chosen), 1.0, (), settings), "'f'", ("disagree",))
+    check_refused(lambda: Driver(Clusters(chosen), State.written(chosen), 1.0, (), settings), "'f'", ("disagree",))
 
 
 def test_it_is_asked_once_for_a_selection_and_not_in_every_step() -> None:

@@ -16,7 +16,7 @@ from quirkpy.kernels.arrays import V
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import DOUBTS, IDLE, NO_PULL, polish, size_of, unknown_below
-from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide
+from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
 from quirkpy.state import State
 from quirkpy.vicinity import Vicinity
 
@@ -169,17 +169,20 @@ class LinearMotion(NamedTuple):
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
     neutral = tuple(_carried(around, direction) for direction in around.whole.directions(around.rows))
-    crossing = crossing_at(around)
-    if crossing is None:
+    forms = forms_at(around)
+    flat = forms is not None and definite(forms)
+    if forms is None:
         parts = split(around)
         neutral += tuple(mode(around, direction, 0j) for direction in parts.neutral)
         modes, judgement = judged(around, parts)
+    elif flat:
+        modes, judgement = (), dict(verdict="stable", reason="nothing in it can move", damped=True)
     else:
-        modes, judgement = judged_at(around, crossing)
+        modes, judgement = judged_at(around, crossing_at(around, forms))
     return Equilibrium(
         state=around.state_of(around.here.rows[0]), neutral=neutral, modes=modes,
-        energy=around.energy + around.entry.standing_energy, residual=float(abs(around.here.felt).max(initial=0.0)),
-        moved=moved, **judgement,
+        energy=around.energy + around.entry.standing_energy,
+        residual=0.0 if flat else float(abs(around.here.felt).max(initial=0.0)), moved=moved, **judgement,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import POLISHED, Polished, newton, polish, rests, size_of, unknown_below
 from quirkpy.simulate import Driver, Settings, check_settings, knots_of
-from quirkpy.singular import crossing_at
+from quirkpy.singular import forms_at, stands
 from quirkpy.state import State
 from quirkpy.tables import Selection
 from quirkpy.vicinity import Vicinity
@@ -217,7 +217,7 @@ def well_around(system: Multibody, state: State) -> Well | None:
 def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
     """The well where damping alone will have stopped a state along its neutral directions N: nothing pulls there, and
     N (eta + D xi) stays what it is until eta is zero.  None where that is far, or beyond a stop."""
-    if not around.freedoms or around.whole.turning.any() or crossing_at(around) is not None:
+    if not around.freedoms or around.whole.turning.any() or forms_at(around) is not None:
         return around
     neutral = split(around).neutral
     if not len(neutral):
@@ -323,7 +323,7 @@ def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
     if still and rests(start) and (start.state.t >= calm_from(system.selection) or not start.freedoms):
         return from_rest(system, polish(start), rule, saddles)
-    shut = shut_at_once(system.clusters, start) if still else None
+    shut = (start if stands(start) else shut_at_once(system.clusters, start)) if still else None
     return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
 
 

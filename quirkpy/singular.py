@@ -27,6 +27,8 @@ BENT = 1e-6
 #: A bend of the energy counts as none below this share of the largest, and below this [1/s2], a damping
 #: below as much [1/s].
 LEVEL, NO_BEND = 1e-8, 1e-12
+#: A sum of forms, its factors of length one, counts as definite where its smallest eigenvalue is above this.
+DEFINITE = 1e-3
 #: Directions from which branches of motion are looked for, and how exactly these must be met.
 TRIED, MET = 24, 1e-9
 
@@ -48,8 +50,20 @@ class Decided(NamedTuple):
     rises: bool
 
 
-def crossing_at(around: Vicinity) -> Crossing | None:
-    """What is bent where branches meet; None at an ordinary pose."""
+def crossing_at(around: Vicinity, forms: Floats) -> Crossing:
+    """What is bent where branches meet."""
+    multipliers = equation.solve_dense(around.at).multipliers
+    steps = (PLACES[None, :, None] * np.diag(around.reach)[:, None]).reshape(-1, around.freedoms)
+    K, D = (
+        -around.slopes_of(around.reduced(_felt(around, states, multipliers)))
+        for states in (around.displaced(steps), around.displaced(0.0 * steps, steps))
+    )
+    return Crossing(K, D, forms)
+
+
+def forms_at(around: Vicinity) -> Floats | None:
+    """Independent forms Q that are zero along every true motion (k, f, f), each of length one; None at an ordinary
+    pose."""
     parts = around.decomposition
     if not around.freedoms or parts.rank == len(parts.norms):
         return None
@@ -58,14 +72,30 @@ def crossing_at(around: Vicinity) -> Crossing | None:
     least = BENT * float(abs(tried / parts.norms).max())
     if abs(tried @ lost).max() <= least:  # merely redundant
         return None
-    forms = _forms(around, lost, least)
-    multipliers = equation.solve_dense(around.at).multipliers
-    steps = (PLACES[None, :, None] * np.diag(around.reach)[:, None]).reshape(-1, around.freedoms)
-    K, D = (
-        -around.slopes_of(around.reduced(_felt(around, states, multipliers)))
-        for states in (around.displaced(steps), around.displaced(0.0 * steps, steps))
-    )
-    return Crossing(K, D, forms)
+    return _forms(around, lost, least)
+
+
+def stands(around: Vicinity) -> bool:
+    """Whether nothing can move beside the whole: the joints allow no motion to first order; or some sum of the forms is
+    definite, so that no direction is left along which all are zero, as in a triangle of hinges that lies flat."""
+    if not around.freedoms:
+        return True
+    forms = forms_at(around)
+    return forms is not None and definite(forms)
+
+
+def definite(forms: Floats) -> bool:
+    """Whether some sum of forms (k, f, f) has none but positive eigenvalues."""
+    from scipy.optimize import minimize
+
+    def smallest(s: Floats) -> float:
+        return float(np.linalg.eigvalsh(np.einsum("k,kfg->fg", s / max(float(np.linalg.norm(s)), 1e-300), forms))[0])
+
+    starts = np.concatenate([np.eye(len(forms)), -np.eye(len(forms))])
+    if any(smallest(start) > DEFINITE for start in starts):
+        return True
+    found: Any = (minimize(lambda s: -smallest(s), start, method="Nelder-Mead") for start in starts[:1:-1])  # type: ignore[call-overload]
+    return len(forms) > 1 and any(float(-one.fun) > DEFINITE for one in found)
 
 
 def decide(crossing: Crossing) -> Decided:

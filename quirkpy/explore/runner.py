@@ -38,6 +38,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
 from quirkpy.settle import Rule, nudged, run_to_rest, settle
 from quirkpy.simulate import Settings
+from quirkpy.singular import stands
 from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
@@ -298,7 +299,7 @@ def rigid(system: Multibody) -> Equilibrium | None:
     """The certificate of a system in which nothing can move but the whole, however that drifts and turns; else None."""
     s = system.initial
     around = Vicinity(system.clusters, replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=()))
-    return replace(certify(around), system=system) if around.freedoms == 0 else None
+    return replace(certify(around), system=system) if stands(around) else None
 
 
 def met_pairs(study: Study, found: Equilibrium) -> set[int]:

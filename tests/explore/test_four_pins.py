@@ -16,6 +16,8 @@ import pytest
 from scipy.optimize import least_squares
 
 import quirkpy as qp
+from demos.imaging_in_orbit import mission
+from quirkpy.explore.choices import Choice
 from quirkpy.explore.options import Hinge
 from quirkpy.explore.runner import run_choice
 from tests.studies import block
@@ -95,3 +97,19 @@ def test_a_block_moves_where_its_hinges_can(labels: tuple[str, ...]) -> None:
     assert outcome.kind == ("moved" if kind == "mobile" else "stayed")
     if kind == "rigid to second order":
         assert outcome.reason == "nothing in it can move"
+
+
+@pytest.mark.parametrize("potential", ["coast", "pull", "push"])
+def test_three_pins_on_one_line_stand_whatever_pulls_across_it(potential: str) -> None:
+    """One module locked to the next, in orbit: a triangle that lies flat is mobile to first order, and never moves."""
+    study = mission(choosing=())
+    node = study.explore(budget=0, progress=False).nodes["n0"]
+    held = {
+        "A up | B down": "hinge 1",
+        "B ahead | C back": "lock",
+        "C down | D up": "hinge 1",
+        "A ahead | D back": "hinge 1",
+    }
+    joints = tuple((study.pairs[pair].name, held[study.pairs[pair].name]) for pair, _ in study.open_pairs(node))
+    (outcome,) = run_choice(study, node, Choice(joints, potential)).outcomes
+    assert (outcome.kind, outcome.reason) == ("stayed", "nothing in it can move")

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
 
@@ -167,3 +168,48 @@ def test_close_to_the_flat_pose_the_one_branch_counts_that_it_is_on(
     ((bend,),) = system.linearize(found.state).stiffness
     assert bend == pytest.approx(known, rel=1e-6)
     assert (known > 0.0) == (weight > 0.0 or stiffness > NEEDED[branch])
+
+
+def chain(lengths: list[float], seed: int, name: str = "") -> list[qp.Part]:
+    """Bars on one line between two feet, hinged to each other, those of negative length back; forces across it."""
+    rng = np.random.default_rng(seed)
+    turn, (along, across, axis) = Rotation.random(random_state=seed), np.eye(3)
+    marks = np.append(0.0, np.cumsum(lengths))
+    parts: list[qp.Part] = []
+    before = qp.GROUND
+    for k, size in enumerate(lengths):
+        middle = turn.apply((marks[k] + 0.5 * size) * along)
+        bar = qp.Body(f"{name}bar{k}", 1.0, (THIN, 0.1, 0.1), position=middle, orientation=turn)
+        hinge = qp.Revolute(f"{name}h{k}", before, bar, at=turn.apply(marks[k] * along), axis=turn.apply(axis))
+        parts += [bar, hinge, qp.Load(f"{name}load{k}", bar, force=turn.apply(rng.normal() * across))]
+        before = bar
+    foot = qp.Revolute(f"{name}foot", before, qp.GROUND, at=turn.apply(marks[-1] * along), axis=turn.apply(axis))
+    return [*parts, foot]
+
+
+def closes_nowhere(lengths: list[float]) -> bool:
+    """Whether sum (y_k+1 - y_k)^2 / l_k, by which a chain's ends come nearer, has but one sign for hinges that lie off
+    the line by y_k: then it cannot move at all."""
+    differences = np.diff(np.eye(len(lengths) + 1), axis=0)[:, 1:-1]
+    sizes = np.linalg.eigvalsh(differences.T @ (differences / np.array(lengths)[:, None]))
+    return bool(sizes.min() * sizes.max() > 0.0)
+
+
+@pytest.mark.parametrize("bars", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(8))
+def test_bars_on_one_line_stand_where_no_motion_closes_them(bars: int, seed: int) -> None:
+    """To first order each hinge between two bars could leave the line."""
+    rng = np.random.default_rng(100 * bars + seed)
+    signs = np.ones(bars) if seed < 2 else rng.choice([-1.0, 1.0], size=bars)
+    lengths = (signs * rng.uniform(0.3, 1.0, size=bars)).tolist()
+    found = qp.Multibody(*chain(lengths, seed)).settle(duration=1e-3)
+    assert (found.reason == "nothing in it can move") == closes_nowhere(lengths)
+    assert (found.run is None) == closes_nowhere(lengths)
+    assert found.verdict == "stable" or not closes_nowhere(lengths)
+
+
+def test_two_flat_triangles_stand_beside_each_other() -> None:
+    """Neither form is definite alone; their sum is."""
+    both = qp.Multibody(*chain([0.5, 0.4], 0, "one "), *chain([0.7, -0.3], 1, "two "))
+    found = both.settle(duration=1e-3)
+    assert (found.verdict, found.reason, found.run) == ("stable", "nothing in it can move", None)

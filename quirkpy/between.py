@@ -41,6 +41,14 @@ class Rows(NamedTuple):
     angles: Floats
     held: Bools
 
+    def cut(self, which: slice) -> Rows:
+        """Some of them."""
+        return Rows(self.t[which], self.states[which], self.angles[which], self.held[which])
+
+    def joined(self, more: Rows) -> Rows:
+        """These and others after them."""
+        return Rows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
+
 
 class Between:
     """The motion of a run on curves that miss it by no more than `allowed` [m], for points on bodies: their solids say

@@ -35,6 +35,12 @@ class Entry(NamedTuple):
             return states
         return np.concatenate([expanded(self.merger, states[..., :-1, :]), states[..., -1:, :]], axis=-2)
 
+    def contract(self, state: Floats) -> Floats:
+        """The state of a run (n + 1, STATE_WIDTH) from that of all bodies: `expand` undone, but for rounding."""
+        if self.merger is None:
+            return state
+        return np.concatenate([state_rows(*self.merger.contract(motion(state[:-1]))), state[-1:]])
+
     @property
     def mass_ratio(self) -> float:
         """Mass of all bodies over that of those that the run moves."""

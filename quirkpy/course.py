@@ -91,6 +91,15 @@ class Kept:
         ended = (self.seen - 1) % every == 0 if every else self.seen == 1
         self.last = () if ended else tuple([array[-1:].copy() for array in arrays])
 
+    def end_with(self, *row: Any) -> None:
+        """A row that is the last, in the place of those that are not before it."""
+        while self.chunks and self.chunks[-1][0][-1] >= row[0][0]:
+            before = int(np.searchsorted(self.chunks[-1][0], row[0][0]))
+            chunk = self.chunks.pop()
+            if before:
+                self.chunks.append(tuple([array[:before] for array in chunk]))
+        self.last = tuple([array.copy() for array in row])
+
     def arrays(self) -> tuple[Any, ...]:
         """All that was kept, and the end: column by column.  Each chunk is let go of as soon as it is copied."""
         chunks = [*self.chunks, self.last] if self.last else self.chunks

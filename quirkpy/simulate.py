@@ -31,7 +31,7 @@ from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
 from quirkpy.kernels.users import unchecked
 from quirkpy.kernels.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
-from quirkpy.parts.checks import Floats, optional, positive
+from quirkpy.parts.checks import Bools, Floats, optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
@@ -254,20 +254,26 @@ class Driver:
     def _keep_rows(self, kept: Kept) -> None:
         """Rows and notes that the last call has filled."""
         filled, noted = int(self.counts[steps.ROOM]), int(self.counts[steps.NOTED])
-        if self.look is not None and filled:
-            wanted = self.look(self, filled)
-            self.rested, filled = wanted is not None, filled if wanted is None else wanted
-        kept.add(*(array[:filled] for array in self.rows[:5]))
+        end = self.look(self, filled) if self.look is not None and filled else None
+        before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
+        kept.add(*(array[:before] for array in self.rows[:5]))
         for t, which, released in self.rows.notes[:noted]:
-            if not (self.rested and t > self.rows.t[filled - 1]):
-                self.events.append(self._happening(float(t), int(which), released != 0.0))
+            self.events.append(self._happening(float(t), int(which), released != 0.0))
+        if end is not None:
+            self.rested = True
+            kept.end_with(*end)
+            self.events = [event for event in self.events if event.t <= end[0][0]]
         self.counts[steps.ROOM] = self.counts[steps.NOTED] = 0
 
-    def state_of_row(self, k: int) -> State:
-        """The state in a row that the last compiled call has filled."""
-        held = tuple(label for label, holds in zip(self.engine.stops, self.rows.held[k], strict=True) if holds)
-        every = self.entry.expand(self.rows.states[k])
-        return state_at(self.start, float(self.rows.t[k]), every, self.rows.angles[k], held)
+    def row(self, k: int) -> tuple[Any, ...]:
+        """A row that the last call has filled, as `Look` gives it."""
+        return tuple([array[k : k + 1] for array in self.rows[:5]])
+
+    def state_of(self, t: float, states: Floats, angles: Floats, held: Bools) -> State:
+        """The state in a row of the run, as that moves it."""
+        holding = tuple(label for label, holds in zip(self.engine.stops, held, strict=True) if holds)
+        merged = None if self.entry.merger is None else states[:-1]
+        return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
 
     def _happening(self, t: float, which: int, released: bool) -> Happening:
         """What a note of the kernels means."""
@@ -366,9 +372,9 @@ class Driver:
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
 
 
-#: What is asked after each compiled call, with the number of rows that it filled: how many of them are wanted, where
-#: the run is to end there, or None.
-Look: TypeAlias = Callable[[Driver, int], int | None]
+#: What is asked after each compiled call, with the number of rows that it filled: None, or the row with which the run
+#: is to end: times, states, angles, drift, stops held (1, ...).
+Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 
 
 @contextmanager

@@ -208,7 +208,7 @@ def energy_of_switching(study: Study, universe: Multibody, node: Node, system: M
 def standing(system: Multibody) -> Trajectory:
     """A run of no length: the start, with the faces on which it presses, as safety judges it."""
     settings = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", 1)
-    return system._moved(1e-9, settings, (), False, lambda driver, filled: 1)
+    return system._moved(1e-9, settings, (), False, lambda driver, filled: driver.row(0))
 
 
 def motions(

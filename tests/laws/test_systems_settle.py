@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import dataclasses
 import math
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
@@ -43,12 +45,51 @@ def test_lightly_damped_systems_settle_when_a_thousandth_of_their_motion_is_left
     assert found.state.t == pytest.approx(math.log(1000.0) / (2.0 * ratio), rel=0.1, abs=2.0)
 
 
+def swings(ratio: float, at: float = 0.3) -> tuple[Any, Any]:
+    """Place and speed of the slider, from rest, as functions of time: w = 2 rad/s."""
+    decay, w = 2.0 * ratio, cmath.sqrt(ratio**2 - 1.0) * 2.0
+
+    def place(t: float) -> float:
+        return float((at * cmath.exp(-decay * t) * (cmath.cosh(w * t) + decay / w * cmath.sinh(w * t))).real)
+
+    def speed(t: float) -> float:
+        return float((-4.0 * at / w * cmath.exp(-decay * t) * cmath.sinh(w * t)).real)
+
+    return place, speed
+
+
 @pytest.mark.parametrize("rest", [1e-2, 1e-3, 1e-5])
-def test_rest_is_asked_for_as_a_share_of_the_fastest_motion(rest: float) -> None:
-    found = slider(drag(0.05)).settle(rest=rest)
+@pytest.mark.parametrize("ratio", [2.0, 0.5, 0.05, 0.002])
+def test_rest_begins_when_a_share_of_the_fastest_motion_is_left(ratio: float, rest: float) -> None:
+    """The moment is that of the closed form, whatever rows the integrator makes on the way."""
+    place, speed = swings(ratio)
+    fastest = -minimize_scalar(lambda t: -(speed(t) ** 2), bounds=(0.0, 2.0), options={"xatol": 1e-12}).fun
+    level = 0.5 * rest**2 * fastest
+
+    def left(t: float) -> float:
+        return math.log((0.5 * speed(t) ** 2 + 2.0 * place(t) ** 2) / level)
+
+    slow = 2.0 * (ratio - math.sqrt(max(0.0, ratio**2 - 1.0)))
+    ends = brentq(left, 0.0, 3.0 + 2.0 * math.log(1.0 / rest) / slow, xtol=1e-13, rtol=1e-14)
+    for rtol in (1e-8, 1e-11):
+        found = slider(drag(ratio)).settle(rest=rest, rtol=rtol, atol=1e-4 * rest * rtol)
+        assert found.run is not None
+        assert found.state.t == found.run.t[-1] == pytest.approx(ends, rel=30.0 * rtol)
+        energy = found.run.kinetic[-1] + 2.0 * found.run["rail"].travel[-1] ** 2
+        assert energy == pytest.approx(level, rel=1e3 * rtol)
+        assert abs(found.run.energy[-1] + found.run.dissipated[-1] - found.run.energy[0]) < 100.0 * rtol
+
+
+@pytest.mark.parametrize("keep", ["all", "ends", 7])
+def test_rest_begins_with_the_last_row_whatever_is_kept(keep: Any) -> None:
+    system = slider(drag(0.02))
+    every, found = system.settle(), system.settle(keep=keep)
+    assert every.run is not None
     assert found.run is not None
-    left = found.run.kinetic + 2.0 * found.run["rail"].travel ** 2
-    assert left[-1] <= rest**2 * found.run.kinetic.max() * 1.0001
+    last = len(every.run.t) - 1
+    rows = {"all": [*range(last + 1)], "ends": [0, last], 7: sorted({*range(0, last, 7), last})}[keep]
+    np.testing.assert_array_equal(found.run.t, every.run.t[rows])
+    np.testing.assert_array_equal(found.run.course.states, every.run.course.states[rows])
 
 
 def pair(velocity: Any, ratio: float, turning: float = 0.0) -> qp.Multibody:

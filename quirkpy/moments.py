@@ -1,0 +1,269 @@
+"""Moments of a motion between its rows: where something is largest, and from when on it is below a level.
+
+Rows lie where an integrator happened to stop; what a motion is must not depend on them.  Between two of them all is
+smooth, unless velocities jump at one.  A polynomial through the rows around says where the moment is; there the state
+is integrated from the row before, and is one more point of the polynomial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.between import Rows
+from quirkpy.clusters import Clusters
+from quirkpy.course import Course
+from quirkpy.parts.checks import Bools, Floats
+from quirkpy.simulate import Settings
+from quirkpy.state import State
+from quirkpy.stiff import driver_for
+
+#: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either side of a moment.
+POINTS, BESIDE = 8, 3
+#: What is so many half steps away says nothing.
+FAR = 20.0
+#: A moment is looked for no nearer to the ends of a step than this share of it; shorter steps, as a share of the time,
+#: are none.
+RIM, NO_STEP = 1e-6, 1e-12
+#: A parabola through three rows misses the top by no more than this share of how far it falls to the lower one.
+MISSES = 0.1
+#: So many tops at most are looked at, for a motion that swings for ever has as many as rows; those that agree to this
+#: share are one.
+TOPS, SAME = 16, 1e-12
+#: Tops and zeros of a polynomial are looked for in so many places to either side of its middle, and by so many steps of
+#: Newton's method from there.
+STRIDES, NEWTON_STEPS = 16, 4
+GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS)
+#: A top is known where the polynomial rises above the last point by no more than so many tolerances; a level is passed
+#: at a time known to this share of the tolerance times the step.  Looks at most.
+GAIN, EXACT, LOOKS = 10.0, 0.1, 12
+#: A level is passed no nearer to the ends of a step than this share of it; points of a polynomial are farther apart
+#: than the second; nearer than the third every look halves what is left, or the rest is rounding.
+CLOSE, ANEW, HALVED = 1e-9, 1e-5, 1e-3
+
+#: What states (k, n + 1, STATE_WIDTH) have much or little of (k,).
+Measure: TypeAlias = Callable[[Floats], Floats]
+#: What a run leaves at a time after row k of some rows, and before the next.
+At: TypeAlias = Callable[[Rows, int, float], Course]
+
+
+class Summit(NamedTuple):
+    """Where a measure is largest among some rows: how much it may reach there; the rows around, and its values there;
+    between which times, and whether velocities jump at the second."""
+
+    reach: float
+    rows: Rows
+    values: Floats
+    low: float
+    high: float
+    jumps: bool
+
+
+def onward(clusters: Clusters, begun: State, t: float, settings: Settings) -> Course:
+    """From a stored state to a time before the next."""
+    s = replace(settings, keep="ends", max_steps=None)
+    return driver_for(s)(clusters, begun, t - begun.t, (), s).run()
+
+
+class Curve:
+    """A polynomial between two times, through points of a measure in and around them.
+
+    t, values: the points; its own variable goes from -1 to 1.
+    """
+
+    def __init__(self, t: Floats, values: Floats, low: float, high: float) -> None:
+        self.t, self.values = t, values
+        self.centre, self.scale = 0.5 * (low + high), 0.5 * (high - low)
+        self.through(self.centre)
+
+    def through(self, t: float) -> None:
+        """Make it go through the points nearest to a time."""
+        places = (self.t - self.centre) / self.scale
+        near: list[int] = []
+        for k in np.argsort(abs(self.t - t), kind="stable").tolist():
+            if len(near) < POINTS and abs(places[k]) < FAR and (abs(places[near] - places[k]) > ANEW).all():
+                near.append(k)
+        x = places[near]
+        powers = np.arange(len(x), dtype=np.float64)
+        self.own: Floats = np.asarray(np.linalg.solve(x[:, None] ** powers, self.values[near]), dtype=np.float64)
+        self.first: Floats = np.asarray(powers[1:] * self.own[1:])
+        self.second: Floats = np.asarray(powers[1:-1] * self.first[1:])
+
+    def add(self, t: float, value: float) -> None:
+        """One more point, through which it goes."""
+        self.t, self.values = np.append(self.t, t), np.append(self.values, value)
+        self.through(t)
+
+    def __call__(self, t: float) -> float:
+        return at_place(self.own, (t - self.centre) / self.scale)
+
+    def slope(self, t: float) -> float:
+        """Its derivative [1/s]."""
+        return at_place(self.first, (t - self.centre) / self.scale) / self.scale
+
+    def top(self, end: bool) -> float | None:
+        """The time at which it is largest, unless that is at an end; end: the second counts."""
+        k = int(np.argmax(GRID[:, : len(self.own)] @ self.own))
+        if k in (0, len(GRID) - 1):
+            return self.centre + self.scale if end and k > 0 else None
+        return self.centre + self.scale * refined(self.first, self.second, k)
+
+    def fall(self) -> float:
+        """The last time at which it falls to zero; not a number where it does not."""
+        above = GRID[:, : len(self.own)] @ self.own > 0.0
+        falls = np.flatnonzero(above[:-1] & ~above[1:])
+        if not len(falls):
+            return math.nan
+        return self.centre + self.scale * refined(self.own, self.first, int(falls[-1]) + 0.5)
+
+
+def at_place(coefficients: Floats, x: float) -> float:
+    """The value of a polynomial."""
+    out = 0.0
+    for c in coefficients[::-1].tolist():
+        out = out * x + c
+    return out
+
+
+def refined(of: Floats, slope: Floats, k: float) -> float:
+    """The zero of a polynomial next to a place of the grid, by Newton's method, no farther away than one place."""
+    begun = x = -1.0 + k / STRIDES
+    for _ in range(NEWTON_STEPS):
+        rate = at_place(slope, x)
+        x = x - at_place(of, x) / rate if rate != 0.0 else x
+        x = min(max(x, begun - 1.0 / STRIDES), begun + 1.0 / STRIDES)
+    return x
+
+
+# --- the largest of all -----------------------------------------------------------------------------------------------
+def summits(rows: Rows, values: Floats, jumps: Bools, most: float, ends: bool) -> list[Summit]:
+    """Of values at rows (k,) those that are larger than both neighbours, and what comes before velocities jump, where
+    it may reach above a value; ends: also the first and the last."""
+    n, beyond = len(values), [-math.inf if ends else math.inf]
+    padded = np.concatenate([beyond, values, beyond])
+    rises, falls = values - padded[:-2], values - padded[2:]
+    peaks = (rises >= 0.0) & (falls >= 0.0) & (rises + falls > 0.0)
+    peaks[[0, -1]] &= n > 1
+    found = [span for k in np.flatnonzero(peaks & (reaches(rows.t, values) > most * (1.0 + SAME))).tolist()
+             for span in spans_of(k, n, jumps)]  # fmt: skip
+    found += [(k - 1, k) for k in np.flatnonzero(jumps).tolist() if k > 0]
+    return [summit(rows, values, jumps, low, high) for low, high in dict.fromkeys(found)]
+
+
+def reaches(t: Floats, values: Floats) -> Floats:
+    """How much may be reached between rows about each (k,): by the parabola through it and both neighbours, and more by
+    what that may miss; at both ends by as much as it falls to the next."""
+    out = values.copy()
+    if len(t) > 1:
+        out[[0, -1]] += abs(values[[0, -1]] - values[[1, -2]])
+    if len(t) > 2:
+        h, d = np.diff(t), np.diff(values)
+        slopes = d / np.maximum(h, NO_STEP * np.maximum(1.0, abs(t[1:])))
+        bend = (slopes[1:] - slopes[:-1]) / (h[1:] + h[:-1])
+        slope = (slopes[:-1] * h[1:] + slopes[1:] * h[:-1]) / (h[1:] + h[:-1])
+        rise = np.where(bend < 0.0, -0.25 * slope**2 / np.where(bend < 0.0, bend, 1.0), 0.0)
+        fall = np.maximum(abs(d[1:]), abs(d[:-1]))
+        out[1:-1] += np.minimum(rise, fall) + MISSES * fall
+    return out
+
+
+def spans_of(k: int, n: int, jumps: Bools) -> list[tuple[int, int]]:
+    """The rows between which the top about row k may lie: its neighbours; where velocities jump there, or next, each
+    step for itself."""
+    low, high = max(0, k - 1), min(n - 1, k + 1)
+    cut = high - low == 2 and (jumps[k] or jumps[high])
+    return [(low, k), (k, high)] if cut else [(low, high)]
+
+
+def summit(rows: Rows, values: Floats, jumps: Bools, low: int, high: int) -> Summit:
+    """That between two rows, with as many beside as all is smooth between."""
+    jump = bool(jumps[high])
+    before = np.flatnonzero(jumps[: low + 1])
+    after = np.flatnonzero(jumps[low + 1 :])
+    first = max(int(before[-1]) if len(before) else 0, high - BESIDE - 1)
+    last = min(low + 1 + int(after[0]) if len(after) else len(values), low + BESIDE + 2)
+    cut = slice(first, last)
+    about = slice(low, high + 1)
+    of = rows.t[about], values[about]
+    reach = 2.0 * of[1].max() - of[1].min() if jump else reaches(*of).max()
+    return Summit(float(reach), rows.cut(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump)
+
+
+def likely(found: Iterable[Summit], most: float) -> list[Summit]:
+    """Those that may reach above a value, the farthest first."""
+    above = [summit for summit in found if summit.reach > most * (1.0 + SAME)]
+    return sorted(above, key=lambda summit: -summit.reach)[:TOPS]
+
+
+def highest(found: Iterable[Summit], measure: Measure, at: At, most: float, rtol: float) -> float:
+    """The largest value that a measure has about any summit, if that is more than the most at any row; known so well
+    that it would not change a motion of that tolerance."""
+    for summit in likely(found, most):
+        if summit.reach > most * (1.0 + SAME):
+            most = max(most, top(summit, measure, at, GAIN * rtol))
+    return most
+
+
+def top(s: Summit, measure: Measure, at: At, gain: float) -> float:
+    """The largest value of a measure about one summit; gain: the share that a polynomial may add to the last."""
+    most = float(s.values.max())
+    if s.high - s.low <= NO_STEP * max(1.0, abs(s.low)):
+        return most
+    curve, rim = Curve(s.rows.t, s.values, s.low, s.high), RIM * (s.high - s.low)
+    for _ in range(LOOKS):
+        x = curve.top(s.jumps) if len(curve.t) > 2 else s.high if s.jumps else curve.centre
+        if x is None:
+            break
+        said = curve(x)
+        if len(curve.t) > 3 and said - most <= gain * abs(most) and curve.t[-1] not in s.rows.t:
+            return max(most, said)
+        x = min(max(x, s.low + rim), s.high - rim)
+        if abs(curve.t - x).min() < 0.5 * rim:
+            break
+        found = at(s.rows, before(s.rows.t, x), x)
+        if found.events:  # velocities have jumped by a hair earlier
+            break
+        value = float(measure(found.states)[0])
+        most = max(most, value)
+        curve.add(x, value)
+    return most
+
+
+def before(t: Floats, x: float) -> int:
+    """The last row before a time."""
+    return int(np.searchsorted(t, x, side="right")) - 1
+
+
+# --- below a level ----------------------------------------------------------------------------------------------------
+def fall(rows: Rows, values: Floats, k: int, jumps: Bools, measure: Measure, at: At, rtol: float) -> Course | None:
+    """What a run leaves where a measure that is above zero at row k, and not at the next, has last fallen to zero
+    between them; None: at the next, where velocities jump."""
+    low, high = float(rows.t[k]), float(rows.t[k + 1])
+    rim = max(CLOSE * (high - low), NO_STEP * max(1.0, abs(high)))
+    if high - low <= 2.0 * rim:
+        return None
+    s = summit(rows, values, jumps, k, k + 1)
+    rim = max(rim, RIM * (high - low)) if s.jumps else rim
+    curve, above, below = Curve(s.rows.t, s.values, low, high), low, high
+    x, last = high - rim if s.jumps else curve.fall(), math.inf
+    for _ in range(LOOKS):
+        x = x if above < x < below else 0.5 * (above + below)
+        x = min(max(x, low + rim), high - rim)
+        found = at(s.rows, before(s.rows.t, x), x)
+        value, there = float(measure(found.states)[0]), x
+        above, below = (x, below) if value > 0.0 else (above, x)
+        if above >= high - rim or found.events:  # not before the end
+            return None
+        x -= value / min(curve.slope(x), -math.ulp(0.0))
+        rounding = abs(value) > 0.5 * last and abs(x - there) <= HALVED * (high - low)
+        if abs(x - there) <= max(EXACT * rtol, 1e-12) * (high - low) or below <= low + rim or rounding:
+            break
+        last = abs(value)
+        if abs(x - there) > ANEW * (high - low):
+            curve.add(there, value)
+            x = curve.fall()
+    return found

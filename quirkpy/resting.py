@@ -1,0 +1,222 @@
+"""`Watcher`: whether a run has come to rest, and since when; or why it never will."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.between import Rows
+from quirkpy.catching import STILL
+from quirkpy.course import Course
+from quirkpy.equilibrium import Equilibrium, certify
+from quirkpy.kernels.steps import NOTED
+from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.moments import BESIDE, At, Measure, Summit, fall, highest, likely, onward, summits
+from quirkpy.parts.checks import Bools, Floats
+from quirkpy.polishing import polish, rests
+from quirkpy.simulate import Driver, knots_of
+from quirkpy.tables import Selection
+from quirkpy.wells import Well, standstill, unpressed, well_around
+from quirkpy.whole import Whole, kinetic_beside, nodding
+
+if TYPE_CHECKING:
+    from quirkpy.multibody import Multibody
+
+#: Where nothing certain holds it, it has come to rest when no more than this share of its speed is left.
+DEEP = 1e-4
+#: So many steps at the end of a call must be quiet before that is looked into.
+QUIET = 8
+#: The state is polished again once its liveliest moment has fallen to this share of that at the last attempt [energy],
+#: or after this many times as many steps: what cones shows in no energy beside the whole.
+AGAIN, LATER = 0.1, 1.25
+#: A motion does not settle whose dampers take less than this of its energy over a stretch of steps; a steady one keeps
+#: its liveliest moment within this share, and the balance of what is put in and taken out within another.
+LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
+#: What nods alike and moves so many times as lively beside that as in the stretch before is leaving a saddle [energy].
+GROWN = 2.0
+#: The first stretch of steps over which that is judged; each is twice as long as the one before.  So many stretches
+#: that are alike are enough: what loses so little of its energy would not settle within any effort.
+STRETCH, PATIENCE = 512, 3
+#: So many rows at most are looked back at; an energy [J] that is nothing.
+LOOKED_BACK, NOTHING = 4096, 1e-300
+
+
+class Seen(NamedTuple):
+    """Rows that a run to rest has made, as it moves them; its kinetic energy beside the whole, and how it nods [J]; at
+    which rows velocities may have jumped."""
+
+    rows: Rows
+    kinetic: Floats
+    nods: Floats
+    jumps: Bools
+
+    @property
+    def last(self) -> tuple[Any, ...]:
+        """Time, state, angles and stops held of the last row."""
+        return tuple([array[-1] for array in self.rows])
+
+    def cut(self, which: slice) -> Seen:
+        """Some of them."""
+        return Seen(self.rows.cut(which), self.kinetic[which], self.nods[which], self.jumps[which])
+
+    def joined(self, more: Seen) -> Seen:
+        """These and others after them."""
+        others = (np.concatenate(two) for two in zip(self[1:], more[1:], strict=True))
+        return Seen(self.rows.joined(more.rows), *others)
+
+
+class Watcher:
+    """Looks at a run after each compiled call: whether it rests, and since when, or why it never will."""
+
+    def __init__(self, system: Multibody, whole: Whole, rest: float) -> None:
+        self.system, self.whole, self.rest = system, whole, rest
+        self.standstill, self.nodding = standstill(system.selection), bool(whole.turning.any())
+        self.liveliest, self.tried, self.asked = 0.0, math.inf, 0
+        self.most, self.summits = [0.0, 0.0], [list[Summit](), list[Summit]()]  # beside the whole, and of nods [J]
+        self.seen: Seen | None = None
+        self.before, self.peak = np.full(2, math.inf), np.zeros(2)  # of two stretches, without nods and with [J]
+        self.rows, self.end = 0, STRETCH
+        self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
+        self.calm = calm_from(system.selection)
+        self.calmed = system.initial.t >= self.calm
+        self.found: Equilibrium | None = None
+        self.never: str | None = None
+
+    def __call__(self, driver: Driver, filled: int) -> tuple[Any, ...] | None:
+        new = self._seen(driver, filled)
+        self._remember(new)
+        if not self.calmed:
+            return self._calmed(driver, new)
+        kinetic = np.where(new.kinetic > self.standstill, new.kinetic, 0.0)  # the rest is rounding
+        self.peak, self.rows = np.maximum(self.peak, [kinetic.max(), (kinetic + new.nods).max()]), self.rows + filled
+        quiet = filled - int(np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.liveliest, True)))
+        last = float(kinetic[quiet:].max(initial=0.0))
+        enough = QUIET if kinetic[-1] > 0.0 else 1  # at standstill the next step may be as long as you like
+        if filled - quiet >= enough and (last <= AGAIN * self.tried or self.rows >= LATER * self.asked):
+            self.tried, self.asked = last, self.rows
+            well = well_around(self.system, driver.state_of(*new.last))
+            end = None if well is None else self._end_in(well, driver)
+            if well is not None and end is not None:
+                self.found = well.found_at(float(end[0][0]))
+                return end
+        if self.rows >= self.end:
+            self._judge(new.rows.states[-1, -1])
+        return driver.row(filled - 1) if self.never is not None else None
+
+    def _seen(self, driver: Driver, filled: int) -> Seen:
+        """The rows of a call; what is noted may have made velocities jump."""
+        of = driver.rows
+        rows = Rows(*(array[:filled].copy() for array in (of.t, of.states, of.angles, of.held)))  # type: ignore[arg-type]
+        jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
+        return Seen(rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps)
+
+    def _kinetic(self, driver: Driver, states: Floats) -> Floats:
+        return kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
+
+    def _nods(self, driver: Driver, states: Floats) -> Floats:
+        return nodding(self.whole, driver.engine.selection, states[:, :-1])
+
+    def _remember(self, new: Seen) -> None:
+        """Where it may have been liveliest; and all rows since it has been quiet, to look back at."""
+        quiet = new.kinetic.max() <= self.rest**2 * self.liveliest
+        near = new if self.seen is None else self.seen.cut(slice(-2 * BESIDE, None)).joined(new)
+        for k, values in enumerate((near.kinetic, near.nods) if self.nodding else (near.kinetic,)):
+            self.most[k] = most = max(self.most[k], float(values.max()))
+            self.summits[k] = likely([*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most)
+        self.liveliest = max(self.liveliest, self.most[0], self.most[1] - float(new.nods.min()))
+        self.seen = self.seen.joined(new).cut(slice(-LOOKED_BACK, None)) if quiet and self.seen is not None else near
+
+    def _end_in(self, well: Well, driver: Driver) -> tuple[Any, ...] | None:
+        """The row with which the run ends in a well: where the energy left last falls below its share of the liveliest
+        moment, both located; a tenth of that, or less, where the well does not hold what has so much.
+
+        None: there is more left.
+        """
+        assert self.seen is not None
+        at, rtol = self._at(driver), driver.settings.rtol
+        for k, measure in enumerate((self._kinetic, self._nods)):
+            self.most[k] = highest(self.summits[k], partial(measure, driver), at, self.most[k], rtol)
+            self.summits[k] = []
+        sure = well.found.verdict == "stable" and well.found.damped
+        share = self.rest if sure else min(self.rest, DEEP)
+        above = self._above(driver, well, share**2, self.seen.rows.states)
+        while sure and above[-1] <= 0.0 and not well.walled(self._level(share**2, self.seen.nods[-1:])[0]):
+            share, above = math.sqrt(AGAIN) * share, above - math.log(AGAIN)
+        if above[-1] > 0.0:
+            return None
+        k = int(np.argmax(np.append(above[::-1] > 0.0, True)))
+        return self._passing(len(above) - 1 - k, above, partial(self._above, driver, well, share**2), at, rtol)
+
+    def _level(self, share: float, nods: Floats) -> Floats:
+        """The energy [J] at which states that nod so much rest."""
+        return np.maximum(share * np.maximum(self.most[0], self.most[1] - nods), self.standstill)
+
+    def _above(self, driver: Driver, well: Well, share: float, states: Floats) -> Floats:
+        """How far the energy that is left in states is above that, in powers of e."""
+        left = self._kinetic(driver, states) + well.energies(states[:, :-1])
+        return np.asarray(np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states))))
+
+    def _passing(self, k: int, above: Floats, measure: Measure, at: At, rtol: float) -> tuple[Any, ...]:
+        """The row at which a measure falls below zero between row k and the next; the first, where it was below."""
+        assert self.seen is not None
+        rows, jumps = self.seen.rows, self.seen.jumps
+        found = fall(rows, above, k, jumps, measure, at, rtol) if k >= 0 else None
+        if found is None:
+            t, states, angles, held = (array[k + 1 : k + 2] for array in rows)
+            return t, states, angles, np.zeros((1, 2)), held
+        t, states, angles, drift = (array[-1:] for array in found[:4])
+        return t, states, angles, drift, rows.held[k : k + 1]
+
+    def _at(self, driver: Driver) -> At:
+        """What the run leaves between its rows, as it moves them."""
+
+        def at(rows: Rows, k: int, t: float) -> Course:
+            course = onward(self.system.clusters, driver.state_of(*(array[k] for array in rows)), t, driver.settings)
+            state = driver.entry.contract(course.states[-1])
+            state[-1] += rows.states[k, -1]
+            return course._replace(states=state[None])
+
+        return at
+
+    def _calmed(self, driver: Driver, new: Seen) -> tuple[Any, ...] | None:
+        """Steps end where the last schedule does, and so do the rows of a call; what then stands still rests there."""
+        self.calmed = bool(new.rows.t[-1] >= self.calm)
+        if self.calmed:
+            around = unpressed(self.system.clusters, driver.state_of(*new.last))
+            if abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL and rests(around):
+                polished = polish(around)
+                self.found = certify(polished.around, polished.moved)
+        return driver.row(len(new.kinetic) - 1) if self.found is not None else None
+
+    def _judge(self, row: Floats) -> None:
+        """At the end of a stretch: does anything take the energy, or is the motion a steady one?"""
+        put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
+        self.ledger = np.array([row[INTO], row[OUT]])
+        peak, every = (float(x) for x in self.peak)
+        alike = abs(every - self.before[1]) <= STEADY * every and peak <= GROWN * self.before[0]
+        self.alike = self.alike + 1 if alike else 0
+        if abs(put) + abs(taken) <= LOSSLESS * peak:
+            self.never = "nothing takes its energy"
+        elif alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * peak:
+            self.steady += 1
+            if self.steady == 2:
+                self.never = "it keeps moving: what is put in each cycle, dampers take out"
+        else:
+            self.steady = 0
+        if self.alike == PATIENCE:  # forces may put in and take out within one cycle
+            self.never = "it keeps moving as it did, stretch after stretch"
+        self.end, self.before, self.peak = 2 * self.end, self.peak, np.zeros(2)
+
+    @property
+    def share(self) -> float:
+        """What is left of the fastest motion: over the last whole stretch, or so far."""
+        left = self.before[1] if math.isfinite(self.before[1]) else self.peak[1]
+        return math.sqrt(min(1.0, float(left) / self.liveliest)) if self.liveliest > 0.0 else 0.0
+
+
+def calm_from(selection: Selection) -> float:
+    """When the last schedule of what acts has come to its end [s]; until then no rest lasts."""
+    return float(knots_of(selection).max(initial=-math.inf))

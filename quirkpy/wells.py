@@ -1,0 +1,140 @@
+"""Wells: the equilibrium at which a state lies, and what of its motion is left there."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from quirkpy.catching import STILL, clearances
+from quirkpy.clusters import Clusters
+from quirkpy.equilibrium import ASYMMETRY, Equilibrium, certify, split
+from quirkpy.kernels.arrays import V
+from quirkpy.kernels.stops import TOUCHING
+from quirkpy.parts.checks import Floats
+from quirkpy.polishing import POLISHED, newton, polish, rests, size_of, unknown_below
+from quirkpy.singular import forms_at
+from quirkpy.state import State
+from quirkpy.tables import Selection
+from quirkpy.vicinity import Vicinity
+from quirkpy.whole import Whole
+
+if TYPE_CHECKING:
+    from quirkpy.multibody import Multibody
+
+#: So often at most a polished pose is given the turning that its momentum has there.
+TURNS_ANEW = 30
+#: A motion along neutral directions is waited for until it will end within this way [m], [rad], which then is added; a
+#: damping of them below this share of the largest counts as none.
+COASTING, BRAKED = 1e-3, 1e-6
+#: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
+BEYOND, WALL = 2.0, 0.5
+
+
+def standstill(selection: Selection) -> float:
+    """The kinetic energy [J] of bodies that all move as slowly as one at rest may."""
+    tables = selection.tables
+    return 0.5 * STILL**2 * float(tables.body_mass.sum() + np.trace(tables.body_inertia, axis1=1, axis2=2).sum())
+
+
+class Well(NamedTuple):
+    """An equilibrium, and its stiffness: values (f,) along directions (f, f)."""
+
+    around: Vicinity
+    found: Equilibrium
+    stiffness: Floats
+    along: Floats
+
+    def energies(self, states: Floats) -> Floats:
+        """What the bend of the well alone says of the potential energy of states (k, n, STATE_WIDTH) near by [J]."""
+        xi = self.around.coordinates(states)
+        return np.asarray(0.5 * (xi @ self.along) ** 2 @ abs(self.stiffness))
+
+    def found_at(self, t: float) -> Equilibrium:
+        """What was found, at the time [s] at which the run came there: the whole is carried back to where it was."""
+        if self.around.whole.rests:
+            return dataclasses.replace(self.found, state=dataclasses.replace(self.found.state, t=t))
+        rows = self.around.whole.carried(self.around.here.rows[0], t - self.around.state.t)
+        return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
+
+    def walled(self, left: float) -> bool:
+        """Whether energy rises nearly as the bend says, as far as some energy [J] reaches and further.
+
+        Loads without a potential have no such walls; there the linearisation alone speaks.
+        """
+        K = self.around.stiffness.values
+        holds = self.stiffness > unknown_below(self.around, self.along)  # the others are neutral
+        still = left <= standstill(self.around.engine.selection)  # rounding
+        if still or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
+            return True
+        xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
+        return bool((self.around.rises(np.concatenate([xi, -xi])) >= WALL * BEYOND**2 * left).all())
+
+
+def well_around(system: Multibody, state: State) -> Well | None:
+    """The well, or the saddle, at which a state lies, if Newton's method finds one there; what turns keeps its angular
+    momentum, and so turns faster or slower there."""
+    start, before = unpressed(system.clusters, state), math.inf
+    around = start
+    for _ in range(TURNS_ANEW):
+        rows, moved, settled = newton(around)
+        if not settled and around is start:
+            return None
+        if not settled or moved >= before:  # down to rounding
+            break
+        before = moved
+        whole = around.whole.keeping(around.engine.selection, start.rows, rows)
+        around = Vicinity(system.clusters, around.state_of(at_standstill(whole, rows)), whole)
+        if not whole.turning.any() or moved <= POLISHED:
+            break
+    if around.whole.turning.any():
+        around = polish(around).around
+    coasting = coasted(around, start)
+    if coasting is None:
+        return None
+    around = coasting
+    found = certify(around, size_of(around, around.coordinates(start.rows[None])[0]))
+    K = around.stiffness.values
+    return Well(around, found, *np.linalg.eigh(0.5 * (K + K.T)))
+
+
+def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
+    """The well where damping alone will have stopped a state along its neutral directions N: nothing pulls there, and
+    N (eta + D xi) stays what it is until eta is zero.  None where that is far, or beyond a stop."""
+    if not around.freedoms or around.whole.turning.any() or forms_at(around) is not None:
+        return around
+    neutral = split(around).neutral
+    if not len(neutral):
+        return around
+    xi, D = around.coordinates(start.rows[None])[0], around.damping.values
+    eta = around.reduced(start.whole.beside(start.rows)[None])[0]
+    U, sigma, Vt = np.linalg.svd(neutral @ D @ neutral.T)
+    braked = sigma > BRAKED * abs(D).max()
+    step = neutral.T @ (Vt[braked].T @ ((U[:, braked].T @ neutral @ (eta + D @ xi)) / sigma[braked]))
+    size = size_of(around, step)
+    if size <= POLISHED or size > COASTING:
+        return around if size <= POLISHED else None
+    there = around.state_of(around.answers(around.displaced(step[None])).rows[0])
+    if (clearances(there.instant(around.clusters.selection))[0] < -TOUCHING).any():
+        return None
+    return polish(Vicinity(around.clusters, there, around.whole)).around
+
+
+def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:
+    """The vicinity of a state, without the stops on which nothing presses: it may leave them."""
+    around = Vicinity(clusters, state, whole)
+    for label in state.held:
+        others = tuple(other for other in around.state.held if other != label)
+        free = Vicinity(clusters, dataclasses.replace(around.state, held=others), around.whole)
+        if rests(free):
+            around = free
+    return around
+
+
+def at_standstill(whole: Whole, rows: Floats) -> Floats:
+    """A state of the whole's motion and none beside it."""
+    out = rows.copy()
+    out[:, V:] = whole.field(rows)
+    return out

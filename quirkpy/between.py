@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.curves import fill_bends, fill_middles
@@ -198,7 +199,16 @@ def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
 
 def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
     """The rows with a new one in each of some steps."""
-    return Rows(*(np.insert(old, steps + 1, more, axis=0) for old, more in zip(rows, new, strict=True)))
+    added = np.zeros(len(rows.t) + len(steps), dtype=bool)
+    added[steps + 1 + np.arange(len(steps))] = True
+    return Rows(*(merged(added, old, more) for old, more in zip(rows, new, strict=True)))
+
+
+def merged(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    """Rows of two arrays as one; added: which are those of the second."""
+    out = np.empty((len(added), *old.shape[1:]), dtype=old.dtype)
+    out[~added], out[added] = old, more
+    return out
 
 
 def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:

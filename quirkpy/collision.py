@@ -20,7 +20,6 @@ from quirkpy.kernels.advancement import (
     FOUND_WIDTH,
     LEAST,
     LOOKS,
-    MOST_HALVINGS,
     PASSED,
     THERE,
     WHEN,
@@ -214,7 +213,7 @@ def passed_by(
 ) -> Floats:
     """The least clearance of each pair, or its first passing (n, FOUND_WIDTH): by kernels where both are built in."""
     out, apart, k = np.zeros((len(chosen), FOUND_WIDTH)), scene.apart(chosen), len(motions.t)
-    room = Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros((MOST_HALVINGS + 2, 2)))
+    room = Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros(k))
     own = np.zeros((int((~apart).sum()), FOUND_WIDTH))
     pass_by(passing, chosen[~apart], last[~apart], fine[~apart], thresholds[~apart], scene.solids, motions, room, own)
     out[~apart] = own

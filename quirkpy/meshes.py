@@ -19,7 +19,6 @@ from quirkpy.kernels.advancement import (
     FOUND_WIDTH,
     LEAST,
     LOOKS,
-    MOST_HALVINGS,
     PASSED,
     SHARE,
     SHORTEST,
@@ -143,7 +142,7 @@ class Passage:
                     spans = [(begin, s)]
                 continue
             enough = target if passing else target - max(fine, share * abs(target))
-            if half * 2.0**MOST_HALVINGS < 0.5 or self._stays(k, half, pose, gap, n, min(enough, gap - fine)):
+            if half <= SHORTEST or self._stays(k, half, pose, gap, n, min(enough, gap - fine)):
                 continue
             spans += [(s, end), (begin, s)]
         return where, (there if passing else target)

@@ -12,7 +12,6 @@ import itertools
 import math
 from functools import cached_property
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -290,16 +289,18 @@ def distinct(directions: Floats) -> Floats:
 
 
 def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
-    """The bodies that have a shape, by name, and their solids; the ball around it stands for a mesh."""
-    bodies = (*t.bodies, *t.fixed)
-    if not any(isinstance(body.shape, Mesh) for body in bodies):
-        return built_in.solids_of(t)
-    names = tuple(body.name for body in bodies if body.shape is not None)
-    rows = [
-        (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
-        for body, shape, point, axes in placed(t)
-    ]
-    return names, built_in.solids(rows)
+    """The bodies that have a shape, by name, and their solids; the ball around it stands for a mesh.  Made once for
+    the same bodies."""
+    known = t.of_bodies.get("solids")
+    if known is None:
+        names = tuple(body.name for body in (*t.bodies, *t.fixed) if body.shape is not None)
+        rows = [
+            (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
+            for body, shape, point, axes in placed(t)
+        ]
+        known = t.of_bodies["solids"] = names, built_in.solids(rows)
+    found: tuple[tuple[str, ...], Solids] = known
+    return found
 
 
 def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
@@ -309,16 +310,14 @@ def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
     return [(k, shape, point, axes) for k, shape, point, axes in (*moving, *fixed) if shape is not None]
 
 
-_skins: WeakKeyDictionary[Tables, list[Skin]] = WeakKeyDictionary()
-
-
 def meshed(t: Tables) -> Bools:
     """Which solids are meshes (n,)."""
     return np.array([isinstance(shape, Mesh) for _, shape, _, _ in placed(t)], dtype=bool)
 
 
 def skins_of(t: Tables) -> list[Skin]:
-    """The skins of all solids; made once."""
-    if t not in _skins:
-        _skins[t] = [Skin(shape, point, axes) for _, shape, point, axes in placed(t)]
-    return _skins[t]
+    """The skins of all solids; made once for the same bodies."""
+    known: list[Skin] | None = t.of_bodies.get("skins")
+    if known is None:
+        known = t.of_bodies["skins"] = [Skin(shape, point, axes) for _, shape, point, axes in placed(t)]
+    return known

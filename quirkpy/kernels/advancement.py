@@ -2,7 +2,8 @@
 
 A look at one instant says how far the solids are apart and in which direction n.  Along n, carried along by either of
 them, they stay apart by what the velocities of all their points say, less half of what accelerations can do: a bound
-for the instants around.  Where the bound is not enough the span is halved.  So nothing is missed between the looks.
+for the instants around.  Looks go on from left to right, each as far as its bound may be hoped to be enough, and where
+it is not, again and nearer.  So nothing is missed between the looks.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ from quirkpy.parts.checks import Floats, Ints
 
 #: The least clearance is found to this share of it, or to what the caller wants, whichever is more.
 SHARE = 1e-3
-#: Spans are halved so many times at most, and this many of them wait.
-MOST_HALVINGS = 40
 #: A span shorter than this share of a step is an instant.
 SHORTEST = 1e-13
+#: The next look goes on by this share of what the last one hopes for, by so many times as much at most; and back to
+#: this share of its span at least, where it was not enough.
+HOPED, FARTHER, NEARER = 0.95, 4.0, 0.01
 # Columns of the answers: the least clearance, and when; when the threshold was first passed and the clearance then; how
 # many looks it took.
 LEAST, WHEN, PASSED, THERE, LOOKS, FOUND_WIDTH = range(6)
@@ -52,11 +54,12 @@ class Motions(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What is written while a pair is looked at: relative rows (k, RELATIVE_WIDTH), control points, spans that wait."""
+    """What is written while a pair is looked at: relative rows (k, RELATIVE_WIDTH), control points, and a bound of the
+    clearance over each step (k,)."""
 
     rows: Floats
     curve: Floats
-    spans: Floats
+    bounds: Floats
 
 
 @inner
@@ -135,27 +138,29 @@ def search(
     passing: returns the first s at which it is below the target, and the clearance there; 2 where it is not.  Else
     the target follows the least clearance found, of which it is to be the share `relative` below; returns that and s.
     """
-    spans, curve, there = room.spans, room.curve, target
-    spans[0, 0], spans[0, 1], waiting, where = 0.0, 1.0, 1, 2.0
-    while waiting > 0:
-        waiting -= 1
-        begin, half = spans[waiting, 0], 0.5 * (spans[waiting, 1] - spans[waiting, 0])
+    begin, end, half, where, there = 0.0, 1.0, 0.5, 2.0, target
+    while begin < end:
+        whole = 2.0 * half >= end - begin
+        if whole:
+            half = 0.5 * (end - begin)
         s = begin + half
-        gap, bound = look(s, half, half, i, j, solids, curve, limits)
+        gap, bound = look(s, half, half, i, j, solids, room.curve, limits)
         out[LOOKS] += 1.0
         if not passing and gap < target:
             target, where = gap, s
-        enough = target if passing else target - max(fine, relative * abs(target))
         if passing and gap < target:  # passed here or before
-            where, there, waiting = s, gap, 0
-            if target - gap > fine and half > SHORTEST:
-                spans[0, 0], spans[0, 1], waiting = begin, s, 1
+            where, there, end = s, gap, s
+            if target - gap <= fine or half <= SHORTEST:
+                end = begin
             continue
-        if bound >= enough or gap - bound <= fine or waiting + 2 > spans.shape[0]:
-            continue
-        spans[waiting, 0], spans[waiting, 1] = s, begin + 2.0 * half
-        spans[waiting + 1, 0], spans[waiting + 1, 1] = begin, s
-        waiting += 2
+        enough = target if passing else target - max(fine, relative * abs(target))
+        spare, lost = max(gap - enough, fine), gap - bound
+        hope = HOPED * math.sqrt(spare / max(lost, 1e-300))  # what is lost grows with the square of the span
+        if lost <= spare or half <= SHORTEST:
+            begin = end if whole else s + half
+            half *= min(max(hope, 1.0), FARTHER)
+        else:
+            half *= max(hope, NEARER)
     return where, (there if passing else target)
 
 
@@ -180,15 +185,21 @@ def find_least(
         out[LOOKS] += 1.0
         if gap < least:
             least, when = gap, motions.t[k + end]
-    for again in range(2):  # one look a step at first: then of most of them it is known that they are farther apart
-        for k in range(last):
+    for k in range(last):  # one look a step at first: then of most of them it is known that they are farther apart
+        h = step_of(k, motions, room)
+        limits = bounds_of(room.curve)
+        room.bounds[k] = far_off(i, j, solids, room.curve, limits[0])
+        if room.bounds[k] < least:
+            gap, room.bounds[k] = look(0.5, 0.5, 0.5, i, j, solids, room.curve, limits)
+            out[LOOKS] += 1.0
+            if gap < least:
+                least, when = gap, motions.t[k] + 0.5 * h
+    for k in range(last):
+        if room.bounds[k] < least - max(fine, SHARE * abs(least)):
             h = step_of(k, motions, room)
-            limits = bounds_of(room.curve)
-            if far_off(i, j, solids, room.curve, limits[0]) < least:
-                wanted = fine if again == 1 else math.inf
-                s, found = search(k, least, SHARE, wanted, False, i, j, solids, room, limits, out)
-                if found < least:
-                    least, when = found, motions.t[k] + s * h
+            s, found = search(k, least, SHARE, fine, False, i, j, solids, room, bounds_of(room.curve), out)
+            if found < least:
+                least, when = found, motions.t[k] + s * h
     out[LEAST], out[WHEN] = least, when
 
 

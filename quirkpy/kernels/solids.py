@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,8 +17,7 @@ from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.vectors import add, column, get3, put3, turn
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
-from quirkpy.parts.triples import NO_TURN, ORIGIN, Nine, Triple, triple
-from quirkpy.tables.tables import Tables
+from quirkpy.parts.triples import NO_TURN, Nine, Triple
 
 #: Kinds of solid.
 SPHERE, BOX, CYLINDER = range(3)
@@ -73,20 +71,6 @@ def solids(rows: Sequence[tuple[int, Shape, Triple, Nine]]) -> Solids:
         what[k] = kind, body
         numbers[k] = *half, *point, *turned_by.ravel(), reach_of(kind, half)
     return Solids(what, numbers)
-
-
-_solids: WeakKeyDictionary[Tables, tuple[tuple[str, ...], Solids]] = WeakKeyDictionary()
-
-
-def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
-    """The bodies that have a shape, by name, and their solids; made once."""
-    if t not in _solids:
-        moving = [(k, body.shape, ORIGIN, NO_TURN) for k, body in enumerate(t.bodies)]
-        fixed = [(t.n_bodies, body.shape, triple(body.position), body.matrix9) for body in t.fixed]
-        names = [body.name for body in (*t.bodies, *t.fixed) if body.shape is not None]
-        rows = [(k, shape, point, axes) for k, shape, point, axes in (*moving, *fixed) if shape is not None]
-        _solids[t] = tuple(names), solids(rows)
-    return _solids[t]
 
 
 @inner

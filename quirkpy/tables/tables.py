@@ -125,6 +125,11 @@ class Tables(Record):
         )
 
     @cached_property
+    def of_bodies(self) -> dict[str, Any]:
+        """What others derive from the bodies as they are written, but for masses, and wish to find again."""
+        return {}
+
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         """Names of the moving bodies, in row order."""
         return tuple(part.name for part in self.bodies)

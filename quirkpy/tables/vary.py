@@ -28,7 +28,7 @@ STRENGTH: dict[ElementKind, tuple[slice | Ints, tuple[int, ...]]] = {
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
     "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index", "force_index",
-    "sensor_partners",
+    "sensor_partners", "of_bodies",
 )  # fmt: skip
 #: What others derive from a selection that knows none either.
 NUMBERLESS = ("agree", "pieces")

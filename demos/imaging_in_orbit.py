@@ -25,6 +25,7 @@ holding the currents that costs.
 
     python demos/imaging_in_orbit.py                        the first shapes, and the mission
     python demos/imaging_in_orbit.py --all                  the full graph, with two workers
+    python demos/imaging_in_orbit.py --all --tables         and flight tables, followed from every shape
     quirkpy explore demos/imaging_in_orbit.py --workers 2 --out in_orbit.db
 """
 
@@ -34,7 +35,7 @@ import itertools
 import math
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,23 +174,32 @@ def flown(graph: qp.ReconfigurationGraph, steps: Sequence[qp.Edge]) -> qp.Replay
     return run
 
 
-def followed(graph: qp.ReconfigurationGraph, goal: str) -> tuple[int, float]:
-    """The flight table of a goal, followed from every shape of which it knows; how many these are, and how far any step
-    ended from where the table looks up the next one [m] or [rad]."""
+def followed(graph: qp.ReconfigurationGraph, goal: str, among: Collection[str] | None = None) -> tuple[int, float]:
+    """The flight table of a goal, followed from every shape of which it knows, or from those among some, until it is
+    there; how many these are, and how far any step ended from where the table looks up the next one [m] or [rad]."""
     table, moves = graph.table(goal), {(edge.source, edge.selection): edge for edge in graph.moves()}
+    starts = [start for start, _, _ in table.rows if among is None or start in among]
     missed = 0.0
-    for start, _, _ in table.rows:
+    for start in starts:
         node, steps = start, list[qp.Edge]()
         while node != goal:
             steps.append(moves[node, table[node]])
             node = str(steps[-1].target)
         missed = max(missed, *(leg.missed for leg in graph.replay(steps).legs))
-    print(f"\nThe table of {goal} leads there from all {len(table.rows)} shapes that it knows, flown from each.")
-    return len(table.rows), missed
+    return len(starts), missed
 
 
-def main(every: bool = False) -> dict[str, float]:
-    """Explore, fly the mission, and tell what it takes."""
+def followed_from_everywhere(graph: qp.ReconfigurationGraph, goal: str) -> tuple[int, float]:
+    """A table for each set of shapes that can all be reached from each other, to its first shape or to the goal,
+    followed from all others of the set; how many tables, and the largest miss."""
+    parts = graph.components()
+    flown = [followed(graph, goal if goal in part else part[0], part) for part in parts]
+    assert sum(count for count, _ in flown) == len(graph.nodes) - len(parts)
+    return len(parts), max(missed for _, missed in flown)
+
+
+def main(every: bool = False, tables: bool = False) -> dict[str, float]:
+    """Explore, fly the mission, and tell what it takes; tables: and follow flight tables from every shape."""
     graph = study.explore(workers=2) if every else study.explore(budget=FIRST)
     shapes = {key: shape(node) for key, node in graph.nodes.items()}
     told = told_of(graph, shapes)
@@ -197,6 +207,10 @@ def main(every: bool = False) -> dict[str, float]:
     run = flown(graph, [edge for plan in legs for edge in plan])
     ledger = run.energy + run.dissipated + run.lost - run.work - run.switched
     known, off = followed(graph, legs[1].nodes[-1]) if not every else (0, 0.0)
+    print(f"\nThe table of {legs[1].nodes[-1]} leads there from all {known} shapes that it knows." if known else "")
+    if tables:
+        count, off = followed_from_everywhere(graph, legs[1].nodes[-1])
+        print(f"{count} tables, followed from all {len(graph.nodes)} shapes, have missed none by more than {off:.1e}.")
     wide = turns(graph.nodes[legs[0].nodes[-1]])
     return told | {
         "fan": float(abs(wide).max()), "given up on the way out": math.fsum(edge.dissipated for edge in legs[0]),
@@ -208,4 +222,4 @@ def main(every: bool = False) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main("--all" in sys.argv)
+    main("--all" in sys.argv, "--tables" in sys.argv)

@@ -18,7 +18,10 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from benchmarks.reductions import CASES, part_of
 from demos.cubesat_pair import pair
+from demos.imaging_in_orbit import followed
+from demos.imaging_mission import shape
 from demos.lattice import lattice
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph, rest_at
 from quirkpy.explore.plan import supplied
@@ -174,15 +177,21 @@ def test_steps_are_said_of_the_modules_that_stand_there(alike: int) -> None:
 
 def test_the_table_leads_to_its_goal_from_everywhere(cubes: ReconfigurationGraph) -> None:
     for goal in cubes.nodes:
-        table = cubes.table(goal)
-        assert {row[0] for row in table.rows} == {key for key in cubes.nodes if goal in cubes.reachable(key)} - {goal}
-        moves = {(edge.source, edge.selection): edge for edge in cubes.moves()}
-        for start, _, _ in table.rows:
-            node, edges = start, []
-            while node != goal:
-                edges.append(moves[node, table[node]])
-                node = str(edges[-1].target)
-            assert max(leg.missed for leg in cubes.replay(edges).legs) < cubes.study.same.tolerance
+        known, missed = followed(cubes, goal)
+        assert known == sum(goal in cubes.reachable(key) for key in cubes.nodes if key != goal) > 0
+        assert missed < cubes.study.same.tolerance
+
+
+@pytest.mark.slow
+def test_tables_of_the_mission_lead_from_every_shape() -> None:
+    """Of all 23 shapes of four modules, one hinge at a time: to the block, and to the row."""
+    graph = part_of(CASES["whole, C4"]).explore(progress=False)
+    (row,) = (key for key, node in graph.nodes.items() if shape(node) == "linear")
+    assert len(graph.nodes) == 23
+    for goal in ("n0", row):
+        known, missed = followed(graph, goal)
+        assert known == 22
+        assert missed < graph.study.same.tolerance
 
 
 def test_the_table_in_other_languages(cubes: ReconfigurationGraph, tmp_path: Path) -> None:

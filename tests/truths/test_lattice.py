@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from demos.imaging_in_orbit import followed
 from tests import pivots
 from tests.pivots import Cell, Marked
 
@@ -131,6 +132,18 @@ def test_shapes_and_moves_are_those_that_integers_tell(n: int) -> None:
     assert (len(graph.nodes), len(graph.edges), kinds["moved"], kinds["blocked"], kinds["jammed"]) == COUNTS[n]
     assert graph.coverage == 1.0
     assert not graph.near_misses
+
+
+@pytest.mark.parametrize("n", LONG[1:])
+def test_a_table_leads_to_its_goal_from_every_shape(n: int) -> None:
+    """Followed by replay until it arrives: to every shape of three and four cubes; of more to the row, and to the shape
+    that most steps lead to."""
+    graph = explored(n)
+    steps = [graph.plan("n0", key, cost="switches").switches for key in graph.nodes]
+    for goal in graph.nodes if n < 5 else ("n0", f"n{np.argmax(steps)}"):
+        known, missed = followed(graph, goal)
+        assert known == len(graph.nodes) - 1
+        assert missed < graph.study.same.tolerance
 
 
 # --- quarter turns that can be told apart -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Explorations in the processes of an MPI job, as docs/clusters.md writes them; where mpi4py and an MPI are installed."""
+"""Explorations in the processes of an MPI job, as docs/clusters.md writes them; where mpi4py is installed."""
 
 from __future__ import annotations
 

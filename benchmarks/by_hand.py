@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import quirkpy as qp
-from quirkpy.explore import explorer, runner
+from quirkpy.explore import runner, workers
 from quirkpy.explore.graph import Node
 from quirkpy.parts.joint import BaseJoint
 
@@ -40,7 +40,7 @@ class ByHand:
     @contextmanager
     def noting(self) -> Iterator[None]:
         """Note the motions of all runs of this process."""
-        run, rigid, lock = explorer.run_choice, runner.rigid, runner.lock_in_range
+        run, rigid, lock = workers.run_choice, runner.rigid, runner.lock_in_range
 
         def at_node(study: qp.Study, node: Node, *rest: Any) -> Any:
             self.node = node
@@ -64,7 +64,7 @@ class ByHand:
             "rigid": still, "lock_in_range": taking_hold,
             "settle": moving(runner.settle), "run_to_rest": moving(runner.run_to_rest),
         }  # fmt: skip
-        with mock.patch.object(explorer, "run_choice", at_node), mock.patch.multiple(runner, **new):
+        with mock.patch.object(workers, "run_choice", at_node), mock.patch.multiple(runner, **new):
             yield
 
     def note(self, system: qp.Multibody) -> None:

@@ -250,7 +250,8 @@ def synthetic(path: Any, edges: int) -> None:
     from demos.imaging_mission import study
     from quirkpy.explore.graph import Outcome, node_of
     from quirkpy.explore.journal import Journal
-    from quirkpy.explore.runner import Record, start_record
+    from quirkpy.explore.records import Record
+    from quirkpy.explore.runner import start_record
 
     start, bodies = start_record(study), study.system.bodies
     choices = [choice.key for choice in study.choices(node_of(start, 0, bodies))]

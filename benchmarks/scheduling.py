@@ -13,7 +13,7 @@ from unittest import mock
 import quirkpy as qp
 from benchmarks.tables import Measured, Sheet
 from demos.cubesat_pair import b, pair
-from quirkpy.explore import explorer
+from quirkpy.explore import workers
 from quirkpy.explore.choices import Count
 
 #: Wells from which the pair may choose, each for four short runs; fewer when in haste.
@@ -49,7 +49,7 @@ def on_dask(study: qp.Study) -> Iterator[Executor]:
 
 def pools() -> dict[str, Any]:
     """What hands out runs: processes of our own, and Dask where it is installed."""
-    out: dict[str, Any] = {"processes": lambda study: explorer.processes(WORKERS, study)}
+    out: dict[str, Any] = {"processes": lambda study: workers.processes(WORKERS, study)}
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -60,7 +60,7 @@ def pools() -> dict[str, Any]:
 def shared(pool: Executor, study: qp.Study, most: int) -> tuple[Count, float]:
     """What was done in tasks of at most so many runs, and how long that took [s]."""
     counts: list[Count] = []
-    with mock.patch.object(explorer, "MOST", most):
+    with mock.patch.object(workers, "MOST", most):
         begun = time.perf_counter()
         study.explore(workers=pool, progress=counts.append, reductions=False)
         return counts[-1], time.perf_counter() - begun
@@ -71,8 +71,8 @@ def measure(quick: bool) -> Measured:
     study, rows, figures = short_runs(FEW if quick else WELLS), [], {}
     for name, make in pools().items():
         with make(study) as pool:
-            shared(pool, short_runs(FEW), explorer.MOST)  # imports, compiles
-            for words, most in (("tasks of about 0.2 s", explorer.MOST), ("one by one", 1)):
+            shared(pool, short_runs(FEW), workers.MOST)  # imports, compiles
+            for words, most in (("tasks of about 0.2 s", workers.MOST), ("one by one", 1)):
                 count, wall = shared(pool, study, most)
                 busy = count.seconds / (WORKERS * wall)
                 rows.append([f"{name}, {words}", count.runs, count.tasks, 1e3 * count.seconds / count.runs, wall, busy])

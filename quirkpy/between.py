@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -114,17 +115,24 @@ class Between:
         shares = np.arange(PLACES) / PLACES
         return np.append((t[:-1, None] + np.diff(t)[:, None] * shares).ravel(), t[-1])
 
+    @cached_property
+    def states(self) -> Floats:
+        """The states there (k, nb, STATE_WIDTH)."""
+        return self.at(self.places)
+
     def first(self, margin: Callable[[Floats], Floats]) -> float | None:
         """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never.
 
         Dips between the places that are looked at are followed to their bottoms, so that also a short one is found.
         """
-        return self.first_time(lambda t: margin(self.at(t)))
+        return self._first(lambda t: margin(self.at(t)), margin(self.states))
 
     def first_time(self, margin: Callable[[Floats], Floats]) -> float | None:
         """The same for a function of times (k,) -> (k,), for what states alone do not tell."""
+        return self._first(margin, margin(self.places))
+
+    def _first(self, margin: Callable[[Floats], Floats], values: Floats) -> float | None:
         t = self.places
-        values = margin(t)
         if len(t) == 1:
             return float(t[0]) if values[0] < 0.0 else None
         lowest, bottoms = self._dips(margin, t, values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.choosing import clusters
 from quirkpy.explore.graph import Node, Outcome, node_record
 from quirkpy.explore.options import Free, Hinge, Lock, mated
-from quirkpy.explore.runner import Record
-from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether, largest_first, smallest
+from quirkpy.explore.records import Record, rejected
+from quirkpy.explore.runner import standing
+from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether, Violation, judge, largest_first, smallest
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Symmetry
 from quirkpy.multibody import Multibody
@@ -85,7 +86,7 @@ class Rules:
 
     closes: selections that differ only in how rigid clusters are held together move alike; hinges: hinges within one
     need not be told apart either; weighs: energies do not depend on what is joined; decides: nothing but these is asked
-    of a choice in which nothing moves.
+    of a choice in which nothing moves; sights: what stands in a cone at a node, by number.
     """
 
     study: Study
@@ -96,6 +97,7 @@ class Rules:
     floats: bool
     standing: Multibody
     grounded: bool
+    sights: dict[int, Violation | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Study, symmetry: Symmetry) -> Rules:
@@ -105,7 +107,6 @@ class Rules:
         rules = study.safety
         gentle = all(type(rule) is not Limit or rule.what != "load" for rule in rules)
         blind = all(type(rule) in (StayTogether, NoCollision, Limit, KeepOut) for rule in rules)
-        at_rest = all(type(rule) in (StayTogether, NoCollision, Limit) for rule in rules)
         whole = all(type(rule) is not StayTogether or rule.apart is None for rule in rules)
         candidates = [force for chosen in study.forces.values() for force in chosen]
         return cls(
@@ -113,7 +114,7 @@ class Rules:
             closes=gentle and blind and _all_lock(study),
             hinges=not sprung,
             weighs=not sprung and not own,
-            decides=gentle and at_rest and whole and not sprung and not own,
+            decides=gentle and blind and whole and not sprung and not own,
             floats=symmetry.group == "rigid",
             standing=Multibody(*study.system.parts, *study.always, candidates=candidates),
             grounded="ground" in study.names,
@@ -161,6 +162,14 @@ class Rules:
         locked = (k for k, option in enumerate(chosen) if type(option) is Lock)
         return clusters(self.study.names, (self.study.ends(place.pairs[k][0]) for k in locked))
 
+    def _in_sight(self, node: Node) -> Violation | None:
+        """What stands in a cone at a node, if anything does."""
+        if node.number not in self.sights:
+            cones = [rule for rule in self.study.safety if isinstance(rule, KeepOut)]
+            found = judge(cones, standing(self.standing.at(node.state))).violation if cones else None
+            self.sights[node.number] = found
+        return self.sights[node.number]
+
     def energies(self, state: State) -> dict[str | None, float]:
         """The energy of every potential at a pose, and that of what always acts, under None [J]; nothing where they
         depend on what is joined, or one cannot be asked here."""
@@ -190,6 +199,9 @@ class Rules:
         of = self._clusters(place, chosen)
         fits = all(place.tight[k] for k in joined)
         if fits and (self.floats or self.grounded) and self._stands(place, chosen, of):
+            violation = self._in_sight(place.node)
+            if violation is not None:
+                return Record((rejected(violation, work),), (None,))
             links = tuple(Link(*place.pairs[k], form[0][k]) for k in joined)
             outcome = Outcome("stayed", None, STANDS, switching=work, holding=holding(study, choice))
             node = place.node

@@ -13,7 +13,8 @@ from typing import Any
 
 from quirkpy.explore.chances import Robustness
 from quirkpy.explore.graph import Outcome
-from quirkpy.explore.runner import Record
+from quirkpy.explore.records import Record, Told
+from quirkpy.explore.ways import Entered, Way
 from quirkpy.parts.part import PartError
 
 #: One zero for all outcomes: most figures of most of them are none.
@@ -173,13 +174,28 @@ class Journal:
 
 def text_of(record: Record) -> str:
     """A record as text; floats come back bit for bit."""
-    return json.dumps({"outcomes": [list(o) for o in record.outcomes], "reached": record.reached})
+    made: dict[str, Any] = {"outcomes": [list(o) for o in record.outcomes], "reached": record.reached}
+    return json.dumps(made if record.way is None else made | {"way": written(record.way)})
 
 
 def record_of(text: str) -> Record:
     """The record that a text holds."""
     data = json.loads(text)
-    return Record(tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"]))
+    way = way_of(data["way"]) if "way" in data else None
+    return Record(tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"]), way)
+
+
+def written(way: Way[Told]) -> list[Any]:
+    """All that may become of a run, as plain values."""
+    entered = [[met.cone, met.stretch, met.t, *met.value] for met in way.entered]
+    return [*way.value, entered, way.saddle, way.like, [written(onward) for onward in way.onward]]
+
+
+def way_of(values: list[Any]) -> Way[Told]:
+    """The same from plain values."""
+    outcome, reached, entered, saddle, like, onward = values
+    met = (Entered(cone, stretch, t, (outcome_of(row), node)) for cone, stretch, t, row, node in entered)
+    return Way((outcome_of(outcome), reached), tuple(met), saddle, tuple(like), tuple(map(way_of, onward)))
 
 
 def outcome_of(row: list[Any]) -> Outcome:

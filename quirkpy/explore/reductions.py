@@ -17,8 +17,11 @@ import numpy as np
 from quirkpy.explore.assembly import firmest
 from quirkpy.explore.choices import Carried, Choice, Link, Reduction
 from quirkpy.explore.conclusions import Form, Place, Rules, place_of
+from quirkpy.explore.cones import NONE, Cones
 from quirkpy.explore.graph import Node, Outcome
-from quirkpy.explore.runner import UNMET, Record
+from quirkpy.explore.records import Record
+from quirkpy.explore.runner import UNMET
+from quirkpy.explore.safety import ENTERS
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Carrier, Symmetry
 from quirkpy.parts.checks import Floats, shown
@@ -75,14 +78,14 @@ class Plan(NamedTuple):
 @dataclass(eq=False)
 class Base:
     """The first node with a pose, and the potentials for which it speaks: what carries it onto itself, a fingerprint,
-    and what has been worked out about its forms: how they are answered, and by what."""
+    and what has been worked out about its forms: how they are answered, and by what, for cones that matter."""
 
     place: Place
     potentials: frozenset[str]
     own: tuple[Mover, ...]
     mark: Floats
     plans: dict[Form, Plan] = field(default_factory=dict)
-    records: dict[Form, Record] = field(default_factory=dict)
+    records: dict[tuple[Form, tuple[int, ...]], Record] = field(default_factory=dict)
 
 
 class Seen(NamedTuple):
@@ -119,17 +122,24 @@ class Ticket(NamedTuple):
 class Reductions:
     """Tickets for all choices at all nodes of an exploration, which are asked about in any order.
 
-    nodes: those found so far, in the order in which they were found.
+    nodes: those found so far, in the order in which they were found.  everywhere: modules that only cones tell apart
+    share runs, each of which tells of all `images` of the cones; otherwise what is exchanged keeps the cones.
     """
 
-    def __init__(self, study: Study, which: frozenset[Reduction], nodes: Sequence[Node]) -> None:
+    def __init__(
+        self, study: Study, which: frozenset[Reduction], nodes: Sequence[Node], everywhere: bool = True
+    ) -> None:
         self.study, self.which, self.nodes = study, which, nodes
+        self.images = NONE
         self.bases: list[Base] = []
         self.seen: list[Seen] = []  # every node
         self.stored: dict[str, float] = {}
         if which:
             self.symmetry = Symmetry(study)
             self.rules = Rules.of(study, self.symmetry)
+            self.cones = Cones(self.symmetry)
+            if everywhere and self.cones.apart and which & {"symmetry", "cache"}:
+                self.images = self.cones.images
             kinds = np.array(self.symmetry.kinds)
             self._alike = [kinds == kind for kind in np.unique(kinds)]
 
@@ -181,6 +191,8 @@ class Reductions:
 
     def _mover(self, one: Place, two: Place, carrier: Carrier) -> Mover | None:
         """A carrier of poses as one of choices; None where what is in range or held does not agree."""
+        if not self.images.cones and not self.cones.kept(carrier.exchange):
+            return None
         where = {pair: k for k, pair in enumerate(two.pairs)}
         at: list[int] = []
         names: list[dict[str, str]] = []
@@ -215,9 +227,11 @@ class Reductions:
         node, run = base.place.node, base.place.choice(self.study, plan.run)
 
         def carry(record: Record) -> Record:
-            if mine not in base.records:
-                base.records[mine] = self._at_base(record, plan)
-            there = base.records[mine]
+            exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
+            asked = () if record.way is None else record.way.entering(self.cones.asked(*exchanges))
+            if (mine, asked) not in base.records:
+                base.records[mine, asked] = self._at_base(record.asked(asked), plan)
+            there = base.records[mine, asked]
             return there if mover is None else self._switched(self._moved(there, mover), node, place.node)
 
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
@@ -252,7 +266,8 @@ class Reductions:
         names = self.symmetry.names(exchange)
 
         def outcome(o: Outcome) -> Outcome:
-            parts = tuple(self.symmetry.in_order(o.parts, [names.get(part, part) for part in o.parts]))
+            named = [names.get(part, part) for part in o.parts]
+            parts = tuple(named if o.reason == ENTERS else self.symmetry.in_order(o.parts, named))
             met = sorted(
                 ((t, names[pair]) for t, pair in o.contacts), key=lambda at: (at[0], self.study.numbers[at[1]])
             )

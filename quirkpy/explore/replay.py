@@ -11,6 +11,7 @@ import numpy as np
 from quirkpy.analysis import Energy
 from quirkpy.course import Counts, Course, Happening
 from quirkpy.explore.choices import Choice, Link, holding
+from quirkpy.explore.cones import Cones
 from quirkpy.explore.identity import NEAR, Shapes, poses_of
 from quirkpy.explore.runner import begin, motions, record_of
 from quirkpy.explore.symmetry import Exchange, Symmetry
@@ -139,19 +140,20 @@ def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
     if not len(plan):
         raise PartError("replay: the plan has no steps; plan a way from one node to another.")
     node, t = graph.nodes[plan[0].source], 0.0
-    symmetry = Symmetry(graph.study)
+    cones = Cones(Symmetry(graph.study))
     for edge in plan:
-        leg, node = flown(graph, *said_here(symmetry, graph.nodes[edge.source], node, edge), edge, t)
+        leg, node = flown(graph, *said_here(cones, graph.nodes[edge.source], node, edge), edge, t)
         legs.append(leg)
         t += float(leg.runs[-1].t[-1])
     return Replay(graph, legs)
 
 
-def said_here(symmetry: Symmetry, known: Node, node: Node, edge: Edge) -> tuple[Node, Choice]:
+def said_here(cones: Cones, known: Node, node: Node, edge: Edge) -> tuple[Node, Choice]:
     """Where the step before has ended, held as the node of the graph that has this shape; and the selection of an edge
     there: modules that are alike may have changed places, or stand otherwise turned, and an edge that two pairs of
     faces share may be held by either."""
-    study, choice = symmetry.study, edge.selection
+    symmetry, choice = cones.symmetry, edge.selection
+    study = symmetry.study
     if node is known:
         return node, choice
     rolls = dict(study.open_pairs(known))
@@ -160,7 +162,7 @@ def said_here(symmetry: Symmetry, known: Node, node: Node, edge: Edge) -> tuple[
         return Link(symmetry.pair(exchange, pair), roll, str(symmetry.label(exchange, pair, roll, label)))
 
     for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
-        if not same_shape(study.shapes, exchange):
+        if not (same_shape(study.shapes, exchange) and cones.kept(exchange)):
             continue
         stands = replace(node, links=tuple(said(exchange, *link) for link in known.links))
         pairs = ((study.numbers[name], label) for name, label in choice.joints)

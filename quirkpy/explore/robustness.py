@@ -16,7 +16,6 @@ from quirkpy.course import Stop
 from quirkpy.explore.assembly import assembled, released
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
-from quirkpy.explore.explorer import Sent, check_workers, killed, pool_for, workers_of
 from quirkpy.explore.graph import Node
 from quirkpy.explore.identity import NEAR, poses_of
 from quirkpy.explore.journal import Journal
@@ -24,6 +23,7 @@ from quirkpy.explore.runner import Ended, follow, judged, rigid, rule_of, uninte
 from quirkpy.explore.safety import judge
 from quirkpy.explore.study import Study
 from quirkpy.explore.variations import Variations
+from quirkpy.explore.workers import Sent, check_workers, killed, pool_for, workers_of
 from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError

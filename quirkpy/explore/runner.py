@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,13 +25,15 @@ from quirkpy.explore.assembly import (
     released,
 )
 from quirkpy.explore.choices import Choice, Link, holding
+from quirkpy.explore.cones import NONE, Images, Lookout
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
 from quirkpy.explore.identity import poses_of
+from quirkpy.explore.records import Record, Told, failed, recorded, rejected, seen
 from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peak
 from quirkpy.explore.study import Study
+from quirkpy.explore.ways import Entered, Parting, Way
 from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
-from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
@@ -43,17 +46,15 @@ from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 
+T = TypeVar("T")
 #: What is said of joints that do not fit.
 UNMET = "the joints chosen cannot all be met at this pose"
 #: Contacts of one run at most, and meetings of sensors for which there is no joint: more is a rattle that never ends.
 CONTACTS, MEETINGS, RATTLE = 50, 200, "sensors meet again and again"
 
 
-class Record(NamedTuple):
-    """What a run left: outcomes, and for each the record of the node that it reached, or None."""
-
-    outcomes: tuple[Outcome, ...]
-    reached: tuple[dict[str, Any] | None, ...]
+#: How the first unstable rest of a motion was left [m or rad], along which direction.
+Left: TypeAlias = "tuple[float, int] | None"
 
 
 class Ended(NamedTuple):
@@ -131,7 +132,7 @@ def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begu
     never = next((v for v in (rule.before(system) for rule in study.safety) if v is not None), None)
     if never is not None:
         switching = energy_of_switching(study, universe, node, system, node.state)
-        return Outcome(never.kind, None, never.reason, switching=switching, t=never.t, parts=never.parts)
+        return rejected(never, switching)
     caught = fitted(holding_system(study, universe, links))
     if caught is None:
         return Outcome("rejected", None, UNMET, t=0.0)
@@ -142,23 +143,34 @@ def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begu
     return Begun(links, system.at(replace(system.initial, held=held)) if held else system, switching, run)
 
 
-def run_choice(study: Study, node: Node, choice: Choice, universe: Multibody | None = None) -> Record:
-    """Everything that may come of a choice at a node."""
+def run_choice(
+    study: Study, node: Node, choice: Choice, universe: Multibody | None = None, images: Images = NONE
+) -> Record:
+    """Everything that may come of a choice at a node; images: of the cones, where others ask about it."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
     if isinstance(begun, Outcome):
-        return Record((begun,), (None,))
-    rules = [rule for rule in study.safety if not isinstance(rule, NoCollision)]  # a shape was reached without one
+        return recorded(Way((begun, None)), images)
+    lookout = Lookout(images)
+    rules = [rule for rule in lookout.rules(study.safety) if not isinstance(rule, NoCollision)]  # it was reached so
     early = judge(rules, begun.run).violation
+    entered = lookout.entered(begun.run, early).items()
+    met: tuple[Entered[Told], ...] = tuple(Entered(k, 0, v.t, (rejected(v, begun.switching), None)) for k, v in entered)
     if early is not None:
-        outcome = Outcome(early.kind, None, early.reason, switching=begun.switching, t=early.t, parts=early.parts)
-        return Record((outcome,), (None,))
-    outcomes, reached = [], []
-    for ended, nudge in motions(study, begun.system, begun.links, choice):
+        return recorded(Way((rejected(early, begun.switching), None), met), images)
+
+    def told(motion: tuple[Ended | Exception, Left]) -> Told:
+        ended, nudge = motion
+        if isinstance(ended, Exception):
+            return failed(ended), None
         kind, reason, target = judged(study, node, ended)
         record = centred(study, record_of(study, ended.found, ended.links, choice.potential)) if target else None
-        outcomes.append(measured(study, ended, kind, reason, begun.switching, holding(study, choice), nudge))
-        reached.append(record)
-    return Record(tuple(outcomes), tuple(reached))
+        return measured(study, ended, kind, reason, begun.switching, holding(study, choice), nudge), record
+
+    way = ways(study, begun.system, begun.links, choice, lookout)
+    if not images.cones:
+        return seen([told(motion) for motion in way.ends()])
+    every = way.told(told)
+    return recorded(replace(every, entered=(*met, *every.entered)), images)
 
 
 def fitted(system: Multibody) -> Catch | None:
@@ -211,42 +223,88 @@ def standing(system: Multibody) -> Trajectory:
     return system._moved(1e-9, settings, (), False, lambda driver, filled: driver.row(0))
 
 
-def motions(
-    study: Study, system: Multibody, links: list[Link], choice: Choice
-) -> Iterator[tuple[Ended, tuple[float, int] | None]]:
+def motions(study: Study, system: Multibody, links: list[Link], choice: Choice) -> list[tuple[Ended, Left]]:
     """The motions of a choice: one; or, where it begins or ends at an unstable rest, one in each sense of each
     direction in which that is unstable and no stop in the way: 2 k runs for k directions.  With each: how the first
     such rest was left."""
-    first = uninterrupted(settle(system, rule_of(study, 0.0, (SensorsMeet(),))))
-    yield from ways(study, choice, follow(study, links, choice, first, 0.0), None, [])
+    ends = ways(study, system, links, choice, Lookout(NONE)).ends()
+    return [(ended, nudge) for ended, nudge in ends if isinstance(ended, Ended)]
 
 
-def ways(
-    study: Study, choice: Choice, ended: Ended, nudge: tuple[float, int] | None, saddles: list[Floats]
-) -> Iterator[tuple[Ended, tuple[float, int] | None]]:
-    """A motion that has ended; or where it leads on from a saddle, unless one like it has been left before."""
+#: Motions, each with how the first unstable rest was left; or what was raised, where others ask about what came before.
+Ways: TypeAlias = "Way[tuple[Ended | Exception, Left]]"
+
+
+def ways(study: Study, system: Multibody, links: list[Link], choice: Choice, lookout: Lookout) -> Ways:
+    """The motions of a choice as a tree."""
+
+    def flown() -> Ended:
+        found = uninterrupted(settle(system, rule_of(study, 0.0, (SensorsMeet(),))))
+        return follow(study, links, choice, found, 0.0, lookout=lookout)
+
+    return way_of(study, choice, flown, None, [], lookout)
+
+
+def way_of(
+    study: Study, choice: Choice, flown: Callable[[], Ended], nudge: Left, saddles: list[Parting], lookout: Lookout,
+    above: tuple[int, ...] = (),
+) -> Ways:  # fmt: skip
+    """A motion, and where it leads on to from a saddle, unless one like it has been left before; saddles: those that
+    were left, above: those on the way to this motion."""
+    ended = attempted(flown, lookout)
+    met = tuple(replace(met, value=(met.value, nudge)) for met in lookout.met)
+    end: Ways = Way((ended, nudge), met)
+    if isinstance(ended, Exception) or ended.found.verdict != "unstable" or ended.violation is not None:
+        return end
+    if study.nudge == 0.0 or lookout.over:
+        return end
+    pose = poses_of(ended.found.state.r, ended.found.state.q)
+    like = tuple(k for k, s in enumerate(saddles) if study.shapes.distance(pose, s.pose) <= study.shapes.tolerance)
+    if any(k in above or (saddles[k].sure and saddles[k].clear >= lookout.clear.keys()) for k in like):
+        return end
+    here, sure = len(saddles), not like and all(saddles[k].sure for k in above)
+    saddles.append(Parting(pose, frozenset(lookout.clear), sure))
+    onward = attempted(lambda: list(left(study, choice, ended, nudge, saddles, lookout, (*above, here))), lookout)
+    return replace(
+        end, saddle=here, like=like,
+        onward=(Way((onward, nudge)),) if isinstance(onward, Exception) else tuple(onward),
+    )  # fmt: skip
+
+
+def attempted(make: Callable[[], T], lookout: Lookout) -> T | Exception:
+    """What comes of an attempt; or what it raises, where somebody may ask about what came before."""
+    try:
+        return make()
+    except Exception as error:
+        if not lookout.images.cones:
+            raise
+        return error
+
+
+def left(
+    study: Study, choice: Choice, ended: Ended, nudge: Left, saddles: list[Parting], lookout: Lookout,
+    above: tuple[int, ...],
+) -> Iterator[Ways]:  # fmt: skip
+    """The motions onward from a saddle."""
     found = ended.found
-    if found.verdict != "unstable" or ended.violation is not None or study.nudge == 0.0:
-        yield ended, nudge
-        return
-    pose = poses_of(found.state.r, found.state.q)
-    if any(study.shapes.distance(pose, other) <= study.shapes.tolerance for other in saddles):
-        return
-    saddles.append(pose)
     assert found.system is not None
-    around, rule = Vicinity(found.system.clusters, found.state), rule_of(study, 0.0, (SensorsMeet(),))
+    system, rule = found.system, rule_of(study, 0.0, (SensorsMeet(),))
+    around = Vicinity(system.clusters, found.state)
     senses = [(sense * study.nudge, k) for k in range(len(directions(found))) for sense in (1.0, -1.0)]
     starts = [nudged(around, directions(found)[k], size) for size, k in senses]
+
+    def flown(state: State, there: Lookout) -> Ended:
+        begun = system.at(state)
+        onward = replace(uninterrupted(run_to_rest(begun, around.whole, rule)), system=begun)
+        return follow(study, ended.links, choice, onward, 0.0, before=ended, lookout=there)
+
     for given, state in zip(senses, starts, strict=True):
         if state is not None:
-            begun = found.system.at(state)
-            onward = replace(uninterrupted(run_to_rest(begun, around.whole, rule)), system=begun)
-            yield from ways(
-                study, choice, follow(study, ended.links, choice, onward, 0.0, before=ended), nudge or given, saddles
-            )
+            there = lookout.onward()
+            yield way_of(study, choice, partial(flown, state, there), nudge or given, saddles, there, above)
     if all(state is None for state in starts):
         reason = f"{found.reason}, and stops are in the way of all of it"
-        yield ended._replace(found=replace(found, reason=reason)), nudge
+        yield Way((ended._replace(found=replace(found, reason=reason)), nudge))
 
 
 def directions(found: Equilibrium) -> list[Mode]:
@@ -257,21 +315,28 @@ def directions(found: Equilibrium) -> list[Mode]:
 def follow(
     study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium, nudge: float,
     vary: Callable[[Multibody], Multibody] = lambda system: system, before: Ended | None = None,
+    lookout: Lookout | None = None,
 ) -> Ended:  # fmt: skip
     """What a motion leads to: where sensors meet they lock, and it goes on; nudge: how it leaves saddles on its way;
-    vary: what the systems that it then makes are in truth; before: what it goes on from."""
+    vary: what the systems that it then makes are in truth; before: what it goes on from; lookout: for cones
+    that do not end it."""
+    lookout = Lookout(NONE) if lookout is None else lookout
     ended = Ended(found, tuple(links), (), (), ()) if before is None else before
     gaps = [] if ended.clearance is None else [ended.clearance]
     while True:
         if found.run is not None:
-            violation, clearance = judge(study.safety, found.run)
+            violation, clearance = judge(lookout.rules(study.safety), found.run)
+            entered, begun = lookout.entered(found.run, violation), float(found.run.t[0])
             if violation is not None:
-                violation = violation._replace(t=float(found.run.t[0]) + violation.t)
+                violation = violation._replace(t=begun + violation.t)
             gaps += [] if clearance is None else [clearance]
             runs, losses = (*ended.runs, found.run), (*ended.losses, 0.0)
             least = min(gaps, default=None)
             ended = ended._replace(found=found, runs=runs, losses=losses, violation=violation, clearance=least)
-        if ended.violation is not None or found.verdict != "stopped":
+            for k, v in entered.items():
+                there = ended._replace(violation=v._replace(t=begun + v.t))
+                lookout.met.append(Entered(k, len(runs), v.t, there))
+        if lookout.over or ended.violation is not None or found.verdict != "stopped":
             return ended._replace(found=found)
         closed = met_pairs(study, found)  # what was a hinge until now becomes a lock
         held = tuple(link for link in ended.links if link.pair not in closed or locks(study, link))

@@ -26,6 +26,10 @@ Limited: TypeAlias = Literal["speed", "turning", "load"]
 Extent: TypeAlias = Literal["centres", "balls"]
 
 
+#: What is said of a body in a cone; it comes first, then the body from which the cone looks.
+ENTERS = "enters a cone that must stay clear"
+
+
 class Violation(NamedTuple):
     """What was violated, when [s] from the start of the run, and by which parts; what the motion counts as."""
 
@@ -185,7 +189,7 @@ class KeepOut(Safety):
         if first is None:
             return None
         inside = names[int(np.argmin(margins(run.between.at(np.array([first])))[0]))]
-        return Violation("enters a cone that must stay clear", first - float(run.t[0]), (inside, name))
+        return Violation(ENTERS, first - float(run.t[0]), (inside, name))
 
     def _reach(self, t: Tables, names: Sequence[str]) -> Floats:
         """How far from its mass centre what counts of each body reaches [m] (n,)."""
@@ -285,9 +289,9 @@ class Judged(NamedTuple):
 
 
 def judge(criteria: Sequence[Safety], run: Trajectory) -> Judged:
-    """All criteria along a motion."""
+    """All criteria along a motion; what a cone says comes last, where two are violated at once."""
     violations, least = [], []
-    for criterion in criteria:
+    for criterion in sorted(criteria, key=lambda criterion: isinstance(criterion, KeepOut)):
         if isinstance(criterion, NoCollision):
             found = criterion.passed(run)
             violations.append(criterion.judged(run, found))

@@ -164,7 +164,7 @@ class Symmetry:
     # --- exchanges ----------------------------------------------------------------------------------------------
     def exchange(self, to: tuple[int, ...], ways: tuple[int, ...]) -> Exchange | None:
         """Every body becomes another of its kind, turned in one of the ways in which that kind is like itself; None
-        where forces or criteria are not the same then."""
+        where forces are not the same then; what becomes of cones that must stay clear is asked of `Cones`."""
         key = to, ways
         if key not in self._made:
             nothing = to == tuple(range(len(to))) and not any(ways)
@@ -186,17 +186,8 @@ class Symmetry:
             own[a] = product(product(self.first[b].turn, itself.turn), self.first[a].turn * BACK)
             for s, mine in self.first[a].sensors.items():
                 sensors[mine] = self.first[b].sensors[itself.sensors[s]]
-        if not self._judged_alike(to, own):
-            return None
         potentials = self._potentials(to, own)
         return None if potentials is None else Exchange(to, own, sensors, potentials)
-
-    def _judged_alike(self, to: tuple[int, ...], own: Floats) -> bool:
-        cones = [rule for rule in self.study.safety if isinstance(rule, KeepOut)]
-        place = self._places(to, own)
-        here = self._places(range(len(to)), np.tile(IDENTITY, (len(to), 1)))
-        said = [Counter((put(rule.site)[:3], rule.half_angle, rule.length) for rule in cones) for put in (here, place)]
-        return said[0] == said[1]
 
     def _potentials(self, to: tuple[int, ...], own: Floats) -> dict[str, str] | None:
         """Which potential each becomes, the same one where it can; None where forces that always act become others."""

@@ -10,10 +10,11 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import b, pair
 from quirkpy.explore.choices import Count
-from quirkpy.explore.explorer import AHEAD, MOST, TASK, Batch, Pace
+from quirkpy.explore.explorer import AHEAD
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.journal import record_of, text_of
-from quirkpy.explore.runner import Record
+from quirkpy.explore.records import Record
+from quirkpy.explore.workers import MOST, TASK, Batch, Pace
 from tests.studies import Slow, changed, far_pair
 
 #: What it costs at most to hand out a task [s]; a scheduler on a network takes about a millisecond.

@@ -11,7 +11,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import b, pair
-from quirkpy.explore.explorer import DESK, run_batch
+from quirkpy.explore.workers import DESK, run_batch
 from tests.studies import Slow, balanced, block, changed, failing_pair
 
 

@@ -1,0 +1,205 @@
+"""Workers: what they are asked, what they keep, and what they hand back; in this process, in others, or elsewhere."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import current_process, get_context, parent_process
+from typing import Any, NamedTuple, TypeAlias
+
+from quirkpy.explore.choices import Choice
+from quirkpy.explore.cones import NONE, Cones, Images
+from quirkpy.explore.graph import Node
+from quirkpy.explore.records import Record, failed, recorded
+from quirkpy.explore.runner import run_choice
+from quirkpy.explore.study import Study
+from quirkpy.explore.symmetry import Symmetry
+from quirkpy.explore.ways import Way
+from quirkpy.multibody import Multibody
+from quirkpy.parts.checks import shown
+from quirkpy.parts.part import PartError
+
+#: How long a task of a worker should take [s], and how many runs it has at most.
+TASK, MOST = 0.2, 200
+#: Nodes for which a worker keeps what has been compiled.
+KEPT = 4
+#: Variables that keep a library from using many threads in each worker.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+# --- batches ----------------------------------------------------------------------------------------------------------
+#: A choice at a node.
+Work: TypeAlias = tuple[Node, Choice]
+
+
+class Batch(NamedTuple):
+    """What a task of a worker has come to: a record of each run, and how long they took [s]."""
+
+    records: list[Record]
+    seconds: float
+
+
+class Pace:
+    """How many runs a task should have: few enough for all workers to have some, and for a kill to cost little; so many
+    that handing them out costs little beside them."""
+
+    def __init__(self) -> None:
+        self.runs, self.seconds, self.tasks = 0, 0.0, 0
+
+    def note(self, batch: Batch) -> None:
+        """Learn from what has come back."""
+        self.runs, self.seconds, self.tasks = (
+            self.runs + len(batch.records), self.seconds + batch.seconds, self.tasks + 1
+        )  # fmt: skip
+
+    def size(self, waiting: int, tasks: int) -> int:
+        """For so many runs that wait, and as many tasks as may be under way."""
+        enough = math.ceil(self.runs * TASK / self.seconds) if self.seconds > 0.0 else 1
+        return max(1, min(enough, MOST, math.ceil(waiting / tasks)))
+
+
+# --- in a worker ------------------------------------------------------------------------------------------------------
+class Sent:
+    """A study on its way to workers: written once for all tasks, and read where it is not known yet."""
+
+    def __init__(self, study: Study | None, text: bytes = b"") -> None:
+        self.study, self.text = study, text
+
+    def known(self) -> Study:
+        """The study."""
+        if self.study is None:
+            self.study = pickle.loads(self.text)
+        assert isinstance(self.study, Study)
+        return self.study
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.text = self.text or pickle.dumps(self.study)
+        return Sent, (None, self.text)
+
+
+class Desk(threading.local):
+    """What a worker keeps between batches: studies, and what has been compiled for the last nodes.
+
+    Every thread has its own, for a compiled system serves one run at a time.
+    """
+
+    def __init__(self) -> None:
+        self.studies: dict[str, Study] = {}
+        self.universes: dict[tuple[str, str], Multibody] = {}
+        self.seen: dict[str, Images] = {}
+
+    def images(self, digest: str) -> Images:
+        """What exchanges of modules may make of the cones of a study."""
+        if digest not in self.seen:
+            self.seen[digest] = Cones(Symmetry(self.studies[digest])).images
+        return self.seen[digest]
+
+    def universe(self, digest: str, node: Node) -> Multibody:
+        """All that may act at a node."""
+        key = digest, node.id
+        if key not in self.universes:
+            while len(self.universes) >= KEPT:
+                del self.universes[next(iter(self.universes))]
+            self.universes[key] = self.studies[digest].universe(node)
+        return self.universes[key]
+
+
+DESK = Desk()
+
+
+def begin_worker(digest: str, study: Study) -> None:
+    """What a worker process of ours does first: Ctrl-C is its parent's business, and it ends with its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    DESK.studies[digest] = study
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool = False) -> Batch:
+    """Some choices; sent: None where the worker has been told of the study at its beginning.  everywhere: cones end no
+    run, which tells of all their images."""
+    begun = time.perf_counter()
+    if sent is not None and digest not in DESK.studies:
+        DESK.studies[digest] = sent.known()
+    known = DESK.studies[digest]
+    images = DESK.images(digest) if everywhere else NONE
+    records = [tried(known, node, choice, DESK.universe(digest, node), images) for node, choice in work]
+    return Batch(records, time.perf_counter() - begun)
+
+
+def tried(study: Study, node: Node, choice: Choice, universe: Multibody, images: Images) -> Record:
+    """A run; one that raises is an edge marked failed, with its message."""
+    try:
+        return run_choice(study, node, choice, universe, images)
+    except Exception as error:
+        return recorded(Way((failed(error), None)), images)
+
+
+# --- pools ------------------------------------------------------------------------------------------------------------
+def check_workers(who: str, workers: Any) -> None:
+    """Refuse what are no workers, and workers that would start workers."""
+    if not isinstance(workers, Executor) and not (type(workers) is int and workers >= 1):
+        raise PartError(f"{who}: workers is {shown(workers)}, but must be a number from 1 up, or an Executor.")
+    if workers != 1 and getattr(current_process(), "_inheriting", False):  # a worker that is still starting
+        raise PartError(
+            f"{who}: every worker reads the script anew, and must not start workers of its own; put the call under "
+            "`if __name__ == '__main__':`."
+        )
+
+
+@contextmanager
+def pool_for(workers: int | Executor, study: Study) -> Iterator[Executor | None]:
+    """Workers as they were asked for; None for one, which is this process."""
+    if workers == 1:
+        yield None
+    elif isinstance(workers, Executor):
+        yield workers
+    else:
+        with processes(workers, study) as pool:
+            yield pool
+
+
+def killed(error: Exception) -> bool:
+    """Whether an error says that a worker has died, and its tasks with it, as executors say it, or Dask."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+
+
+def workers_of(pool: Executor) -> int:
+    """How many workers an executor has, as far as it says."""
+    client = getattr(pool, "_client", None)  # Dask's
+    if client is not None:
+        return max(1, sum(client.ncores().values()))
+    return int(getattr(pool, "_max_workers", None) or getattr(pool, "num_workers", None) or 1)  # that of mpi4py
+
+
+@contextmanager
+def processes(workers: int, study: Study) -> Iterator[Executor]:
+    """Workers of our own, each with one thread for linear algebra; whatever ends the exploration early ends them."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update({name: "1" for name, value in before.items() if value is None})
+    pool = ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=begin_worker, initargs=(study.digest, study)
+    )
+    try:
+        yield pool
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name in (name for name, value in before.items() if value is None):
+            os.environ.pop(name, None)

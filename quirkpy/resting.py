@@ -40,6 +40,9 @@ GROWN = 2.0
 #: The first stretch of steps over which that is judged; each is twice as long as the one before.  So many stretches
 #: that are alike are enough: what loses so little of its energy would not settle within any effort.
 STRETCH, PATIENCE = 512, 3
+#: Steps as long as dampers let them be leave a rest that trembles: velocities by so many times the absolute tolerance,
+#: poses by so many times the relative one.
+TREMBLING = 5.0
 #: So many rows at most are looked back at; an energy [J] that is nothing.
 LOOKED_BACK, NOTHING = 4096, 1e-300
 
@@ -71,9 +74,11 @@ class Seen(NamedTuple):
 class Watcher:
     """Looks at a run after each compiled call: whether it rests, and since when, or why it never will."""
 
-    def __init__(self, system: Multibody, whole: Whole, rest: float) -> None:
+    def __init__(self, system: Multibody, whole: Whole, rest: float, atol: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
-        self.standstill, self.nodding = standstill(system.selection), bool(whole.turning.any())
+        self.standstill = self.least = standstill(system.selection)
+        self.trembling = standstill(system.selection, max(STILL, TREMBLING * atol))
+        self.nodding = bool(whole.turning.any())
         self.liveliest, self.tried, self.asked = 0.0, math.inf, 0
         self.most, self.summits = [0.0, 0.0], [list[Summit](), list[Summit]()]  # beside the whole, and of nods [J]
         self.seen: Seen | None = None
@@ -90,7 +95,7 @@ class Watcher:
         self._remember(new)
         if not self.calmed:
             return self._calmed(driver, new)
-        kinetic = np.where(new.kinetic > self.standstill, new.kinetic, 0.0)  # the rest is rounding
+        kinetic = new.kinetic
         self.peak, self.rows = np.maximum(self.peak, [kinetic.max(), (kinetic + new.nods).max()]), self.rows + filled
         quiet = filled - int(np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.liveliest, True)))
         last = float(kinetic[quiet:].max(initial=0.0))
@@ -114,7 +119,9 @@ class Watcher:
         return Seen(rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps)
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
-        return kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
+        """What is less than steps can tell counts as none."""
+        kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
+        return np.where(kinetic > self.trembling, kinetic, 0.0)
 
     def _nods(self, driver: Driver, states: Floats) -> Floats:
         return nodding(self.whole, driver.engine.selection, states[:, :-1])
@@ -141,6 +148,7 @@ class Watcher:
             self.most[k] = highest(self.summits[k], partial(measure, driver), at, self.most[k], rtol)
             self.summits[k] = []
         sure = well.found.verdict == "stable" and well.found.damped
+        self.least = max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
         share = self.rest if sure else min(self.rest, DEEP)
         above = self._above(driver, well, share**2, self.seen.rows.states)
         while sure and above[-1] <= 0.0 and not well.walled(self._level(share**2, self.seen.nods[-1:])[0]):
@@ -152,7 +160,7 @@ class Watcher:
 
     def _level(self, share: float, nods: Floats) -> Floats:
         """The energy [J] at which states that nod so much rest."""
-        return np.maximum(share * np.maximum(self.most[0], self.most[1] - nods), self.standstill)
+        return np.maximum(share * np.maximum(self.most[0], self.most[1] - nods), self.least)
 
     def _above(self, driver: Driver, well: Well, share: float, states: Floats) -> Floats:
         """How far the energy that is left in states is above that, in powers of e."""

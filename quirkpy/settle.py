@@ -140,7 +140,7 @@ def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
 
 def run_to_rest(system: Multibody, whole: Whole, rule: Rule, saddles: int = 0) -> Equilibrium:
     """Move until the system rests, or never will."""
-    watcher = Watcher(system, whole, rule.rest)
+    watcher = Watcher(system, whole, rule.rest, rule.settings.atol)
     run = system._moved(rule.duration, rule.settings, rule.stop, rule.progress, watcher)
     if watcher.found is not None:
         found = dataclasses.replace(watcher.found, run=run)

@@ -33,10 +33,10 @@ COASTING, BRAKED = 1e-3, 1e-6
 BEYOND, WALL = 2.0, 0.5
 
 
-def standstill(selection: Selection) -> float:
-    """The kinetic energy [J] of bodies that all move as slowly as one at rest may."""
+def standstill(selection: Selection, speed: float = STILL) -> float:
+    """The kinetic energy [J] of bodies that all move as slowly as one at rest may [m/s], [rad/s]."""
     tables = selection.tables
-    return 0.5 * STILL**2 * float(tables.body_mass.sum() + np.trace(tables.body_inertia, axis1=1, axis2=2).sum())
+    return 0.5 * speed**2 * float(tables.body_mass.sum() + np.trace(tables.body_inertia, axis1=1, axis2=2).sum())
 
 
 class Well(NamedTuple):
@@ -51,6 +51,11 @@ class Well(NamedTuple):
         """What the bend of the well alone says of the potential energy of states (k, n, STATE_WIDTH) near by [J]."""
         xi = self.around.coordinates(states)
         return np.asarray(0.5 * (xi @ self.along) ** 2 @ abs(self.stiffness))
+
+    def energy_of(self, size: float) -> float:
+        """What the bend says of a way along each direction that moves no body by more than a size [m], [rad] [J]."""
+        sizes = np.array([size_of(self.around, along) for along in self.along.T])
+        return float(0.5 * ((size / sizes) ** 2 * abs(self.stiffness)).sum()) if len(sizes) else 0.0
 
     def found_at(self, t: float) -> Equilibrium:
         """What was found, at the time [s] at which the run came there: the whole is carried back to where it was."""

@@ -441,3 +441,22 @@ def rising(run: qp.Trajectory, which: int, near: float, rest: qp.State) -> float
         middle = 0.5 * (low + high)
         low, high = (middle, high) if np.sign(speed(middle)) == sign else (low, middle)
     return low
+
+
+@pytest.mark.parametrize("off", [2.9e-4, 3e-5, 3e-6])
+def test_a_rest_that_steps_make_tremble_is_one(off: float) -> None:
+    """A module that hangs from another in orbit, as a plumb line does: a weak pull, a strong damper.  Steps grow as long
+    as the damper lets them be, and what they leave, by their tolerances, never dies out."""
+    side, arm = 0.1, 0.1 * math.sqrt(0.5)
+    tilt = 0.25 * math.pi + off  # from along its diagonal, about the corner of the other
+    along = np.array([math.cos(off), math.sin(off), 0.0])
+    bus = qp.Body.box("bus", (side, side, side), 1.0, fixed=True)
+    corner = np.array([0.5 * side, 0.5 * side, 0.0])
+    module = qp.Body.box("module", (side, side, side), 1.0, position=corner + arm * along,
+                         orientation=qp.rotation((0, 0, 1), tilt))  # fmt: skip
+    hinge = qp.Revolute("hinge", bus, module, at=corner, axis=(0, 0, 1))
+    found = qp.Multibody(bus, module, hinge, qp.HillFrame(1.10678e-3), qp.ViscousHinges(1e-4)).settle()
+    assert (found.verdict, found.damped) == ("stable", True), found.reason
+    assert found.run is not None
+    assert found.run.counts.evaluations < 20_000
+    assert found.state["module"].position == pytest.approx(corner + (arm, 0.0, 0.0), abs=1e-12)

@@ -445,7 +445,7 @@ def rising(run: qp.Trajectory, which: int, near: float, rest: qp.State) -> float
 
 @pytest.mark.parametrize("off", [2.9e-4, 3e-5, 3e-6])
 def test_a_rest_that_steps_make_tremble_is_one(off: float) -> None:
-    """A module that hangs from another in orbit, as a plumb line does: a weak pull, a strong damper.  Steps grow as long
+    """A module that hangs from another in orbit as a plumb line does: a weak pull, a strong damper.  Steps grow as long
     as the damper lets them be, and what they leave, by their tolerances, never dies out."""
     side, arm = 0.1, 0.1 * math.sqrt(0.5)
     tilt = 0.25 * math.pi + off  # from along its diagonal, about the corner of the other

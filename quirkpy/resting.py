@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from quirkpy.kernels.steps import NOTED
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.moments import BESIDE, At, Measure, Summit, fall, highest, likely, onward, summits
 from quirkpy.parts.checks import Bools, Floats
+from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, rests
 from quirkpy.simulate import Driver, knots_of
 from quirkpy.tables import Selection
@@ -140,12 +142,13 @@ class Watcher:
         """The row with which the run ends in a well: where the energy left last falls below its share of the liveliest
         moment, both located; a tenth of that, or less, where the well does not hold what has so much.
 
-        None: there is more left.
+        Rows count as they are where branches of a loop meet: there no run can be taken up.  None: there is more left.
         """
         assert self.seen is not None
         at, rtol = self._at(driver), driver.settings.rtol
         for k, measure in enumerate((self._kinetic, self._nods)):
-            self.most[k] = highest(self.summits[k], partial(measure, driver), at, self.most[k], rtol)
+            with suppress(PartError):
+                self.most[k] = highest(self.summits[k], partial(measure, driver), at, self.most[k], rtol)
             self.summits[k] = []
         sure = well.found.verdict == "stable" and well.found.damped
         self.least = max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
@@ -168,10 +171,13 @@ class Watcher:
         return np.asarray(np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states))))
 
     def _passing(self, k: int, above: Floats, measure: Measure, at: At, rtol: float) -> tuple[Any, ...]:
-        """The row at which a measure falls below zero between row k and the next; the first, where it was below."""
+        """The row at which a measure falls below zero between row k and the next, or that one, where none is found; the
+        first, where it was below."""
         assert self.seen is not None
         rows, jumps = self.seen.rows, self.seen.jumps
-        found = fall(rows, above, k, jumps, measure, at, rtol) if k >= 0 else None
+        found = None
+        with suppress(PartError):
+            found = fall(rows, above, k, jumps, measure, at, rtol) if k >= 0 else None
         if found is None:
             t, states, angles, held = (array[k + 1 : k + 2] for array in rows)
             return t, states, angles, np.zeros((1, 2)), held

@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 import quirkpy as qp
 from demos.cubesat_pair import DAMPING, SIDE, STIFFNESS, UP, a, b, pair
 from demos.imaging_mission import study as block_study
+from quirkpy.explore.graph import node_of
 from quirkpy.explore.runner import UNMET, run_choice
 from tests.studies import Swing, changed
 
@@ -286,6 +287,19 @@ def test_a_ring_of_squares_opens() -> None:
         r = np.array(reached["r"])
         sides = [float(np.linalg.norm(r[i] - r[j])) for i, j in ((0, 1), (1, 2), (2, 3), (3, 0))]
         np.testing.assert_allclose(sides, SIDE * math.sqrt(2.0), atol=1e-6)
+
+
+def test_a_ring_comes_to_rest_where_it_lies_flat() -> None:
+    """What the far side of the block has opened closes again, and with the last lock the ring is stuck in a singular
+    pose: it moves on by a hair, through rows of which no run could begin, and must end all the same."""
+    node = block_study.explore(budget=0, progress=False)["n0"]
+    hinges = "hinge 1", "hinge 2", "hinge 2"
+    opened = run_choice(block_study, node, choice_of(block_study, node, "apart", "free", *hinges))
+    assert opened.reached[0] is not None
+    ajar = node_of(opened.reached[0], 1, block_study.system.bodies)
+    closed = run_choice(block_study, ajar, choice_of(block_study, ajar, "together", *hinges))
+    assert [(outcome.kind, outcome.reason) for outcome in closed.outcomes] == [("moved", "nothing in it can move")]
+    assert [name for _, name in closed.outcomes[0].contacts] == ["A east | B west"]
 
 
 # --- sensors that meet at the same instant ----------------------------------------------------------------------------

@@ -93,6 +93,27 @@ def test_time_within_is_not_counted_twice() -> None:
     assert clocks.spent["outside"] == pytest.approx(0.02, abs=0.01)
 
 
+def test_what_is_settled_by_hand_ends_in_the_shapes_that_are_explored() -> None:
+    """Motions that go on after joints have taken hold are among them, and shapes where nothing can move."""
+    from benchmarks.by_hand import ByHand
+    from demos.cubesat_pair import pair
+    from quirkpy.explore.identity import poses_of
+
+    study = pair(0.2)
+    hand = ByHand(study)
+    with hand.noting():
+        graph = study.explore(progress=False)
+    ends = [hand.settled(motion) for motion in hand.noted]
+    assert {(motion.node is None, motion.before is None) for motion in hand.noted} == {(False, True), (True, False)}
+    for node in graph.nodes.values():
+        pose, like = poses_of(node.state.r, node.state.q), [end for end in ends if end.verdict == node.verdict]
+        near = [end for end in like if study.shapes.distance(pose, poses_of(end.state.r, end.state.q)) < 1e-6]
+        assert any(end.energy == pytest.approx(node.energy, abs=1e-12) for end in near)
+    hand.settle()
+    assert (hand.motions, hand.noted) == (len(ends), [])
+    assert hand.seconds > 0.0
+
+
 def test_a_made_up_journal_holds_as_many_edges_as_it_says(tmp_path: Path) -> None:
     import quirkpy as qp
     from benchmarks.mission import synthetic

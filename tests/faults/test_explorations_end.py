@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -32,10 +34,16 @@ if __name__ == "__main__":
 """
 
 
+@cache
+def undisturbed(*safety: qp.Safety) -> str:
+    """The graph of an exploration that nothing disturbed, nor made slow."""
+    with mock.patch("time.sleep"):
+        return far_pair(*safety).explore().to_json()
+
+
 @pytest.fixture(scope="module")
 def whole() -> str:
-    """The graph of an exploration that nothing disturbed."""
-    return far_pair().explore().to_json()
+    return undisturbed()
 
 
 def slow(path: Path, workers: int, seconds: float) -> subprocess.Popen[str]:
@@ -84,7 +92,8 @@ def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
         assert runs_in(path) >= before
         graph = qp.ReconfigurationGraph.load(path, ["tests.studies"])
         assert len(graph.edges) <= runs_in(path)
-    assert study.explore(path).to_json() == study.explore().to_json()
+    with mock.patch("time.sleep"):
+        assert study.explore(path).to_json() == undisturbed(Slow(0.03))
 
 
 @pytest.mark.slow
@@ -123,9 +132,10 @@ def test_an_interruption_leaves_a_journal_that_goes_on(workers: int, tmp_path: P
     assert process.returncode != 0
     assert words.rstrip().endswith("KeyboardInterrupt")
     assert 4 <= runs_in(path) < 30
-    study = far_pair(Slow(0.1))
-    assert "interrupted" not in study.explore(path).to_json()
-    assert study.explore(path).to_json() == study.explore().to_json()
+    with mock.patch("time.sleep"):
+        told = far_pair(Slow(0.1)).explore(path).to_json()
+    assert told == undisturbed(Slow(0.1))
+    assert "interrupted" not in told
 
 
 def test_an_interrupted_run_is_no_outcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ EDGES = (
 
 
 def chosen(rtol: float, method: Method = "dop853") -> Run:
-    """Runs that each select another hinge of the same tables."""
+    """Runs that each take another selection of the same tables, made ready once."""
     tables, stop = universe(), [qp.EnergyBelow(THRESHOLD)]
     settings = Settings(rtol, rtol, "project", "free", method, None, "ends", None)
     start, turns = State.written(tables.select()), itertools.cycle(enumerate(EDGES))

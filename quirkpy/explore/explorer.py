@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack
 from dataclasses import replace
@@ -41,6 +41,8 @@ from quirkpy.parts.part import PartError
 
 #: Tasks that are under way for each worker, so that none waits.
 AHEAD = 3
+#: Runs that wait for a worker before the choices of further nodes are looked at.
+PLENTY = 2000
 #: What a journal notes where runs tell of all images of the cones.
 EVERYWHERE = "everywhere"
 
@@ -110,7 +112,7 @@ class Walk:
         self.pace = Pace()
         self.order: deque[Node] = deque()  # nodes whose choices have not been taken up
         self.order.append(self.known.place(start)[0])
-        self.done: dict[tuple[str, str], Record] = {}
+        self.fresh: dict[tuple[str, str], Record | None] = {}  # finished runs without an edge; None: see the journal
         self.looked_up: set[str] = set()
         self.spoken: dict[tuple[str, str], Carried | None] = {}  # runs, and how the first edge came by them
         self.saved: Counter[str] = Counter()
@@ -147,17 +149,24 @@ class Walk:
         node = self._next()
         self._note_order(node)
         tickets = self.reductions.tickets(node)
-        for source in {ticket.node.id: None for ticket in tickets}:
+        wanted = {ticket.key: None for ticket in tickets if ticket.record is None}
+        for source in {source: None for source, _ in wanted}:
             if source not in self.looked_up:
                 self.looked_up.add(source)
                 known = self.journal.known(source).items()
                 fits = ((key, record) for key, record in known if record.way is not None or not self.everywhere)
-                self.done.update({(source, key): record for key, record in fits})
+                self.fresh |= {(source, key): record if (source, key) in wanted else None for key, record in fits}
         return tickets
 
+    def answered(self, ticket: Ticket) -> bool:
+        """Whether there is a record of the run that answers."""
+        return ticket.record is not None or ticket.key in self.fresh or ticket.key in self.spoken
+
     def record_of(self, ticket: Ticket) -> Record | None:
-        """The record of the run that answers, as far as there is one."""
-        return self.done.get(ticket.key) if ticket.record is None else ticket.record
+        """That record, as far as there is one: what an edge has is not kept, but read again where another needs it."""
+        if ticket.record is not None or not self.answered(ticket):
+            return ticket.record
+        return self.fresh.get(ticket.key) or self.journal.run(*ticket.key)
 
     def _next(self) -> Node:
         if self.towards is None:
@@ -195,10 +204,10 @@ class Walk:
         asked: set[tuple[str, str]] = set()
         most = AHEAD * max(workers, 2)
         while True:
-            while self.order and (self.towards is None or not queue):  # the best is known when all before is taken
+            while self._wanted(queue, waiting):
                 tickets = self._taken_up()
                 queue.extend(tickets)
-                missing = {t.key: t for t in tickets if self.record_of(t) is None and t.key not in asked}
+                missing = {t.key: t for t in tickets if not self.answered(t) and t.key not in asked}
                 left = list(missing.values())
                 if self.budget is not None:
                     left = left[: max(0, self.budget - self.started)]
@@ -211,13 +220,20 @@ class Walk:
                 pending[pool.submit(run_batch, digest, sent, work, self.everywhere)] = work
             while queue and (record := self.record_of(queue[0])) is not None:
                 self.take(queue.popleft(), record)
-            if (self.order and (self.towards is None or not queue)) or (waiting and len(pending) < most):
+            if self._wanted(queue, waiting) or (waiting and len(pending) < most):
                 continue
             if not pending:
                 return
             done = wait(pending, return_when=FIRST_COMPLETED).done
             for future in sorted(done, key=lambda future: future.exception() is not None):  # first what is finished
+                asked.difference_update((node.id, choice.key) for node, choice in pending[future])
                 self._keep(pending.pop(future), future.result())
+
+    def _wanted(self, queue: Sequence[Ticket], waiting: Sequence[Work]) -> bool:
+        """Whether the choices at a further node are wanted: where nothing is left before it, for the best one is known
+        only then; or where runs may become few, and it is known which node is next."""
+        ahead = self.towards is None and len(waiting) < PLENTY and (self.budget is None or self.started < self.budget)
+        return bool(self.order) and (ahead or not queue)
 
     # --- taking results -----------------------------------------------------------------------------------------
     def _keep(self, work: list[Work], batch: Batch) -> list[Record]:
@@ -225,7 +241,7 @@ class Walk:
         self.pace.note(batch)
         for (node, choice), record in zip(work, batch.records, strict=True):
             self.journal.add(node.id, choice.key, record)
-            self.done[node.id, choice.key] = record
+            self.fresh[node.id, choice.key] = record
         return batch.records
 
     def take(self, ticket: Ticket, record: Record) -> None:
@@ -252,15 +268,14 @@ class Walk:
         self.tell(Count(*counts, pace.tasks, pace.seconds))
 
     def _count(self, ticket: Ticket) -> None:
-        """Note what has saved an edge a run of its own; where none is shared, its record is let go."""
+        """Note what has saved an edge a run of its own, and let go of the record."""
         known = ticket.record is not None or ticket.key in self.spoken
         carried = ticket.carried or self.spoken.get(ticket.key)
         if known and carried is not None:
             self.saved[carried.by[0]] += 1
-        if not known:
+        if not known and self.reductions.which:  # else no other edge asks for it
             self.spoken[ticket.key] = ticket.carried
-        if not self.reductions.which:
-            self.done.pop(ticket.key, None)
+        self.fresh.pop(ticket.key, None)
 
     def graph(self) -> ReconfigurationGraph:
         """What is known now."""

@@ -80,12 +80,12 @@ class Node:
             raise PartError(f"{self!r} stands alone; a node of a graph knows the study that says what holds it.")
         return self.study
 
-    @property
+    @cached_property
     def key(self) -> str:
         """How it is called in the graph: "n0", "n1" ..."""
         return f"n{self.number}"
 
-    @property
+    @cached_property
     def id(self) -> str:
         """A hash of the pose and of what holds it, to the bit."""
         return node_id(self.state.r, self.state.q, self.links)

@@ -33,7 +33,8 @@ TABLES = (
 
 
 class Journal:
-    """Runs by the id of their node and the key of their choice; `path` None keeps them in memory only.
+    """Runs by the id of their node and the key of their choice; `path` None keeps them until it is closed, in memory
+    as long as they are few, then in a temporary file.
 
     A record is committed before anything else is done with it, so whatever happens costs at most the runs in flight.
     """
@@ -41,7 +42,7 @@ class Journal:
     def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
         self.path, self.read_only = None if path is None else Path(path), read_only
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
-        where = ":memory:" if self.path is None else self.path.resolve().as_uri() + "?mode=ro" * read_only
+        where = "" if self.path is None else self.path.resolve().as_uri() + "?mode=ro" * read_only
         try:
             self.base = sqlite3.connect(where, isolation_level=None, timeout=30.0, uri=self.path is not None)
         except sqlite3.Error as error:
@@ -109,6 +110,11 @@ class Journal:
             return {intern(choice): record_of(text) for choice, text in rows}
         except (ValueError, TypeError, KeyError) as error:
             raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
+
+    def run(self, node: str, choice: str) -> Record:
+        """One of them."""
+        ((text,),) = self._read("SELECT record FROM runs WHERE node = ? AND choice = ?", (node, choice))
+        return record_of(text)
 
     def add(self, node: str, choice: str, record: Record) -> None:
         """Commit a run."""

@@ -78,14 +78,13 @@ class Plan(NamedTuple):
 @dataclass(eq=False)
 class Base:
     """The first node with a pose, and the potentials for which it speaks: what carries it onto itself, a fingerprint,
-    and what has been worked out about its forms: how they are answered, and by what, for cones that matter."""
+    and how its forms are answered, as far as that has been worked out."""
 
     place: Place
     potentials: frozenset[str]
     own: tuple[Mover, ...]
     mark: Floats
     plans: dict[Form, Plan] = field(default_factory=dict)
-    records: dict[tuple[Form, tuple[int, ...]], Record] = field(default_factory=dict)
 
 
 class Seen(NamedTuple):
@@ -229,9 +228,7 @@ class Reductions:
         def carry(record: Record) -> Record:
             exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
             asked = () if record.way is None else record.way.entering(self.cones.asked(*exchanges))
-            if (mine, asked) not in base.records:
-                base.records[mine, asked] = self._at_base(record.asked(asked), plan)
-            there = base.records[mine, asked]
+            there = self._at_base(record.asked(asked), plan)
             return there if mover is None else self._switched(self._moved(there, mover), node, place.node)
 
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)

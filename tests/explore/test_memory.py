@@ -1,18 +1,28 @@
-"""What runs leave behind: nothing in a worker, however many there were."""
+"""What runs leave behind: nothing in a worker; the graph, and little beside, in the process that explores."""
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import b, pair
-from quirkpy.explore.workers import DESK, run_batch
-from tests.studies import Slow, balanced, block, changed, failing_pair
+from demos.imaging_mission import study as mission
+from quirkpy.explore import explorer
+from quirkpy.explore.choices import Count
+from quirkpy.explore.graph import node_of
+from quirkpy.explore.records import Record
+from quirkpy.explore.reductions import Ticket
+from quirkpy.explore.runner import start_record
+from quirkpy.explore.workers import DESK, KEPT, run_batch
+from tests.studies import Slow, balanced, block, changed, failing_pair, far_pair
 
 
 class Pulled(qp.Force):
@@ -64,3 +74,55 @@ def test_a_run_leaves_nothing_to_the_search_for_cycles(name: str, uncollected: N
     gc.collect()
     left = Counter(type(o).__name__ for o in gc.garbage if type(o).__module__.startswith("quirkpy"))
     assert left == {}
+
+
+@pytest.mark.slow
+def test_thousands_of_runs_leave_a_worker_as_it_was() -> None:
+    """Every object of Python is a block of memory or has one; the same work again and again must not need more."""
+    begun, bodies = start_record(mission), mission.system.bodies
+    r = np.array(begun["r"])
+    places = range(KEPT + 2)  # more than what is kept ready
+    nodes = [node_of(begun | {"r": (r + 0.01 * k).tolist()}, k, bodies) for k in places]
+    work = [(node, choice) for node in nodes for choice in mission.choices(node)[node.number :: 40]]
+    blocks = []
+    while len(blocks) * len(work) < 2000:
+        for some in work:
+            batch(mission, some)
+        gc.collect()
+        blocks.append(sys.getallocatedblocks())
+    runs = len(work) * (len(blocks) - 3)
+    assert blocks[-1] - blocks[2] < 0.2 * runs, blocks
+
+
+def alive(kind: type[Any]) -> int:
+    return sum(type(o) is kind for o in gc.get_objects())
+
+
+def test_who_explores_keeps_no_record_that_an_edge_has() -> None:
+    """Other edges that need it have it read again."""
+    most = 0
+
+    def tell(count: Count) -> None:
+        nonlocal most
+        if count.edges % 25 == 0:
+            decided = sum(type(o) is Ticket and o.record is not None for o in gc.get_objects())
+            most = max(most, alive(Record) - decided)
+
+    graph = block().explore(budget=40, progress=tell)
+    assert graph.saved["symmetry"] > 40
+    assert most <= 4
+
+
+def test_who_explores_asks_for_choices_no_earlier_than_workers_need_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, most = far_pair(), 0
+    monkeypatch.setattr(explorer, "PLENTY", 1)
+
+    def tell(count: Count) -> None:
+        nonlocal most
+        most = max(most, alive(Ticket))
+
+    with ThreadPoolExecutor(1) as pool:
+        graph = study.explore(workers=pool, progress=tell, reductions=False)
+    assert graph.to_json() == study.explore(progress=False, reductions=False).to_json()
+    every = {key: study.count(node) for key, node in graph.nodes.items()}
+    assert most < sum(every.values()) - min(every.values())

@@ -195,12 +195,13 @@ class Study:
 
     def _open(self, node: Any) -> tuple[set[int], list[tuple[int, int]]]:
         """Pairs in range at a node, and all open ones; the last answer is kept, for choices come node by node."""
-        if self._last is None or self._last[0] is not node:
+        last = self._last  # once: other threads ask about other nodes
+        if last is None or last[0] is not node:
             near = self.in_range(node.state)
             known = {pair for pair, _ in near}
             every = sorted([*near, *((link.pair, link.roll) for link in node.links if link.pair not in known)])
-            self._last = node, known, every
-        return self._last[1:]
+            last = self._last = node, known, every
+        return last[1:]
 
     def choices(self, node: Any) -> list[Choice]:
         """All selections at a node, in order."""

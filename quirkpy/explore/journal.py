@@ -106,15 +106,18 @@ class Journal:
     def known(self, node: str) -> dict[str, Record]:
         """All runs from a node that are finished, by choice."""
         rows = self._read("SELECT choice, record FROM runs WHERE node = ?", (node,))
-        try:
-            return {intern(choice): record_of(text) for choice, text in rows}
-        except (ValueError, TypeError, KeyError) as error:
-            raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
+        return {intern(choice): self._record(text) for choice, text in rows}
 
     def run(self, node: str, choice: str) -> Record:
         """One of them."""
         ((text,),) = self._read("SELECT record FROM runs WHERE node = ? AND choice = ?", (node, choice))
-        return record_of(text)
+        return self._record(text)
+
+    def _record(self, text: str) -> Record:
+        try:
+            return record_of(text)
+        except (ValueError, TypeError, KeyError) as error:
+            raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
 
     def add(self, node: str, choice: str, record: Record) -> None:
         """Commit a run."""

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -28,7 +23,7 @@ from quirkpy.explore.runner import run_choice
 from quirkpy.explore.safety import ENTERS
 from quirkpy.explore.symmetry import Symmetry
 from quirkpy.explore.ways import Way
-from tests.explore.test_reductions import check_same, close, exact, first_edges, relabelled
+from tests.explore.test_reductions import check_same, close, exact, first_edges, kill_again_and_again, relabelled
 from tests.studies import Swing, block, changed
 
 #: Which way cameras look.
@@ -206,17 +201,8 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
-    script, path, chance = tmp_path / "script.py", tmp_path / "cubes.db", random.Random(workers)
-    script.write_text(SCRIPT, encoding="utf-8")
-    root = Path(__file__).resolve().parents[2]
-    for _ in range(4):
-        words = [sys.executable, str(script), str(path), str(workers)]
-        environment = os.environ | {"PYTHONPATH": str(root)}
-        with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=root, env=environment) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(chance.uniform(0.2, 2.0))
-            process.send_signal(signal.SIGKILL)
+    path = tmp_path / "cubes.db"
+    kill_again_and_again(SCRIPT, workers, path)
     assert cubes({"c0": {}}).explore(path, progress=False).to_json() == shared("one looks").to_json()
 
 

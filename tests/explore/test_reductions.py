@@ -174,22 +174,25 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
-    """The graph and what it says of its runs are those of an exploration that nothing disturbed."""
-    script, path, chance = tmp_path / "script.py", tmp_path / "cubes.db", random.Random(workers)
-    script.write_text(SCRIPT, encoding="utf-8")
-    root = Path(__file__).resolve().parents[2]
-    study = lattice(3, alike=1)
+def kill_again_and_again(script: str, workers: int, path: Path) -> None:
+    """Run a script that explores into a journal, three times, and kill each before it is done."""
+    chance, root = random.Random(workers), Path(__file__).resolve().parents[2]
     for _ in range(3):
-        words = [sys.executable, str(script), str(path), str(workers)]
+        words = [sys.executable, "-c", script, str(path), str(workers)]
         environment = os.environ | {"PYTHONPATH": str(root)}
         with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=root, env=environment) as process:
             assert process.stdout is not None
             process.stdout.readline()
             time.sleep(chance.uniform(0.3, 3.0))
             process.send_signal(signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
+    """The graph and what it says of its runs are those of an exploration that nothing disturbed."""
+    study, path = lattice(3, alike=1), tmp_path / "cubes.db"
+    kill_again_and_again(SCRIPT, workers, path)
     graph = study.explore(path, progress=False)
     assert graph.saved["cache"] > 500
     assert graph.to_json() == study.explore(progress=False).to_json()

@@ -97,6 +97,8 @@ class Clusters:
         rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
         if self.merger is None:
             return Entry(self.engine, rows, rows, drift)
+        if start.merged is not None and expands_to(rows, start.merged, self.merger):
+            return Entry(self.merged_engine, start.merged, rows, drift, self.merger)
         clusters, bodies = self.merger.contract(motion(rows)), motion(rows)
         together = self.merger.expand(clusters)
         merger = self.merger.facing(together, bodies)

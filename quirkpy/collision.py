@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,10 +45,12 @@ from quirkpy.kernels.solids import (
     Solids,
     fill_poses,
 )
+from quirkpy.moments import before
 from quirkpy.parts.checks import Bools, Floats, Ints, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
 from quirkpy.skins import Couple, Skin, meshed, skins_of, solids_of
+from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 
 #: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of the other; touching
@@ -195,12 +198,13 @@ def judged(
         thresholds = thresholds_of(chosen[near], scene, rows.states, margin, slack[near], quiet, *flush)
         passed = passed_by(True, chosen[near], last[near], OF_PASSING * slack[near], thresholds, scene, motions)
         found[near, LOOKS] += passed[:, LOOKS]
-        for n, row in zip(near, passed, strict=True):
+        for n, row, levels in zip(near, passed, thresholds, strict=True):
             if row[PASSED] < math.inf:
-                one, two = (names[i] for i in chosen[n])
-                there = np.vstack([run.at(float(row[PASSED])).instant().state, np.zeros(STATE_WIDTH)])
-                lie = lies(scene, chosen[n : n + 1], there, 2.0 * slack[n : n + 1])[0]
-                collisions.append(Collision(float(row[PASSED]), one, two, float(row[THERE]), lie))
+                (one, two), pair = (names[i] for i in chosen[n]), chosen[n : n + 1]
+                level = float(levels[np.clip(before(rows.t, row[PASSED]), 0, steps - 1)])
+                t = run.passing(float(row[PASSED]), partial(beyond, scene, pair, level))
+                lie = lies(scene, pair, with_ground(run.at(t)), 2.0 * slack[n : n + 1])[0]
+                collisions.append(Collision(t, one, two, float(row[THERE]), lie))
     pairs = (
         Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
         for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)
@@ -271,6 +275,16 @@ def at_rest(scene: Scene, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
         couple, turn, place = coupled(scene, int(chosen[n, 0]), int(chosen[n, 1]), state)
         out[n, GAP] = couple.apart(turn, place)[0]
     return poses, out[:, GAP]
+
+
+def with_ground(state: State) -> Floats:
+    """The rows of a state, and that of the ground (nb + 1, STATE_WIDTH)."""
+    return np.vstack([state.instant().state, np.zeros(STATE_WIDTH)])
+
+
+def beyond(scene: Scene, pair: Ints, level: float, state: State) -> float:
+    """How much the clearance of one pair (1, 2) is above a level in a state [m]."""
+    return float(at_rest(scene, pair, with_ground(state))[1][0]) - level
 
 
 def coupled(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, Floats, Floats]:

@@ -8,7 +8,7 @@ is integrated from the row before, and is one more point of the polynomial.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -41,14 +41,14 @@ GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS
 #: A top is known where the polynomial rises above the last point by no more than so many tolerances; a level is passed
 #: at a time known to this share of the tolerance times the step.  Looks at most.
 GAIN, EXACT, LOOKS = 10.0, 0.1, 12
+#: Curves know a passing to the second share of a step; it is asked aside by the first.
+ASIDE, NEARBY = 1e-4, 1e-2
 #: A level is passed no nearer to the ends of a step than this share of it; points of a polynomial are farther apart
 #: than the second; nearer than the third every look halves what is left, or the rest is rounding.
 CLOSE, ANEW, HALVED = 1e-9, 1e-5, 1e-3
 
-#: What states (k, n + 1, STATE_WIDTH) have much or little of (k,).
-Measure: TypeAlias = Callable[[Floats], Floats]
-#: What a run leaves at a time after row k of some rows, and before the next.
-At: TypeAlias = Callable[[Rows, int, float], Course]
+#: What is measured at a time between two of some rows, and what the run leaves there.
+Ask: TypeAlias = Callable[[Rows, float], tuple[float, Course]]
 
 
 class Summit(NamedTuple):
@@ -199,21 +199,27 @@ def likely(found: Iterable[Summit], most: float) -> list[Summit]:
     return sorted(above, key=lambda summit: -summit.reach)[:TOPS]
 
 
-def highest(found: Iterable[Summit], measure: Measure, at: At, most: float, rtol: float) -> float:
+def highest(
+    found: Iterable[Summit], ask: Ask, most: float, rtol: float, known: Sequence[tuple[float, float]] = ()
+) -> float:
     """The largest value that a measure has about any summit, if that is more than the most at any row; known so well
-    that it would not change a motion of that tolerance."""
+    that it would not change a motion of that tolerance.  known: times and values between rows, if there are any."""
     for summit in likely(found, most):
         if summit.reach > most * (1.0 + SAME):
-            most = max(most, top(summit, measure, at, GAIN * rtol))
+            most = max(most, top(summit, ask, GAIN * rtol, known))
     return most
 
 
-def top(s: Summit, measure: Measure, at: At, gain: float) -> float:
+def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] = ()) -> float:
     """The largest value of a measure about one summit; gain: the share that a polynomial may add to the last."""
     most = float(s.values.max())
     if s.high - s.low <= NO_STEP * max(1.0, abs(s.low)):
         return most
     curve, rim = Curve(s.rows.t, s.values, s.low, s.high), RIM * (s.high - s.low)
+    for t, value in known:
+        if s.low < t < s.high:
+            curve.add(t, value)
+            most = max(most, value)
     for _ in range(LOOKS):
         x = curve.top(s.jumps) if len(curve.t) > 2 else s.high if s.jumps else curve.centre
         if x is None:
@@ -224,10 +230,9 @@ def top(s: Summit, measure: Measure, at: At, gain: float) -> float:
         x = min(max(x, s.low + rim), s.high - rim)
         if abs(curve.t - x).min() < 0.5 * rim:
             break
-        found = at(s.rows, before(s.rows.t, x), x)
+        value, found = ask(s.rows, x)
         if found.events:  # velocities have jumped by a hair earlier
             break
-        value = float(measure(found.states)[0])
         most = max(most, value)
         curve.add(x, value)
     return most
@@ -239,7 +244,7 @@ def before(t: Floats, x: float) -> int:
 
 
 # --- below a level ----------------------------------------------------------------------------------------------------
-def fall(rows: Rows, values: Floats, k: int, jumps: Bools, measure: Measure, at: At, rtol: float) -> Course | None:
+def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float) -> Course | None:
     """What a run leaves where a measure that is above zero at row k, and not at the next, has last fallen to zero
     between them; None: at the next, where velocities jump."""
     low, high = float(rows.t[k]), float(rows.t[k + 1])
@@ -253,8 +258,7 @@ def fall(rows: Rows, values: Floats, k: int, jumps: Bools, measure: Measure, at:
     for _ in range(LOOKS):
         x = x if above < x < below else 0.5 * (above + below)
         x = min(max(x, low + rim), high - rim)
-        found = at(s.rows, before(s.rows.t, x), x)
-        value, there = float(measure(found.states)[0]), x
+        (value, found), there = ask(s.rows, x), x
         above, below = (x, below) if value > 0.0 else (above, x)
         if above >= high - rim or found.events:  # not before the end
             return None
@@ -267,3 +271,19 @@ def fall(rows: Rows, values: Floats, k: int, jumps: Bools, measure: Measure, at:
             curve.add(there, value)
             x = curve.fall()
     return found
+
+
+def passing(margin: Callable[[float], float], t: float, low: float, high: float, rtol: float) -> float:
+    """When a margin is zero next to a time, within a step, by secants; that time where there is no such moment."""
+    far = ASIDE * (high - low)
+    one, two = (t, margin(t)), (max(low, t - far), margin(max(low, t - far)))
+    for _ in range(LOOKS):
+        if one[1] == two[1]:
+            break
+        x = one[0] - one[1] * (one[0] - two[0]) / (one[1] - two[1])
+        if not (low <= x <= high and abs(x - t) <= NEARBY * (high - low)):
+            break
+        if abs(x - one[0]) <= max(EXACT * rtol, 1e-12) * (high - low):
+            return x
+        one, two = (x, margin(x)), one
+    return t

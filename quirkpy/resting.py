@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +16,7 @@ from quirkpy.course import Course
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.steps import NOTED
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.moments import BESIDE, At, Measure, Summit, fall, highest, likely, onward, summits
+from quirkpy.moments import BESIDE, Ask, Summit, before, fall, highest, likely, onward, summits
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, rests
@@ -145,10 +146,11 @@ class Watcher:
         Rows count as they are where branches of a loop meet: there no run can be taken up.  None: there is more left.
         """
         assert self.seen is not None
-        at, rtol = self._at(driver), driver.settings.rtol
+        rtol = driver.settings.rtol
         for k, measure in enumerate((self._kinetic, self._nods)):
             with suppress(PartError):
-                self.most[k] = highest(self.summits[k], partial(measure, driver), at, self.most[k], rtol)
+                ask = self._asked(driver, partial(measure, driver))
+                self.most[k] = highest(self.summits[k], ask, self.most[k], rtol)
             self.summits[k] = []
         sure = well.found.verdict == "stable" and well.found.damped
         self.least = max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
@@ -159,7 +161,8 @@ class Watcher:
         if above[-1] > 0.0:
             return None
         k = int(np.argmax(np.append(above[::-1] > 0.0, True)))
-        return self._passing(len(above) - 1 - k, above, partial(self._above, driver, well, share**2), at, rtol)
+        ask = self._asked(driver, partial(self._above, driver, well, share**2))
+        return self._passing(len(above) - 1 - k, above, ask, rtol)
 
     def _level(self, share: float, nods: Floats) -> Floats:
         """The energy [J] at which states that nod so much rest."""
@@ -170,30 +173,31 @@ class Watcher:
         left = self._kinetic(driver, states) + well.energies(states[:, :-1])
         return np.asarray(np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states))))
 
-    def _passing(self, k: int, above: Floats, measure: Measure, at: At, rtol: float) -> tuple[Any, ...]:
+    def _passing(self, k: int, above: Floats, ask: Ask, rtol: float) -> tuple[Any, ...]:
         """The row at which a measure falls below zero between row k and the next, or that one, where none is found; the
         first, where it was below."""
         assert self.seen is not None
         rows, jumps = self.seen.rows, self.seen.jumps
         found = None
         with suppress(PartError):
-            found = fall(rows, above, k, jumps, measure, at, rtol) if k >= 0 else None
+            found = fall(rows, above, k, jumps, ask, rtol) if k >= 0 else None
         if found is None:
             t, states, angles, held = (array[k + 1 : k + 2] for array in rows)
             return t, states, angles, np.zeros((1, 2)), held
         t, states, angles, drift = (array[-1:] for array in found[:4])
         return t, states, angles, drift, rows.held[k : k + 1]
 
-    def _at(self, driver: Driver) -> At:
-        """What the run leaves between its rows, as it moves them."""
+    def _asked(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
+        """Something measured of what the run leaves between its rows, as it moves them."""
 
-        def at(rows: Rows, k: int, t: float) -> Course:
-            course = onward(self.system.clusters, driver.state_of(*(array[k] for array in rows)), t, driver.settings)
+        def ask(rows: Rows, t: float) -> tuple[float, Course]:
+            here = rows.cut(slice(before(rows.t, t), None))
+            course = onward(self.system.clusters, driver.state_of(*(array[0] for array in here)), t, driver.settings)
             state = driver.entry.contract(course.states[-1])
-            state[-1] += rows.states[k, -1]
-            return course._replace(states=state[None])
+            state[-1] += here.states[0, -1]
+            return float(measure(state[None])[0]), course._replace(states=state[None])
 
-        return at
+        return ask
 
     def _calmed(self, driver: Driver, new: Seen) -> tuple[Any, ...] | None:
         """Steps end where the last schedule does, and so do the rows of a call; what then stands still rests there."""

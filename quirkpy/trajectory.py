@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,17 @@ import numpy as np
 
 from quirkpy import analysis, quat
 from quirkpy.analysis import ReactionAxes
-from quirkpy.between import ALLOWED, Between
+from quirkpy.between import ALLOWED, Between, Rows
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
 from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.moments import before, highest, onward, passing, summits
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
 from quirkpy.skins import solids_of
 from quirkpy.state import BodyState, JointState, SensorState, State, names_in
-from quirkpy.stiff import driver_for
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
@@ -183,8 +183,35 @@ class Trajectory:
 
     def _onwards(self, from_here: State, t: float) -> Course:
         """From a stored state to a time before the next."""
-        settings = replace(self.settings, keep="ends", max_steps=None)
-        return driver_for(settings)(self.system.clusters, from_here, t - from_here.t, (), settings).run()
+        return onward(self.system.clusters, from_here, t, self.settings)
+
+    def highest(self, measure: Callable[[Floats], Floats]) -> float:
+        """The largest of anything that states (k, nb, STATE_WIDTH) have (k, m), smooth where the motion is: between the
+        stored ones as well, and before velocities jump."""
+        c, most = self.course, 0.0
+        rows, jumps = Rows(c.t, c.states, c.angles, c.held), np.isin(c.t, [event.t for event in c.events])
+        values = measure(c.states[:, :-1])
+        asked: list[tuple[float, Floats]] = []
+        for k in np.argsort(-values.max(axis=0, initial=0.0), kind="stable").tolist():
+
+            def ask(_: Rows, t: float, k: int = k) -> tuple[float, Course]:
+                course = self._onwards(self._state(before(self.t, t)), t)
+                asked.append((t, measure(course.states[-1:, :-1])[0]))
+                return float(asked[-1][1][k]), course
+
+            most = max(most, float(values[:, k].max()))
+            known = [(t, float(found[k])) for t, found in asked]
+            most = highest(summits(rows, values[:, k], jumps, most, True), ask, most, self.settings.rtol, known)
+        return most
+
+    def passing(self, t: float, margin: Callable[[State], float]) -> float:
+        """When a margin passes zero, near a time at which the curves of `between` have it so; that time where it does
+        not, as where it jumps, or only touches zero."""
+        k = before(self.t, t)
+        if self.t[k] == t:
+            return t
+        low, high = float(self.t[k]), float(self.t[min(k + 1, len(self.t) - 1)])
+        return passing(lambda x: margin(self.at(x)), t, low, high, self.settings.rtol)
 
     @cached_property
     def between(self) -> Between:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,6 +29,8 @@ Extent: TypeAlias = Literal["centres", "balls"]
 
 #: What is said of a body in a cone; it comes first, then the body from which the cone looks.
 ENTERS = "enters a cone that must stay clear"
+#: What exceeds a limit by as much as another to this share does so with it: which is the larger is rounding.
+TIED = 1e-6
 
 
 class Violation(NamedTuple):
@@ -84,7 +87,7 @@ class StayTogether(Safety):
             return np.asarray(r[:, rest].mean(axis=1) - (r[:, main].mean(axis=1) if main else 0.0))
 
         begun = between(run.course.states[:1, :-1])
-        t = run.between.first(lambda states: allowed - np.linalg.norm(between(states) - begun, axis=1))
+        t = first_below(run, lambda states: allowed - np.linalg.norm(between(states) - begun, axis=1))
         return None if t is None else Violation("comes apart", t - float(run.t[0]), loose)
 
 
@@ -137,15 +140,15 @@ class Limit(Safety):
             return None
         t = (
             run.between.first_time(lambda t: self.value - heaviest(run, t)) if self.what == "load"
-            else run.between.first(lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0))
+            else first_below(run, lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0))
         )  # fmt: skip
         if t is None:
             return None
-        names, sizes = run.system.bodies, rates(run.between.at(np.array([t])), self.what)[0]
+        names, sizes = run.system.bodies, rates(run.at(t).instant().state, self.what)
         if self.what == "load":
             names, sizes = loads(run, run.at(t))
-        which = names[int(np.argmax(sizes))]
-        return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), (which,))
+        which = tuple(name for name, size in zip(names, sizes, strict=True) if size >= (1.0 - TIED) * sizes.max())
+        return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), which)
 
     def _far_from(self, run: Trajectory) -> bool:
         """Whether accelerations, taken twice, could not carry anything to the limit within any step."""
@@ -185,7 +188,7 @@ class KeepOut(Safety):
             beside = np.where(along * c + across * s > 0.0, across * c - along * s, far)  # its side, or its tip
             return np.asarray(np.maximum(beside, far - self.length) - reach)
 
-        first = run.between.first(lambda states: margins(states).min(axis=1, initial=np.inf))
+        first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf))
         if first is None:
             return None
         inside = names[int(np.argmin(margins(run.between.at(np.array([first])))[0]))]
@@ -208,10 +211,16 @@ class KeepOut(Safety):
 
 
 # --- what happens along a motion --------------------------------------------------------------------------------------
+def first_below(run: Trajectory, margin: Callable[[Floats], Floats]) -> float | None:
+    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never."""
+    t = run.between.first(margin)
+    return None if t is None else run.passing(t, lambda state: float(margin(state.instant().state[None])[0]))
+
+
 def rates(states: Floats, what: Limited) -> Floats:
     """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k, n)."""
     columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
-    return np.asarray(np.linalg.norm(states[..., columns], axis=2))
+    return np.asarray(np.linalg.norm(states[..., columns], axis=-1))
 
 
 class Loads(NamedTuple):
@@ -234,11 +243,10 @@ def heaviest(run: Trajectory, t: Floats) -> Floats:
 
 
 def peak(run: Trajectory, what: Limited) -> float:
-    """The highest speed or rate of turning of the states that a motion has stored; or the highest joint load, between
-    them as well, wherever safety looks at it."""
+    """The highest speed, rate of turning or joint load of a motion, between its rows as well."""
     if what == "load":
         return float(heaviest(run, run.between.places).max())
-    return float(rates(run.course.states[:, :-1], what).max(initial=0.0))
+    return math.sqrt(run.highest(lambda states: rates(states, what) ** 2))
 
 
 def pieces_of(system: Multibody) -> list[tuple[str, ...]]:

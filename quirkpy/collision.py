@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
@@ -16,12 +16,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import meshes
-from quirkpy.between import Between
+from quirkpy.between import PLACES, Between
 from quirkpy.kernels.advancement import (
     FOUND_WIDTH,
     LEAST,
     LOOKS,
     PASSED,
+    SHARE,
     THERE,
     WHEN,
     Motions,
@@ -45,7 +46,7 @@ from quirkpy.kernels.solids import (
     Solids,
     fill_poses,
 )
-from quirkpy.moments import before
+from quirkpy.moments import before, bottom
 from quirkpy.parts.checks import Bools, Floats, Ints, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
@@ -63,6 +64,8 @@ SLACK = 1e-4
 #: those of partners, which touch all the time, to a third, and the time at which one falls below its threshold to a
 #: fourth.
 OF_CURVES, OF_LEAST, OF_TOUCHING, OF_PASSING = 0.25, 0.5, 0.95, 0.01
+#: Next to a least clearance the motion is asked so far aside, a share of the places between which that lies.
+ASIDE = 0.1
 #: Faces enclose no more than this [rad] where they lie on each other.
 ALIGNED = 1e-2
 
@@ -158,6 +161,47 @@ def clearances(
     return judged(run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach)
 
 
+def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
+    """The least clearance of some pairs of those that `clearances` has found [m], on the motion itself: where the
+    curves of the run are nearest, two of its states put right how they bend and slope."""
+    names, solids = solids_of(run.system.tables)
+    chosen = chosen_pairs(names, solids, [(pair.one, pair.two) for pair in pairs])
+    scene, least = scene_of(run, solids, chosen), math.inf
+    known = np.array([pair.least for pair in pairs])
+    reach = np.minimum(*(solids.numbers[chosen[:, k], REACH] for k in (0, 1)))
+    doubts = np.maximum(OF_LEAST * SLACK * reach, SHARE * abs(known)) + 2.0 * run.between.error
+    for n in np.argsort(known, kind="stable").tolist():
+        if known[n] - doubts[n] < least:
+            least = min(least, nearest(run, scene, chosen[n : n + 1], pairs[n].t))
+    return least
+
+
+def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
+    """The least clearance of one pair (1, 2) next to a time at which it is small [m]."""
+    rows = run.between.rows
+    k = before(rows.t, t)
+    ends = rows.t[max(0, k - 1) : k + 3]
+    places = np.unique(np.linspace(ends[:-1], ends[1:], PLACES + 1)) if len(ends) > 1 else ends
+    gaps = np.array([gap_in(scene, pair, state) for state in run.between.at(places)])
+    best = int(np.argmin(gaps))
+    if places[best] in (run.t[0], run.t[-1]):
+        return beyond(scene, pair, 0.0, run.at(float(places[best])))
+    low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
+
+    def on_curves(x: float) -> float:
+        return gap_in(scene, pair, run.between.at(np.array([x]))[0])
+
+    there = bottom(places, gaps, low, high, on_curves)
+    aside = min(there + ASIDE * (high - low), float(run.t[-1]))
+    curve, along = on_curves(there), on_curves(aside)
+    try:
+        here, beside = (beyond(scene, pair, 0.0, run.at(x)) for x in (there, aside))
+    except PartError:  # where branches of a loop meet no run can be taken up
+        return curve
+    bend, slope = 2.0 * (along - curve), (beside - along) - (here - curve)  # over the way aside
+    return here - (min(0.5 * slope * slope / bend, abs(here - curve)) if bend > 0.0 else 0.0)
+
+
 def scene_of(run: Trajectory, solids: Solids, chosen: Ints) -> Scene:
     """What there is, with skins only where a pair has a mesh."""
     kinds = meshed(run.system.tables)
@@ -203,7 +247,7 @@ def judged(
                 (one, two), pair = (names[i] for i in chosen[n]), chosen[n : n + 1]
                 level = float(levels[np.clip(before(rows.t, row[PASSED]), 0, steps - 1)])
                 t = run.passing(float(row[PASSED]), partial(beyond, scene, pair, level))
-                lie = lies(scene, pair, with_ground(run.at(t)), 2.0 * slack[n : n + 1])[0]
+                lie = lies(scene, pair, with_ground(run.at(t).instant().state), 2.0 * slack[n : n + 1])[0]
                 collisions.append(Collision(t, one, two, float(row[THERE]), lie))
     pairs = (
         Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
@@ -277,14 +321,19 @@ def at_rest(scene: Scene, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
     return poses, out[:, GAP]
 
 
-def with_ground(state: State) -> Floats:
-    """The rows of a state, and that of the ground (nb + 1, STATE_WIDTH)."""
-    return np.vstack([state.instant().state, np.zeros(STATE_WIDTH)])
+def with_ground(rows: Floats) -> Floats:
+    """The rows of a state (nb, STATE_WIDTH), and that of the ground."""
+    return np.vstack([rows, np.zeros(STATE_WIDTH)])
+
+
+def gap_in(scene: Scene, pair: Ints, rows: Floats) -> float:
+    """The clearance of one pair (1, 2) in the rows of a state (nb, STATE_WIDTH) [m]."""
+    return float(at_rest(scene, pair, with_ground(rows))[1][0])
 
 
 def beyond(scene: Scene, pair: Ints, level: float, state: State) -> float:
-    """How much the clearance of one pair (1, 2) is above a level in a state [m]."""
-    return float(at_rest(scene, pair, with_ground(state))[1][0]) - level
+    """How much the same is above a level in a state [m]."""
+    return gap_in(scene, pair, state.instant().state) - level
 
 
 def coupled(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, Floats, Floats]:

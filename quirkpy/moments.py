@@ -41,8 +41,11 @@ GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS
 #: A top is known where the polynomial rises above the last point by no more than so many tolerances; a level is passed
 #: at a time known to this share of the tolerance times the step.  Looks at most.
 GAIN, EXACT, LOOKS = 10.0, 0.1, 12
-#: Curves know a passing to the second share of a step; it is asked aside by the first.
-ASIDE, NEARBY = 1e-4, 1e-2
+#: Where one point says nothing of a slope, another is asked so far aside, a share of what there is.
+ASIDE = 0.05
+#: Next to what curves say a passing is asked a little earlier, by the first share of a step, and looked for within the
+#: second.
+EARLIER, NEARBY = 1e-4, 0.25
 #: A level is passed no nearer to the ends of a step than this share of it; points of a polynomial are farther apart
 #: than the second; nearer than the third every look halves what is left, or the rest is rounding.
 CLOSE, ANEW, HALVED = 1e-9, 1e-5, 1e-3
@@ -224,18 +227,34 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         x = curve.top(s.jumps) if len(curve.t) > 2 else s.high if s.jumps else curve.centre
         if x is None:
             break
-        said = curve(x)
-        if len(curve.t) > 3 and said - most <= gain * abs(most) and curve.t[-1] not in s.rows.t:
+        said, known_here = curve(x), abs(curve.t - min(x, s.high - rim)).min() < ANEW * (s.high - s.low)
+        risen = said - most > gain * abs(most)
+        if len(curve.t) > max(3, len(s.values) + 1) and (not risen or (known_here and x == s.high)):
             return max(most, said)
+        if known_here:  # but of a slope one point says nothing
+            x = curve.centre if x == s.high else x + ASIDE * (s.high - x)
         x = min(max(x, s.low + rim), s.high - rim)
-        if abs(curve.t - x).min() < 0.5 * rim:
-            break
         value, found = ask(s.rows, x)
         if found.events:  # velocities have jumped by a hair earlier
             break
         most = max(most, value)
         curve.add(x, value)
     return most
+
+
+def bottom(t: Floats, values: Floats, low: float, high: float, ask: Callable[[float], float]) -> float:
+    """The time between two at which something is least that has some values at some times, and may be asked."""
+    curve = Curve(t, -values, low, high)
+    for _ in range(LOOKS):
+        x = curve.top(False)
+        if x is None:
+            break
+        if abs(curve.t - x).min() <= ANEW * (high - low):
+            if len(curve.t) > len(t) + 1:
+                break
+            x += ASIDE * (high - x)  # a slope is known from two points
+        curve.add(x, -ask(x))
+    return float(curve.t[np.argmax(curve.values)])
 
 
 def before(t: Floats, x: float) -> int:
@@ -275,11 +294,11 @@ def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float
 
 def passing(margin: Callable[[float], float], t: float, low: float, high: float, rtol: float) -> float:
     """When a margin is zero next to a time, within a step, by secants; that time where there is no such moment."""
-    far = ASIDE * (high - low)
+    far = EARLIER * (high - low)
     one, two = (t, margin(t)), (max(low, t - far), margin(max(low, t - far)))
     for _ in range(LOOKS):
-        if one[1] == two[1]:
-            break
+        if one[1] == two[1]:  # but for rounding it is there, or nowhere
+            return one[0] if abs(one[0] - two[0]) <= ANEW * (high - low) else t
         x = one[0] - one[1] * (one[0] - two[0]) / (one[1] - two[1])
         if not (low <= x <= high and abs(x - t) <= NEARBY * (high - low)):
             break

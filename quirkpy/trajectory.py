@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -201,7 +202,8 @@ class Trajectory:
 
             most = max(most, float(values[:, k].max()))
             known = [(t, float(found[k])) for t, found in asked]
-            most = highest(summits(rows, values[:, k], jumps, most, True), ask, most, self.settings.rtol, known)
+            with suppress(PartError):  # where branches of a loop meet no run can be taken up
+                most = highest(summits(rows, values[:, k], jumps, most, True), ask, most, self.settings.rtol, known)
         return most
 
     def passing(self, t: float, margin: Callable[[State], float]) -> float:
@@ -211,7 +213,9 @@ class Trajectory:
         if self.t[k] == t:
             return t
         low, high = float(self.t[k]), float(self.t[min(k + 1, len(self.t) - 1)])
-        return passing(lambda x: margin(self.at(x)), t, low, high, self.settings.rtol)
+        with suppress(PartError):
+            return passing(lambda x: margin(self.at(x)), t, low, high, self.settings.rtol)
+        return t
 
     @cached_property
     def between(self) -> Between:

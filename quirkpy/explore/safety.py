@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -9,16 +10,19 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.collision import Clearances, clearances
+from quirkpy.between import Rows
+from quirkpy.collision import Clearances, clearances, least_among
+from quirkpy.course import Course
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
+from quirkpy.moments import highest, summits
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import Floats, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
+from quirkpy.simulate import knots_of
 from quirkpy.skins import solids_of
-from quirkpy.state import State
 from quirkpy.tables.merge import turned
 from quirkpy.tables.tables import IMAGE, Tables
 from quirkpy.trajectory import Trajectory
@@ -146,7 +150,7 @@ class Limit(Safety):
             return None
         names, sizes = run.system.bodies, rates(run.at(t).instant().state, self.what)
         if self.what == "load":
-            names, sizes = loads(run, run.at(t))
+            names, sizes = loads(run, t)
         which = tuple(name for name, size in zip(names, sizes, strict=True) if size >= (1.0 - TIED) * sizes.max())
         return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), which)
 
@@ -230,23 +234,46 @@ class Loads(NamedTuple):
     sizes: Floats
 
 
-def loads(run: Trajectory, state: State) -> Loads:
-    """What all joints carry in one state of a run."""
-    found = run.system.reactions(state)
-    sizes = [max(np.linalg.norm(reaction.force), np.linalg.norm(reaction.torque)) for reaction in found.values()]
-    return Loads(tuple(found), np.array(sizes))
+def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
+    """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one time of a run."""
+    found = run.system.reactions(run.at(t))
+    return {name: (float(one.force @ one.force), float(one.torque @ one.torque)) for name, one in found.items()}
+
+
+def loads(run: Trajectory, t: float) -> Loads:
+    """What all joints carry at one time of a run."""
+    found = carried(run, t)
+    return Loads(tuple(found), np.sqrt([max(both) for both in found.values()]))
 
 
 def heaviest(run: Trajectory, t: Floats) -> Floats:
     """The largest load on any joint at some times of a run (k,)."""
-    return np.array([loads(run, run.at(float(x))).sizes.max(initial=0.0) for x in t])
+    return np.array([loads(run, float(x)).sizes.max(initial=0.0) for x in t])
 
 
 def peak(run: Trajectory, what: Limited) -> float:
     """The highest speed, rate of turning or joint load of a motion, between its rows as well."""
     if what == "load":
-        return float(heaviest(run, run.between.places).max())
+        return peak_load(run)
     return math.sqrt(run.highest(lambda states: rates(states, what) ** 2))
+
+
+def peak_load(run: Trajectory) -> float:
+    """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have knots."""
+    t, most = run.between.places, 0.0
+    found = [carried(run, float(x)) for x in t]
+    jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
+    none, nothing = np.zeros((len(t), 0)), run.course._replace(events=())
+    rows = Rows(t, none, none, none.astype(bool))
+    for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
+        values = np.array([one[name][k] if name in one else 0.0 for one in found])
+
+        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, Course]:
+            return carried(run, x).get(name, (0.0, 0.0))[k], nothing
+
+        most = max(most, float(values.max()))
+        most = highest(summits(rows, values, jumps, most, True), ask, most, run.settings.rtol)
+    return math.sqrt(most)
 
 
 def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
@@ -315,11 +342,9 @@ def least_of(run: Trajectory, found: Clearances) -> float | None:
     touch neither at the start nor at the end."""
     merger, names = run.system.clusters.merger, run.system.bodies
     of = {name: name if merger is None else int(merger.cluster[k]) for k, name in enumerate(names)}
-    return min(
-        (
-            pair.least for pair in found.pairs
-            if not pair.partners and pair.begins == pair.ends == "apart"
-            and of.get(pair.one, pair.one) != of.get(pair.two, pair.two)
-        ),
-        default=None,
-    )  # fmt: skip
+    past = [
+        pair for pair in found.pairs
+        if not pair.partners and pair.begins == pair.ends == "apart"
+        and of.get(pair.one, pair.one) != of.get(pair.two, pair.two)
+    ]  # fmt: skip
+    return least_among(run, past) if past else None

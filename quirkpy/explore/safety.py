@@ -33,6 +33,8 @@ Extent: TypeAlias = Literal["centres", "balls"]
 
 #: What is said of a body in a cone; it comes first, then the body from which the cone looks.
 ENTERS = "enters a cone that must stay clear"
+#: What happens within this share of the time, or of a second, happens at once: which is the earlier is rounding.
+AT_ONCE = 1e-9
 #: What exceeds a limit by as much as another to this share does so with it: which is the larger is rounding.
 TIED = 1e-6
 
@@ -333,8 +335,15 @@ def judge(criteria: Sequence[Safety], run: Trajectory) -> Judged:
             least.append(least_of(run, found))
         else:
             violations.append(criterion.first(run))
-    first = min((v for v in violations if v is not None), key=lambda violation: violation.t, default=None)
+    found = [v for v in violations if v is not None]
+    begun = min((v.t for v in found), default=0.0)
+    first = next((v for v in found if at_once(begun, v.t)), None)
     return Judged(first, min((gap for gap in least if gap is not None), default=None))
+
+
+def at_once(one: float, two: float) -> bool:
+    """Whether two times [s], the second not the earlier, are one."""
+    return two - one <= AT_ONCE * max(1.0, abs(one))
 
 
 def least_of(run: Trajectory, found: Clearances) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
+from quirkpy.explore.safety import at_once
 from quirkpy.parts.checks import Floats
 
 T = TypeVar("T")
@@ -40,7 +41,8 @@ class Way(Generic[T]):
         left = set() if left is None else left
         met = [(met.stretch, met.t, asked.index(met.cone), met.value) for met in self.entered if met.cone in asked]
         if met:
-            return [min(met, key=lambda met: met[:3])[3]]
+            stretch, t = min(one[:2] for one in met)
+            return [min((one for one in met if one[0] == stretch and at_once(t, one[1])), key=lambda one: one[2])[3]]
         if self.saddle is None or any(k in left for k in self.like):
             return [self.value]
         left.add(self.saddle)

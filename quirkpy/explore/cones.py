@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.safety import KeepOut, Safety, Violation
+from quirkpy.explore.safety import KeepOut, Safety, Violation, at_once
 from quirkpy.explore.symmetry import BACK, Exchange, Symmetry
 from quirkpy.explore.ways import Entered
 from quirkpy.parts.body import Body, Site
@@ -136,7 +136,7 @@ class Lookout:
     def entered(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
         """What a stretch of the motion enters, unless a violation ends it before."""
         found = ((k, cone.first(run)) for k, cone in self.clear.items())
-        out = {k: v for k, v in found if v is not None and (violation is None or v.t < violation.t)}
+        out = {k: v for k, v in found if v is not None and (violation is None or not at_once(v.t, violation.t))}
         for k in out:
             del self.clear[k]
         return out

@@ -335,14 +335,14 @@ def judge(criteria: Sequence[Safety], run: Trajectory) -> Judged:
             least.append(least_of(run, found))
         else:
             violations.append(criterion.first(run))
-    found = [v for v in violations if v is not None]
-    begun = min((v.t for v in found), default=0.0)
-    first = next((v for v in found if at_once(begun, v.t)), None)
+    violated = [violation for violation in violations if violation is not None]
+    begun = min((violation.t for violation in violated), default=0.0)
+    first = next((violation for violation in violated if at_once(begun, violation.t)), None)
     return Judged(first, min((gap for gap in least if gap is not None), default=None))
 
 
 def at_once(one: float, two: float) -> bool:
-    """Whether two times [s], the second not the earlier, are one."""
+    """Whether the second of two times [s] is no later than the first, but for rounding."""
     return two - one <= AT_ONCE * max(1.0, abs(one))
 
 

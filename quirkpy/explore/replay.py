@@ -173,7 +173,7 @@ def said_here(cones: Cones, known: Node, node: Node, edge: Edge) -> tuple[Node, 
             return stands, made
     raise PartError(
         f"replay: {edge!r} cannot begin where the step before has ended: there modules stand for others that are not "
-        "alike to the dynamics; declare only such as interchangeable."
+        "alike to the dynamics, or of which others must stay clear; declare only such as interchangeable."
     )
 
 

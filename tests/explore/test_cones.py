@@ -24,6 +24,7 @@ from quirkpy.explore.safety import ENTERS
 from quirkpy.explore.symmetry import Symmetry
 from quirkpy.explore.ways import Way
 from tests.explore.test_reductions import check_same, close, exact, first_edges, kill_again_and_again, relabelled
+from tests.faults.sentence import check_refused
 from tests.studies import Swing, block, changed
 
 #: Which way cameras look.
@@ -204,6 +205,16 @@ def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
     path = tmp_path / "cubes.db"
     kill_again_and_again(SCRIPT, workers, path)
     assert cubes({"c0": {}}).explore(path, progress=False).to_json() == shared("one looks").to_json()
+
+
+def test_a_flight_does_not_take_one_camera_for_another() -> None:
+    """Where modules are declared to stand for each other that a cone tells apart, what was judged for the one is no way
+    for the other."""
+    study = changed(cubes({"c0": {}}), same=qp.SameShape(interchangeable=[["c0", "c1", "c2"]]))
+    graph = study.explore(progress=False)
+    ways = ("n6", "n1"), ("n1", "n4")
+    steps = [next(edge for edge in graph.moves() if (edge.source, edge.target) == way) for way in ways]
+    check_refused(lambda: graph.replay(steps), "replay", ("must stay clear", "interchangeable"))
 
 
 # --- images -----------------------------------------------------------------------------------------------------------

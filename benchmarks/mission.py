@@ -34,6 +34,8 @@ RUNNER = {
 #: Runs that warm up, runs that are measured, of the mission of four modules; runs that both counts of workers share.
 WARM, RUNS, SHARED = 700, 1200, 200
 EDGES, FEW_EDGES = 100_000, 20_000
+#: Runs between which memory must not grow but by the graph: what is first needed now and then is there after the first.
+EARLY, LATE = 1000, 4000
 #: How far a module lies aside in a made-up shape, by one, two or three such steps [m]: another shape, in range still.
 ASIDE = 2.5e-4
 
@@ -64,18 +66,24 @@ if __name__ == "__main__":
 """
 RESIDENT = r"""
 import pathlib, re
-def resident(what="VmRSS"):
-    return int(re.search(what + r":\s*(\d+)", pathlib.Path("/proc/self/status").read_text())[1]) / 1024.0
+def resident(what="VmRSS", process="self"):
+    said = pathlib.Path("/proc/" + str(process) + "/status").read_text()
+    return int(re.search(what + r":\s*(\d+)", said)[1]) / 1024.0
 """
 GROWTH = (
     RESIDENT
     + """
+import json, multiprocessing
 from demos.imaging_mission import study
-seen = {{}}
+marks, seen = [{warm}, {runs}], []
 def tell(count):
-    seen[count.runs] = resident()
-study.explore(budget={runs}, progress=tell)
-print(seen[{warm}], seen[{runs}])
+    if marks and count.runs >= marks[0]:
+        del marks[0]
+        workers = [resident(process=worker.pid) for worker in multiprocessing.active_children()]
+        seen.append((count.runs, count.edges, resident(), sum(workers)))
+if __name__ == "__main__":
+    study.explore(workers=2, budget={runs}, progress=tell)
+    print(json.dumps(seen))
 """
 )
 LOADED = (
@@ -94,7 +102,8 @@ def measure(quick: bool) -> Measured:
     """The sheets."""
     figures: dict[str, float] = {}
     runs = RUNS if not quick else RUNS // 3
-    sheets = [_shares(runs, figures), _workers(runs, figures), _memory(runs, FEW_EDGES if quick else EDGES, figures)]
+    memory = _memory(*((runs // 2, runs, FEW_EDGES) if quick else (EARLY, LATE, EDGES)), figures)
+    sheets = [_shares(runs, figures), _workers(runs, figures), memory]
     return Measured(sheets, figures)
 
 
@@ -227,21 +236,25 @@ def _workers(runs: int, figures: dict[str, float]) -> Sheet:
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
-def _memory(runs: int, edges: int, figures: dict[str, float]) -> Sheet:
-    """What more runs add, and a large graph from a journal."""
-    before, after = map(float, process(GROWTH.format(warm=runs // 2, runs=runs))[0].split())
-    figures["explore, growth"] = 1e3 * (after - before) / (runs - runs // 2)
+def _memory(warm: int, runs: int, edges: int, figures: dict[str, float]) -> Sheet:
+    """What more runs add, to workers and to the process that explores, and a large graph from a journal."""
+    (first, few, early, young), (last, many, late, old) = json.loads(process(GROWTH.format(warm=warm, runs=runs))[0])
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "synthetic.db")
         synthetic(path, edges)
         start, peak, nodes, count, took = json.loads(process(LOADED.format(path=path))[0])
+    figures["explore, workers grow"] = 1e3 * (old - young) / (last - first)
+    figures["explore, an edge"] = edge = 1e3 * (late - early) / (many - few)
     figures["explore, loaded"] = peak
     rows: list[list[object]] = [
-        [f"{runs - runs // 2} more runs", f"{after - before:.1f} MB", f"{before:.0f} MB after the first {runs // 2}"],
+        [f"2 workers, {last - first} more runs", f"{old - young:.1f} MB", f"{young:.0f} MB after the first {first}"],
+        [f"the process that explores, {many - few} more edges", f"{late - early:.1f} MB",
+         f"{early:.0f} MB after the first {few}; {edge:.2f} kB an edge"],
         [f"{count} edges between {nodes} shapes, from a journal", f"{peak:.0f} MB",
          f"{start:.0f} MB before; {took:.0f} s"],
     ]  # fmt: skip
-    return Sheet("Exploring: memory", ["what", "measured", "note"], rows, ["Resident memory; of the graph the peak."])
+    remark = "Resident memory; of the graph from a journal the peak."
+    return Sheet("Exploring: memory", ["what", "measured", "note"], rows, [remark])
 
 
 def synthetic(path: Any, edges: int) -> None:

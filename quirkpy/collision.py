@@ -181,7 +181,7 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
     rows = run.between.rows
     k = before(rows.t, t)
     ends = rows.t[max(0, k - 1) : k + 3]
-    places = np.unique(np.linspace(ends[:-1], ends[1:], PLACES + 1)) if len(ends) > 1 else ends
+    places = np.unique([*ends, t, *np.linspace(ends[0], ends[-1], PLACES + 1)])
     gaps = np.array([gap_in(scene, pair, state) for state in run.between.at(places)])
     best = int(np.argmin(gaps))
     if places[best] in (run.t[0], run.t[-1]):

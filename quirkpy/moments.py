@@ -38,9 +38,9 @@ TOPS, SAME = 16, 1e-12
 #: Newton's method from there.
 STRIDES, NEWTON_STEPS = 16, 4
 GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS)
-#: A top is known where the polynomial rises above the last point by no more than so many tolerances; a level is passed
-#: at a time known to this share of the tolerance times the step.  Looks at most.
-GAIN, EXACT, LOOKS = 10.0, 0.1, 12
+#: A top is known where the polynomial rises above the last point by no more than so many tolerances, of which it misses
+#: little; a level is passed at a time known to so many tolerances times the step.  Looks at most.
+GAIN, EXACT, LOOKS = 1e3, 10.0, 12
 #: Where one point says nothing of a slope, another is asked so far aside, a share of what there is.
 ASIDE = 0.05
 #: Next to what curves say a passing is asked a little earlier, by the first share of a step, and looked for within the

@@ -85,12 +85,13 @@ class Curve:
 
     def through(self, t: float) -> None:
         """Make it go through the points nearest to a time."""
-        places = (self.t - self.centre) / self.scale
+        places, there = ((self.t - self.centre) / self.scale).tolist(), (t - self.centre) / self.scale
         near: list[int] = []
-        for k in np.argsort(abs(self.t - t), kind="stable").tolist():
-            if len(near) < POINTS and abs(places[k]) < FAR and (abs(places[near] - places[k]) > ANEW).all():
+        for k in sorted(range(len(places)), key=lambda k: abs(places[k] - there)):
+            x = places[k]
+            if len(near) < POINTS and abs(x) < FAR and all(abs(places[j] - x) > ANEW for j in near):
                 near.append(k)
-        x = places[near]
+        x = np.array([places[k] for k in near])
         powers = np.arange(len(x), dtype=np.float64)
         self.own: Floats = np.asarray(np.linalg.solve(x[:, None] ** powers, self.values[near]), dtype=np.float64)
         self.first: Floats = np.asarray(powers[1:] * self.own[1:])

@@ -11,11 +11,12 @@ from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.integrator import START_TOLERANCE
+from quirkpy.kernels.members import gather, spread
 from quirkpy.kernels.projection import project
 from quirkpy.parts.checks import Floats
 from quirkpy.state import State
 from quirkpy.tables import Selection
-from quirkpy.tables.merge import Merger, Motion, merge
+from quirkpy.tables.merge import Merger, merge
 
 
 class Entry(NamedTuple):
@@ -31,15 +32,11 @@ class Entry(NamedTuple):
 
     def expand(self, states: Floats) -> Floats:
         """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays the last row."""
-        if self.merger is None:
-            return states
-        return np.concatenate([expanded(self.merger, states[..., :-1, :]), states[..., -1:, :]], axis=-2)
+        return states if self.merger is None else expanded(self.merger, states)
 
     def contract(self, state: Floats) -> Floats:
         """The state of a run (n + 1, STATE_WIDTH) from that of all bodies: `expand` undone, but for rounding."""
-        if self.merger is None:
-            return state
-        return np.concatenate([state_rows(*self.merger.contract(motion(state[:-1]))), state[-1:]])
+        return state if self.merger is None else contracted(self.merger, state)
 
     @property
     def mass_ratio(self) -> float:
@@ -99,17 +96,17 @@ class Clusters:
             return Entry(self.engine, rows, rows, drift)
         if start.merged is not None and expands_to(rows, start.merged, self.merger):
             return Entry(self.merged_engine, start.merged, rows, drift, self.merger)
-        clusters, bodies = self.merger.contract(motion(rows)), motion(rows)
-        together = self.merger.expand(clusters)
-        merger = self.merger.facing(together, bodies)
+        clusters = contracted(self.merger, rows)
+        together = expanded(self.merger, clusters)
+        merger = self.merger.facing(together[:, Q:V], rows[:, Q:V])
         if start.merged is not None and expands_to(rows, start.merged, merger):
             return Entry(self.merged_engine, start.merged, rows, drift, merger)
-        if apart(together, bodies) > START_TOLERANCE:
+        if apart(together, rows) > START_TOLERANCE:
             if not projecting:
                 return Entry(self.engine, rows, rows, drift)
             rows, drift = self._projected(start, rows)
-            clusters = merger.contract(motion(rows))
-        return Entry(self.merged_engine, state_rows(*clusters), rows, drift, merger)
+            clusters = contracted(merger, rows)
+        return Entry(self.merged_engine, clusters, rows, drift, merger)
 
     def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
         """The start on its joints, and how far it has moved; untouched where that is no more than rounding."""
@@ -121,14 +118,25 @@ class Clusters:
         return (y[:-1], drift) if drift.max() > START_TOLERANCE else (rows, np.zeros(2))
 
 
-def motion(rows: Floats) -> Motion:
-    """Rows of states (..., n, STATE_WIDTH), taken apart."""
-    return Motion(rows[..., R:Q], rows[..., Q:V], rows[..., V:OMEGA], rows[..., OMEGA:STATE_WIDTH])
-
-
 def expanded(merger: Merger, rows: Floats) -> Floats:
-    """Rows of all bodies from rows of clusters."""
-    return np.concatenate(merger.expand(motion(rows)), axis=-1)
+    """Rows of all bodies (..., nb + m, STATE_WIDTH) from rows of clusters; m rows that are none of these stay last."""
+    many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
+    out = np.empty((len(many), many.shape[1] + nb - n, STATE_WIDTH))
+    spread(many, merger.cluster, merger.place, merger.turn, n, out)
+    return out.reshape(*rows.shape[:-2], *out.shape[1:])
+
+
+def contracted(merger: Merger, rows: Floats) -> Floats:
+    """Rows of clusters (..., n + m, STATE_WIDTH) from rows of all bodies, as the clusters' leaders have it."""
+    many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
+    out = np.empty((len(many), many.shape[1] + n - nb, STATE_WIDTH))
+    gather(many, merger.leader, merger.place[merger.leader], nb, out)
+    return out.reshape(*rows.shape[:-2], *out.shape[1:])
+
+
+def as_many(rows: Floats) -> Floats:
+    """Rows of any number of states, as kernels take them (k, n, STATE_WIDTH)."""
+    return np.ascontiguousarray(rows).reshape(-1, *rows.shape[-2:])
 
 
 def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
@@ -137,8 +145,10 @@ def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
     return fits and np.array_equal(expanded(merger, clusters), bodies)
 
 
-def apart(one: Motion, two: Motion) -> float:
-    """The largest difference of two motions [m], [rad], [m/s] or [rad/s]; quaternions of either sign are one turn."""
-    turned = 2.0 * np.minimum(abs(one.q - two.q), abs(one.q + two.q))
-    parts = one.r - two.r, turned, one.v - two.v, one.omega - two.omega
+def apart(one: Floats, two: Floats) -> float:
+    """The largest difference of two states in rows [m], [rad], [m/s] or [rad/s]; quaternions of either sign are one
+    turn."""
+    turned = 2.0 * np.minimum(abs(one[:, Q:V] - two[:, Q:V]), abs(one[:, Q:V] + two[:, Q:V]))
+    others = ((R, Q), (V, OMEGA), (OMEGA, STATE_WIDTH))
+    parts = turned, *(one[:, i:j] - two[:, i:j] for i, j in others)
     return max(float(np.linalg.norm(part, axis=-1).max()) for part in parts)

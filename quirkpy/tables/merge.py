@@ -7,7 +7,6 @@ Joints, forces and sensors keep their numbers; what lies within one cluster has 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -61,20 +60,10 @@ class Merger(Record):
     standing_mass: float  # of all bodies on the ground [kg]
     standing_energy: float  # their potential energy in uniform fields [J]
 
-    def contract(self, bodies: Motion) -> Motion:
-        """The motion of the clusters, as their leaders have it."""
-        return as_leaders_move(bodies, self.leader, self.place)
-
-    def expand(self, clusters: Motion) -> Motion:
-        """The motion of every body (..., nb, 3 or 4)."""
-        still = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        whole = Motion(*(_of_members(array, row, self.cluster) for array, row in zip(clusters, still, strict=True)))
-        r, q, v, omega = moved(whole, self.place)
-        return Motion(r, product(q, self.turn), v, turned(self.turn * (1.0, -1.0, -1.0, -1.0), omega))
-
-    def facing(self, here: Motion, there: Motion) -> Merger:
-        """The same with those quaternions of the turns that give `here` the signs that they have `there`."""
-        near = (here.q * there.q).sum(axis=-1) >= 0.0
+    def facing(self, here: Floats, there: Floats) -> Merger:
+        """The same with those quaternions of the turns that give those of bodies `here` the signs that they have
+        `there` (nb, 4)."""
+        near = (here * there).sum(axis=-1) >= 0.0
         return self if near.all() else dataclasses.replace(self, turn=self.turn * np.where(near, 1.0, -1.0)[:, None])
 
     @cached_property
@@ -111,12 +100,6 @@ def moved(m: Motion, place: Floats) -> Motion:
 def as_leaders_move(bodies: Motion, leader: Ints, place: Floats) -> Motion:
     """The motion of the clusters whose leaders lie at `place` [m] in them."""
     return moved(Motion(*(array[leader] for array in bodies)), -place[leader])
-
-
-def _of_members(array: Floats, ground: Iterable[float], cluster: Ints) -> Floats:
-    """To each body the row of its cluster, or of the ground."""
-    last = np.broadcast_to(np.array(ground), (*array.shape[:-2], 1, array.shape[-1]))
-    return np.asarray(np.concatenate([array, last], axis=-2)[..., cluster, :])
 
 
 # --- who belongs together ---------------------------------------------------------------------------------------------

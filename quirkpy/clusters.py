@@ -101,7 +101,8 @@ class Clusters:
         merger = self.merger.facing(together[:, Q:V], rows[:, Q:V])
         if start.merged is not None and expands_to(rows, start.merged, merger):
             return Entry(self.merged_engine, start.merged, rows, drift, merger)
-        if apart(together, rows) > START_TOLERANCE:
+        near = abs(together - rows).max() <= 0.25 * START_TOLERANCE  # in every number
+        if not near and apart(together, rows) > START_TOLERANCE:
             if not projecting:
                 return Entry(self.engine, rows, rows, drift)
             rows, drift = self._projected(start, rows)

@@ -180,9 +180,14 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
     """The least clearance of one pair (1, 2) next to a time at which it is small [m]."""
     rows = run.between.rows
     k = before(rows.t, t)
+    if t in (run.t[0], run.t[-1]):
+        inside = t + ASIDE * (rows.t[1] - t if t == run.t[0] else rows.t[-2] - t)
+        here, beside = gaps_in(scene, pair, run.between.at(np.array([t, inside])))
+        if here <= beside:
+            return beyond(scene, pair, 0.0, run.at(t))
     ends = rows.t[max(0, k - 1) : k + 3]
     places = np.unique([*ends, t, *np.linspace(ends[0], ends[-1], PLACES + 1)])
-    gaps = np.array([gap_in(scene, pair, state) for state in run.between.at(places)])
+    gaps = gaps_in(scene, pair, run.between.at(places))
     best = int(np.argmin(gaps))
     if places[best] in (run.t[0], run.t[-1]):
         return beyond(scene, pair, 0.0, run.at(float(places[best])))
@@ -193,7 +198,7 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
 
     there = bottom(places, gaps, low, high, on_curves)
     aside = min(there + ASIDE * (high - low), float(run.t[-1]))
-    curve, along = on_curves(there), on_curves(aside)
+    curve, along = gaps_in(scene, pair, run.between.at(np.array([there, aside])))
     try:
         here, beside = (beyond(scene, pair, 0.0, run.at(x)) for x in (there, aside))
     except PartError:  # where branches of a loop meet no run can be taken up
@@ -328,7 +333,20 @@ def with_ground(rows: Floats) -> Floats:
 
 def gap_in(scene: Scene, pair: Ints, rows: Floats) -> float:
     """The clearance of one pair (1, 2) in the rows of a state (nb, STATE_WIDTH) [m]."""
-    return float(at_rest(scene, pair, with_ground(rows))[1][0])
+    return float(gaps_in(scene, pair, rows[None])[0])
+
+
+def gaps_in(scene: Scene, pair: Ints, states: Floats) -> Floats:
+    """The same in states (k, nb, STATE_WIDTH) (k,)."""
+    if scene.apart(pair)[0]:
+        return np.array([at_rest(scene, pair, with_ground(rows))[1][0] for rows in states])
+    solids, frames = scene.solids, ground_frames(states.shape[1])
+    poses, out = np.zeros((len(solids.what), POSE_WIDTH)), np.zeros((len(states), 1, ANSWER_WIDTH))
+    for rows, answer in zip(np.pad(states, ((0, 0), (0, 1), (0, 0))), out, strict=True):
+        fill_frames(rows, frames)
+        fill_poses(solids, frames, poses)
+        distances(pair, solids, poses, answer)
+    return np.asarray(out[:, 0, GAP])
 
 
 def beyond(scene: Scene, pair: Ints, level: float, state: State) -> float:

@@ -43,6 +43,8 @@ GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS
 GAIN, EXACT, LOOKS = 1e3, 10.0, 12
 #: Where one point says nothing of a slope, another is asked so far aside, a share of what there is.
 ASIDE = 0.05
+#: The time of a bottom is known to this share of what there is: who asks looks at slopes next to it.
+BESIDE_IT = 1e-4
 #: Next to what curves say a passing is asked a little earlier, by the first share of a step, and looked for within the
 #: second.
 EARLIER, NEARBY = 1e-4, 0.25
@@ -69,7 +71,9 @@ class Summit(NamedTuple):
 def onward(clusters: Clusters, begun: State, t: float, settings: Settings) -> Course:
     """From a stored state to a time before the next."""
     s = replace(settings, keep="ends", max_steps=None)
-    return driver_for(s)(clusters, begun, t - begun.t, (), s).run()
+    driver = driver_for(s)(clusters, begun, t - begun.t, (), s)
+    driver.continuing = True
+    return driver.run()
 
 
 class Curve:
@@ -156,6 +160,13 @@ def summits(rows: Rows, values: Floats, jumps: Bools, most: float, ends: bool) -
              for span in spans_of(k, n, jumps)]  # fmt: skip
     found += [(k - 1, k) for k in np.flatnonzero(jumps).tolist() if k > 0]
     return [summit(rows, values, jumps, low, high) for low, high in dict.fromkeys(found)]
+
+
+def no_higher(values: Floats) -> Floats:
+    """What `reaches` does not exceed at any row of series (k, ...), nor any summit where velocities jump (...)."""
+    return np.asarray(
+        values.max(axis=0, initial=0.0) + (1.0 + MISSES) * abs(np.diff(values, axis=0)).max(axis=0, initial=0.0)
+    )
 
 
 def reaches(t: Floats, values: Floats) -> Floats:
@@ -250,7 +261,7 @@ def bottom(t: Floats, values: Floats, low: float, high: float, ask: Callable[[fl
         x = curve.top(False)
         if x is None:
             break
-        if abs(curve.t - x).min() <= ANEW * (high - low):
+        if abs(curve.t - x).min() <= BESIDE_IT * (high - low):
             if len(curve.t) > len(t) + 1:
                 break
             x += ASIDE * (high - x)  # a slope is known from two points

@@ -16,7 +16,7 @@ from quirkpy.course import Course
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.steps import NOTED
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.moments import BESIDE, Ask, Summit, before, fall, highest, likely, onward, summits
+from quirkpy.moments import BESIDE, Ask, Summit, before, fall, highest, likely, no_higher, onward, summits
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, rests
@@ -135,7 +135,8 @@ class Watcher:
         near = new if self.seen is None else self.seen.cut(slice(-2 * BESIDE, None)).joined(new)
         for k, values in enumerate((near.kinetic, near.nods) if self.nodding else (near.kinetic,)):
             self.most[k] = most = max(self.most[k], float(values.max()))
-            self.summits[k] = likely([*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most)
+            if no_higher(values) > most:
+                self.summits[k] = likely([*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most)
         self.liveliest = max(self.liveliest, self.most[0], self.most[1] - float(new.nods.min()))
         self.seen = self.seen.joined(new).cut(slice(-LOOKED_BACK, None)) if quiet and self.seen is not None else near
 

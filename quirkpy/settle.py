@@ -106,7 +106,8 @@ def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
     if still and rests(start) and (start.state.t >= calm_from(system.selection) or not start.freedoms):
         return from_rest(system, polish(start), rule, saddles)
-    shut = (start if stands(start) else shut_at_once(system.clusters, start)) if still else None
+    loops = len(start.engine.model.tree.loops)
+    shut = (start if stands(start) else shut_at_once(system.clusters, start)) if still and loops else None
     return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
 
 

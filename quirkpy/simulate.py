@@ -143,6 +143,7 @@ class Driver:
         self.events: list[Happening] = []
         self.look: Look | None = None
         self.rested = False  # says the look
+        self.continuing = False  # a run that has been looked at already
 
     # --- the loop -----------------------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
@@ -198,14 +199,14 @@ class Driver:
         e = self.engine
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
-        looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
+        looking = not self.continuing and (len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched))
         why = self._onward(self._first_steps(1 if looking else 1 + self._room()))
         e.python.raise_pending()
         self._keep_rows(kept)
         self._check_start()
         if looking and self._resting():
             return integrator.STOPPED
-        if len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
+        if looking and len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why
 

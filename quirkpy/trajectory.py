@@ -19,7 +19,7 @@ from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.moments import before, highest, onward, passing, summits
+from quirkpy.moments import before, highest, no_higher, onward, passing, summits
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
@@ -193,7 +193,10 @@ class Trajectory:
         rows, jumps = Rows(c.t, c.states, c.angles, c.held), np.isin(c.t, [event.t for event in c.events])
         values = measure(c.states[:, :-1])
         asked: list[tuple[float, Floats]] = []
+        reach = no_higher(values)
         for k in np.argsort(-values.max(axis=0, initial=0.0), kind="stable").tolist():
+            if reach[k] <= most:
+                continue
 
             def ask(_: Rows, t: float, k: int = k) -> tuple[float, Course]:
                 course = self._onwards(self._state(before(self.t, t)), t)

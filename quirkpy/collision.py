@@ -184,13 +184,13 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
         inside = t + ASIDE * (rows.t[1] - t if t == run.t[0] else rows.t[-2] - t)
         here, beside = gaps_in(scene, pair, run.between.at(np.array([t, inside])))
         if here <= beside:
-            return beyond(scene, pair, 0.0, run.at(t))
+            return gap_in(scene, pair, run.rows_at(t))
     ends = rows.t[max(0, k - 1) : k + 3]
     places = np.unique([*ends, t, *np.linspace(ends[0], ends[-1], PLACES + 1)])
     gaps = gaps_in(scene, pair, run.between.at(places))
     best = int(np.argmin(gaps))
     if places[best] in (run.t[0], run.t[-1]):
-        return beyond(scene, pair, 0.0, run.at(float(places[best])))
+        return gap_in(scene, pair, run.rows_at(float(places[best])))
     low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
 
     def on_curves(x: float) -> float:
@@ -200,7 +200,7 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
     aside = min(there + ASIDE * (high - low), float(run.t[-1]))
     curve, along = gaps_in(scene, pair, run.between.at(np.array([there, aside])))
     try:
-        here, beside = (beyond(scene, pair, 0.0, run.at(x)) for x in (there, aside))
+        here, beside = (gap_in(scene, pair, run.rows_at(x)) for x in (there, aside))
     except PartError:  # where branches of a loop meet no run can be taken up
         return curve
     bend, slope = 2.0 * (along - curve), (beside - along) - (here - curve)  # over the way aside

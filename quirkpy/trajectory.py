@@ -173,6 +173,11 @@ class Trajectory:
             return self.final if k == len(self.t) - 1 else self._state(k)
         return self.ledger_at(t)[0]
 
+    def rows_at(self, t: float) -> Floats:
+        """The same as rows (nb, STATE_WIDTH), without what else a state knows."""
+        k = before(self.t, t)
+        return self.course.states[k, :-1] if self.t[k] == t else self._onwards(self._state(k), t).states[-1, :-1]
+
     def ledger_at(self, t: float) -> tuple[State, float, float]:
         """The state at a time between two stored ones, with what loads have put in and dampers have taken out [J]."""
         k = int(np.searchsorted(self.t, t, side="right")) - 1

@@ -193,16 +193,16 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
         return gap_in(scene, pair, run.rows_at(float(places[best])))
     low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
 
-    def on_curves(x: float) -> float:
-        return gap_in(scene, pair, run.between.at(np.array([x]))[0])
+    def on_curves(times: Floats) -> Floats:
+        return gaps_in(scene, pair, run.between.at(times))
 
     there = bottom(places, gaps, low, high, on_curves)
     aside = min(there + ASIDE * (high - low), float(run.t[-1]))
-    curve, along = gaps_in(scene, pair, run.between.at(np.array([there, aside])))
+    curve, along = on_curves(np.array([there, aside]))
     try:
         here, beside = (gap_in(scene, pair, run.rows_at(x)) for x in (there, aside))
     except PartError:  # where branches of a loop meet no run can be taken up
-        return curve
+        return float(curve)
     bend, slope = 2.0 * (along - curve), (beside - along) - (here - curve)  # over the way aside
     return here - (min(0.5 * slope * slope / bend, abs(here - curve)) if bend > 0.0 else 0.0)
 

@@ -43,8 +43,8 @@ GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS
 GAIN, EXACT, LOOKS = 1e3, 10.0, 12
 #: Where one point says nothing of a slope, another is asked so far aside, a share of what there is.
 ASIDE = 0.05
-#: The time of a bottom is known to this share of what there is: who asks looks at slopes next to it.
-BESIDE_IT = 1e-4
+#: Three looks so far apart, a share of what there is, make a bottom certain that was found from farther away.
+CLOSELY = 0.02
 #: Next to what curves say a passing is asked a little earlier, by the first share of a step, and looked for within the
 #: second.
 EARLIER, NEARBY = 1e-4, 0.25
@@ -246,27 +246,27 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         if known_here:  # but of a slope one point says nothing
             x = curve.centre if x == s.high else x + ASIDE * (s.high - x)
         x = min(max(x, s.low + rim), s.high - rim)
+        said = curve(x)
         value, found = ask(s.rows, x)
         if found.events:  # velocities have jumped by a hair earlier
             break
         most = max(most, value)
+        if not (known_here or s.jumps) and len(s.values) > 3 and abs(value - said) <= gain * abs(value):
+            break  # by what the polynomial misses here the top is missed only to second order
         curve.add(x, value)
     return most
 
 
-def bottom(t: Floats, values: Floats, low: float, high: float, ask: Callable[[float], float]) -> float:
-    """The time between two at which something is least that has some values at some times, and may be asked."""
+def bottom(t: Floats, values: Floats, low: float, high: float, ask: Callable[[Floats], Floats]) -> float:
+    """The time between two at which something is least that has values at some times, and may be asked for more."""
     curve = Curve(t, -values, low, high)
-    for _ in range(LOOKS):
+    x = curve.top(False)
+    if x is not None:
+        around = np.clip(x + CLOSELY * (high - low) * np.array([-1.0, 0.0, 1.0]), low, high)
+        for place, value in zip(around.tolist(), ask(around).tolist(), strict=True):
+            curve.add(place, -value)
         x = curve.top(False)
-        if x is None:
-            break
-        if abs(curve.t - x).min() <= BESIDE_IT * (high - low):
-            if len(curve.t) > len(t) + 1:
-                break
-            x += ASIDE * (high - x)  # a slope is known from two points
-        curve.add(x, -ask(x))
-    return float(curve.t[np.argmax(curve.values)])
+    return float(curve.t[np.argmax(curve.values)]) if x is None else x
 
 
 def before(t: Floats, x: float) -> int:

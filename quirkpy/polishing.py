@@ -19,8 +19,9 @@ NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
 #: and below this [1/s2], by which nothing would move within years.
 ZERO, DOUBTS, NONE = 1e-11, 10.0, 1e-18
 #: So it does below this share of the largest acceleration that loads would give without joints, per metre or radian:
-#: where they cancel, that is their rounding, a few 1e-15, over the way of a probe.
-CANCELLED = 1e-10
+#: where they cancel, that is their rounding, a few 1e-15, over the way of a probe.  Loads are not asked about what is
+#: too stiff for any but fiercer ones [m/s2].
+CANCELLED, FIERCEST = 1e-10, 1e6
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
 ROUNDING = 1e-6
 #: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
@@ -119,6 +120,8 @@ def pseudo_inverse(around: Vicinity) -> Floats:
 
 def unknown_below(around: Vicinity, along: Floats) -> Floats:
     """What the stiffness along some directions of length one (f, k) must exceed not to count as zero (k,)."""
-    doubt = around.stiffness.doubt @ along
-    least = max(ZERO * float(around.principal[1].max(initial=0.0)), CANCELLED * around.loading, NONE)
+    doubt, sigma = around.stiffness.doubt @ along, around.principal[1]
+    least = max(ZERO * float(sigma.max(initial=0.0)), NONE)
+    if sigma.min(initial=math.inf) < CANCELLED * FIERCEST:
+        least = max(least, CANCELLED * around.loading)
     return np.maximum(least, DOUBTS * np.sqrt((doubt * doubt).sum(axis=0)))

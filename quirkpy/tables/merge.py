@@ -37,10 +37,7 @@ YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class Motion(NamedTuple):
-    """r (..., n, 3), q (..., n, 4), v (..., n, 3) of mass centres in N, omega (..., n, 3) in body axes.
-
-    All that is done to it is sums and products, number by number: a row has the same bits alone and among others.
-    """
+    """r (..., n, 3), q (..., n, 4), v (..., n, 3) of mass centres in N, omega (..., n, 3) in body axes."""
 
     r: Floats
     q: Floats

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quirkpy.course import Course
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.curves import fill_bends, fill_middles
 from quirkpy.kernels.engine import STANDARD_CONTROL
@@ -52,6 +53,12 @@ class Rows(NamedTuple):
         return Rows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
 
 
+def rows_of(course: Course) -> Rows:
+    """What a run leaves."""
+    held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)
+    return Rows(course.t, course.states, course.angles, held)
+
+
 class Between:
     """The motion of a run on curves that miss it by no more than `allowed` [m], for points on bodies: their solids say
     how far out these lie.
@@ -61,8 +68,7 @@ class Between:
     """
 
     def __init__(self, run: Trajectory, solids: Solids, allowed: float) -> None:
-        c = run.course
-        rows = Rows(c.t, c.states, c.angles, c.held if c.held.size else np.zeros((len(c.t), 0), dtype=bool))
+        rows = rows_of(run.course)
         reach = np.zeros(run.system.tables.n_bodies + 1)
         np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
         bends, missed = bends_of(run, rows, reach)

@@ -27,6 +27,7 @@ from quirkpy.kernels.advancement import (
     WHEN,
     Motions,
     Room,
+    along,
     pass_by,
 )
 from quirkpy.kernels.arrays import STATE_WIDTH
@@ -180,30 +181,27 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
     """The least clearance of one pair (1, 2) next to a time at which it is small [m]."""
     rows = run.between.rows
     k = before(rows.t, t)
+    on_curves = partial(gaps_along, run.between, scene, pair)
     if t in (run.t[0], run.t[-1]):
         inside = t + ASIDE * (rows.t[1] - t if t == run.t[0] else rows.t[-2] - t)
-        here, beside = gaps_in(scene, pair, run.between.at(np.array([t, inside])))
+        here, beside = on_curves(np.array([t, inside]))
         if here <= beside:
             return gap_in(scene, pair, run.rows_at(t))
     ends = rows.t[max(0, k - 1) : k + 3]
     places = np.unique([*ends, t, *np.linspace(ends[0], ends[-1], PLACES + 1)])
-    gaps = gaps_in(scene, pair, run.between.at(places))
+    gaps = on_curves(places)
     best = int(np.argmin(gaps))
     if places[best] in (run.t[0], run.t[-1]):
         return gap_in(scene, pair, run.rows_at(float(places[best])))
     low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
-
-    def on_curves(times: Floats) -> Floats:
-        return gaps_in(scene, pair, run.between.at(times))
-
     there = bottom(places, gaps, low, high, on_curves)
     aside = min(there + ASIDE * (high - low), float(run.t[-1]))
-    curve, along = on_curves(np.array([there, aside]))
+    curve, further = on_curves(np.array([there, aside]))
     try:
         here, beside = (gap_in(scene, pair, run.rows_at(x)) for x in (there, aside))
     except PartError:  # where branches of a loop meet no run can be taken up
         return float(curve)
-    bend, slope = 2.0 * (along - curve), (beside - along) - (here - curve)  # over the way aside
+    bend, slope = 2.0 * (further - curve), (beside - further) - (here - curve)  # over the way aside
     return here - (min(0.5 * slope * slope / bend, abs(here - curve)) if bend > 0.0 else 0.0)
 
 
@@ -233,7 +231,7 @@ def judged(
 ) -> Clearances:  # fmt: skip
     """The clearance of every pair, and the collisions."""
     rows, steps = between.rows, len(between.rows.t) - 1
-    motions = Motions(rows.t, rows.states, between.bends)
+    motions = motions_of(between)
     last = steps_of(run, scene.solids, chosen, steps + 1)
     partners = joined(run, names, chosen)
     fine = np.where(partners, OF_TOUCHING, OF_LEAST) * slack
@@ -265,8 +263,7 @@ def passed_by(
     passing: bool, chosen: Ints, last: Ints, fine: Floats, thresholds: Floats, scene: Scene, motions: Motions
 ) -> Floats:
     """The least clearance of each pair, or its first passing (n, FOUND_WIDTH): by kernels where both are built in."""
-    out, apart, k = np.zeros((len(chosen), FOUND_WIDTH)), scene.apart(chosen), len(motions.t)
-    room = Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros(k))
+    out, apart, room = np.zeros((len(chosen), FOUND_WIDTH)), scene.apart(chosen), room_for(motions)
     own = np.zeros((int((~apart).sum()), FOUND_WIDTH))
     pass_by(passing, chosen[~apart], last[~apart], fine[~apart], thresholds[~apart], scene.solids, motions, room, own)
     out[~apart] = own
@@ -274,6 +271,17 @@ def passed_by(
         asked = chosen[apart], last[apart], fine[apart], thresholds[apart]
         out[apart] = meshes.pass_by(passing, *asked, scene.solids, scene.skins, motions)
     return out
+
+
+def room_for(motions: Motions) -> Room:
+    """Where kernels look at a pair."""
+    k = len(motions.t)
+    return Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros(k))
+
+
+def motions_of(between: Between) -> Motions:
+    """What kernels look at."""
+    return Motions(between.rows.t, between.rows.states, between.bends)
 
 
 def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
@@ -333,20 +341,16 @@ def with_ground(rows: Floats) -> Floats:
 
 def gap_in(scene: Scene, pair: Ints, rows: Floats) -> float:
     """The clearance of one pair (1, 2) in the rows of a state (nb, STATE_WIDTH) [m]."""
-    return float(gaps_in(scene, pair, rows[None])[0])
+    return float(at_rest(scene, pair, with_ground(rows))[1][0])
 
 
-def gaps_in(scene: Scene, pair: Ints, states: Floats) -> Floats:
-    """The same in states (k, nb, STATE_WIDTH) (k,)."""
+def gaps_along(between: Between, scene: Scene, pair: Ints, times: Floats) -> Floats:
+    """The same at some times, on the curves of a run (k,)."""
     if scene.apart(pair)[0]:
-        return np.array([at_rest(scene, pair, with_ground(rows))[1][0] for rows in states])
-    solids, frames = scene.solids, ground_frames(states.shape[1])
-    poses, out = np.zeros((len(solids.what), POSE_WIDTH)), np.zeros((len(states), 1, ANSWER_WIDTH))
-    for rows, answer in zip(np.pad(states, ((0, 0), (0, 1), (0, 0))), out, strict=True):
-        fill_frames(rows, frames)
-        fill_poses(solids, frames, poses)
-        distances(pair, solids, poses, answer)
-    return np.asarray(out[:, 0, GAP])
+        return np.array([gap_in(scene, pair, rows) for rows in between.at(times)])
+    motions, out = motions_of(between), np.zeros(len(times))
+    along(pair, times, scene.solids, motions, room_for(motions), out)
+    return out
 
 
 def beyond(scene: Scene, pair: Ints, level: float, state: State) -> float:

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from quirkpy.between import Rows
-from quirkpy.clusters import Clusters
-from quirkpy.course import Course
+from quirkpy.onward import Moment
 from quirkpy.parts.checks import Bools, Floats
-from quirkpy.simulate import Settings
-from quirkpy.state import State
-from quirkpy.stiff import driver_for
 
 #: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either side of a moment.
 POINTS, BESIDE = 8, 3
@@ -52,8 +47,8 @@ EARLIER, NEARBY = 1e-4, 0.25
 #: than the second; nearer than the third every look halves what is left, or the rest is rounding.
 CLOSE, ANEW, HALVED = 1e-9, 1e-5, 1e-3
 
-#: What is measured at a time between two of some rows, and what the run leaves there.
-Ask: TypeAlias = Callable[[Rows, float], tuple[float, Course]]
+#: What is measured at a time between two of some rows, and the run there, unless nothing happens on the way.
+Ask: TypeAlias = Callable[[Rows, float], tuple[float, Moment | None]]
 
 
 class Summit(NamedTuple):
@@ -66,14 +61,6 @@ class Summit(NamedTuple):
     low: float
     high: float
     jumps: bool
-
-
-def onward(clusters: Clusters, begun: State, t: float, settings: Settings) -> Course:
-    """From a stored state to a time before the next."""
-    s = replace(settings, keep="ends", max_steps=None)
-    driver = driver_for(s)(clusters, begun, t - begun.t, (), s)
-    driver.continuing = True
-    return driver.run()
 
 
 class Curve:
@@ -248,7 +235,7 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         x = min(max(x, s.low + rim), s.high - rim)
         said = curve(x)
         value, found = ask(s.rows, x)
-        if found.events:  # velocities have jumped by a hair earlier
+        if found is not None and found.happened:  # velocities have jumped by a hair earlier
             break
         most = max(most, value)
         if not (known_here or s.jumps) and len(s.values) > 3 and abs(value - said) <= gain * abs(value):
@@ -275,8 +262,8 @@ def before(t: Floats, x: float) -> int:
 
 
 # --- below a level ----------------------------------------------------------------------------------------------------
-def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float) -> Course | None:
-    """What a run leaves where a measure that is above zero at row k, and not at the next, has last fallen to zero
+def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float) -> Moment | None:
+    """The run where a measure that is above zero at row k, and not at the next, has last fallen to zero
     between them; None: at the next, where velocities jump."""
     low, high = float(rows.t[k]), float(rows.t[k + 1])
     rim = max(CLOSE * (high - low), NO_STEP * max(1.0, abs(high)))
@@ -291,7 +278,7 @@ def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float
         x = min(max(x, low + rim), high - rim)
         (value, found), there = ask(s.rows, x), x
         above, below = (x, below) if value > 0.0 else (above, x)
-        if above >= high - rim or found.events:  # not before the end
+        if above >= high - rim or (found is not None and found.happened):  # not before the end
             return None
         x -= value / min(curve.slope(x), -math.ulp(0.0))
         rounding = abs(value) > 0.5 * last and abs(x - there) <= HALVED * (high - low)

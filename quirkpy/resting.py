@@ -12,11 +12,11 @@ import numpy as np
 
 from quirkpy.between import Rows
 from quirkpy.catching import STILL
-from quirkpy.course import Course
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.steps import NOTED
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.moments import BESIDE, Ask, Summit, before, fall, highest, likely, no_higher, onward, summits
+from quirkpy.moments import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
+from quirkpy.onward import Moment, Onward
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, rests
@@ -92,6 +92,7 @@ class Watcher:
         self.calmed = system.initial.t >= self.calm
         self.found: Equilibrium | None = None
         self.never: str | None = None
+        self.onward: Onward | None = None
 
     def __call__(self, driver: Driver, filled: int) -> tuple[Any, ...] | None:
         new = self._seen(driver, filled)
@@ -185,18 +186,19 @@ class Watcher:
         if found is None:
             t, states, angles, held = (array[k + 1 : k + 2] for array in rows)
             return t, states, angles, np.zeros((1, 2)), held
-        t, states, angles, drift = (array[-1:] for array in found[:4])
-        return t, states, angles, drift, rows.held[k : k + 1]
+        t, states, angles, held = found.rows
+        return t, states, angles, found.drift[None], held
 
     def _asked(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
         """Something measured of what the run leaves between its rows, as it moves them."""
 
-        def ask(rows: Rows, t: float) -> tuple[float, Course]:
-            here = rows.cut(slice(before(rows.t, t), None))
-            course = onward(self.system.clusters, driver.state_of(*(array[0] for array in here)), t, driver.settings)
-            state = driver.entry.contract(course.states[-1])
-            state[-1] += here.states[0, -1]
-            return float(measure(state[None])[0]), course._replace(states=state[None])
+        if self.onward is None:
+            self.onward = Onward(self.system.clusters, driver.start, driver.settings, every=True)
+        onward = self.onward
+
+        def ask(rows: Rows, t: float) -> tuple[float, Moment]:
+            there = onward(rows, t)
+            return float(measure(there.state[None])[0]), there
 
         return ask
 

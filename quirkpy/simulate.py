@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -19,7 +16,7 @@ from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.callbacks import PythonParts
+from quirkpy.kernels.callbacks import interruptions
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
 from quirkpy.kernels.engine import STANDARD_CONTROL
@@ -143,7 +140,6 @@ class Driver:
         self.events: list[Happening] = []
         self.look: Look | None = None
         self.rested = False  # says the look
-        self.continuing = False  # a run that has been looked at already
 
     # --- the loop -----------------------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
@@ -151,31 +147,43 @@ class Driver:
         e, kept = self.engine, Kept(self.settings.keep)
         effort = len(self.y) + CLOSING_ROW * len(e.scratch.rows)
         most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
-        steps_at_once = max(1, min(most, EFFORT_PER_CALL // effort))
-        self.rows = new_rows(1 + steps_at_once, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
+        self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
+        with self.at_work():
+            if any(w.line[0] == PYTHON for w in self.watched):
+                e.python.open()
+            try:
+                stop = self._drive(kept, progress)
+            except KeyboardInterrupt:
+                self._keep_rest(kept)
+                stop = Stop.INTERRUPTED
+            except Exception as error:
+                self._keep_rest(kept)
+                error.add_note(
+                    f"at t = {e.python.t:.12g} s; the run up to there is the attribute `trajectory` of this error"
+                )
+                error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
+                raise
+        return self._course(kept, stop)
+
+    def make_room(self, at_once: int) -> None:
+        """Rows for so many steps of one call."""
+        e = self.engine
+        self.rows = new_rows(1 + at_once, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Within, the engine is that of this run."""
+        e = self.engine
         e.model.control[PIVOT_USED] = RUNNING_PIVOT
         if self.settings.drift == "baumgarte":
             alpha, beta = self.settings.gains
             e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
         e.python.events, e.busy = self._python_values, True
-        if any(w.line[0] == PYTHON for w in self.watched):
-            e.python.open()
         try:
-            stop = self._drive(kept, progress)
-        except KeyboardInterrupt:
-            self._keep_rest(kept)
-            stop = Stop.INTERRUPTED
-        except Exception as error:
-            self._keep_rest(kept)
-            error.add_note(
-                f"at t = {e.python.t:.12g} s; the run up to there is the attribute `trajectory` of this error"
-            )
-            error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
-            raise
+            yield
         finally:
             e.model.control[:] = STANDARD_CONTROL
             e.python.events, e.busy = None, False
-        return self._course(kept, stop)
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it returns, unless
@@ -199,18 +207,18 @@ class Driver:
         e = self.engine
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
-        looking = not self.continuing and (len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched))
-        why = self._onward(self._first_steps(1 if looking else 1 + self._room()))
+        looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
+        why = self._onward(self.first_steps(1 if looking else 1 + self._room()))
         e.python.raise_pending()
         self._keep_rows(kept)
-        self._check_start()
+        self.check_start()
         if looking and self._resting():
             return integrator.STOPPED
         if looking and len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why
 
-    def _check_start(self) -> None:
+    def check_start(self) -> None:
         """Refuse a start that is none."""
         e, answer = self.engine, int(self.counts[steps.ANSWER])
         if answer >= 0:
@@ -313,7 +321,7 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
-            why = self._onward(self._advance(room))
+            why = self._onward(self.advance(room))
             e.python.raise_pending()
             self._keep_rows(kept)
             if why == integrator.JAMMED:
@@ -332,13 +340,13 @@ class Driver:
         most, rows = self.settings.max_steps, len(self.rows.t) - 1
         return rows if most is None else min(rows, most - int(self.counts[steps.STEPS]))
 
-    def _first_steps(self, room: int) -> int:
+    def first_steps(self, room: int) -> int:
         """The start as the first row, and steps as `_advance`; returns why they have ended."""
         e = self.engine
         arrays = self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows
         return int(integrator.advance(*arrays, True, room))
 
-    def _advance(self, room: int) -> int:
+    def advance(self, room: int) -> int:
         """Steps, until there is something to do; returns why."""
         e = self.engine
         arrays = self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows
@@ -376,32 +384,6 @@ class Driver:
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row with which the run
 #: is to end: times, states, angles, drift, stops held (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
-
-
-@contextmanager
-def interruptions(python: PythonParts) -> Iterator[None]:
-    """Within, Ctrl-C waits for the kernel at work to return, which it does within a second; a second one does not.
-
-    An interruption that came while compiled code calls back would be lost.
-    """
-
-    def note(number: int, frame: FrameType | None) -> None:
-        if python.halted:
-            signal.default_int_handler(number, frame)
-        python.halted = True
-
-    ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    python.halted = False
-    if ours:
-        signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def knots_of(selection: Selection) -> Floats:

@@ -36,11 +36,12 @@ class StiffDriver(Driver):
         super().__init__(clusters, start, duration, events, s)
         self.solver: Any = None
 
-    def _first_steps(self, room: int) -> int:
+    def first_steps(self, room: int) -> int:
         """The start as the first row; SciPy takes the steps."""
-        return super()._first_steps(1)
+        self.solver = None
+        return super().first_steps(1)
 
-    def _advance(self, room: int) -> int:
+    def advance(self, room: int) -> int:
         """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why."""
         run, rows, counts = self.run_arrays, self.rows, self.counts
         counts[steps.ROOM] = counts[steps.NOTED] = 0

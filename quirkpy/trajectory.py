@@ -14,12 +14,13 @@ import numpy as np
 
 from quirkpy import analysis, quat
 from quirkpy.analysis import ReactionAxes
-from quirkpy.between import ALLOWED, Between, Rows
+from quirkpy.between import ALLOWED, Between, Rows, rows_of
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.moments import before, highest, no_higher, onward, passing, summits
+from quirkpy.moments import before, highest, no_higher, passing, summits
+from quirkpy.onward import Moment, Onward
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
@@ -148,6 +149,10 @@ class Trajectory:
         """The runs of which it is made, each with the time at which its own begins [s]."""
         return ((0.0, self),)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what goes on between its rows, which is made anew."""
+        return {name: value for name, value in self.__dict__.items() if name != "_onward"}
+
     # --- states -------------------------------------------------------------------------------------------------
     @cached_property
     def states(self) -> tuple[State, ...]:
@@ -176,26 +181,34 @@ class Trajectory:
     def rows_at(self, t: float) -> Floats:
         """The same as rows (nb, STATE_WIDTH), without what else a state knows."""
         k = before(self.t, t)
-        return self.course.states[k, :-1] if self.t[k] == t else self._onwards(self._state(k), t).states[-1, :-1]
+        return self.course.states[k, :-1] if self.t[k] == t else self._expanded(self._onward(self._rows, t))[:-1]
 
     def ledger_at(self, t: float) -> tuple[State, float, float]:
         """The state at a time between two stored ones, with what loads have put in and dampers have taken out [J]."""
-        k = int(np.searchsorted(self.t, t, side="right")) - 1
-        from_here = self._state(k)
-        course = self._onwards(from_here, t)
-        ledger = course.states[-1, -1] + self.course.states[k, -1]
-        state = state_at(from_here, t, course.states[-1], course.angles[-1], from_here.held)
-        return state, float(ledger[INTO]), float(ledger[OUT])
+        there = self._onward(self._rows, t)
+        rows = self._expanded(there)
+        held = self._state(before(self.t, t)).held
+        return state_at(self.start, t, rows, there.angles, held), float(rows[-1, INTO]), float(rows[-1, OUT])
 
-    def _onwards(self, from_here: State, t: float) -> Course:
-        """From a stored state to a time before the next."""
-        return onward(self.system.clusters, from_here, t, self.settings)
+    @cached_property
+    def _onward(self) -> Onward:
+        return Onward(self.system.clusters, self.start, self.settings, self.settings.keep == "all")
+
+    @cached_property
+    def _rows(self) -> Rows:
+        """The stored states as the run moves them."""
+        rows = rows_of(self.course)
+        return rows._replace(states=self._onward.entry.contract(rows.states))
+
+    def _expanded(self, there: Moment) -> Floats:
+        """What is known at a moment as rows of all bodies (nb + 1, STATE_WIDTH)."""
+        return self._onward.entry.expand(there.state)
 
     def highest(self, measure: Callable[[Floats], Floats]) -> float:
         """The largest of anything that states (k, nb, STATE_WIDTH) have (k, m), smooth where the motion is: between the
         stored ones as well, and before velocities jump."""
         c, most = self.course, 0.0
-        rows, jumps = Rows(c.t, c.states, c.angles, c.held), np.isin(c.t, [event.t for event in c.events])
+        rows, jumps = rows_of(c), np.isin(c.t, [event.t for event in c.events])
         values = measure(c.states[:, :-1])
         asked: list[tuple[float, Floats]] = []
         reach = no_higher(values)
@@ -203,10 +216,10 @@ class Trajectory:
             if reach[k] <= most:
                 continue
 
-            def ask(_: Rows, t: float, k: int = k) -> tuple[float, Course]:
-                course = self._onwards(self._state(before(self.t, t)), t)
-                asked.append((t, measure(course.states[-1:, :-1])[0]))
-                return float(asked[-1][1][k]), course
+            def ask(_: Rows, t: float, k: int = k) -> tuple[float, Moment]:
+                there = self._onward(self._rows, t)
+                asked.append((t, measure(self._expanded(there)[None, :-1])[0]))
+                return float(asked[-1][1][k]), there
 
             most = max(most, float(values[:, k].max()))
             known = [(t, float(found[k])) for t, found in asked]
@@ -246,15 +259,12 @@ class Trajectory:
         for k, begun in enumerate(c.t.tolist()):
             rows.append((begun, c.states[k], c.angles[k], c.drift[k]))
             gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
-            here, ledger = self._state(k), c.states[k, -1, [INTO, OUT]]
+            here, next_step = self._rows.cut(slice(k, k + 1)), 0.0
             parts = math.ceil(gap / step)
             for t in (begun + gap * i / parts for i in range(1, parts)):  # each from the one before
-                found = self._onwards(here, t)
-                here = state_at(here, t, found.states[-1], found.angles[-1], here.held, found.step, found.merged)
-                there = found.states[-1].copy()
-                ledger = ledger + there[-1, [INTO, OUT]]
-                there[-1, [INTO, OUT]] = ledger
-                rows.append((t, there, found.angles[-1], np.zeros_like(c.drift[k])))
+                there = self._onward(here, t, next_step)
+                here, next_step = there.rows, there.step
+                rows.append((t, self._expanded(there), there.angles, np.zeros_like(c.drift[k])))
         t, states, angles, drift = (np.array(column) for column in zip(*rows, strict=True))
         held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
         return c._replace(t=t, states=states, angles=angles, drift=drift, held=held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,11 @@ settings.load_profile("quirkpy")
 
 # Read when NumPy is first imported: threads that share out small matrices only get into the way of parallel tests.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+# Some tests press Ctrl-C, which a shell shuts off for all that it starts in the background.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

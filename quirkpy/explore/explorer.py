@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack
 from dataclasses import replace
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,8 @@ class Walk:
         self.edges: list[Edge] = []
         self.rejected = self.started = 0
         self.pace = Pace()
-        self.order: deque[Node] = deque()  # nodes whose choices have not been taken up
-        self.order.append(self.known.place(start)[0])
+        self.order: list[tuple[float, int, Node]] = []  # a heap of nodes whose choices have not been taken up
+        self._wait(self.known.place(start)[0])
         self.fresh: dict[tuple[str, str], Record | None] = {}  # finished runs without an edge; None: see the journal
         self.looked_up: set[str] = set()
         self.spoken: dict[tuple[str, str], Carried | None] = {}  # runs, and how the first edge came by them
@@ -169,11 +170,11 @@ class Walk:
         return self.fresh.get(ticket.key) or self.journal.run(*ticket.key)
 
     def _next(self) -> Node:
-        if self.towards is None:
-            return self.order.popleft()
-        best = min(self.order, key=lambda node: (self.towards(node), node.number))  # type: ignore[misc]
-        self.order.remove(best)
-        return best
+        return heappop(self.order)[-1]
+
+    def _wait(self, node: Node) -> None:
+        """A new node gets in line."""
+        heappush(self.order, (0.0 if self.towards is None else self.towards(node), node.number, node))
 
     def _note_order(self, node: Node) -> None:
         """An order that is not the canonical one is kept, for `load`."""
@@ -256,7 +257,7 @@ class Walk:
                 continue
             target, new = self.known.place(reached)
             if new:
-                self.order.append(target)
+                self._wait(target)
             kind: Kind = "stayed" if target.number == node.number else "moved"
             outcomes.append(outcome._replace(kind=kind, target=target.key))
         kinds = {(outcome.kind, outcome.target) for outcome in outcomes}

@@ -12,7 +12,6 @@ import numpy as np
 
 from quirkpy.between import Rows
 from quirkpy.collision import Clearances, clearances, least_among
-from quirkpy.course import Course
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
 from quirkpy.moments import highest, summits
@@ -265,13 +264,13 @@ def peak_load(run: Trajectory) -> float:
     t, most = run.between.places, 0.0
     found = [carried(run, float(x)) for x in t]
     jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
-    none, nothing = np.zeros((len(t), 0)), run.course._replace(events=())
+    none = np.zeros((len(t), 0))
     rows = Rows(t, none, none, none.astype(bool))
     for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
         values = np.array([one[name][k] if name in one else 0.0 for one in found])
 
-        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, Course]:
-            return carried(run, x).get(name, (0.0, 0.0))[k], nothing
+        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
+            return carried(run, x).get(name, (0.0, 0.0))[k], None
 
         most = max(most, float(values.max()))
         most = highest(summits(rows, values, jumps, most, True), ask, most, run.settings.rtol)

@@ -238,3 +238,21 @@ def pass_by(
             find_passing(i, j, last[n], fine[n], thresholds[n], solids, motions, room, out[n])
         else:
             find_least(i, j, last[n], fine[n], solids, motions, room, out[n])
+
+
+@kernel
+def along(pair: Ints, times: Floats, solids: Solids, motions: Motions, room: Room, out: Floats) -> None:
+    """The clearance of a pair (1, 2) at some times of a motion of more than one row (n,) [m]."""
+    i, j, last = pair[0, 0], pair[0, 1], motions.t.shape[0] - 2
+    one, two, known = solids.what[i, SOLID_BODY], solids.what[j, SOLID_BODY], -1
+    for n in range(times.shape[0]):
+        k = 0 if known < 0 or times[n] < motions.t[known] else known
+        while k < last and motions.t[k + 1] <= times[n]:
+            k += 1
+        if k != known:
+            relative_row(k, one, two, motions.states, motions.bends, room.rows)
+            relative_row(k + 1, one, two, motions.states, motions.bends, room.rows)
+            step_of(k, motions, room)
+            known = k
+        s = (times[n] - motions.t[k]) / (motions.t[k + 1] - motions.t[k])
+        out[n], _ = look(s, 0.0, 0.0, i, j, solids, room.curve, (0.0, 0.0, 0.0, 0.0))

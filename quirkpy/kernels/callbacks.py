@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import signal
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -102,3 +106,29 @@ class PythonParts:
             rows[where, PHI] = off_by(rows[where, PHI] - x, self.periods[where])
             rows[where, RATE] -= rate
             rows[where, GAMMA] += bend
+
+
+@contextmanager
+def interruptions(python: PythonParts) -> Iterator[None]:
+    """Within, Ctrl-C waits for the kernel at work to return, which it does within a second; a second one does not.
+
+    An interruption that came while compiled code calls back would be lost.
+    """
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if python.halted:
+            signal.default_int_handler(number, frame)
+        python.halted = True
+
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    python.halted = False
+    if ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -40,19 +43,47 @@ def test_a_run_that_kept_its_ends_is_read_once(run: qp.Trajectory) -> None:
     """States between come one from the other: of a run of many steps no step is taken hundreds of times."""
     ends = run.system.simulate(10.0, keep="ends", method="rk45", rtol=1e-10)
     asked = []
-    onwards = ends._onwards
+    onward = ends._onward
 
-    def counted(from_here: qp.State, t: float) -> Any:
-        found = onwards(from_here, t)
-        asked.append(found.counts.steps)
-        return found
+    def counted(*given: Any) -> Any:
+        asked.append(onward(*given))
+        return asked[-1]
 
-    ends._onwards = counted  # type: ignore[method-assign]
+    counted.entry = onward.entry  # type: ignore[attr-defined]
+    ends.__dict__["_onward"] = counted
     denser = ends.sampled(0.05)
     assert len(denser.t) == 201
-    assert sum(asked) < ends.counts.steps + 2 * 201
+    assert sum(there.steps for there in asked) < ends.counts.steps + 2 * 201
     np.testing.assert_allclose(denser["B"].position[100], run.at(5.0)["B"].position, atol=1e-8)
     assert np.ptp(denser.energy + denser.dissipated) < 1e-10
+
+
+def test_a_time_beside_a_stored_one_is_that(run: qp.Trajectory) -> None:
+    """Nearer than any step can be."""
+    for t in run.t[1:-1]:
+        beside, there = run.at(np.nextafter(t, np.inf)), run.at(t)
+        np.testing.assert_allclose(beside["B"].position, there["B"].position, rtol=0.0, atol=1e-15)
+
+
+def test_asked_from_anywhere_it_is_the_same_motion(run: qp.Trajectory) -> None:
+    """In another order, in a copy, by two threads at once, and within a run of the same system."""
+    times = np.linspace(0.0, 10.0, 97).tolist()
+    states = [run.at(t) for t in times]
+    assert [run.at(t) for t in reversed(times)] == states[::-1]
+    for copy in (pickle.loads(pickle.dumps(run)), deepcopy(run)):
+        assert [copy.at(t) for t in times] == states
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(run.at, times)) == states
+    within = []
+
+    def asks(state: qp.State) -> float:
+        within.append((state.t, run.at(min(state.t + 0.1, 10.0))))
+        return 1.0
+
+    again = run.system.simulate(10.0, stop=[qp.When("asks", asks)])
+    assert again.final == run.final
+    assert len(within) > 10
+    assert all(run.at(min(t + 0.1, 10.0)) == there for t, there in within)
 
 
 def test_the_ledger_is_kept_between(run: qp.Trajectory) -> None:

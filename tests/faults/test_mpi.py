@@ -1,4 +1,4 @@
-"""Explorations in the processes of an MPI job, as docs/clusters.md writes them; where mpi4py is installed."""
+"""Explorations in the processes of an MPI job, as docs/clusters.md writes them; where MPI is installed, as on Linux."""
 
 from __future__ import annotations
 

@@ -10,7 +10,18 @@ import pytest
 
 import quirkpy as qp
 from quirkpy import quat
-from quirkpy.collision import SLACK, Clearances, clearances
+from quirkpy.between import ALLOWED
+from quirkpy.collision import (
+    SLACK,
+    Clearances,
+    chosen_pairs,
+    clearances,
+    gap_in,
+    gaps_along,
+    least_among,
+    scene_of,
+)
+from quirkpy.skins import solids_of
 from tests.motion import floating_chain
 from tests.solids import Placed, found
 
@@ -61,9 +72,11 @@ def test_a_ball_flies_past_a_ball() -> None:
     """Free flight takes a handful of steps; the least distance of the lines is known."""
     here = qp.Body.sphere("here", 0.1, fixed=True)
     ball = qp.Body.sphere("ball", 0.2, 1.0, position=(-5.0, 0.31, 0.0), velocity=(1.0, 0.0, 0.0))
-    result = clearances(qp.Multibody(here, ball).simulate(9.0))
+    run = qp.Multibody(here, ball).simulate(9.0)
+    result = clearances(run)
     assert result.collisions == ()
     assert result.least == pytest.approx(0.01, abs=1e-5)
+    assert least_among(run, result.pairs) == pytest.approx(0.01, abs=1e-12)
     assert result.pairs[0].t == pytest.approx(5.0, abs=0.05)
     assert result.error < 1e-9
 
@@ -123,6 +136,18 @@ def test_no_instant_is_nearer(system: qp.Multibody, duration: float) -> None:
         slack = max(1e-3 * abs(least), SLACK * REACH) + result.error
         assert pair.least <= least + slack, pair
         assert pair.least >= least - 2e-3, pair  # what it may fall between two instants
+
+
+def test_curves_tell_a_clearance_at_any_times() -> None:
+    """In any order, on rows and between them; a body that stands included."""
+    run = chain_of_cubes().simulate(1.0)
+    names, solids = solids_of(run.system.tables)
+    t = np.random.default_rng(3).permutation(np.concatenate([run.t, np.linspace(0.0, 1.0, 40)]))
+    for pair in (("c0", "c3"), ("rod", "c2")):
+        row = chosen_pairs(names, solids, [pair])
+        scene = scene_of(run, solids, row)
+        motion = [gap_in(scene, row, run.rows_at(float(x))) for x in t]
+        np.testing.assert_allclose(gaps_along(run.between, scene, row, t), motion, rtol=0.0, atol=2.0 * ALLOWED * REACH)
 
 
 # --- what is allowed ------------------------------------------------------------------------------------------------

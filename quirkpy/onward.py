@@ -1,0 +1,103 @@
+"""`Onward`: what a run does between its rows.
+
+Each time is reached by steps of the run's own kind from the row before, mostly by one; what they need stays in memory,
+so that many times can be asked about, one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.between import Rows
+from quirkpy.clusters import Clusters
+from quirkpy.kernels import integrator, steps
+from quirkpy.kernels.stops import DECIDED, HOLDS
+from quirkpy.parts.checks import Bools, Floats
+from quirkpy.parts.part import PartError
+from quirkpy.simulate import Driver, Settings
+from quirkpy.state import State
+from quirkpy.stiff import driver_for
+
+#: So many steps at once; the shortest one, in the last digit of its time.
+ROOM, NO_STEP = 16, 16.0
+
+
+class Moment(NamedTuple):
+    """A run at a time [s] after one of its rows: the state as it moves it, with the ledger in the last row (n + 1,
+    STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,); the next step [s], and how many were
+    taken; whether any event has happened since that row."""
+
+    t: float
+    state: Floats
+    angles: Floats
+    held: Bools
+    drift: Floats
+    step: float
+    steps: int
+    happened: bool
+
+    @property
+    def rows(self) -> Rows:
+        """As a row, from which it goes on."""
+        return Rows(np.array([self.t]), self.state[None], self.angles[None], self.held[None])
+
+
+class Onward:
+    """Goes on from any row of a run to a time before the next.
+
+    every: whether rows are all that the run has made, so that from one to the next it is one step.
+    """
+
+    def __init__(self, clusters: Clusters, start: State, settings: Settings, every: bool) -> None:
+        self.clusters, self.start, self.every = clusters, start, every
+        self.settings = replace(settings, keep="ends", max_steps=None)
+        self.idle = [self._driver()]
+        self.entry = self.idle[0].entry
+
+    def _driver(self) -> Driver:
+        s = self.settings
+        driver = driver_for(s)(self.clusters, self.start, 1.0, (), s)
+        driver.make_room(ROOM)
+        return driver
+
+    def __call__(self, rows: Rows, t: float, step: float = 0.0) -> Moment:
+        """The run at a time, from the last of its rows before; step: what to try first [s], 0: to be found out."""
+        k = int(np.searchsorted(rows.t, t, side="right")) - 1
+        if self.every and k + 1 < len(rows.t):
+            step = float(rows.t[k + 1] - rows.t[k])
+        driver = self.idle.pop() if self.idle else self._driver()
+        if driver.engine.busy:  # with a run within which this is asked
+            driver = self._driver()
+        try:
+            with driver.at_work():
+                return self._moved(driver, Rows(*(array[k] for array in rows)), t, step)
+        finally:
+            self.idle.append(driver)
+
+    def _moved(self, driver: Driver, row: Rows, t: float, step: float) -> Moment:
+        """One stretch, from a single row."""
+        e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
+        clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0
+        clock[steps.H] = clock[steps.FIXED] or step
+        driver.y[:-1], driver.y[-1] = row.states[:-1], 0.0
+        e.model.joints.near[:], counts[:] = row.angles, 0
+        e.model.stops.what[:, HOLDS], e.model.stops.what[:, DECIDED] = row.held if row.held.size else 0, 0
+        why = driver.first_steps(ROOM)
+        e.python.raise_pending()
+        driver.check_start()
+        while True:
+            happened |= bool(counts[steps.NOTED])
+            if why == integrator.ARRIVED or t - clock[steps.T] <= NO_STEP * math.ulp(t):
+                break
+            if why != integrator.GOING:
+                raise PartError(f"at: from {float(row.t):.12g} s the run cannot be taken up again until {t:.12g} s.")
+            why = driver.advance(ROOM)
+            e.python.raise_pending()
+        held, drift = e.model.stops.what[:, HOLDS] != 0, driver.run_arrays.moved.copy()
+        taken, step, state = int(counts[steps.STEPS]), float(clock[steps.H]), driver.y.copy()
+        state[-1] += row.states[-1]
+        return Moment(t, state, e.model.joints.near.copy(), held, drift, step, taken, happened)

@@ -34,8 +34,9 @@ RUNNER = {
 #: Runs that warm up, runs that are measured, of the mission of four modules; runs that both counts of workers share.
 WARM, RUNS, SHARED = 700, 1200, 200
 EDGES, FEW_EDGES = 100_000, 20_000
-#: Runs between which memory must not grow but by the graph: what is first needed now and then is there after the first.
-EARLY, LATE = 1000, 4000
+#: Runs after which memory is read.  Between the last two workers must not grow: by then all is there that is needed now
+#: and then.  The process that explores grows by its graph, from the first to the last.
+MARKS = 1000, 4000, 10_000
 #: How far a module lies aside in a made-up shape, by one, two or three such steps [m]: another shape, in range still.
 ASIDE = 2.5e-4
 
@@ -75,14 +76,14 @@ GROWTH = (
     + """
 import json, multiprocessing
 from demos.imaging_mission import study
-marks, seen = [{warm}, {runs}], []
+marks, seen = {marks}, []
 def tell(count):
     if marks and count.runs >= marks[0]:
         del marks[0]
         workers = [resident(process=worker.pid) for worker in multiprocessing.active_children()]
         seen.append((count.runs, count.edges, resident(), sum(workers)))
 if __name__ == "__main__":
-    study.explore(workers=2, budget={runs}, progress=tell)
+    study.explore(workers=2, budget=marks[-1], progress=tell)
     print(json.dumps(seen))
 """
 )
@@ -102,7 +103,8 @@ def measure(quick: bool) -> Measured:
     """The sheets."""
     figures: dict[str, float] = {}
     runs = RUNS if not quick else RUNS // 3
-    memory = _memory(*((runs // 2, runs, FEW_EDGES) if quick else (EARLY, LATE, EDGES)), figures)
+    marks = [runs // 4, runs // 2, runs] if quick else list(MARKS)
+    memory = _memory(marks, FEW_EDGES if quick else EDGES, figures)
     sheets = [_shares(runs, figures), _workers(runs, figures), memory]
     return Measured(sheets, figures)
 
@@ -236,9 +238,11 @@ def _workers(runs: int, figures: dict[str, float]) -> Sheet:
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
-def _memory(warm: int, runs: int, edges: int, figures: dict[str, float]) -> Sheet:
+def _memory(marks: list[int], edges: int, figures: dict[str, float]) -> Sheet:
     """What more runs add, to workers and to the process that explores, and a large graph from a journal."""
-    (first, few, early, young), (last, many, late, old) = json.loads(process(GROWTH.format(warm=warm, runs=runs))[0])
+    (_, few, early, new), (first, _, _, young), (last, many, late, old) = json.loads(
+        process(GROWTH.format(marks=marks))[0]
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "synthetic.db")
         synthetic(path, edges)
@@ -247,7 +251,8 @@ def _memory(warm: int, runs: int, edges: int, figures: dict[str, float]) -> Shee
     figures["explore, an edge"] = edge = 1e3 * (late - early) / (many - few)
     figures["explore, loaded"] = peak
     rows: list[list[object]] = [
-        [f"2 workers, {last - first} more runs", f"{old - young:.1f} MB", f"{young:.0f} MB after the first {first}"],
+        [f"2 workers, {last - first} more runs", f"{old - young:.1f} MB",
+         f"{new:.0f} MB after {marks[0]}, {young:.0f} MB after {first}"],
         [f"the process that explores, {many - few} more edges", f"{late - early:.1f} MB",
          f"{early:.0f} MB after the first {few}; {edge:.2f} kB an edge"],
         [f"{count} edges between {nodes} shapes, from a journal", f"{peak:.0f} MB",

@@ -22,7 +22,7 @@ def flights_of(judged: bool) -> Flights:
 
 
 def measure(quick: bool) -> Measured:
-    """A row with judging, and one without, which decides."""
+    """A row with judging, which decides, and one without."""
     judged, free = flights_of(True), flights_of(False)
     varied, some = judged.variations, range(SAMPLES // (10 if quick else 1))
     rule = judged.study.settle
@@ -45,4 +45,4 @@ def measure(quick: bool) -> Measured:
         "A sample is drawn, has masses, strengths and a hinge of its own, is flown, judged and told apart; simulate "
         "only flies the same starts, each put into the system by at(). Safety looks between stored states too."
     )
-    return Measured([Sheet("Robustness", heads, rows, [remark])], {"robustness": each["bare"] / each["without"]})
+    return Measured([Sheet("Robustness", heads, rows, [remark])], {"robustness": each["bare"] / each["with safety"]})

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from quirkpy.course import Course
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.curves import fill_bends, fill_middles
+from quirkpy.kernels.curves import fill_bends, fill_middles, rates_within
 from quirkpy.kernels.engine import STANDARD_CONTROL
 from quirkpy.kernels.solids import REACH, SOLID_BODY, Solids
 from quirkpy.parts.checks import Bools, Floats, Ints
@@ -223,6 +223,15 @@ def merged(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
     out = np.empty((len(added), *old.shape[1:]), dtype=old.dtype)
     out[~added], out[added] = old, more
     return out
+
+
+def fastest(run: Trajectory) -> Floats:
+    """How fast any body of a run may move [m/s] and turn [rad/s] at any time (2,)."""
+    rows, most, e = rows_of(run.course), np.zeros(2), run.system.engine
+    e.model.control[:] = STANDARD_CONTROL
+    rates_within(*rows, e.model, e.scratch, np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)), most)
+    e.python.raise_pending()
+    return most
 
 
 def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.between import Rows
+from quirkpy.between import Rows, fastest
 from quirkpy.collision import Clearances, clearances, least_among
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
@@ -157,12 +157,7 @@ class Limit(Safety):
 
     def _far_from(self, run: Trajectory) -> bool:
         """Whether accelerations, taken twice, could not carry anything to the limit within any step."""
-        between, columns = run.between, slice(3) if self.what == "speed" else slice(3, 6)
-        sizes = rates(between.rows.states[:, :-1], self.what)
-        gains = np.linalg.norm(between.bends[..., columns], axis=2)
-        h = np.diff(between.rows.t)[:, None]
-        most = np.maximum(sizes[1:], sizes[:-1]) + 2.0 * h * np.maximum(gains[1:], gains[:-1])
-        return bool(max(most.max(initial=0.0), sizes.max(initial=0.0)) < self.value)
+        return bool(fastest(run)[0 if self.what == "speed" else 1] < self.value)
 
 
 class KeepOut(Safety):

@@ -139,6 +139,26 @@ def fill_bends(
 
 
 @kernel
+def rates_within(
+    t: Floats, states: Floats, angles: Floats, held: Bools, model: Model, scratch: Scratch, bends: Floats, most: Floats
+) -> None:
+    """How fast any body may move [m/s] and turn [rad/s] between rows (2,): were its acceleration twice what it is at
+    either end of a step (k, nb, 6), all along."""
+    most[0] = most[1] = 0.0
+    for k in range(t.shape[0]):
+        hold_as(k, angles, held, model)
+        evaluate(t[k], states[k], model, scratch, bends[k])
+        last = max(0, k - 1)
+        h = 2.0 * (t[k] - t[last])
+        for i in range(bends.shape[1]):
+            for which in range(2):
+                of, rate = 3 * which, V + 3 * which
+                fast = max(norm(get3(states[k], i, rate)), norm(get3(states[last], i, rate)))
+                gain = max(norm(get3(bends[k], i, of)), norm(get3(bends[last], i, of)))
+                most[which] = max(most[which], fast + h * gain)
+
+
+@kernel
 def fill_middles(steps: Ints, t: Floats, states: Floats, bends: Floats, room: Floats, out: Floats) -> None:
     """States in the middle of some steps (n, nb + 1, STATE_WIDTH), on the curves; the ledger is left alone."""
     for n in range(steps.shape[0]):

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import quirkpy as qp
+from quirkpy.between import fastest
 from quirkpy.explore.safety import judge, peak
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from tests.random_systems import FAMILIES, random_system
@@ -47,13 +48,13 @@ def speed(run: qp.Trajectory, t: float) -> float:
 def test_limits_are_passed_where_they_are(what: qp.explore.safety.Limited, share: float) -> None:
     """Also by a hair, at the lowest point, where no row of the run need lie."""
     run = swung()
-    fastest = math.sqrt(2.0 * G / 1.1)
-    assert qp.Limit(what, 1.0001 * fastest).first(run) is None
-    found = qp.Limit(what, share * fastest).first(run)
+    most = math.sqrt(2.0 * G / 1.1)
+    assert qp.Limit(what, 1.0001 * most).first(run) is None
+    found = qp.Limit(what, share * most).first(run)
     assert found is not None
     assert found.parts == ("ball",)
-    assert speed(run, found.t) == pytest.approx(share * fastest, rel=1e-9)
-    assert speed(run, found.t - 1e-3) < share * fastest
+    assert speed(run, found.t) == pytest.approx(share * most, rel=1e-9)
+    assert speed(run, found.t - 1e-3) < share * most
 
 
 def test_loads_are_passed_where_they_are() -> None:
@@ -118,11 +119,27 @@ def test_what_stands_still_comes_into_sight(of: qp.explore.safety.Extent, reach:
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10, 1e-12])
 def test_peaks_are_those_of_the_motion(rtol: float) -> None:
     """Speed, turning and load are largest at the lowest point, whichever rows the integrator makes next to it."""
-    run, fastest = swung(rtol=rtol), math.sqrt(2.0 * G / 1.1)
-    assert max(np.linalg.norm(run["ball"].velocity, axis=1)) < fastest * (1.0 - 1e-6)
-    assert peak(run, "speed") == pytest.approx(fastest, rel=10.0 * rtol)
-    assert peak(run, "turning") == pytest.approx(fastest, rel=10.0 * rtol)
+    run, most = swung(rtol=rtol), math.sqrt(2.0 * G / 1.1)
+    assert max(np.linalg.norm(run["ball"].velocity, axis=1)) < most * (1.0 - 1e-6)
+    assert peak(run, "speed") == pytest.approx(most, rel=10.0 * rtol)
+    assert peak(run, "turning") == pytest.approx(most, rel=10.0 * rtol)
     assert peak(run, "load") == pytest.approx(G * (1.0 + 2.0 / 1.1), rel=10.0 * rtol)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_is_faster_than_accelerations_let_it_be(family: str) -> None:
+    """Random systems: a bound above the peaks, made of states and their accelerations, twice, over whole steps."""
+    run = random_system(family, 1).simulate(0.05, rtol=1e-9, atol=1e-11)
+    peaks = np.array([peak(run, "speed"), peak(run, "turning")])
+    assert (fastest(run) >= peaks * (1.0 - 1e-12)).all()
+    h, rows = np.diff(run.t)[:, None], run.course.states[:, :-1]
+    bends = np.array([run.system.engine.accelerations(state.instant()) for state in run.states])
+    for most, rate, gain in zip(
+        fastest(run), (rows[..., V:OMEGA], rows[..., OMEGA:]), np.split(bends, 2, 2), strict=True
+    ):
+        v, a = np.linalg.norm(rate, axis=2), np.linalg.norm(gain, axis=2)
+        within = np.maximum(v[1:], v[:-1]) + 2.0 * h * np.maximum(a[1:], a[:-1])
+        assert most == pytest.approx(max(v.max(), within.max()), rel=1e-9)
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.6])

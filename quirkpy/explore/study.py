@@ -21,16 +21,16 @@ from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.options import Option, mated
 from quirkpy.explore.safety import Safety
+from quirkpy.kernels import sight
 from quirkpy.kernels.integrator import RIM
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats, not_negative, shown, whole, word
+from quirkpy.parts.checks import not_negative, shown, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.state import State
-from quirkpy.tables.merge import turned
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
@@ -138,55 +138,35 @@ class Study:
 
     def rolls(self, pair: Pair) -> tuple[float, ...]:
         """The turns of the second about the first [rad] at which a pair may be held."""
-        roll = max(self.sensors[k].roll or 0.0 for k in pair[:2]) or QUARTER_TURNS
+        roll = self._roll(pair)
         return tuple(k * roll for k in range(max(1, round(2.0 * math.pi / roll))))
 
-    @cached_property
-    def _places(self) -> tuple[Floats, Floats, np.ndarray[Any, Any]]:
-        """Of every sensor: point and axes in body axes; the row of its body, -1 where that is fixed (then in N)."""
-        index = {name: k for k, name in enumerate(self.system.bodies)}
-        points, axes, rows = [], [], []
-        for sensor in self.sensors:
-            site = sensor.site
-            fixed = site.body.fixed
-            at, nine = site.placed() if fixed else (site.at, site.axes9)
-            points.append(at)
-            axes.append(np.array(nine).reshape(3, 3))
-            rows.append(-1 if fixed else index[site.body.name])
-        return np.array(points).reshape(-1, 3), np.array(axes).reshape(-1, 3, 3), np.array(rows, dtype=int)
+    def _roll(self, pair: Pair) -> float:
+        """The step from one of them to the next [rad]."""
+        return max(self.sensors[k].roll or 0.0 for k in pair[:2]) or QUARTER_TURNS
 
     @cached_property
-    def _limits(self) -> tuple[np.ndarray[Any, Any], Floats]:
-        """Of every pair: its two sensors; reach [m] and alignment [rad], with the rim."""
-        both = np.array([(pair.one, pair.two) for pair in self.pairs], dtype=int).reshape(-1, 2)
+    def _seen(self) -> sight.Sensors:
+        """All sensors and pairs as numbers; limits with the rim."""
+        index = {name: k for k, name in enumerate(self.system.bodies)}
+        places, bodies = np.zeros((len(self.sensors), sight.SENSOR_WIDTH)), np.full(len(self.sensors), -1)
+        for k, sensor in enumerate(self.sensors):
+            site, fixed = sensor.site, sensor.site.body.fixed
+            at, axes = site.placed() if fixed else (site.at, site.axes9)
+            places[k], bodies[k] = (*at, *axes), -1 if fixed else index[site.body.name]
+        pairs = np.array([pair[:2] for pair in self.pairs], dtype=np.int64).reshape(-1, 2)
         sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(-1, 2)
-        return both, np.minimum(sizes[both[:, 0]], sizes[both[:, 1]]) * (1.0 + RIM)
+        limits = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]]) * (1.0 + RIM)
+        rolls = np.array([(self._roll(pair), len(self.rolls(pair))) for pair in self.pairs]).reshape(-1, 2)
+        return sight.Sensors(places, bodies, pairs, np.concatenate([limits, rolls], axis=1))
 
     def in_range(self, state: State, met: Iterable[int] = ()) -> list[tuple[int, int]]:
         """Pairs within reach of each other, facing, and how they are turned: numbers of pair and roll; met: pairs that
         an event has found in range, to within what it leaves of them."""
-        points, axes, rows = self._places
-        both, limits = self._limits
-        r = np.concatenate([state.r, np.zeros((1, 3))])[rows]
-        q = np.concatenate([state.q, [(1.0, 0.0, 0.0, 0.0)]])[rows]
-        x = r + turned(q, points)
-        d = x[both[:, 1]] - x[both[:, 0]]
-        near = (d * d).sum(axis=1) <= limits[:, 0] ** 2
-        near[list(met)] = True
-        numbers = np.flatnonzero(near)
-        ends = both[numbers]
-        turns = turned(q[ends][:, :, None], axes[ends].transpose(0, 1, 3, 2))  # a row for each axis, in N
-        out = []
-        for number, (one, two) in zip(numbers.tolist(), turns, strict=True):
-            most = math.inf if number in met else float(limits[number, 1])
-            if math.acos(max(-1.0, min(1.0, float(-one[2] @ two[2])))) > most:
-                continue
-            angle = math.atan2(float(two[0] @ one[1]), float(two[0] @ one[0]))
-            off, k = min((abs(math.remainder(angle - roll, 2.0 * math.pi)), k) for k, roll in
-                         enumerate(self.rolls(self.pairs[number])))  # fmt: skip
-            if off <= most:
-                out.append((number, k))
-        return out
+        known, out = np.zeros(len(self.pairs), dtype=bool), np.zeros((len(self.pairs), 2), dtype=np.int64)
+        known[list(met)] = True
+        count = sight.in_range(state.r, state.q, self._seen, known, out)
+        return [(pair, roll) for pair, roll in out[:count].tolist()]
 
     # --- choices ------------------------------------------------------------------------------------------------
     def open_pairs(self, node: Any) -> list[tuple[int, int]]:

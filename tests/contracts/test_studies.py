@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import math
 import pickle
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import STIFFNESS, a, b, face, pair, study
+from quirkpy import quat
 from quirkpy.explore.runner import begin, chosen_links
 from tests.faults.sentence import Case, case, check_refused
 from tests.studies import Ball, Slow, Unless, balanced, changed, far_pair
@@ -214,6 +216,40 @@ def test_in_range_wants_both_to_face_each_other() -> None:
     assert away.in_range(near) == [(0, 0)]
     tilted = near.replace({"B": {"orientation": qp.rotation((0, 0, 1), 0.02)}})
     assert away.in_range(tilted) == []
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("roll", [0.5 * math.pi, 2.0 * math.pi])
+def test_in_range_is_what_sensors_notice(roll: float) -> None:
+    """Two pairs in a row, the first on a body that stands, at many poses close by: each pair notices, or does not; and
+    the turn is the one by which all were turned."""
+    at, z, x = np.array([0.03, 0.01, -0.02]), np.array([2.0, 1.0, 2.0]) / 3.0, np.array([1.0, -2.0, 0.0])
+    row = [qp.Body.box(name, (0.1, 0.1, 0.1), 1.0, fixed=name == "wall") for name in ("wall", "one", "two")]
+
+    def sensor(body: qp.Body, kind: str, partner: str) -> qp.Sensor:
+        site = body.site(kind, at=at, z=z, x=x)
+        return qp.Sensor(kind, site, kind=kind, accepts=(partner,), reach=0.02, alignment=0.2, roll=roll)
+
+    sensors = [sensor(row[0], "a", "b"), sensor(row[1], "b", "a"), sensor(row[1], "c", "d"), sensor(row[2], "d", "c")]
+    options = {("a", "b"): [qp.Lock()], ("c", "d"): [qp.Lock()]}
+    known = qp.Study(qp.Multibody(*row), sensors=sensors, options=options)
+    system, rng, found = qp.Multibody(*row, *sensors), np.random.default_rng(8), set()
+    for _ in range(300):
+        state, turn = system.initial, int(rng.integers(4))
+        for one, two in itertools.pairwise(body.name for body in row):
+            off = qp.rotation(rng.normal(size=3), rng.uniform(0.0, 0.25))
+            q = state[one].orientation * qp.rotation(z, 0.5 * math.pi * turn) * qp.rotation(x, math.pi) * off
+            where = state[one].position + turn_of(state[one].orientation) @ at - turn_of(q) @ at
+            state = state.replace({two: {"position": where + 0.01 * rng.normal(size=3), "orientation": q}})
+        near = dict(known.in_range(state))
+        assert set(near) == {k for k, pair in enumerate(known.pairs) if state[pair.name.split(" | ")[0]].signal}
+        assert roll != 0.5 * math.pi or all(n == turn for n in near.values())
+        found.add(len(near))
+    assert found == {0, 1, 2}
+
+
+def turn_of(q: Any) -> np.ndarray:
+    return np.array(quat.rotation_matrix(q.w, q.x, q.y, q.z)).reshape(3, 3)
 
 
 def test_a_hinge_open_by_half_a_turn_is_held_again_at_the_node_that_it_has_reached() -> None:

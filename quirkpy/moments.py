@@ -263,8 +263,8 @@ def before(t: Floats, x: float) -> int:
 
 # --- below a level ----------------------------------------------------------------------------------------------------
 def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float) -> Moment | None:
-    """The run where a measure that is above zero at row k, and not at the next, has last fallen to zero
-    between them; None: at the next, where velocities jump."""
+    """The run where a measure that is above zero at row k, and not at the next, has last fallen to zero between them;
+    None: at the next, where velocities jump."""
     low, high = float(rows.t[k]), float(rows.t[k + 1])
     rim = max(CLOSE * (high - low), NO_STEP * max(1.0, abs(high)))
     if high - low <= 2.0 * rim:

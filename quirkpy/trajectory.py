@@ -21,7 +21,7 @@ from quirkpy.kernels.solids import REACH
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.moments import before, highest, no_higher, passing, summits
 from quirkpy.onward import Moment, Onward
-from quirkpy.parts.checks import Floats, positive
+from quirkpy.parts.checks import Bools, Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
 from quirkpy.skins import solids_of
@@ -161,8 +161,12 @@ class Trajectory:
 
     def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
         c = self.course
-        held = tuple(label for label, holds in zip(c.stops, c.held[k], strict=True) if holds) if c.stops else ()
+        held = self._holding(c.held[k]) if c.stops else ()
         return state_at(self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged)
+
+    def _holding(self, held: Bools) -> tuple[str, ...]:
+        """The stops that hold."""
+        return tuple(label for label, holds in zip(self.course.stops, held, strict=True) if holds)
 
     @cached_property
     def final(self) -> State:
@@ -186,8 +190,7 @@ class Trajectory:
     def ledger_at(self, t: float) -> tuple[State, float, float]:
         """The state at a time between two stored ones, with what loads have put in and dampers have taken out [J]."""
         there = self._onward(self._rows, t)
-        rows = self._expanded(there)
-        held = self._state(before(self.t, t)).held
+        rows, held = self._expanded(there), self._holding(there.held) if self.course.stops else ()
         return state_at(self.start, t, rows, there.angles, held), float(rows[-1, INTO]), float(rows[-1, OUT])
 
     @cached_property

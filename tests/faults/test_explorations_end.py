@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -61,7 +62,7 @@ def slow(path: Path, workers: int, seconds: float) -> subprocess.Popen[str]:
 def runs_in(path: Path) -> int:
     if not path.is_file():
         return 0
-    with sqlite3.connect(path, timeout=30.0) as base:
+    with closing(sqlite3.connect(path, timeout=30.0)) as base:
         try:
             return int(base.execute("SELECT COUNT(*) FROM runs").fetchone()[0])
         except sqlite3.OperationalError:

@@ -114,6 +114,13 @@ def test_make_installs_extras_that_exist(target: str) -> None:
         assert set((extras[1] or "").split(",")) <= {"", *EXTRAS}
 
 
+@pytest.mark.xdist_group("package")
+def test_tests_that_share_what_is_costly_go_to_one_worker(request: pytest.FixtureRequest) -> None:
+    """As their mark asks; where it is not heard nothing fails, but every worker builds and explores the same."""
+    if request.config.getoption("loadgroup", False):
+        assert request.node.nodeid.endswith("@package")
+
+
 # --- building and installing ----------------------------------------------------------------------
 
 

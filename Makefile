@@ -20,7 +20,7 @@ run: $(VENV)/run.stamp  ## Explore the pair of CubeSats; open out/cubesat_pair.h
 	@echo "Open out/cubesat_pair.html in a browser: it shows every shape and plays every motion."
 
 # Kernels are compiled once, beside the pass that does without, before many workers would each.
-test: $(VENV)/dev.stamp  ## Run all tests; they must cover 95 % of the package
+test: $(VENV)/dev.stamp  ## Run all tests; the short ones must cover 95 % of the package
 	@rm -f .coverage
 	@$(PY) demos/cubesat_pair.py > /dev/null & compiling=$$!; \
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m kernels --cov --cov-report= && wait $$compiling

@@ -24,6 +24,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long proofs are not watched for what they cover: that takes half as long again, and the short ones go the same
+    ways."""
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker("no_cover")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """One browser for all tests of a module: while it is open, no other test can run a loop of asyncio."""

@@ -27,6 +27,8 @@ from tests.explore.test_reductions import check_same, close, exact, first_edges,
 from tests.faults.sentence import check_refused
 from tests.studies import Swing, block, changed
 
+#: One worker runs them all, so that each graph is explored once.
+pytestmark = pytest.mark.xdist_group("cones")
 #: Which way cameras look.
 AHEAD = (0.0, 1.0, 0.0)
 

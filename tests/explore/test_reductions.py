@@ -33,6 +33,8 @@ from quirkpy.explore.symmetry import Symmetry
 from tests.faults.sentence import check_refused
 from tests.studies import Slow, block, changed, far_pair
 
+#: One worker runs them all, so that each graph is explored once.
+pytestmark = pytest.mark.xdist_group("reductions")
 #: What is said of a motion in numbers.
 FIGURES = (
     "duration", "switching", "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance", "t",

@@ -15,7 +15,8 @@ from tests.faults.sentence import check_refused
 from tests.studies import Deadly, far_pair
 
 distributed = pytest.importorskip("distributed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+#: One worker runs them all, so that one cluster is started.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster"), pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")

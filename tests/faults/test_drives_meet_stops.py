@@ -11,6 +11,8 @@ import quirkpy as qp
 from quirkpy.kernels.methods import Method
 from quirkpy.simulate import StiffMethod
 
+#: One worker runs them all, so that the kernels of stiff steps are compiled once.
+pytestmark = pytest.mark.xdist_group("stiff")
 #: 1.2 (10 s^3 - 15 s^4 + 6 s^5), s = t / 10.
 SLEW = qp.Schedule((0.0, 10.0), (0.0, 1.2), "smooth")
 #: More steps than any of these runs needs.

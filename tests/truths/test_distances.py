@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import config
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
@@ -18,7 +19,9 @@ import quirkpy as qp
 from tests.solids import Array, Placed, found, gap_along, random_pair, random_turn
 
 #: Run uncompiled as well: so their coverage is measured.
-pytestmark = pytest.mark.kernels
+uncompiled_too = pytest.mark.kernels
+#: How many random pairs are looked at; uncompiled, where each takes a hundred times as long, enough to go every way.
+MANY = 100 if config.DISABLE_JIT else 1000
 
 KINDS = ("sphere", "box", "cylinder")
 PAIRS = list(itertools.product(KINDS, KINDS))
@@ -70,12 +73,13 @@ def boxes_by_features(one: Placed, two: Placed) -> float:
     return min(from_box(one, b), from_box(two, a), between_edges(a, b))
 
 
+@uncompiled_too
 @pytest.mark.parametrize("thinnest", [0.2, 1e-3])
 def test_boxes_feature_by_feature(thinnest: float) -> None:
     rng = np.random.default_rng(11)
-    pairs = [random_pair("box", "box", rng, thinnest) for _ in range(1000)]
+    pairs = [random_pair("box", "box", rng, thinnest) for _ in range(MANY)]
     truth = np.array([boxes_by_features(*pair) for pair in pairs])
-    assert 20 < (truth < 0.0).sum() < 980
+    assert 0.02 * MANY < (truth < 0.0).sum() < 0.98 * MANY
     np.testing.assert_allclose(found(pairs).gap, truth, rtol=0.0, atol=1e-12)
 
 
@@ -92,17 +96,18 @@ def directions_like(n: Array, a: Placed, b: Placed) -> Array:
     return np.asarray(out * np.where(out @ n < 0.0, -1.0, 1.0)[:, None])
 
 
+@uncompiled_too
 @pytest.mark.parametrize(("one", "two"), PAIRS)
 @pytest.mark.parametrize("thinnest", [0.2, 1e-3])
 def test_distances_prove_themselves(one: str, two: str, thinnest: float) -> None:
     """The points belong to the solids, they are as far apart as is said, and so are the solids along the direction."""
     rng = np.random.default_rng(12)
-    pairs = [random_pair(one, two, rng, thinnest) for _ in range(1000)]
+    pairs = [random_pair(one, two, rng, thinnest) for _ in range(MANY)]
     answer = found(pairs)
     allowed = 1e-12 if "cylinder" not in (one, two) or "sphere" in (one, two) else 1e-9
     if thinnest < 0.1 and allowed == 1e-9:
         allowed = 1e-8  # thin, and parallel to rounding: the bound from below is less sharp than the distance
-    assert (answer.gap > 0.0).sum() > 100
+    assert (answer.gap > 0.0).sum() > 0.1 * MANY
     for k, (a, b) in enumerate(pairs):
         gap, n = answer.gap[k], answer.normal[k]
         below = float(gap_along(a, b, directions_like(n, a, b) if gap > 0.0 else n[None]).max())
@@ -147,6 +152,7 @@ def ascended(a: Placed, b: Placed, start: Array) -> float:
 
 
 # --- closed forms ---------------------------------------------------------------------------------------------------
+@uncompiled_too
 def test_spheres_by_their_centres() -> None:
     rng = np.random.default_rng(14)
     pairs = [random_pair("sphere", "sphere", rng, 1e-3) for _ in range(500)]
@@ -154,6 +160,7 @@ def test_spheres_by_their_centres() -> None:
     np.testing.assert_allclose(found(pairs).gap, truth, rtol=0.0, atol=1e-15)
 
 
+@uncompiled_too
 def test_concentric_solids_have_a_direction() -> None:
     shapes = qp.Sphere(0.5), qp.Box((1.0, 2.0, 3.0)), qp.Cylinder(0.3, 4.0)
     pairs = [(Placed(a, np.zeros(3), np.eye(3)), Placed(b, np.zeros(3), np.eye(3))) for a in shapes for b in shapes]
@@ -162,6 +169,7 @@ def test_concentric_solids_have_a_direction() -> None:
     np.testing.assert_allclose(answer.gap, [-1.0, -1.0, -0.8, -1.0, -1.0, -1.3, -0.8, -1.3, -0.6], rtol=0.0, atol=1e-12)
 
 
+@uncompiled_too
 @pytest.mark.parametrize("tilt", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.3, 0.5 * math.pi])
 def test_rods_by_the_lines_of_their_axes(tilt: float) -> None:
     """Two long cylinders whose axes cross at a distance, at any angle: that distance less both radii."""
@@ -172,6 +180,7 @@ def test_rods_by_the_lines_of_their_axes(tilt: float) -> None:
     np.testing.assert_allclose(found(pairs).gap, np.array(apart) - 0.2, rtol=0.0, atol=1e-12)
 
 
+@uncompiled_too
 @pytest.mark.parametrize("tilt", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1])
 def test_a_coin_over_a_table(tilt: float) -> None:
     """Its lowest point: a rim, or the whole face."""
@@ -186,6 +195,7 @@ def test_a_coin_over_a_table(tilt: float) -> None:
     np.testing.assert_allclose(found(pairs).gap, heights, rtol=0.0, atol=1e-11)
 
 
+@uncompiled_too
 def test_two_coins_rim_to_rim() -> None:
     """In one plane, and one in a plane that stands upright."""
     coin = qp.Cylinder(1.0, 0.002, axis="z")
@@ -202,6 +212,7 @@ def test_two_coins_rim_to_rim() -> None:
     assert gap[2] < 0.0
 
 
+@uncompiled_too
 @pytest.mark.parametrize("seed", range(10))
 def test_flush_cubes_touch_and_face_each_other(seed: int) -> None:
     """Shifted along the face and turned as a whole: distance zero, and the direction is that of the face."""

@@ -54,6 +54,11 @@ def cubes(looking: dict[str, dict[str, Any]], alike: int = 1) -> qp.Study:
     return changed(study, safety=[*study.safety, *cones], same=same)
 
 
+def one_looks() -> qp.Study:
+    """The first has a camera."""
+    return cubes({"c0": {}})
+
+
 def moored() -> qp.Study:
     """The same with the first cube fixed, and a cone on it as well."""
     study = cubes({"c1": {}})
@@ -70,7 +75,7 @@ def moored() -> qp.Study:
 
 #: Studies, how many edges of them are looked at (None: all), and at most how many runs all of them take.
 STUDIES: dict[str, tuple[Any, int | None, int]] = {
-    "one looks": (lambda: cubes({"c0": {}}), 100, 12),
+    "one looks": (one_looks, 100, 12),
     "one looks far, relabelled": (lambda: relabelled(cubes({"c1": {"half_angle": 0.3, "length": 0.4}}), 3), 100, 12),
     "two look": (lambda: cubes({"c0": {}, "c2": {"half_angle": 0.4, "z": (1.0, 0.0, 0.0)}}), None, 12),
     "all look alike": (lambda: cubes({"c0": {}, "c1": {}, "c2": {}}), None, 12),
@@ -193,21 +198,12 @@ def test_a_journal_from_before_there_were_images(tmp_path: Path, monkeypatch: py
     assert study.explore(path, progress=False).to_json() == shared("two look").to_json()
 
 
-SCRIPT = """
-import sys
-from tests.explore.test_cones import cubes
-if __name__ == "__main__":
-    print("begun", flush=True)
-    cubes({"c0": {}}).explore(sys.argv[1], workers=int(sys.argv[2]), progress=False)
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
     path = tmp_path / "cubes.db"
-    kill_again_and_again(SCRIPT, workers, path)
-    assert cubes({"c0": {}}).explore(path, progress=False).to_json() == shared("one looks").to_json()
+    kill_again_and_again(one_looks, workers, path)
+    assert one_looks().explore(path, progress=False).to_json() == shared("one looks").to_json()
 
 
 def test_a_flight_does_not_take_one_camera_for_another() -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,6 +27,7 @@ from quirkpy.explore.identity import poses_of
 from quirkpy.explore.reductions import Mover, Reductions, asked_for
 from quirkpy.explore.runner import run_choice
 from quirkpy.explore.symmetry import Symmetry
+from tests.doomed import exploring, killed
 from tests.faults.sentence import check_refused
 from tests.studies import Slow, block, changed, far_pair
 
@@ -199,26 +197,13 @@ def test_towards_a_goal_and_read_again(tmp_path: Path) -> None:
         assert study.explore(workers=pool, towards=towards, progress=False).to_json() == graph.to_json()
 
 
-SCRIPT = """
-import sys
-from demos.lattice import lattice
-if __name__ == "__main__":
-    print("begun", flush=True)
-    lattice(3, alike=1).explore(sys.argv[1], workers=int(sys.argv[2]), progress=False)
-"""
-
-
-def kill_again_and_again(script: str, workers: int, path: Path) -> None:
-    """Run a script that explores into a journal, three times, and kill each before it is done."""
-    chance, root = random.Random(workers), Path(__file__).resolve().parents[2]
+def kill_again_and_again(make: Callable[[], qp.Study], workers: int, path: Path) -> None:
+    """Explore into a journal three times, and kill each before it is done: two workers take a second to start."""
+    chance = random.Random(workers)
     for _ in range(3):
-        words = [sys.executable, "-c", script, str(path), str(workers)]
-        environment = os.environ | {"PYTHONPATH": str(root)}
-        with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=root, env=environment) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(chance.uniform(0.3, 3.0))
-            process.send_signal(signal.SIGKILL)
+        process = exploring(make, path, workers)
+        time.sleep(chance.uniform(0.0, 0.4) + 0.9 * (workers - 1))
+        killed(process)
 
 
 @pytest.mark.slow
@@ -226,7 +211,7 @@ def kill_again_and_again(script: str, workers: int, path: Path) -> None:
 def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
     """The graph and what it says of its runs are those of an exploration that nothing disturbed."""
     study, path = lattice(3, alike=1), tmp_path / "cubes.db"
-    kill_again_and_again(SCRIPT, workers, path)
+    kill_again_and_again(partial(lattice, 3, alike=1), workers, path)
     graph = study.explore(path, progress=False)
     assert graph.saved["cache"] > 500
     assert graph.to_json() == study.explore(progress=False).to_json()

@@ -11,7 +11,7 @@ import sys
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.explore.journal import Journal
+from tests.doomed import exploring, killed
 from tests.faults.sentence import check_refused, check_sentence
 from tests.studies import Deadly, Slow, failing_pair, far_pair
 
@@ -85,11 +86,10 @@ def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
     study = far_pair(Slow(0.03))
     for _ in range(4):
         before = runs_in(path)
-        process = slow(path, 1 + seed % 2, 0.03)
+        process = exploring(partial(far_pair, Slow(0.03)), path, 1 + seed % 2)
         wait_for(path, min(before + 1, 30))
         time.sleep(chance.uniform(0.0, 1.0))
-        process.kill()
-        process.communicate()
+        killed(process)
         assert runs_in(path) >= before
         graph = qp.ReconfigurationGraph.load(path, ["tests.studies"])
         assert len(graph.edges) <= runs_in(path)
@@ -99,15 +99,14 @@ def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_workers_end_with_their_explorer(tmp_path: Path) -> None:
-    process = slow(tmp_path / "pair.db", 2, 0.3)
+    process = exploring(partial(far_pair, Slow(0.3)), tmp_path / "pair.db", 2)
     wait_for(tmp_path / "pair.db", 1)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     if not children.is_file():
         pytest.skip("no list of children here")
     workers = [int(pid) for pid in children.read_text().split()]
     assert len(workers) >= 2
-    process.kill()
-    process.communicate()
+    killed(process)
     end = time.monotonic() + 20.0
     while any(alive(pid) for pid in workers):
         assert time.monotonic() < end

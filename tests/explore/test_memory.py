@@ -43,10 +43,18 @@ STUDIES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """What was there before, thousands of other tests among it, is not looked through again and again."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture
 def uncollected() -> Iterator[None]:
     """The search for cycles switched off, and what it finds kept."""
-    gc.collect()
     gc.disable()
     yield
     gc.set_debug(0)

@@ -8,7 +8,7 @@ PY := $(VENV)/bin/python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help run test check bench docs clean
-unexport PYTHONWARNINGS PYTHONHOME PYTHONPATH
+unexport PYTHONWARNINGS PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile

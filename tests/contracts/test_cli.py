@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -236,22 +237,21 @@ def test_from_a_shell(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_is_a_sentence_and_the_command_goes_on(workers: str, tmp_path: Path) -> None:
-    (tmp_path / "slow_study.py").write_text(
+def test_ctrl_c_is_a_sentence_and_the_command_goes_on(
+    workers: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("slow_study.py").write_text(
         "from tests.studies import Slow, far_pair\nstudy = far_pair(Slow(0.1))\n", encoding="utf-8"
     )
-    words = [sys.executable, "-m", "quirkpy", "explore", "slow_study.py", "--out", "pair.db", "--workers", workers]
+    words = ["explore", "slow_study.py", "--out", "pair.db", "--workers", workers]
+    command = [sys.executable, "-m", "quirkpy", *words]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(
-        words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    wait_for(tmp_path / "pair.db", 4)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(here / "pair.db", 4)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert out == ""
     assert err == "quirkpy explore: interrupted; what was finished stays, and the same command goes on from there.\n"
-    done = subprocess.run(
-        [*words, "--json"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200
-    )
-    assert json.loads(done.stdout)["edges"] == 30
+    with mock.patch("time.sleep"):
+        assert in_json(capsys, *words)["edges"] == 30

@@ -156,9 +156,10 @@ def test_sdist_holds_sources_tests_and_docs(built: tuple[Path, Path]) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("package")
 def test_wheel_installs_into_an_empty_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
-    assert run([sys.executable, "-m", "venv", tmp_path / "empty"], tmp_path).returncode == 0
+    assert run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], tmp_path).returncode == 0
     fresh = tmp_path / "empty" / "bin" / "python"
-    done = run([fresh, "-m", "pip", "install", "--quiet", "--retries", "1", built[0]], tmp_path)
+    pip = [sys.executable, "-m", "pip", "--python", fresh]
+    done = run([*pip, "install", "--quiet", "--retries", "1", built[0]], tmp_path)
     if OFFLINE.search(done.stderr):
         pytest.skip("the package index cannot be reached")
     assert done.returncode == 0, done.stderr

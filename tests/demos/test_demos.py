@@ -207,13 +207,17 @@ TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "lattice": lattice, "four_bar_linkage": four_bar_linkage, "imaging_mission": imaging_mission,
     "imaging_in_orbit": imaging_in_orbit, "flux_pinned_layouts": flux_pinned_layouts,
 }  # fmt: skip
+#: Those that take more than a few seconds.
+LONG = {"imaging_mission", "flux_pinned_layouts"}
 
 
 def test_every_demo_has_a_truth() -> None:
     assert {path.stem for path in DEMOS.glob("*.py")} == TRUTHS.keys()
 
 
-@pytest.mark.parametrize("name", TRUTHS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in TRUTHS]
+)
 def test_demo(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     TRUTHS[name](importlib.import_module(f"demos.{name}").main())  # by a name that worker processes find too
     assert capsys.readouterr().out

@@ -161,7 +161,7 @@ def test_a_route_flies_as_planned_and_keeps_its_ledger(cubes: ReconfigurationGra
     np.testing.assert_allclose(run["B"].position[-1], cubes.nodes["n3"].state.r[0], atol=1e-3)
 
 
-@pytest.mark.parametrize("alike", [2, 4])
+@pytest.mark.parametrize("alike", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_steps_are_said_of_the_modules_that_stand_there(alike: int) -> None:
     """Cubes that may stand for each other have changed places when a step ends, and the next one is flown with those
     that are in the places of which the graph speaks."""

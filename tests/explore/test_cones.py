@@ -82,6 +82,8 @@ STUDIES: dict[str, tuple[Any, int | None, int]] = {
     "at balls": (lambda: cubes({"c0": {"half_angle": 0.2, "of": "balls"}}), 100, 12),
     "one is fixed": (moored, None, 80),
 }  # fmt: skip
+#: Those at which `make check` looks.
+SHORT = ("one looks", "all look alike")
 
 
 @cache
@@ -105,7 +107,9 @@ def entering(graph: qp.ReconfigurationGraph) -> list[qp.Edge]:
 
 
 # --- the same graph, by fewer runs ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize(
+    "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.slow) for name in STUDIES]
+)
 def test_the_graph_is_the_same_without(name: str) -> None:
     whole, every = without(name), shared(name)
     graph = first_edges(every, len(whole.edges))
@@ -141,6 +145,7 @@ def test_what_stands_in_a_cone_needs_no_run(z: Any) -> None:
     assert (ENTERS in standing) == (z[0] > 0.0)
 
 
+@pytest.mark.slow
 def test_many_more_runs_are_shared_than_by_exchanges_that_keep_the_cones(monkeypatch: pytest.MonkeyPatch) -> None:
     """One with a camera: a run for each of 64 edges instead of 8; cameras in two: of 17 instead of 2."""
     known = {name: shared(name) for name in ("one looks", "two look")}  # before anything is exchanged
@@ -168,6 +173,7 @@ def test_any_number_of_workers(workers: int) -> None:
     assert graph.to_json() == shared("two look").to_json()
 
 
+@pytest.mark.slow
 def test_budgets_and_journals(tmp_path: Path) -> None:
     """A graph that has come some way with a budget goes on, is loaded, and is what it would have been at once."""
     study, path = STUDIES["two look"][0](), tmp_path / "cubes.db"
@@ -187,6 +193,7 @@ class Apart(Reductions):
         super().__init__(*asked[:3], everywhere=False)
 
 
+@pytest.mark.slow
 def test_a_journal_from_before_there_were_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study, path = STUDIES["two look"][0](), tmp_path / "cubes.db"
     with monkeypatch.context() as before:

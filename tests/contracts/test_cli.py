@@ -16,7 +16,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.cli import main
 from quirkpy.kernels.compiled import NOTICE
-from tests.faults.test_explorations_end import wait_for
+from tests.doomed import wait_for
 from tests.motion import floating_chain
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -27,7 +27,7 @@ from quirkpy.explore.identity import poses_of
 from quirkpy.explore.reductions import Mover, Reductions, asked_for
 from quirkpy.explore.runner import run_choice
 from quirkpy.explore.symmetry import Symmetry
-from tests.doomed import exploring, killed
+from tests.doomed import exploring, killed, runs_in, wait_for
 from tests.faults.sentence import check_refused
 from tests.studies import Slow, block, changed, far_pair
 
@@ -198,12 +198,13 @@ def test_towards_a_goal_and_read_again(tmp_path: Path) -> None:
 
 
 def kill_again_and_again(make: Callable[[], qp.Study], workers: int, path: Path) -> None:
-    """Explore into a journal three times, and kill each before it is done: two workers take a second to start."""
+    """Explore into a journal three times, each killed a moment after it has finished some of the twelve runs."""
     chance = random.Random(workers)
     for _ in range(3):
-        process = exploring(make, path, workers)
-        time.sleep(chance.uniform(0.0, 0.4) + 0.9 * (workers - 1))
-        killed(process)
+        pid = exploring(make, path, workers)
+        wait_for(path, min(runs_in(path) + chance.randint(1, 4), 10))
+        time.sleep(chance.uniform(0.0, 0.05))
+        killed(pid)
 
 
 @pytest.mark.slow

@@ -198,10 +198,12 @@ class Users:
             raise force.refuse(f"its compiled law gives no number at t = {self.t}, or raises an error.")
 
     def _gradient(self, force: Force) -> Floats:
-        """dU over displacements of each mass centre and turns of each body in N (nb, 6): differences of 6th order."""
+        """dU over displacements of each mass centre and turns of each body in N (nb, 6): differences of 6th order; of
+        bodies that the potential does not read they are zero, and it is not asked."""
         moving = self.frames.rows[:-1, POSITION:VELOCITY]
-        out = np.zeros((len(moving), 6))
-        for b in range(len(moving)):
+        out, view = np.zeros((len(moving), 6)), _ArrayView(self.t, self.selection.tables.body_index, self.frames)
+        self.energy_of(force, view)
+        for b in sorted(view.read):
             for k in range(6):
                 h = POSE_STEP * (max(1.0, abs(float(moving[b, k]))) if k < 3 else 1.0)
                 u = [self.energy_of(force, self._moved(b, k, n * h)) for n in (-3, -2, -1, 1, 2, 3)]
@@ -287,7 +289,7 @@ class _ArrayView(MotionView):
     """Reads bodies out of the arrays."""
 
     def __init__(self, t: float, index: Mapping[str, int], frames: Frames) -> None:
-        self.t, self._index, self._frames = t, index, frames
+        self.t, self._index, self._frames, self.read = t, index, frames, set[int]()
 
     def body(self, body: Body) -> FrameMotion:
         try:
@@ -296,6 +298,7 @@ class _ArrayView(MotionView):
             raise KeyError(f"body {body.name!r} is not in the system") from None
         if body.fixed:
             return FrameMotion(np.asarray(body.position), body.matrix, np.zeros(3), np.zeros(3))
+        self.read.add(row)
         frames = self._frames
         every = frames.position, frames.axes, frames.velocity, frames.spin
         return FrameMotion(*(array[row].copy() for array in every))

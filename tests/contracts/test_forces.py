@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -238,3 +239,31 @@ def test_schedule_says_what_it_means() -> None:
     assert qp.Schedule(*knots).at(1.0).tolist() == [2.0, 4.0, 6.0]
     assert qp.Schedule(*knots, "linear").at(0.25).tolist() == [0.5, 1.0, 1.5]
     assert qp.Schedule(*knots, "linear").at(-3.0).tolist() == [0.0, 0.0, 0.0]
+
+
+class Curious(qp.Force):
+    """Draws a body to the origin, and looks at others without need."""
+
+    body: qp.Body
+    others: tuple[qp.Body, ...]
+
+    def potential(self, at: qp.MotionView) -> float:
+        ASKED[self.others] += 1
+        return 0.5 * sum(x * x for x in at[self.body].position) + 0.0 * sum(
+            at[body].position[0] for body in self.others
+        )
+
+
+ASKED = Counter[tuple[qp.Body, ...]]()
+
+
+def test_a_potential_is_not_asked_how_bodies_change_it_that_it_does_not_read() -> None:
+    """Once for the energy, once to see what it reads, and at six places for each of six freedoms; where it reads all
+    bodies the answer is the same to the bit, after many more questions."""
+    bodies = tuple(qp.Body.sphere(f"b{k}", 0.1, 1.0, position=(k, 0.5, 0.2)) for k in range(5))
+    near, far = (qp.Multibody(*bodies, Curious("pull", bodies[0], others)) for others in ((), bodies))
+    before = ASKED.copy()
+    np.testing.assert_array_equal(near.acceleration(), far.acceleration())
+    asked = ASKED - before
+    assert asked[()] == 38
+    assert asked[bodies] == 182

@@ -10,7 +10,7 @@ from quirkpy.equilibrium import ASYMMETRY
 from quirkpy.parts.checks import Floats
 from quirkpy.polishing import DOUBTS, size_of
 from quirkpy.vicinity import Vicinity
-from tests.motion import compiled_system, in_python
+from tests.motion import compiled_system
 from tests.random_systems import FAMILIES, random_system, seeds
 
 
@@ -21,8 +21,6 @@ def at_standstill(system: qp.Multibody) -> qp.State:
     return state.replace(still)
 
 
-#: So many systems of each family keep their parts in Python.
-OWN = 6
 #: Second derivative from nine values in a row, to eighth order.
 EIGHTH = np.array([-9.0, 128.0, -1008.0, 8064.0, -14350.0, 8064.0, -1008.0, 128.0, -9.0]) / 5040.0
 
@@ -37,12 +35,8 @@ def bends(around: Vicinity, xi: Floats, h: float) -> float:
 @pytest.mark.parametrize("family", FAMILIES)
 @seeds(18, 2)
 def test_stiffness_and_pull_are_derivatives_of_energy_on_the_joints(family: str, seed: int) -> None:
-    """For any conservative system in any pose at rest, along random directions, to what rounding of U / h^2 allows.
-
-    The first have parts in Python as well, which are asked thousands of times."""
+    """For any conservative system in any pose at rest, along random directions, to what rounding of U / h^2 allows."""
     system = random_system(family, seed, driven=False, conservative=True)
-    if seed >= OWN:
-        system = system.without(*(part.name for part in system.parts if in_python(part)))
     around = Vicinity(system.clusters, at_standstill(system))
     if not around.freedoms:
         return

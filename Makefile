@@ -26,7 +26,7 @@ test: $(VENV)/dev.stamp  ## Run all tests; the short ones must cover 95 % of the
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m kernels --cov --cov-report= && wait $$compiling
 	@$(PY) -m pytest -n auto --dist loadgroup --cov --cov-append --cov-fail-under=95
 
-check: $(VENV)/dev.stamp  ## Check style, types, imports and the fast tests, within a minute
+check: $(VENV)/dev.stamp  ## Check style, types, imports and the fast tests, within two minutes
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from threading import RLock
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,7 @@ class Onward:
     def __init__(self, clusters: Clusters, start: State, settings: Settings, every: bool) -> None:
         self.clusters, self.start, self.every = clusters, start, every
         self.settings = replace(settings, keep="ends", max_steps=None)
+        self.lock = RLock()  # threads come one after the other; a user's Python may ask from within
         self.idle = [self._driver()]
         self.entry = self.idle[0].entry
 
@@ -69,14 +71,15 @@ class Onward:
         k = int(np.searchsorted(rows.t, t, side="right")) - 1
         if self.every and k + 1 < len(rows.t):
             step = float(rows.t[k + 1] - rows.t[k])
-        driver = self.idle.pop() if self.idle else self._driver()
-        if driver.engine.busy:  # with a run within which this is asked
-            driver = self._driver()
-        try:
-            with driver.at_work():
-                return self._moved(driver, Rows(*(array[k] for array in rows)), t, step)
-        finally:
-            self.idle.append(driver)
+        with self.lock:
+            driver = self.idle.pop() if self.idle else self._driver()
+            if driver.engine.busy:  # with a run within which this is asked
+                driver = self._driver()
+            try:
+                with driver.at_work():
+                    return self._moved(driver, Rows(*(array[k] for array in rows)), t, step)
+            finally:
+                self.idle.append(driver)
 
     def _moved(self, driver: Driver, row: Rows, t: float, step: float) -> Moment:
         """One stretch, from a single row."""

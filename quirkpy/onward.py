@@ -97,7 +97,11 @@ class Onward:
             if why == integrator.ARRIVED or t - clock[steps.T] <= NO_STEP * math.ulp(t):
                 break
             if why != integrator.GOING:
-                raise PartError(f"at: from {float(row.t):.12g} s the run cannot be taken up again until {t:.12g} s.")
+                begun = float(row.t)
+                raise PartError(
+                    f"at: t = {t:.12g} s cannot be reached again from {begun:.12g} s, the stored time before it; ask "
+                    "for a stored time."
+                )
             why = driver.advance(ROOM)
             e.python.raise_pending()
         held, drift = e.model.stops.what[:, HOLDS] != 0, driver.run_arrays.moved.copy()

@@ -53,6 +53,11 @@ class Rows(NamedTuple):
         return Rows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
 
 
+def before(t: Floats, x: float) -> int:
+    """The last row before a time."""
+    return int(np.searchsorted(t, x, side="right")) - 1
+
+
 def rows_of(course: Course) -> Rows:
     """What a run leaves."""
     held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)

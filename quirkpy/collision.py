@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import meshes
-from quirkpy.between import PLACES, Between
+from quirkpy.between import PLACES, Between, before
 from quirkpy.kernels.advancement import (
     FOUND_WIDTH,
     LEAST,
@@ -47,7 +47,7 @@ from quirkpy.kernels.solids import (
     Solids,
     fill_poses,
 )
-from quirkpy.moments import before, bottom
+from quirkpy.moments import bottom
 from quirkpy.parts.checks import Bools, Floats, Ints, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError

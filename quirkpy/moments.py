@@ -256,11 +256,6 @@ def bottom(t: Floats, values: Floats, low: float, high: float, ask: Callable[[Fl
     return float(curve.t[np.argmax(curve.values)]) if x is None else x
 
 
-def before(t: Floats, x: float) -> int:
-    """The last row before a time."""
-    return int(np.searchsorted(t, x, side="right")) - 1
-
-
 # --- below a level ----------------------------------------------------------------------------------------------------
 def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float) -> Moment | None:
     """The run where a measure that is above zero at row k, and not at the next, has last fallen to zero between them;

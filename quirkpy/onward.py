@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.between import Rows
+from quirkpy.between import Rows, before
 from quirkpy.clusters import Clusters
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.stops import DECIDED, HOLDS
@@ -68,7 +68,7 @@ class Onward:
 
     def __call__(self, rows: Rows, t: float, step: float = 0.0) -> Moment:
         """The run at a time, from the last of its rows before; step: what to try first [s], 0: to be found out."""
-        k = int(np.searchsorted(rows.t, t, side="right")) - 1
+        k = before(rows.t, t)
         if self.every and k + 1 < len(rows.t):
             step = float(rows.t[k + 1] - rows.t[k])
         with self.lock:

@@ -14,12 +14,12 @@ import numpy as np
 
 from quirkpy import analysis, quat
 from quirkpy.analysis import ReactionAxes
-from quirkpy.between import ALLOWED, Between, Rows, rows_of
+from quirkpy.between import ALLOWED, Between, Rows, before, rows_of
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.moments import before, highest, no_higher, passing, summits
+from quirkpy.moments import highest, no_higher, passing, summits
 from quirkpy.onward import Moment, Onward
 from quirkpy.parts.checks import Bools, Floats, positive
 from quirkpy.parts.part import PartError
@@ -177,7 +177,7 @@ class Trajectory:
         """The state at any time of the run, to the accuracy of its steps; at a stored time the stored state exactly."""
         if not self.t[0] <= t <= self.t[-1]:
             raise PartError(f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s.")
-        k = int(np.searchsorted(self.t, t, side="right")) - 1
+        k = before(self.t, t)
         if self.t[k] == t:
             return self.final if k == len(self.t) - 1 else self._state(k)
         return self.ledger_at(t)[0]

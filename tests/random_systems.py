@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,8 @@ LOOSE = (qp.Spherical, qp.Revolute, Universal, Cylindrical, qp.Prismatic)
 #: Joints that close a loop without locking it at once.
 CLOSING = (qp.Distance, Slot, Table, Wave, qp.Spherical, qp.Revolute)
 SIDE = 0.1  # of the lattices' cubes [m]
+#: Whether laws are tried at length: `make attack` sets it.
+ATTACKING = os.environ.get("QUIRKPY_ATTACK") == "1"
 
 
 def trees(w: Workshop) -> None:
@@ -133,10 +136,15 @@ def random_system(
     return system.at(state)
 
 
-def seeds(count: int, soon: int) -> pytest.MarkDecorator:
-    """A test for each of so many seeds, in `make test`; `make check` is content with the first few."""
+def seeds(count: int, soon: int, attack: int | None = None) -> pytest.MarkDecorator:
+    """A test for each of `count` seeds in `make test`; `make check` runs the first `soon`, `make attack` runs `attack`.
+
+    A test without `attack` is not part of `make attack`.
+    """
+    always = [] if attack is None else [pytest.mark.attack]
+    most = attack if ATTACKING and attack is not None else count
     return pytest.mark.parametrize(
-        "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed >= soon else []) for seed in range(count)]
+        "seed", [pytest.param(seed, marks=[*always, *([pytest.mark.slow] * (seed >= soon))]) for seed in range(most)]
     )
 
 

@@ -54,7 +54,6 @@ class Mode(NamedTuple):
     damping: float
     shape: Floats
     moving: tuple[str, ...]
-    along: Floats  # the same in the coordinates of the vicinity (f,)
 
     @property
     def period(self) -> float:
@@ -313,7 +312,7 @@ def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
     """A motion along coordinates, described."""
     real, imaginary = around.shapes(np.array([direction.real, direction.imag]))
     whole = real + 1j * imaginary if np.iscomplexobj(direction) else real
-    return _described(around, whole, eigenvalue, direction)
+    return _described(around, whole, eigenvalue)
 
 
 def _carried(around: Vicinity, direction: Floats) -> Mode:
@@ -321,16 +320,15 @@ def _carried(around: Vicinity, direction: Floats) -> Mode:
     still = around.rows.copy()
     still[:, V:] = direction
     every = around.entry.expand(np.concatenate([still, np.zeros((1, still.shape[1]))]))
-    return _described(around, np.asarray(every[:-1, V:]), 0j, np.zeros(around.freedoms))
+    return _described(around, np.asarray(every[:-1, V:]), 0j)
 
 
-def _described(around: Vicinity, shape: Floats, eigenvalue: complex, along: Floats) -> Mode:
+def _described(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     sizes = np.linalg.norm(shape.reshape(len(shape), 2, 3), axis=2)
     largest = sizes.max(initial=0.0)
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]
-        phase = abs(turn) / turn
-        shape, along, sizes = shape * (phase / largest), along * phase, sizes / largest
+        shape, sizes = shape * (abs(turn) / (turn * largest)), sizes / largest
     if not abs(shape.imag).max(initial=0.0) > 1e-9:
         shape = shape.real
     moving = tuple(
@@ -339,7 +337,7 @@ def _described(around: Vicinity, shape: Floats, eigenvalue: complex, along: Floa
         if max(goes, turns) > TAKES_PART
     )
     frequency = abs(eigenvalue)
-    return Mode(eigenvalue, frequency, -eigenvalue.real / frequency if frequency else 0.0, shape, moving, along)
+    return Mode(eigenvalue, frequency, -eigenvalue.real / frequency if frequency else 0.0, shape, moving)
 
 
 def _names(modes: tuple[Mode, ...]) -> str:

@@ -128,7 +128,7 @@ def from_rest(system: Multibody, polished: Polished, rule: Rule, saddles: int = 
 
 def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
     """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop is in the way."""
-    xi = np.real(worst.along)
+    xi = around.along(np.real(worst.shape))
     rows = around.answers(around.displaced(size / size_of(around, xi) * xi[None])).rows[0]
     state, stops = around.state_of(rows), around.engine.model.stops
     which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]

@@ -331,6 +331,17 @@ class Vicinity:
         still[:, :-1, V:] = np.einsum("kf,fni->kni", directions, self.basis)
         return np.asarray(self.entry.expand(still)[:, :-1, V:])
 
+    def along(self, shape: Floats) -> Floats:
+        """Coordinates (f,) of the motion in which all bodies have some velocities (n, 6), in N and body axes.
+
+        The inverse of `shapes`.  Coordinates mean nothing in another vicinity, not even in one of the same state whose
+        basis was made anew; shapes do, so a direction is handed on as a shape.
+        """
+        s = self.state
+        moving = np.concatenate([s.r, s.q, shape], axis=1)
+        rows = self.entry.contract(np.concatenate([moving, np.zeros((1, STATE_WIDTH))]))
+        return np.asarray(self.covectors @ rows[:-1, V:].reshape(-1))
+
 
 def apart(one: Floats, two: Floats) -> Floats:
     """From states to others near by: displacements in N and rotation vectors in body axes (..., n, 6)."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from quirkpy import equation
 from quirkpy.clusters import Clusters, Entry
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.responses import respond
 from quirkpy.parts.checks import Floats
@@ -338,7 +338,7 @@ class Vicinity:
         basis was made anew; shapes do, so a direction is handed on as a shape.
         """
         s = self.state
-        moving = np.concatenate([s.r, s.q, shape], axis=1)
+        moving = state_rows(s.r, s.q, shape[:, :3], shape[:, 3:])
         rows = self.entry.contract(np.concatenate([moving, np.zeros((1, STATE_WIDTH))]))
         return np.asarray(self.covectors @ rows[:-1, V:].reshape(-1))
 

@@ -203,12 +203,13 @@ class Rules:
             if violation is not None:
                 return Record((rejected(violation, work),), (None,))
             links = tuple(Link(*place.pairs[k], form[0][k]) for k in joined)
-            outcome = Outcome("stayed", None, STANDS, switching=work, holding=holding(study, choice))
-            node = place.node
-            there = Node(
-                0, node.state, released(study, node.state, links), "stable", STANDS,
-                energies[form[1]] + energies[None], (), form[1],
+            node, energy = place.node, energies[form[1]] + energies[None]
+            outcome = Outcome(
+                "stayed", None, STANDS, switching=work, holding=holding(study, choice), start_energy=energy,
+                end_energy=energy,
             )  # fmt: skip
+            kept = released(study, node.state, links)
+            there = Node(0, node.state, kept, "stable", STANDS, energy, (), form[1])
             return Record((outcome,), (node_record(there),))
         if not any(isinstance(rule, StayTogether) for rule in study.safety):
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -20,6 +21,7 @@ from quirkpy.explore import exports
 from quirkpy.explore import plan as answers
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Carried, Choice, Link
+from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.plan import Cost, FlightTable
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
@@ -105,11 +107,14 @@ class Outcome(NamedTuple):
     """What one run from a node came to.
 
     target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and by which parts it was
-    rejected.  duration [s]; switching [J]: work of exchanging the potential at the start; holding [W]: power that the
-    forces state; dissipated, put_in, lost [J]: by dampers and stops, by loads, by joints that took hold; peak_speed
-    [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]: the least distance of bodies that move
-    past each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how
-    the first unstable rest, at the start or on the way, was left, [m or rad] along which direction.
+    rejected.  duration [s] of the motion as it was flown; leavings: the unstable rests that it left on its way, each
+    with the time that this took; switching [J]: work of exchanging joints and potential at the start, from what held
+    and acted at the node when it was first reached; start_energy, end_energy [J]: potential energy once that is done,
+    and at the end (None where it reaches no node); holding [W]: power that the forces state; dissipated, put_in,
+    lost [J]: by dampers and stops, by loads, by joints that took hold; peak_speed [m/s], peak_load [N or N m] (None
+    where it was not asked for); clearance [m]: the least distance of bodies that move past each other (None where it
+    was not asked for, or none do); contacts: pairs that locked, and when; nudge: how the first unstable rest, at the
+    start or on the way, was left, [m or rad] along which direction.
     """
 
     kind: Kind
@@ -129,6 +134,23 @@ class Outcome(NamedTuple):
     parts: tuple[str, ...] = ()
     nudge: tuple[float, int] | None = None
     evaluations: int = 0
+    start_energy: float | None = None
+    end_energy: float | None = None
+    leavings: tuple[Leaving, ...] = ()
+
+    @property
+    def waiting(self) -> float:
+        """How long it stayed near the unstable rests that it left [s]: it follows from the size of the nudge."""
+        return math.fsum(leaving.waiting for leaving in self.leavings)
+
+    @property
+    def moving(self) -> float:
+        """How long it moved beside that [s]: the same for every small nudge."""
+        return self.duration - self.waiting
+
+
+#: What an edge tells of its first outcome.
+TOLD = (*Outcome._fields, "waiting", "moving")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +175,9 @@ class Edge:
         return None if self.kind == "ambiguous" else self.outcomes[0].target
 
     def __getattr__(self, name: str) -> Any:
-        if name in Outcome._fields:
+        if name in TOLD:
             return getattr(self.outcomes[0], name)
-        raise AttributeError(
-            f"an Edge has no {name!r}; there are {', '.join((*Outcome._fields, 'source', 'selection'))}"
-        )
+        raise AttributeError(f"an Edge has no {name!r}; there are {', '.join((*TOLD, 'source', 'selection'))}")
 
     def __repr__(self) -> str:
         return f"Edge({self.source} -> {self.target or self.kind}: {self.selection})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
@@ -117,6 +117,23 @@ class Shapes:
                 break
             best = min(best, _assigned(apart[k]), key=lambda pair: pair[0])
         return best
+
+    def exchanges(self, one: Floats, two: Floats) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Every way to carry one pose onto another of the same shape: which body of the second stands for each of the
+        first, and after which of that body's turns, by number."""
+        if not len(one):
+            yield (), ()
+            return
+        carried = self._carried(one, two)
+        for pose, apart in zip(carried, self._apart(carried, two), strict=True):
+            far, to = _assigned(apart)
+            if far <= self.tolerance:
+                yield to, tuple(self._turn(pose[a, 3:], two[b, 3:], b) for a, b in enumerate(to))
+
+    def _turn(self, one: Floats, two: Floats, b: int) -> int:
+        """The turn of body b, by number, after which an orientation of it is nearest to another."""
+        there = product(np.broadcast_to(two, self.turns[b].shape), self.turns[b])
+        return int(np.minimum(((there - one) ** 2).sum(axis=1), ((there + one) ** 2).sum(axis=1)).argmin())
 
     def _carried(self, one: Floats, two: Floats) -> Floats:
         """The first pose, carried so that its first body lies where any of its kind does in the second, turned in any

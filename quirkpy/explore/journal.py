@@ -13,6 +13,7 @@ from typing import Any
 
 from quirkpy.explore.chances import Robustness
 from quirkpy.explore.graph import Outcome
+from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.records import Record, Told
 from quirkpy.explore.ways import Entered, Way
 from quirkpy.parts.part import PartError
@@ -214,6 +215,9 @@ def outcome_of(row: list[Any]) -> Outcome:
     values |= {name: intern(values[name]) for name in ("kind", "reason")}  # few different ones, in many outcomes
     values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
     values["parts"] = tuple(intern(name) for name in values["parts"])
+    values["leavings"] = tuple(
+        Leaving(t, waiting, growth, tuple(map(intern, bodies))) for t, waiting, growth, bodies in values["leavings"]
+    )
     values["nudge"] = None if values["nudge"] is None else tuple(values["nudge"])
     return Outcome(**values)
 

@@ -269,7 +269,11 @@ class Reductions:
                 ((t, names[pair]) for t, pair in o.contacts), key=lambda at: (at[0], self.study.numbers[at[1]])
             )
             reason = self.symmetry.said(exchange, o.reason)
-            return o._replace(reason=reason, parts=parts, contacts=tuple(met), evaluations=0)
+            leavings = tuple(
+                at._replace(bodies=tuple(self.symmetry.in_order(at.bodies, [names[body] for body in at.bodies])))
+                for at in o.leavings
+            )
+            return o._replace(reason=reason, parts=parts, contacts=tuple(met), evaluations=0, leavings=leavings)
 
         def reached(node: dict[str, Any] | None) -> dict[str, Any] | None:
             if node is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -28,6 +28,7 @@ from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.cones import NONE, Images, Lookout
 from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
 from quirkpy.explore.identity import poses_of
+from quirkpy.explore.leaving import Leaving, leaving_of
 from quirkpy.explore.records import Record, Told, failed, recorded, rejected, seen
 from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peak
 from quirkpy.explore.study import Study
@@ -58,8 +59,8 @@ Left: TypeAlias = "tuple[float, int] | None"
 
 
 class Ended(NamedTuple):
-    """How one motion ended: what was found, the links that hold then, the stretches of the motion, contacts, and what
-    joints took at the end of each stretch [J]."""
+    """How one motion ended: what was found, the links that hold then, the stretches of the motion, contacts, what
+    joints took at the end of each stretch [J], and the unstable rests that it left."""
 
     found: Equilibrium
     links: tuple[Link, ...]
@@ -68,6 +69,7 @@ class Ended(NamedTuple):
     losses: tuple[float, ...]
     violation: Violation | None = None
     clearance: float | None = None
+    leavings: tuple[Leaving, ...] = ()
 
 
 # --- the start --------------------------------------------------------------------------------------------------------
@@ -116,12 +118,13 @@ def record_of(study: Study, found: Equilibrium, links: tuple[Link, ...], potenti
 
 # --- one choice -------------------------------------------------------------------------------------------------------
 class Begun(NamedTuple):
-    """A choice made, before anything moves: what holds, the system, the work of switching [J], and a run of no length,
-    which safety judges."""
+    """A choice made, before anything moves: what holds, the system, the work of switching [J] and the potential energy
+    after it [J], and a run of no length, which safety judges."""
 
     links: list[Link]
     system: Multibody
     switching: float
+    energy: float
     run: Trajectory
 
 
@@ -130,17 +133,17 @@ def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begu
     links = chosen_links(study, node, choice)
     system = chosen_system(study, universe, choice, links)
     never = next((v for v in (rule.before(system) for rule in study.safety) if v is not None), None)
+    before = energy_held(study, universe, node.links, node.potential, node.state)
     if never is not None:
-        switching = energy_of_switching(study, universe, node, system, node.state)
-        return rejected(never, switching)
+        return rejected(never, energy_held(study, universe, links, choice.potential, node.state) - before)
     caught = fitted(holding_system(study, universe, links))
     if caught is None:
         return Outcome("rejected", None, UNMET, t=0.0)
     system = system.at(caught.state) if caught.moved.any() else system
-    switching = energy_of_switching(study, universe, node, system, caught.state)
+    energy = energy_held(study, universe, links, choice.potential, caught.state)
     run = standing(system)
     held = run.final.held  # faces on which the start presses
-    return Begun(links, system.at(replace(system.initial, held=held)) if held else system, switching, run)
+    return Begun(links, system.at(replace(system.initial, held=held)) if held else system, energy - before, energy, run)
 
 
 def run_choice(
@@ -163,8 +166,11 @@ def run_choice(
         if isinstance(ended, Exception):
             return failed(ended), None
         kind, reason, target = judged(study, node, ended)
-        record = centred(study, record_of(study, ended.found, ended.links, choice.potential)) if target else None
-        return measured(study, ended, kind, reason, begun.switching, holding(study, choice), nudge), record
+        outcome = measured(study, ended, kind, reason, begun, holding(study, choice), nudge)
+        if not target:
+            return outcome, None
+        record = record_of(study, ended.found, ended.links, choice.potential)
+        return outcome._replace(end_energy=energy_at_end(study, ended, record, choice)), centred(study, record)
 
     way = ways(study, begun.system, begun.links, choice, lookout)
     if not images.cones:
@@ -200,21 +206,16 @@ def chosen_system(study: Study, universe: Multibody, choice: Choice, links: list
     return universe.choosing(held, [*always, *forces])
 
 
-def energy_of_switching(study: Study, universe: Multibody, node: Node, system: Multibody, state: State) -> float:
-    """U_new - U_old [J] at the pose where joints and potentials are exchanged; before the first potential none acts.
-    What is stored in a joint that is let go, or charged in one that takes hold, is part of it; what the images of a
-    flux pin hold is not, for cold makes them, and no current."""
-    tables, always = universe.tables, [part.name for part in universe.parts if isinstance(part, Force)]
-    old = [force.name for force in study.forces[node.potential]] if node.potential is not None else []
-    parts = [*study.system.parts, *parts_of(study, node.links)]
-    held = [part.name for part in parts if isinstance(part, BaseJoint) and part.name in tables.joint_index]
-    before = tables.select(held, [*always, *old])
-    own = {*always, *(force.name for forces in study.forces.values() for force in forces)}
-    acting = [force.name for force in (tables.forces[k] for k in system.selection.forces)
-              if force.name in own or not isinstance(force, FluxPinning)]  # fmt: skip
-    after = tables.select([system.tables.joint_names[j] for j in system.selection.joints], acting)
-    # summed exactly, so that what acts before and after leaves no rounding
-    return math.fsum([*state.instant(after).loads.potential, *-state.instant(before).loads.potential])
+def energy_held(study: Study, system: Multibody, links: Iterable[Link], potential: str | None, state: State) -> float:
+    """The potential energy [J] of a system at a state while some links hold and a potential acts, beside what always
+    does; before the first potential (None) that is all.  What the images of a flux pin hold is left out, for cold makes
+    them, and no current."""
+    tables, chosen = system.tables, () if potential is None else study.forces[potential]
+    parts = [*study.system.parts, *study.always, *chosen]
+    parts += [part for part in parts_of(study, links) if not isinstance(part, FluxPinning)]
+    named = [part.name for part in parts if isinstance(part, BaseJoint | Force)]
+    joints, forces = ([name for name in named if name in index] for index in (tables.joint_index, tables.force_index))
+    return math.fsum(state.instant(tables.select(joints, forces)).loads.potential)
 
 
 def standing(system: Multibody) -> Trajectory:
@@ -290,18 +291,21 @@ def left(
     assert found.system is not None
     system, rule = found.system, rule_of(study, 0.0, (SensorsMeet(),))
     around = Vicinity(system.clusters, found.state)
-    senses = [(sense * study.nudge, k) for k in range(len(directions(found))) for sense in (1.0, -1.0)]
-    starts = [nudged(around, directions(found)[k], size) for size, k in senses]
+    ways_out = directions(found)
+    senses = [(sense * study.nudge, k) for k in range(len(ways_out)) for sense in (1.0, -1.0)]
+    starts = [nudged(around, ways_out[k], size) for size, k in senses]
 
-    def flown(state: State, there: Lookout) -> Ended:
+    def flown(state: State, mode: Mode, there: Lookout) -> Ended:
         begun = system.at(state)
         onward = replace(uninterrupted(run_to_rest(begun, around.whole, rule)), system=begun)
-        return follow(study, ended.links, choice, onward, 0.0, before=ended, lookout=there)
+        assert onward.run is not None
+        before = ended._replace(leavings=(*ended.leavings, leaving_of(around, mode, onward.run)))
+        return follow(study, ended.links, choice, onward, 0.0, before=before, lookout=there)
 
     for given, state in zip(senses, starts, strict=True):
         if state is not None:
-            there = lookout.onward()
-            yield way_of(study, choice, partial(flown, state, there), nudge or given, saddles, there, above)
+            there, mode = lookout.onward(), ways_out[given[1]]
+            yield way_of(study, choice, partial(flown, state, mode, there), nudge or given, saddles, there, above)
     if all(state is None for state in starts):
         reason = f"{found.reason}, and stops are in the way of all of it"
         yield Way((ended._replace(found=replace(found, reason=reason)), nudge))
@@ -387,10 +391,16 @@ def judged(study: Study, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
     return "moved", ended.found.reason, True
 
 
+def energy_at_end(study: Study, ended: Ended, record: dict[str, Any], choice: Choice) -> float:
+    """The potential energy [J] of what holds and acts where a motion has reached a node with some record."""
+    found, links = ended.found, [Link(*link) for link in record["links"]]
+    assert found.system is not None
+    return energy_held(study, found.system, links, choice.potential, found.state)
+
+
 def measured(
-    study: Study, ended: Ended, kind: Kind, reason: str, switching: float, power: float,
-    nudge: tuple[float, int] | None,
-) -> Outcome:  # fmt: skip
+    study: Study, ended: Ended, kind: Kind, reason: str, begun: Begun, power: float, nudge: tuple[float, int] | None
+) -> Outcome:
     """The figures of a motion."""
     runs, violation = ended.runs, ended.violation
     speeds = [peak(run, "speed") for run in runs]
@@ -399,7 +409,7 @@ def measured(
     return Outcome(
         kind, None, reason,
         duration=float(runs[-1].t[-1]) if runs else 0.0,
-        switching=switching, holding=power,
+        switching=begun.switching, holding=power,
         dissipated=math.fsum(float(run.dissipated[-1]) for run in runs),
         put_in=math.fsum(float(run.work[-1]) for run in runs),
         lost=math.fsum(ended.losses),
@@ -408,4 +418,5 @@ def measured(
         contacts=ended.contacts,
         t=None if violation is None else violation.t, parts=() if violation is None else violation.parts,
         nudge=nudge, evaluations=sum(run.counts.evaluations for run in runs),
+        start_energy=begun.energy, leavings=ended.leavings,
     )  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.explore.choices import Link
 from quirkpy.explore.identity import Group, poses_of
 from quirkpy.explore.options import Free, Hinge, Lock
 from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether
@@ -151,12 +152,15 @@ class Symmetry:
         for turn in turns:
             if any(abs(turn - other).max() < 1e-9 for other in seen) or not _carries(turn, one, two):
                 continue
-            sensors = self._carried_sensors(turn, mine, others)
+            sensors = self.carried_sensors(turn, one.name, two.name)
             if sensors is not None:
                 seen.append(turn)
                 yield Alike(_quaternion(turn), sensors)
 
-    def _carried_sensors(self, turn: Floats, mine: list[int], others: list[int]) -> dict[int, int] | None:
+    def carried_sensors(self, turn: Floats, one: str, two: str) -> dict[int, int] | None:
+        """Which sensor of one body becomes each of those of another when a turn of body axes (3, 3) carries the first onto
+        the second, by number; None where one becomes none."""
+        mine, others = self._sensors(one), self._sensors(two)
         keys = {_mark(self.study.sensors[k], np.eye(3)): k for k in others}
         found = [keys.get(_mark(self.study.sensors[k], turn)) for k in mine]
         return {k: to for k, to in zip(mine, found, strict=True) if to is not None} if None not in found else None
@@ -289,6 +293,12 @@ class Symmetry:
         """What a pair of sensors becomes, by number."""
         one, two, _ = self.study.pairs[pair]
         return self._numbers[frozenset((exchange.sensors[one], exchange.sensors[two]))]
+
+    def link(self, exchange: Exchange, link: Link) -> Link | None:
+        """What a link becomes; None where that is no pair, or no option of one."""
+        both = frozenset(exchange.sensors[k] for k in self.study.pairs[link.pair][:2])
+        label = self.label(exchange, *link) if both in self._numbers else None
+        return None if label is None else Link(self._numbers[both], link.roll, label)
 
     def said(self, exchange: Exchange, text: str) -> str:
         """A sentence that names bodies and pairs, after an exchange; lists of bodies stay in order."""

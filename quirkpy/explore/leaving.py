@@ -6,7 +6,7 @@ ln(distance / nudge) / s, for ever longer the smaller that is.  The motion beyon
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -26,8 +26,8 @@ XTOL, RTOL = 1e-12, 1e-12
 
 
 class Leaving(NamedTuple):
-    """How a motion left an unstable rest: when it was nudged [s]; waiting [s]: how long it stayed near; growth [1/s]: the
-    rate at which the distance from the rest grew; bodies: those that moved."""
+    """How a motion left an unstable rest: when it was nudged [s]; waiting [s]: how long it stayed near; growth [1/s]:
+    the rate at which the distance from the rest grew; bodies: those that moved."""
 
     t: float
     waiting: float

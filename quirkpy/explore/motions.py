@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.explore.assembly import assembled
 from quirkpy.explore.graph import Outcome
-from quirkpy.explore.plan import COSTS
+from quirkpy.explore.plan import COST_WORDS, price_of
 from quirkpy.explore.runner import begin, motions
 from quirkpy.frames import Frames, frames_of
 from quirkpy.multibody import Multibody
@@ -46,10 +46,11 @@ def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
     moving = [k for k, edge in enumerate(graph.edges) if any(outcome.duration > 0.0 for outcome in edge.outcomes)]
     going = [k for k in moving if graph.edges[k].kind in ("moved", "ambiguous")]
     best: dict[tuple[str, str | None, str], int] = {}
-    for word, price in COSTS.items():
+    for word in COST_WORDS:
+        prices = {k: price_of(graph.study, word, graph.edges[k], graph.edges[k].outcomes[0]) for k in going}
         for k in going:
             way = graph.edges[k].source, graph.edges[k].target, word
-            if way not in best or price(graph.edges[k]) < price(graph.edges[best[way]]):
+            if way not in best or prices[k] < prices[best[way]]:
                 best[way] = k
     first = sorted(set(best.values()))
     rest = [k for k in moving if k not in set(going)] if everything else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +13,11 @@ from quirkpy.analysis import Energy
 from quirkpy.course import Counts, Course, Happening
 from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.cones import Cones
+from quirkpy.explore.holdings import Holdings
 from quirkpy.explore.identity import NEAR, Shapes, poses_of
-from quirkpy.explore.runner import begin, motions, record_of
+from quirkpy.explore.leaving import Leaving
+from quirkpy.explore.plan import Plan
+from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, standing
 from quirkpy.explore.symmetry import Exchange, Symmetry
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
@@ -27,9 +31,10 @@ if TYPE_CHECKING:
 
 class Leg(NamedTuple):
     """One step of a plan as it was flown: the edge; when it begins [s]; the stretches of its motion, each with a time
-    of its own from zero; the work of switching [J] and the power that forces state [W]; energy that joints took at the
-    end of each stretch, where they took hold [J]; how far its end lies from the node of the graph [m] or [rad]; what
-    was chosen: the selection of the edge, said of the modules that stand in its places now."""
+    of its own from zero, the last one its rest alone; the work of switching [J] and the power that forces state [W];
+    energy that goes at the end of each stretch, to joints that take hold or as what is left of the motion is taken for
+    rest [J]; how far its end lies from the node of the graph [m] or [rad]; what was chosen: the selection of the edge,
+    said of the modules that stand in its places now; the unstable rests that it left."""
 
     edge: Edge
     t: float
@@ -39,15 +44,28 @@ class Leg(NamedTuple):
     losses: tuple[float, ...]
     missed: float
     selection: Choice
+    leavings: tuple[Leaving, ...] = ()
+
+    @property
+    def lasted(self) -> float:
+        """How long it took [s]."""
+        return float(self.runs[-1].t[-1])
+
+    @property
+    def supplied(self) -> float:
+        """What the spacecraft supplied for it [J]; see `Plan.energies`."""
+        put_in = math.fsum(float(run.work[-1]) for run in self.runs)
+        return max(0.0, self.switching) + max(0.0, put_in) + self.holding * self.lasted
 
 
 class Replay(Trajectory):
     """A run through all steps of a plan; a step begins where the one before has ended.
 
     What a `Trajectory` has, over all bodies and the joints of the system itself; and: legs; switched [J], what
-    switching has put in so far (k,); lost [J], what joints have taken when they took hold (k,); power [W], what the
-    spacecraft supplies at each time, without the spikes of switching (k,).  energy + dissipated + lost - work -
-    switched stays what it was.
+    switching has put in so far (k,); lost [J], what joints have taken when they took hold, and what was left of motions
+    when they counted as over (k,); power [W], what the spacecraft supplies at each time, without the spikes of
+    switching (k,).  energy + dissipated + lost - work - switched stays what it was.  The last row of each leg is the
+    node of the graph that it reached.
     """
 
     legs: tuple[Leg, ...]
@@ -76,6 +94,16 @@ class Replay(Trajectory):
     @cached_property
     def _energies(self) -> list[Energy]:
         return [energy for leg in self.legs for run in leg.runs for energy in run._energies]
+
+    @property
+    def supplied(self) -> float:
+        """What the spacecraft supplied in all [J]; `Plan.energy` foretells it."""
+        return math.fsum(leg.supplied for leg in self.legs)
+
+    @property
+    def waiting(self) -> float:
+        """How long it stayed near unstable rests [s]; the rest of the time `Plan.time` foretells."""
+        return math.fsum(leaving.waiting for leg in self.legs for leaving in leg.leavings)
 
     @property
     def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
@@ -139,38 +167,35 @@ def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
     legs: list[Leg] = []
     if not len(plan):
         raise PartError("replay: the plan has no steps; plan a way from one node to another.")
+    goals = plan.nodes[1:] if isinstance(plan, Plan) else [str(edge.target) for edge in plan]
     node, t = graph.nodes[plan[0].source], 0.0
-    cones = Cones(Symmetry(graph.study))
-    for edge in plan:
-        leg, node = flown(graph, *said_here(cones, graph.nodes[edge.source], node, edge), edge, t)
+    cones, holdings = Cones(Symmetry(graph.study)), Holdings(graph.study)
+    for edge, goal in zip(plan, goals, strict=True):
+        choice = said_here(cones, holdings, graph.nodes[edge.source], node, edge)
+        leg, node = flown(graph, holdings, node, choice, edge, goal, t)
         legs.append(leg)
-        t += float(leg.runs[-1].t[-1])
+        t += leg.lasted
     return Replay(graph, legs)
 
 
-def said_here(cones: Cones, known: Node, node: Node, edge: Edge) -> tuple[Node, Choice]:
-    """Where the step before has ended, held as the node of the graph that has this shape; and the selection of an edge
-    there: modules that are alike may have changed places, or stand otherwise turned, and an edge that two pairs of
-    faces share may be held by either."""
+def said_here(cones: Cones, holdings: Holdings, known: Node, node: Node, edge: Edge) -> Choice:
+    """The selection of an edge, said of the place where the step before has ended: modules that are alike may have
+    changed places there, or stand otherwise turned.  What holds it open is what holds the node of the graph open."""
     symmetry, choice = cones.symmetry, edge.selection
     study = symmetry.study
     if node is known:
-        return node, choice
-    rolls = dict(study.open_pairs(known))
-
-    def said(exchange: Exchange, pair: int, roll: int, label: str) -> Link:
-        return Link(symmetry.pair(exchange, pair), roll, str(symmetry.label(exchange, pair, roll, label)))
-
+        return choice
+    rolls, mine, theirs = dict(study.open_pairs(known)), holdings.open(known), holdings.open(node)
+    pairs = [(study.numbers[name], label) for name, label in choice.joints]
     for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
         if not (same_shape(study.shapes, exchange) and cones.kept(exchange)):
             continue
-        stands = replace(node, links=tuple(said(exchange, *link) for link in known.links))
-        pairs = ((study.numbers[name], label) for name, label in choice.joints)
-        asked = sorted(said(exchange, pair, rolls[pair], label) for pair, label in pairs)
+        asked = [symmetry.link(exchange, Link(pair, rolls[pair], label)) for pair, label in pairs]
+        links = sorted(link for link in asked if link is not None)
         potential = exchange.potentials.get(choice.potential)
-        made = Choice(tuple((study.pairs[link.pair].name, link.option) for link in asked), str(potential))
-        if potential is not None and [link[:2] for link in asked] == study.open_pairs(stands):
-            return stands, made
+        held = {symmetry.link(exchange, link) for link in mine} == theirs
+        if potential is not None and held and [link[:2] for link in links] == study.open_pairs(node):
+            return Choice(tuple((study.pairs[link.pair].name, link.option) for link in links), potential)
     raise PartError(
         f"replay: {edge!r} cannot begin where the step before has ended: there modules stand for others that are not "
         "alike to the dynamics, or of which others must stay clear; declare only such as interchangeable."
@@ -186,23 +211,41 @@ def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
     return True
 
 
-def flown(graph: ReconfigurationGraph, node: Node, choice: Choice, edge: Edge, t: float) -> tuple[Leg, Node]:
+def flown(
+    graph: ReconfigurationGraph, holdings: Holdings, node: Node, choice: Choice, edge: Edge, key: str, t: float
+) -> tuple[Leg, Node]:
     """A step from where the one before has ended, left in whatever way leads to the target; and where it ends."""
     from quirkpy.explore.graph import Outcome, node_of
 
-    study = graph.study
+    study, goal, ends = graph.study, graph.nodes[key], []
     begun = begin(study, node, choice, study.universe(node))
     if isinstance(begun, Outcome):
         raise PartError(f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}.")
-    goal, ends = graph.nodes[str(edge.target)], []
     for ended, nudge in motions(study, begun.system, begun.links, choice):
-        if ended.runs and ended.violation is None:
-            there = node_of(
-                record_of(study, ended.found, ended.links, choice.potential), goal.number, node.state.bodies
-            )
+        if ended.violation is None and ended.found.verdict != "never settles":
+            record = record_of(study, ended.found, ended.links, choice.potential)
+            there = node_of(record, goal.number, node.state.bodies)
             poses = (poses_of(end.state.r, end.state.q) for end in (goal, there))
-            ends.append((study.shapes.distance(*poses), nudge != edge.nudge, ended, there))
+            missed = study.shapes.distance(*poses)
+            if missed <= NEAR * study.shapes.tolerance and holdings.alike(goal, there):
+                ends.append((missed, nudge != edge.nudge, ended, there))
     if not ends:
-        raise PartError(f"replay: {edge!r} does not move where the step before has ended; explore again.")
+        raise PartError(
+            f"replay: {edge!r} does not lead to {key} from where the step before has ended; explore again, with a "
+            "smaller tolerance of shapes."
+        )
     missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
-    return Leg(edge, t, ended.runs, begun.switching, holding(study, choice), ended.losses, missed, choice), there
+    runs, losses = at_rest(ended, begun)
+    held = holding(study, choice)
+    return Leg(edge, t, runs, begun.switching, held, losses, missed, choice, ended.leavings), there
+
+
+def at_rest(ended: Ended, begun: Begun) -> tuple[tuple[Trajectory, ...], tuple[float, ...]]:
+    """The stretches of a motion with its rest as the last one, joints taken hold, and the energy that goes at the end
+    of each [J]."""
+    found, runs = ended.found, ended.runs or (begun.run,)
+    assert found.system is not None
+    still = np.zeros_like(found.state.v)
+    state = replace(found.state, t=float(runs[-1].t[-1]), v=still, omega=still)
+    rest = standing(found.system.at(state))
+    return (*runs, rest), (*ended.losses[:-1], float(runs[-1].energy[-1] - rest.energy[0]), 0.0)

@@ -25,7 +25,7 @@ from quirkpy.kernels import sight
 from quirkpy.kernels.integrator import RIM
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import not_negative, shown, whole, word
+from quirkpy.parts.checks import not_negative, optional, positive, shown, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
@@ -43,7 +43,9 @@ class Study:
     to be tried at all, such as `OneHinge()`.  potentials: name -> forces that act together.  always: forces that act
     whatever is chosen.  safety: what a motion must not do.  on_contact: sensors that
     meet lock, and the motion goes on ("lock"), or it ends there ("stop").  same: when two poses are one shape.  nudge
-    [m or rad]: how an unstable start is left, both ways.
+    [m or rad]: how an unstable start is left, both ways.  disturbance [m or rad]: what displaces the spacecraft from an
+    unstable rest in flight; plans by time count the waiting that this leaves.  None: they count none, for the smaller
+    the disturbance, the longer that is, without bound.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Study:
         choosing: Sequence[Choosing] = (), potentials: Mapping[str, Sequence[Force]] | None = None,
         always: Sequence[Force] = (), safety: Sequence[Safety] = (), settle: SettleRule | None = None,
         on_contact: OnContact = "lock", same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
+        disturbance: float | None = None,
     ) -> None:  # fmt: skip
         self.system, self.sensors = system, listed("sensors", sensors, Sensor)
         self.options = {
@@ -65,7 +68,7 @@ class Study:
         self.always, self.safety = listed("always", always, Force), listed("safety", safety, Safety)
         self.settle = SettleRule() if settle is None else settle
         self.on_contact, self.same = on_contact, SameShape() if same is None else same
-        self.nudge, self.seed = nudge, seed
+        self.nudge, self.seed, self.disturbance = nudge, seed, disturbance
         self._last: tuple[Any, set[int], list[tuple[int, int]]] | None = None
         self._check()
 
@@ -79,7 +82,11 @@ class Study:
         for field, kind, called in kinds:
             if not isinstance(getattr(self, field), kind):
                 raise PartError(f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}.")
-        for field, check in (("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole)):
+        checks = (
+            ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
+            ("disturbance", optional(positive)),
+        )  # fmt: skip
+        for field, check in checks:
             try:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
@@ -296,7 +303,9 @@ class Study:
     # --- identity of the study ----------------------------------------------------------------------------------
     @cached_property
     def digest(self) -> str:
-        """A hash of all that decides the graph; the source of users' classes is part of it."""
+        """A hash of all that decides the graph; the source of users' classes is part of it, what plans count is not."""
+        if self.disturbance is not None:
+            return _restored(self.fields() | {"disturbance": None}).digest
         parts = parts_within([*self.system.parts, *self.fields().values()])
         sources = sorted({_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__})
         return hashlib.sha256("\n".join([self.document(), *sources]).encode()).hexdigest()
@@ -357,6 +366,7 @@ class Study:
             "system": self.system, "sensors": self.sensors, "options": self.options, "choosing": self.choosing,
             "potentials": self.potentials, "always": self.always, "safety": self.safety, "settle": self.settle,
             "on_contact": self.on_contact, "same": self.same, "nudge": self.nudge, "seed": self.seed,
+            "disturbance": self.disturbance,
         }  # fmt: skip
 
     def __repr__(self) -> str:

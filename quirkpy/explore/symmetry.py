@@ -158,7 +158,7 @@ class Symmetry:
                 yield Alike(_quaternion(turn), sensors)
 
     def carried_sensors(self, turn: Floats, one: str, two: str) -> dict[int, int] | None:
-        """Which sensor of one body becomes each of those of another when a turn of body axes (3, 3) carries the first onto
+        """Which sensor of another body each of one body becomes when a turn of body axes (3, 3) carries the first onto
         the second, by number; None where one becomes none."""
         mine, others = self._sensors(one), self._sensors(two)
         keys = {_mark(self.study.sensors[k], np.eye(3)): k for k in others}

@@ -34,7 +34,7 @@ def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
     n = len(keys)
     if n < 2:
         return np.zeros((n, 2))
-    ways = [(source, target) for source, target, _ in steps(graph, True) if source in keys and target in keys]
+    ways = [(source, target) for source, target, *_ in steps(graph, True) if source in keys and target in keys]
     if n > MANY:
         return outwards(keys, ways)
     ring = circle(n)

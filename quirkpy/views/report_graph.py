@@ -12,7 +12,7 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
-from quirkpy.explore.plan import COSTS, steps
+from quirkpy.explore.plan import COST_WORDS, price_of, steps, supplied_in_motion
 from quirkpy.frames import Frames
 from quirkpy.parts.checks import Floats
 from quirkpy.views.explain import force_lines
@@ -53,6 +53,7 @@ def graph_page(
         "coverage": graph.coverage, "nodes": nodes_of(graph, rests),
         "edges": [edge_of(edge, keys, tables) for edge in graph.edges],
         "tables": {kind: list(words) for kind, words in tables.items()}, "costs": costs_of(graph),
+        "energies": energies_of(graph),
         "near": [list(miss) for miss in graph.near_misses],
     }  # fmt: skip
     room = WHOLE - len(page(whole, words, "").encode())
@@ -155,12 +156,27 @@ def _number(words: dict[str, int], word: str) -> int:
 
 
 def costs_of(graph: ReconfigurationGraph) -> dict[str, list[Any]]:
-    """The numbers of the edges that may be steps of a plan, "of", and what each costs, by word; None: not known."""
-    usable = {id(edge) for _, _, edge in steps(graph, False)}
-    mine = [(number, edge) for number, edge in enumerate(graph.edges) if id(edge) in usable]
-    prices = {word: [float(price(edge)) for _, edge in mine] for word, price in COSTS.items()}
+    """The numbers of the edges that may be steps of a plan, "of", and what each costs after what its source was first
+    reached with, by word; None: not known."""
+    mine = usable(graph)
+    prices = {
+        word: [float(price_of(graph.study, word, edge, edge.outcomes[0])) for _, edge in mine] for word in COST_WORDS
+    }
     known = {word: [cost if cost < math.inf else None for cost in costs] for word, costs in prices.items()}
     return {"of": [number for number, _ in mine], **known}
+
+
+def energies_of(graph: ReconfigurationGraph) -> list[list[float | None]]:
+    """Of the same edges: what is supplied while they move, and the potential energy stored once the selection is made
+    and at the end [J]."""
+    outcomes = (edge.outcomes[0] for _, edge in usable(graph))
+    return [[supplied_in_motion(o), o.start_energy, o.end_energy] for o in outcomes]
+
+
+def usable(graph: ReconfigurationGraph) -> list[tuple[int, Edge]]:
+    """The edges that may be steps of a plan, with their numbers."""
+    found = {id(edge) for _, _, edge, _ in steps(graph, False)}
+    return [(number, edge) for number, edge in enumerate(graph.edges) if id(edge) in found]
 
 
 def shared_out(

@@ -1,7 +1,7 @@
 // What is said of a shape and of a choice.
-const UNITS = { duration: "s", switching: "J", holding: "W", dissipated: "J", put_in: "J", lost: "J", peak_speed: "m/s", peak_load: "N or N m", clearance: "m", t: "s" };
+const UNITS = { duration: "s", switching: "J", holding: "W", dissipated: "J", put_in: "J", lost: "J", peak_speed: "m/s", peak_load: "N or N m", clearance: "m", t: "s", start_energy: "J", end_energy: "J" };
 const MEANINGS = {
-  duration: "time", switching: "work of switching", holding: "power to hold it", dissipated: "taken by dampers", put_in: "put in by loads",
+  duration: "time", start_energy: "energy stored at the start", end_energy: "energy stored at the end", switching: "work of switching", holding: "power to hold it", dissipated: "taken by dampers", put_in: "put in by loads",
   lost: "taken by joints that took hold", peak_speed: "highest speed", peak_load: "highest joint load", clearance: "least clearance",
   t: "rejected at", parts: "by", nudge: "left by a nudge", evaluations: "evaluations", contacts: "locked on the way",
 };
@@ -118,10 +118,11 @@ class Panels {
     const several = edge.o.length > 1;
     const shown = Object.keys(MEANINGS).filter((name) => name in outcome && !["parts", "nudge", "contacts"].includes(name));
     const rows = shown.map((name) => [MEANINGS[name], UNITS[name] ? withUnit(outcome[name], UNITS[name]) : said(outcome[name])]);
-    const others = Object.keys(outcome).filter((name) => !(name in MEANINGS) && !["kind", "target", "reason"].includes(name));
+    const others = Object.keys(outcome).filter((name) => !(name in MEANINGS) && !["kind", "target", "reason", "leavings"].includes(name));
     rows.push(...others.map((name) => [name.replace(/_/g, " "), typeof outcome[name] === "number" ? said(outcome[name]) : JSON.stringify(outcome[name])]));
     if (outcome.parts) rows.push([MEANINGS.parts, outcome.parts.join(", ")]);
     if (outcome.nudge) rows.push([MEANINGS.nudge, `${said(outcome.nudge[0])} along direction ${outcome.nudge[1]}`]);
+    for (const [t, waiting, growth, bodies] of outcome.leavings || []) rows.push(["of that, near an unstable rest", `${said(waiting)} s from ${said(t)} s on: ${bodies.join(", ")} left it at ${said(growth)} 1/s`]);
     if (outcome.contacts) rows.push([MEANINGS.contacts, outcome.contacts.map(([t, pair]) => `${pair} at ${said(t)} s`).join("; ")]);
     for (const [word, costs] of Object.entries(this.data.costs)) if (costs[number] !== null && !["time", "switches", "risk"].includes(word)) rows.push([`${word}, as plans count it`, withUnit(costs[number], word === "energy" ? "J" : "")]);
     const where = outcome.target === null ? outcome.kind : `${outcome.kind}, at ${called(this.data.nodes[outcome.target])}`;

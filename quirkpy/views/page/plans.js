@@ -1,81 +1,133 @@
-// Plans: the cheapest ways from one shape to another, by nodes.
+// A queue whose first element costs least; of those that cost the same, the one that came first.
+class Queue {
+  constructor() { this.heap = []; this.count = 0; }
+
+  before(a, b) { return a.cost < b.cost || (a.cost === b.cost && a.number < b.number); }
+
+  put(cost, value) {
+    const heap = this.heap, one = { cost, value, number: this.count++ };
+    let k = heap.push(one) - 1;
+    for (let up; k > 0 && this.before(one, heap[up = (k - 1) >> 1]); k = up) heap[k] = heap[up];
+    heap[k] = one;
+  }
+
+  take() {
+    const heap = this.heap, first = heap[0], last = heap.pop();
+    if (!heap.length) return first.value;
+    let k = 0;
+    for (let down; (down = 2 * k + 1) < heap.length; k = down) {
+      if (down + 1 < heap.length && this.before(heap[down + 1], heap[down])) down += 1;
+      if (!this.before(heap[down], last)) break;
+      heap[k] = heap[down];
+    }
+    heap[k] = last;
+    return first.value;
+  }
+
+  get empty() { return !this.heap.length; }
+}
+
+// Plans: the cheapest ways from one shape to another.  Energy is switched from what the step before has left stored, so
+// ways are followed over shapes and the energy stored on arrival.
 class Planner {
   constructor(data) {
     this.data = data;
     this.words = Object.keys(data.costs);
-    this.graphs = {};
+    this.known = {};
   }
 
-  // Of all edges between two shapes the cheapest, the first of those that cost the same.
-  graph(word) {
-    if (this.graphs[word]) return this.graphs[word];
-    const ways = this.data.nodes.map(() => new Map());
+  // The steps that leave each shape: cost after what the shape was first reached with, cost beside switching, and the
+  // energies stored once the selection is made and at the end, which are zero where the cost knows none.
+  leaving(word) {
+    if (this.known[word]) return this.known[word];
+    const steps = this.data.nodes.map(() => []);
     this.data.edges.forEach((edge, number) => {
       const cost = this.data.costs[word][number], target = edge.o[0].target;
       if (cost === null || target === null || target === edge.s) return;
-      const known = ways[edge.s].get(target);
-      if (!known || cost < known.cost) ways[edge.s].set(target, { cost, edge: number });
+      const [price, start, end] = word === "energy" ? this.data.energies[number] : [cost, 0, 0];
+      steps[edge.s].push({ edge: number, target, first: cost, price, start, end });
     });
-    return (this.graphs[word] = ways);
+    return (this.known[word] = steps);
   }
 
-  // Dijkstra, around nodes and steps that are closed: nodes on the way, or null.
-  shortest(ways, start, goal, closed, barred) {
-    const far = new Map([[start, 0]]), from = new Map(), done = new Set(closed);
-    while (true) {
-      let node = null;
-      for (const [key, cost] of far) if (!done.has(key) && (node === null || cost < far.get(node))) node = key;
-      if (node === null) return null;
-      if (node === goal) break;
-      done.add(node);
-      for (const [target, { cost }] of ways[node]) {
-        if (done.has(target) || barred.has(`${node}>${target}`)) continue;
-        const sum = far.get(node) + cost;
-        if (!far.has(target) || sum < far.get(target)) { far.set(target, sum); from.set(target, node); }
+  on(label, step) {
+    const more = label.stored === null ? step.first : step.price + Math.max(0, step.start - label.stored);
+    return { cost: label.cost + more, stored: step.end, node: step.target, step, before: label };
+  }
+
+  way(label) {
+    const out = [];
+    for (let at = label; at; at = at.before) out.unshift(at);
+    return out;
+  }
+
+  // The cheapest way on from some ways to one shape, past none of some shapes and to none of others by its first step.
+  cheapest(steps, begun, goal, without, never) {
+    const queue = new Queue(), best = new Map(), roots = new Set(begun);
+    for (const label of begun) queue.put(label.cost, label);
+    while (!queue.empty) {
+      const label = queue.take();
+      if (label.node === goal) return label;
+      if (label.stored !== null) {
+        if (best.has(label.node) && label.stored <= best.get(label.node)) continue;
+        best.set(label.node, label.stored);
+      }
+      const gone = new Set([...without, ...this.way(label).map((at) => at.node)]);
+      for (const step of steps[label.node]) {
+        if (gone.has(step.target) || (roots.has(label) && never.has(step.target))) continue;
+        const on = this.on(label, step);
+        if (!best.has(on.node) || on.stored > best.get(on.node)) queue.put(on.cost, on);
       }
     }
-    const path = [goal];
-    while (path[0] !== start) path.unshift(from.get(path[0]));
-    return path;
+    return null;
   }
 
-  cost(ways, path) {
-    let sum = 0;
-    for (let k = 1; k < path.length; k++) sum += ways[path[k - 1]].get(path[k]).cost;
-    return sum;
+  // The ways along a row of shapes that none beats in both cost and energy left.
+  along(steps, row) {
+    let labels = [{ cost: 0, stored: null, node: row[0] }];
+    for (const node of row.slice(1)) {
+      const every = labels.flatMap((label) => steps[label.node].filter((step) => step.target === node).map((step) => this.on(label, step)));
+      let most = -Infinity;
+      labels = every.sort((a, b) => a.cost - b.cost).filter((label) => label.stored > most && ((most = label.stored), true));
+    }
+    return labels;
   }
 
-  // The k cheapest ways without loops (Yen).
+  // The k cheapest ways without loops, one for each row of shapes (Yen).
   best(word, start, goal, k) {
-    const ways = this.graph(word), first = this.shortest(ways, start, goal, [], new Set());
-    if (!first) return [];
-    const found = [first], others = [];
-    while (found.length < k) {
-      const last = found[found.length - 1];
-      for (let i = 0; i < last.length - 1; i++) {
-        const root = last.slice(0, i + 1), barred = new Set();
-        for (const path of found) if (root.every((node, j) => path[j] === node)) barred.add(`${path[i]}>${path[i + 1]}`);
-        const spur = this.shortest(ways, last[i], goal, root.slice(0, -1), barred);
-        if (!spur) continue;
-        const path = root.slice(0, -1).concat(spur), name = path.join(">");
-        if (!others.some((other) => other.name === name)) others.push({ name, path, cost: this.cost(ways, path) });
+    const steps = this.leaving(word), found = [], known = new Map(), row = (label) => this.way(label).map((at) => at.node);
+    const note = (label) => { if (label && !known.has(row(label).join(">"))) known.set(row(label).join(">"), label); };
+    note(this.cheapest(steps, [{ cost: 0, stored: null, node: start }], goal, [], new Set()));
+    while (known.size && found.length < k) {
+      const [name, next] = [...known].sort((a, b) => a[1].cost - b[1].cost)[0], last = row(next);
+      known.delete(name);
+      found.push(next);
+      const rows = found.map(row);
+      for (let end = 1; end < last.length && found.length < k; end++) {
+        const root = last.slice(0, end), never = new Set();
+        for (const other of rows) if (root.every((node, j) => other[j] === node)) never.add(other[end]);
+        note(this.cheapest(steps, this.along(steps, root), goal, root.slice(0, -1), never));
       }
-      if (!others.length) break;
-      others.sort((a, b) => a.cost - b.cost);
-      found.push(others.shift().path);
     }
-    return found.map((path) => this.plan(word, ways, path));
+    return found.map((label) => this.plan(word, label));
   }
 
-  plan(word, ways, path) {
-    const edges = path.slice(1).map((node, k) => ways[path[k]].get(node).edge), totals = {};
+  plan(word, label) {
+    const way = this.way(label), edges = way.slice(1).map((at) => at.step.edge), totals = {};
     for (const name of this.words) totals[name] = edges.reduce((sum, edge) => sum + (this.data.costs[name][edge] ?? NaN), 0);
-    return { word, nodes: path, edges, totals };
+    let stored = null;
+    totals.energy = edges.reduce((sum, edge) => {
+      const [price, start, end] = this.data.energies[edge];
+      const more = stored === null ? this.data.costs.energy[edge] : price + Math.max(0, start - stored);
+      stored = end;
+      return sum + more;
+    }, 0);
+    return { word, nodes: way.map((at) => at.node), edges, totals };
   }
 
   reachable(start) {
-    const ways = this.graph("switches" in this.data.costs ? "switches" : this.words[0]), seen = new Set([start]), waiting = [start];
-    while (waiting.length) for (const target of ways[waiting.pop()].keys()) if (!seen.has(target)) { seen.add(target); waiting.push(target); }
+    const steps = this.leaving("switches" in this.data.costs ? "switches" : this.words[0]), seen = new Set([start]), waiting = [start];
+    while (waiting.length) for (const { target } of steps[waiting.pop()]) if (!seen.has(target)) { seen.add(target); waiting.push(target); }
     seen.delete(start);
     return [...seen].sort((a, b) => a - b);
   }

@@ -2,6 +2,9 @@
 class Study {
   constructor(data) {
     this.data = data;
+    const energies = data.edges.map(() => null);
+    data.energies.forEach((three, k) => { energies[data.costs.of[k]] = three; });
+    data.energies = energies;
     for (const [word, costs] of Object.entries(data.costs)) {
       if (word === "of") continue;
       data.costs[word] = data.edges.map(() => null);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -37,6 +37,10 @@ class Frames(NamedTuple):
     joints: dict[str, Floats]
 
 
+#: Waits of a motion, in their order: when each begins, and how long it lasts [s].
+Waits: TypeAlias = Sequence[tuple[float, float]]
+
+
 class Metered(NamedTuple):
     """A state of a run with the work put in and the energy taken out since the run began [J]."""
 
@@ -66,6 +70,38 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
         for name in names
     }
     return Frames(t, r, q, kinetic, potential, work, dissipated, joints)
+
+
+def watched(frames: Frames, waits: Waits) -> Frames:
+    """The frames without those of some waits, and the time counted without them."""
+    kept = np.ones(len(frames.t), dtype=bool)
+    for begins, lasts in waits:
+        kept &= (frames.t <= begins) | (frames.t >= begins + lasts)
+    joints = {name: values[kept] for name, values in frames.joints.items()}
+    t, r, q, kinetic, potential, work, dissipated = (values[kept] for values in frames[:-1])
+    return Frames(time_watched(t, waits), r, q, kinetic, potential, work, dissipated, joints)
+
+
+def time_watched(t: Floats, waits: Waits) -> Floats:
+    """Times [s] counted without some waits."""
+    for begins, lasts in reversed(waits):
+        t = np.where(t > begins, np.maximum(begins, t - lasts), t)
+    return t
+
+
+def moments(run: Trajectory, count: int) -> Floats:
+    """Times of a run [s], evenly spread over what is watched of it, both ends included (count,)."""
+    first, last = time_watched(run.t[[0, -1]], run.waits)
+    t = time_flown(np.linspace(first, last, count), run.waits)
+    t[-1] = run.t[-1]
+    return t
+
+
+def time_flown(t: Floats, waits: Waits) -> Floats:
+    """Times [s] of the motion, from those counted without some waits."""
+    for begins, lasts in waits:
+        t = np.where(t > begins, t + lasts, t)
+    return t
 
 
 def whole(run: Trajectory) -> Trajectory:

@@ -28,6 +28,7 @@ from quirkpy.skins import solids_of
 from quirkpy.state import BodyState, JointState, SensorState, State, names_in
 
 if TYPE_CHECKING:
+    from quirkpy.frames import Waits
     from quirkpy.multibody import Multibody
     from quirkpy.views.curves import Chart
     from quirkpy.views.drawing import Drawing
@@ -148,6 +149,11 @@ class Trajectory:
     def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
         """The runs of which it is made, each with the time at which its own begins [s]."""
         return ((0.0, self),)
+
+    @property
+    def waits(self) -> Waits:
+        """When it waits, and how long [s], for a disturbance to grow: films leave that out."""
+        return ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what goes on between its rows, which is made anew."""

@@ -65,11 +65,11 @@ def _gap(study: Study, state: State, pair: int, roll: int) -> float:
     """How far the frames of a pair are from lying on each other [m] or [rad]."""
     p = study.pairs[pair]
     one, two = study.sensors[p.one].site, mated(study.sensors[p.two], study.rolls(p)[roll])
-    (here, mine), (there, other) = _frame(one, state), _frame(two, state)
+    (here, mine), (there, other) = frame_of(one, state), frame_of(two, state)
     return float(max(np.linalg.norm(here - there), abs(mine - other).max()))
 
 
-def _frame(site: Site, state: State) -> tuple[Floats, Floats]:
+def frame_of(site: Site, state: State) -> tuple[Floats, Floats]:
     """Point and axes, as columns, of a site in N."""
     if site.body.fixed:
         at, nine = site.placed()
@@ -227,7 +227,7 @@ def _twists(place: Place, study: Study, pair: int, hinge: Hinge) -> Floats:
     """What a hinge makes of the motion of a body, its velocity at the middle of all and its angular velocity (6,), that
     its two bodies must have in common (6, 6)."""
     site, state = study.sensors[study.pairs[pair].one].site, place.node.state
-    (point, axes), (at, axis, _) = _frame(site, state), hinge.placed(site)
+    (point, axes), (at, axis, _) = frame_of(site, state), hinge.placed(site)
     middle, u = state.r.mean(axis=0), axes @ axis
     x, y, z = point + axes @ at - middle
     out = np.zeros((6, 6))

@@ -3,22 +3,38 @@
 Pairs in range can be chosen anew, so what holds them at a node is no part of it.  A link whose faces stand open is: it
 can be kept or let go, and no other joint can take its place there.  The same body may hang on either of two others, at
 an edge that all three share, in one and the same pose; then different things can be chosen, and different things come
-of it.
+of it, unless whatever may be chosen holds these two others together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
 from quirkpy.explore.choices import Link
+from quirkpy.explore.choosing import clusters
+from quirkpy.explore.conclusions import Rules, frame_of
 from quirkpy.explore.graph import Node
 from quirkpy.explore.identity import poses_of
+from quirkpy.explore.options import Hinge, Lock
+from quirkpy.explore.safety import StayTogether
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import Exchange, Symmetry
+from quirkpy.parts.checks import Floats
+from quirkpy.parts.joints import Revolute
+from quirkpy.state import State
 from quirkpy.tables.merge import turned
+
+#: Open links of one node, and those of another that stand for them.
+Matching: TypeAlias = Mapping[Link, Link]
+#: Hinges are about one line, and open as far, where nothing differs by more than so many tolerances of shapes.
+SAME_LINE = 2.0
 
 
 class Holdings:
@@ -34,20 +50,35 @@ class Holdings:
         return frozenset(link for link in node.links if link.pair not in near)
 
     def alike(self, one: Node, two: Node) -> bool:
-        """Whether something that carries the pose of one node onto that of another carries its open links onto those of
+        """Whether two nodes of one shape are held alike, after some exchange of bodies that carries the one pose onto
         the other."""
-        mine, theirs = self.open(one), self.open(two)
-        if len(mine) != len(theirs) or not mine:
-            return len(mine) == len(theirs)
+        counts = [len(self.open(node)) for node in (one, two)]
+        if counts[0] != counts[1] or not counts[0]:
+            return counts[0] == counts[1]
         poses = (poses_of(node.state.r, node.state.q) for node in (one, two))
-        return any(self._said(to, ways, mine) == theirs for to, ways in self.study.shapes.exchanges(*poses))
+        found = (self._exchange(*exchange) for exchange in self.study.shapes.exchanges(*poses))
+        return any(exchange is not None and self.matching(exchange, one, two) is not None for exchange in found)
 
-    def _said(self, to: Sequence[int], ways: Sequence[int], links: frozenset[Link]) -> frozenset[Link | None]:
-        """Some links after an exchange of bodies; None for one that no pair and option of the study is then."""
-        exchange = self._exchange(to, ways)
-        if exchange is None:
-            return frozenset([None])
-        return frozenset(self._symmetry.link(exchange, link) for link in links)
+    def matching(self, exchange: Exchange, one: Node, two: Node) -> Matching | None:
+        """Which open link of another node stands for each of one, after an exchange of bodies that carries the one pose
+        onto the other; None where the two are not held alike."""
+        before = sorted(self.open(one))
+        mine, theirs = [self.symmetry.link(exchange, link) for link in before], self.open(two)
+        carried = [link for link in mine if link is not None]
+        if len(carried) < len(mine) or len(set(carried)) != len(theirs):
+            return None
+        left, other = [link for link in carried if link not in theirs], sorted(theirs - set(carried))
+        for swapped in itertools.permutations(other):
+            swap = dict(zip(left, swapped, strict=True))
+            if not swap or self._the_same_to_all(two, carried, swap):
+                return {link: swap.get(to, to) for link, to in zip(before, carried, strict=True)}
+        return None
+
+    # --- exchanges ----------------------------------------------------------------------------------------------
+    @cached_property
+    def symmetry(self) -> Symmetry:
+        """Which modules are alike, and what sensors become under exchanges."""
+        return Symmetry(self.study)
 
     def _exchange(self, to: Sequence[int], ways: Sequence[int]) -> Exchange | None:
         """The exchange in which bodies become others after some of their own turns, whatever forces say; None where a
@@ -68,9 +99,92 @@ class Holdings:
         if key not in self._sensors:
             turn = turned(np.broadcast_to(self.study.shapes.turns[b][way], (3, 4)), np.eye(3)).T
             one, two = (self.study.system.bodies[k] for k in (a, b))
-            self._sensors[key] = self._symmetry.carried_sensors(turn, one, two)
+            self._sensors[key] = self.symmetry.carried_sensors(turn, one, two)
         return self._sensors[key]
 
+    # --- hinges that say the same -------------------------------------------------------------------------------
     @cached_property
-    def _symmetry(self) -> Symmetry:
-        return Symmetry(self.study)
+    def _rules(self) -> Rules:
+        return Rules.of(self.study, self.symmetry)
+
+    def _the_same_to_all(self, node: Node, mine: Sequence[Link], swap: Matching) -> bool:
+        """Whether the same comes of every choice at a node, whether it is held by some links or by others in place of
+        some of these."""
+        if not (self._rules.closes and self._rules.hinges):
+            return False
+        if not all(self._one_hinge(node.state, *both) for both in swap.items()):
+            return False
+        return all(self._agree(chosen, swap) for chosen in self._choices(node, mine, swap))
+
+    def _choices(self, node: Node, mine: Sequence[Link], swap: Matching) -> Iterator[Mapping[Link, bool] | None]:
+        """For every selection at a node the links that it makes, and whether each is a lock; None for one that is tried
+        where some links hold, and not where those in their place do.  Hinges come before locks."""
+        study = self.study
+        stands = replace(node, links=tuple(sorted(mine)))
+        pairs, sets = study.open_pairs(stands), study.sets(stands)
+        theirs = {(link.pair, link.roll): other for link, other in swap.items()}
+        for labels in itertools.product(*map(reversed, sets)):
+            chosen = [Link(*pair, label) for pair, label in zip(pairs, labels, strict=True)]
+            joined = {link: study.option(study.pairs[link.pair], link.option) for link in chosen}
+            others = sorted(
+                theirs[link[:2]] if joined[link].joins and link[:2] in theirs
+                else link._replace(pair=theirs[link[:2]].pair, roll=theirs[link[:2]].roll) if link[:2] in theirs
+                else link
+                for link in chosen
+            )  # fmt: skip
+            allowed = study.allows(pairs, labels)
+            if allowed != study.allows([link[:2] for link in others], [link.option for link in others]):
+                yield None
+            elif allowed:
+                yield {link: isinstance(option, Lock) for link, option in joined.items() if option.joins}
+
+    def _agree(self, chosen: Mapping[Link, bool] | None, swap: Matching) -> bool:
+        """Whether a selection comes to the same with other links in place of some: those bodies that they exchange are
+        locked together, or all comes apart both ways."""
+        if chosen is None:
+            return False
+        ends = self.study.ends
+        locked = clusters(self.study.names, (ends(link.pair) for link, lock in chosen.items() if lock))
+        both = [(ends(link.pair), ends(other.pair)) for link, other in swap.items() if link in chosen]
+        if all({locked[body] for body in one} == {locked[body] for body in two} for one, two in both):
+            return True
+        apart = any(isinstance(rule, StayTogether) and rule.apart is None for rule in self.study.safety)
+        held = ([ends(swap.get(link, link).pair if other else link.pair) for link in chosen] for other in (False, True))
+        return apart and all(len(set(clusters(self.study.names, joints).values())) > 1 for joints in held)
+
+    def _one_hinge(self, state: State, one: Link, two: Link) -> bool:
+        """Whether two links are hinges of one body about one line, which may open as far either way."""
+        spans = [self._span(state, link) for link in (one, two)]
+        common = set(self.study.ends(one.pair)) & set(self.study.ends(two.pair))
+        if None in spans or len(common) != 1:
+            return False
+        body, near = common.pop(), SAME_LINE * self.study.shapes.tolerance
+        (at, u, ways), (there, w, others) = (span for span in spans if span is not None)
+        if np.linalg.norm(np.cross(u, w)) > near or np.linalg.norm(np.cross(there - at, u)) > near:
+            return False
+        low, high = _seen_by(self.study.ends(one.pair), body, 1.0, ways)
+        below, above = _seen_by(self.study.ends(two.pair), body, math.copysign(1.0, float(u @ w)), others)
+        return abs(low - below) <= near and abs(high - above) <= near
+
+    def _span(self, state: State, link: Link) -> tuple[Floats, Floats, tuple[float, float]] | None:
+        """Point and axis in N of a hinge, and how far the second body may turn back and on from here [rad]."""
+        pair = self.study.pairs[link.pair]
+        option = self.study.option(pair, link.option)
+        if not isinstance(option, Hinge):
+            return None
+        joint = self.study.joint_parts(link.pair, link.roll, option)[0]
+        most = option.placed(self.study.sensors[pair.one].site)[2]
+        assert isinstance(joint, Revolute)
+        (at, one), (_, two) = (frame_of(site, state) for site in joint.sites)
+        if most is None:
+            return None
+        angle = math.atan2(float(two[:, 0] @ one[:, 1]), float(two[:, 0] @ one[:, 0]))
+        angle += 2.0 * math.pi * (angle < 0.5 * most - math.pi)  # next to its range
+        return at, one[:, 2], (-angle, most - angle)
+
+
+def _seen_by(ends: tuple[str, str], body: str, sense: float, ways: tuple[float, float]) -> tuple[float, float]:
+    """How far one of the two bodies of a hinge may turn, beside the other, about an axis of either sense."""
+    sign = sense if ends[1] == body else -sense
+    low, high = sorted(sign * way for way in ways)
+    return low, high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,9 @@ from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.explore.assembly import assembled
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.plan import COST_WORDS, price_of
-from quirkpy.explore.runner import begin, motions
-from quirkpy.frames import Frames, frames_of
+from quirkpy.explore.runner import Ended, begin, motions
+from quirkpy.frames import Frames, frames_of, watched
 from quirkpy.multibody import Multibody
-from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:
@@ -36,8 +35,15 @@ def frames_of_edges(
         edge = graph.edges[number]
         if universe is None or edge.source != last:
             last, universe = edge.source, study.universe(graph.nodes[edge.source])
-        found = moved(graph, edge, universe)
-        yield number, [frames_of([(0.0, run) for run in runs], length, angle) if runs else None for runs in found]
+        yield number, [frames_of_motion(one, length, angle) for one in moved(graph, edge, universe)]
+
+
+def frames_of_motion(ended: Ended | None, length: float, angle: float) -> Frames | None:
+    """The frames of a motion without its waiting near unstable rests; None where nothing moved."""
+    if ended is None or not ended.runs:
+        return None
+    frames = frames_of([(0.0, run) for run in ended.runs], length, angle)
+    return watched(frames, [(leaving.t, leaving.waiting) for leaving in ended.leavings])
 
 
 def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
@@ -57,11 +63,10 @@ def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
     return [*first, *(k for k in going if k not in set(first)), *rest]
 
 
-def moved(graph: ReconfigurationGraph, edge: Edge, universe: Multibody) -> list[tuple[Trajectory, ...]]:
-    """The stretches of motion of each outcome of an edge, run again in the universe of its node; none where nothing
-    moved."""
+def moved(graph: ReconfigurationGraph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
+    """The motion of each outcome of an edge, run again in the universe of its node; None where nothing moved."""
     begun = begin(graph.study, graph.nodes[edge.source], edge.selection, universe)
     if isinstance(begun, Outcome) or not any(outcome.duration for outcome in edge.outcomes):
-        return [() for _ in edge.outcomes]
-    found = [ended.runs for ended, _ in motions(graph.study, begun.system, begun.links, edge.selection)]
-    return found if len(found) == len(edge.outcomes) else [() for _ in edge.outcomes]
+        return [None for _ in edge.outcomes]
+    found = [ended for ended, _ in motions(graph.study, begun.system, begun.links, edge.selection)]
+    return found if len(found) == len(edge.outcomes) else [None for _ in edge.outcomes]

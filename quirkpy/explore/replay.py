@@ -19,6 +19,7 @@ from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.plan import Plan
 from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, standing
 from quirkpy.explore.symmetry import Exchange, Symmetry
+from quirkpy.frames import Waits
 from quirkpy.kernels.wrenches import INTO, OUT
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
@@ -106,6 +107,11 @@ class Replay(Trajectory):
         return math.fsum(leaving.waiting for leg in self.legs for leaving in leg.leavings)
 
     @property
+    def waits(self) -> Waits:
+        """When it waits near unstable rests, and how long [s]: films leave that out."""
+        return tuple((leg.t + at.t, at.waiting) for leg in self.legs for at in leg.leavings)
+
+    @property
     def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
         """The stretches of all legs, each with the time at which its own begins [s]."""
         return tuple((leg.t, run) for leg in self.legs for run in leg.runs)
@@ -185,17 +191,25 @@ def said_here(cones: Cones, holdings: Holdings, known: Node, node: Node, edge: E
     study = symmetry.study
     if node is known:
         return choice
-    rolls, mine, theirs = dict(study.open_pairs(known)), holdings.open(known), holdings.open(node)
-    pairs = [(study.numbers[name], label) for name, label in choice.joints]
+    rolls, held = dict(study.open_pairs(known)), {link.pair: link for link in known.links}
+    asked = [Link(study.numbers[name], rolls[study.numbers[name]], label) for name, label in choice.joints]
     for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
-        if not (same_shape(study.shapes, exchange) and cones.kept(exchange)):
-            continue
-        asked = [symmetry.link(exchange, Link(pair, rolls[pair], label)) for pair, label in pairs]
-        links = sorted(link for link in asked if link is not None)
         potential = exchange.potentials.get(choice.potential)
-        held = {symmetry.link(exchange, link) for link in mine} == theirs
-        if potential is not None and held and [link[:2] for link in links] == study.open_pairs(node):
-            return Choice(tuple((study.pairs[link.pair].name, link.option) for link in links), potential)
+        if potential is None or not (same_shape(study.shapes, exchange) and cones.kept(exchange)):
+            continue
+        matching = holdings.matching(exchange, known, node)
+        if matching is None:
+            continue
+        links = []
+        for link in asked:
+            open_here = matching.get(held.get(link.pair, link))
+            if open_here is None:
+                links.append(symmetry.link(exchange, link))
+            else:
+                links.append(open_here if link == held[link.pair] else open_here._replace(option=link.option))
+        made = sorted(link for link in links if link is not None)
+        if [link[:2] for link in made] == study.open_pairs(node):
+            return Choice(tuple((study.pairs[link.pair].name, link.option) for link in made), potential)
     raise PartError(
         f"replay: {edge!r} cannot begin where the step before has ended: there modules stand for others that are not "
         "alike to the dynamics, or of which others must stay clear; declare only such as interchangeable."

@@ -200,7 +200,7 @@ class Study:
             [(self.pairs[pair].name, label) for label in labels] for (pair, _), labels in zip(pairs, sets, strict=True)
         ]
         every = zip(itertools.product(*sets), itertools.product(*joints), strict=True)
-        allowed = [held for chosen, held in every if self._allowed(pairs, chosen)]
+        allowed = [held for chosen, held in every if self.allows(pairs, chosen)]
         for potential in self.potentials:  # what is held is said once, however many potentials there are
             for held in allowed:
                 yield Choice(held, potential)
@@ -216,7 +216,7 @@ class Study:
             sets.append([option.label for option in options] if pair in near else [*free, held[pair]])
         return sets
 
-    def _allowed(self, pairs: Sequence[tuple[int, int]], labels: Sequence[str]) -> bool:
+    def allows(self, pairs: Sequence[tuple[int, int]], labels: Sequence[str]) -> bool:
         """Whether the rules of the study let a selection be tried."""
         if not self.choosing:
             return True
@@ -238,7 +238,7 @@ class Study:
         """How many selections there are at a node."""
         pairs, sets = self.open_pairs(node), self.sets(node)
         if self.choosing:
-            ways = sum(self._allowed(pairs, chosen) for chosen in itertools.product(*sets))
+            ways = sum(self.allows(pairs, chosen) for chosen in itertools.product(*sets))
         else:
             ways = math.prod(len(labels) for labels in sets)
         return ways * len(self.potentials)

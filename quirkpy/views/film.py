@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.frames import moments, time_watched
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats
@@ -71,15 +72,20 @@ class Film(NamedTuple):
 
 
 def film_of(run: Trajectory, speed: float, forces: bool, title: str = "quirkpy") -> Film:
-    """A run, with as many frames as are watched."""
+    """A run, with as many frames as are watched; its clock stands still while the run waits."""
     scenes = Scenes.of(run)
-    span = float(run.t[-1] - run.t[0])
-    times = np.linspace(run.t[0], run.t[-1], int(np.clip(span / speed * RATE, 1, MOST)) + 1)
+    span = float(np.diff(time_watched(run.t[[0, -1]], run.waits))[0])
+    times = moments(run, int(np.clip(span / speed * RATE, 1, MOST)) + 1)
     sights = [scenes.sight(run, float(t), forces) for t in times]
     panel = sheet_of(run, ["energy"]).panels[0]
     energy = np.stack([line.values for line in panel.lines], axis=1)
-    ledger = panel.x, energy, tuple(line.name for line in panel.lines), panel.y_label.partition("[")[2].rstrip("]")
-    return _film(scenes.stages[0], times, sights, traces(run), ledger, speed, title)
+    ledger = (
+        time_watched(panel.x, run.waits),
+        energy,
+        tuple(line.name for line in panel.lines),
+        panel.y_label.partition("[")[2].rstrip("]"),
+    )
+    return _film(scenes.stages[0], time_watched(times, run.waits), sights, traces(run), ledger, speed, title)
 
 
 def still_of(system: Multibody, state: State, forces: bool, title: str = "quirkpy") -> Film:

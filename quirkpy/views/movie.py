@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.explore.replay import Replay
+from quirkpy.frames import moments, time_watched
 from quirkpy.parts.checks import Floats, positive
 from quirkpy.parts.part import PartError
 from quirkpy.trajectory import Trajectory
@@ -56,14 +57,14 @@ def pace(run: Trajectory, fps: float, speed: float | None, most: float = MOST_FR
     """The times of all frames [s], both ends included, and how much faster than the clock the film runs."""
     try:
         rate = positive(fps)
-        span = float(run.t[-1] - run.t[0])
+        span = float(np.diff(time_watched(run.t[[0, -1]], run.waits))[0])
         faster = max(1.0, span / LONGEST) if speed is None else positive(speed)
     except (TypeError, ValueError) as error:
         raise PartError(f"movie: fps or speed {error}.") from None
     n = max(1, math.ceil(span / faster * rate))
     if n > most:
         raise PartError(f"movie: {n} frames are too many; {most} are not: give speed={math.ceil(faster * n / most)}.")
-    return np.linspace(run.t[0], run.t[-1], n + 1), faster
+    return moments(run, n + 1), faster
 
 
 def traces(run: Trajectory) -> Floats:

@@ -131,8 +131,8 @@ def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
     """What the switches of a replay have put in, and joints have taken as they took hold, at every frame [J] (k,)."""
     if not isinstance(run, Replay):
         return {}
-    leaps = np.append(frames.t[1:] == frames.t[:-1], False)
-    rows = np.where(leaps, np.searchsorted(run.t, frames.t), np.searchsorted(run.t, frames.t, side="right") - 1)
+    later = np.searchsorted(frames.t, frames.t, side="right") - 1 - np.arange(len(frames.t))  # at the same time
+    rows = np.searchsorted(run.t, frames.t, side="right") - 1 - later
     return {"put in by switching": run.switched[rows], "taken by joints": run.lost[rows]}
 
 

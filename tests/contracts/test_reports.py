@@ -18,7 +18,7 @@ import quirkpy as qp
 from demos.cubesat_pair import pair, study
 from quirkpy.explore.graph import Outcome, ReconfigurationGraph
 from quirkpy.explore.motions import frames_of_edges, in_order
-from quirkpy.explore.plan import COSTS
+from quirkpy.explore.plan import COST_WORDS, price_of
 from quirkpy.frames import frames_of, whole
 from quirkpy.views import report, report_graph
 from quirkpy.views.keyframes import NOTHING, TURNS, Keyframes, keyframes, misses, packed
@@ -259,10 +259,11 @@ def test_the_page_of_a_study_holds_its_graph(graph: ReconfigurationGraph) -> Non
         joints = zip(said["j"][::2], said["j"][1::2], strict=True)
         assert tuple((pairs[p], options[o]) for p, o in joints) == edge.selection.joints
         assert (number in data["costs"]["of"]) == (edge.kind == "moved")
-        for word, price in COSTS.items() if edge.kind == "moved" else ():
+        for word in COST_WORDS if edge.kind == "moved" else ():
             cost = data["costs"][word][data["costs"]["of"].index(number)]
-            assert (cost is None) == (price(edge) == math.inf)
-            assert cost is None or cost == price(edge)
+            price = price_of(graph.study, word, edge, edge.outcomes[0])
+            assert (cost is None) == (price == math.inf)
+            assert cost is None or cost == price
         if edge.kind == "moved":
             motion = decoded(data["motions"][str(number)][0])
             assert motion.t[-1] == pytest.approx(edge.duration, rel=1e-6)

@@ -153,12 +153,13 @@ class Holdings:
         return apart and all(len(set(clusters(self.study.names, joints).values())) > 1 for joints in held)
 
     def _one_hinge(self, state: State, one: Link, two: Link) -> bool:
-        """Whether two links are hinges of one body about one line, which may open as far either way."""
+        """Whether two links are hinges of one body about one line, which may open as far either way.  Two boxes that
+        touch along an edge alone have two pairs of faces there, for one and the same hinge."""
         spans = [self._span(state, link) for link in (one, two)]
         common = set(self.study.ends(one.pair)) & set(self.study.ends(two.pair))
-        if None in spans or len(common) != 1:
+        if None in spans or not common:
             return False
-        body, near = common.pop(), SAME_LINE * self.study.shapes.tolerance
+        body, near = min(common), SAME_LINE * self.study.shapes.tolerance
         (at, u, ways), (there, w, others) = (span for span in spans if span is not None)
         if np.linalg.norm(np.cross(u, w)) > near or np.linalg.norm(np.cross(there - at, u)) > near:
             return False

@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -160,13 +160,21 @@ class Limit(Safety):
         return bool(fastest(run)[0 if self.what == "speed" else 1] < self.value)
 
 
+def _half_angle(value: Any) -> float:
+    """A positive angle, half a turn at most [rad]."""
+    out = positive(value)
+    if out > math.pi:
+        raise ValueError(f"is {out}, but must be pi [rad] at most, which is a whole ball")
+    return out
+
+
 class KeepOut(Safety):
     """A cone that stays clear: no other body comes within `half_angle` [rad] of the z axis of a site, nearer than
-    `length` [m].  of: "centres", mass centres count alone; or "balls", so does what lies around them, as far as the
-    shape of a body reaches."""
+    `length` [m].  Beyond a right angle it is all of a ball but the cone that opens the other way.  of: "centres", mass
+    centres count alone; or "balls", so does what lies around them, as far as the shape of a body reaches."""
 
     site: Site = checked(instance(Site))
-    half_angle: float = checked(positive)
+    half_angle: float = checked(_half_angle)
     length: float = checked(positive, default=1.0)
     of: Extent = checked(word(Extent), default="centres")
 
@@ -179,14 +187,13 @@ class KeepOut(Safety):
         reach = self._reach(t, names)
 
         def margins(states: Floats) -> Floats:
-            """How far outside of the cone, or beyond its end, each other body is: below zero inside (k, others)."""
+            """How far outside of the cone each other body is: below zero inside (k, others)."""
             at = np.concatenate([states[:, others, R:Q], np.tile(places, (len(states), 1, 1))], axis=1)
             placed = self._placed(states, bodies)
             d = at - placed[:, None, :3]
-            along, far = np.einsum("koi,ki->ko", d, placed[:, 3:]), np.linalg.norm(d, axis=2)
-            across, c, s = np.sqrt(np.maximum(far**2 - along**2, 0.0)), np.cos(self.half_angle), np.sin(self.half_angle)
-            beside = np.where(along * c + across * s > 0.0, across * c - along * s, far)  # its side, or its tip
-            return np.asarray(np.maximum(beside, far - self.length) - reach)
+            along = np.einsum("koi,ki->ko", d, placed[:, 3:])
+            across = np.linalg.norm(d - along[..., None] * placed[:, None, 3:], axis=2)
+            return outside_cone(along, across, self.half_angle, self.length) - reach
 
         first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf))
         if first is None:
@@ -208,6 +215,18 @@ class KeepOut(Safety):
         own = states[:, bodies.index(self.site.body.name)]
         arm, z = (turned(own[:, Q:V], np.tile(a, (len(own), 1))) for a in (self.site.at, unit(self.site.z)))
         return np.concatenate([own[:, R:Q] + arm, z], axis=1)
+
+
+def outside_cone(along: Floats, across: Floats, half_angle: float, length: float) -> Floats:
+    """How far points, so far from its tip along the axis and across [m], are from a cone that ends at a length [m] from
+    its tip; below zero inside: how deep."""
+    c, s = math.cos(half_angle), math.sin(half_angle)
+    nearest = np.clip(along * c + across * s, 0.0, length)  # of the points on the side, from the tip
+    aside = np.hypot(along - nearest * c, across - nearest * s)
+    if half_angle == math.pi:  # a whole ball has no side
+        aside = np.full_like(along, np.inf)
+    within = np.arctan2(across, along) <= half_angle
+    return np.asarray(np.where(within, np.maximum(np.hypot(along, across) - length, -aside), aside))
 
 
 # --- what happens along a motion --------------------------------------------------------------------------------------

@@ -186,16 +186,28 @@ class KeepOut(Safety):
         places = np.array([body.position for body in fixed]).reshape(-1, 3)
         reach = self._reach(t, names)
 
-        def margins(states: Floats) -> Floats:
-            """How far outside of the cone each other body is: below zero inside (k, others)."""
+        def seen(states: Floats) -> tuple[Floats, Floats]:
+            """Every other body from the tip of the cone (k, others, 3), and the axis of that (k, 1, 3)."""
             at = np.concatenate([states[:, others, R:Q], np.tile(places, (len(states), 1, 1))], axis=1)
             placed = self._placed(states, bodies)
-            d = at - placed[:, None, :3]
-            along = np.einsum("koi,ki->ko", d, placed[:, 3:])
-            across = np.linalg.norm(d - along[..., None] * placed[:, None, 3:], axis=2)
+            return at - placed[:, None, :3], placed[:, None, 3:]
+
+        def margins(states: Floats) -> Floats:
+            """How far outside of the cone each other body is: below zero inside (k, others)."""
+            d, z = seen(states)
+            along = np.einsum("koi,kzi->ko", d, z)
+            across = _lengths(d - along[..., None] * z)
             return outside_cone(along, across, self.half_angle, self.length) - reach
 
-        first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf))
+        def rate(states: Floats) -> Floats:
+            """How fast any other body moves at most, seen from that of the cone [m/s] (k,)."""
+            d, _ = seen(states)
+            v, turning = self._moving(states, bodies)
+            moving = states[:, others, V:OMEGA] - v
+            speeds = np.concatenate([_lengths(moving), np.repeat(_lengths(v), len(fixed), axis=1)], axis=1)
+            return np.asarray((speeds + turning * (_lengths(d) + math.hypot(*self.site.at))).max(axis=1, initial=0.0))
+
+        first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf), rate)
         if first is None:
             return None
         inside = names[int(np.argmin(margins(run.between.at(np.array([first])))[0]))]
@@ -216,23 +228,40 @@ class KeepOut(Safety):
         arm, z = (turned(own[:, Q:V], np.tile(a, (len(own), 1))) for a in (self.site.at, unit(self.site.z)))
         return np.concatenate([own[:, R:Q] + arm, z], axis=1)
 
+    def _moving(self, states: Floats, bodies: list[str]) -> tuple[Floats, Floats]:
+        """Velocity of the body of the cone in N (k, 1, 3), and how fast it turns (k, 1)."""
+        if self.site.body.name not in bodies:  # fixed
+            return np.zeros((len(states), 1, 3)), np.zeros((len(states), 1))
+        own = states[:, [bodies.index(self.site.body.name)]]
+        return own[..., V:OMEGA], _lengths(own[..., OMEGA:STATE_WIDTH])
+
+
+def _lengths(vectors: Floats) -> Floats:
+    """Of vectors (..., 3)."""
+    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
+
 
 def outside_cone(along: Floats, across: Floats, half_angle: float, length: float) -> Floats:
     """How far points, so far from its tip along the axis and across [m], are from a cone that ends at a length [m] from
     its tip; below zero inside: how deep."""
     c, s = math.cos(half_angle), math.sin(half_angle)
-    nearest = np.clip(along * c + across * s, 0.0, length)  # of the points on the side, from the tip
-    aside = np.hypot(along - nearest * c, across - nearest * s)
-    if half_angle == math.pi:  # a whole ball has no side
-        aside = np.full_like(along, np.inf)
-    within = np.arctan2(across, along) <= half_angle
-    return np.asarray(np.where(within, np.maximum(np.hypot(along, across) - length, -aside), aside))
+    nearest = np.minimum(np.maximum(along * c + across * s, 0.0), length)  # of the points on the side, from the tip
+    x, y = along - nearest * c, across - nearest * s
+    aside = np.sqrt(x * x + y * y) if half_angle < math.pi else np.inf  # a whole ball has no side
+    beyond = np.sqrt(along * along + across * across) - length
+    within = along * s - across * c >= 0.0  # the sine of what is left of the half angle
+    return np.asarray(np.where(within, np.maximum(beyond, -aside), aside))
 
 
 # --- what happens along a motion --------------------------------------------------------------------------------------
-def first_below(run: Trajectory, margin: Callable[[Floats], Floats]) -> float | None:
-    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never."""
-    t = run.between.first(margin)
+def first_below(
+    run: Trajectory, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats] | None = None
+) -> float | None:
+    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never.
+
+    rate: how fast it may change, where that is known.
+    """
+    t = run.between.first(margin, rate)
     return None if t is None else run.passing(t, lambda state: float(margin(state.instant().state[None])[0]))
 
 

@@ -36,6 +36,11 @@ PLACES, CLOSER = 8, 12
 STEEP = 2.0
 
 
+#: Between places where a margin may fall below zero unseen more are looked at, halving so often; there its rate is at
+#: most so many times that at both.
+DENSER, FASTER = 6, 1.25
+
+
 class Rows(NamedTuple):
     """A run as it is looked at: times, states, angles and stops that hold, row by row."""
 
@@ -131,19 +136,43 @@ class Between:
         """The states there (k, nb, STATE_WIDTH)."""
         return self.at(self.places)
 
-    def first(self, margin: Callable[[Floats], Floats]) -> float | None:
+    def first(self, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats] | None = None) -> float | None:
         """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never.
 
         Dips between the places that are looked at are followed to their bottoms, so that also a short one is found.
+        rate: how fast the margin may change, a function like it; where it is known that may bring the margin below zero
+        between two places, more are looked at.
         """
-        return self._first(lambda t: margin(self.at(t)), margin(self.states))
+        t, values = self.places, margin(self.states)
+        if rate is not None and len(t) > 1:
+            t, values = self._denser(margin, rate, t, values)
+        return self._first(lambda t: margin(self.at(t)), t, values)
 
     def first_time(self, margin: Callable[[Floats], Floats]) -> float | None:
         """The same for a function of times (k,) -> (k,), for what states alone do not tell."""
-        return self._first(margin, margin(self.places))
+        return self._first(margin, self.places, margin(self.places))
 
-    def _first(self, margin: Callable[[Floats], Floats], values: Floats) -> float | None:
-        t = self.places
+    def _denser(
+        self, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats], t: Floats, values: Floats
+    ) -> tuple[Floats, Floats]:
+        """Places up to the first at which a margin is below zero, so dense that it can hardly be so between two before;
+        and its values there."""
+        rates = rate(self.states)
+        for _ in range(DENSER):
+            end = int(np.argmax(values < 0.0)) + 1 if (values < 0.0).any() else len(t)
+            t, values, rates = t[:end], values[:end], rates[:end]
+            fall = FASTER * np.maximum(rates[1:], rates[:-1]) * np.diff(t)
+            k = np.flatnonzero(values[1:] + values[:-1] < fall)
+            if not len(k):
+                break
+            middles = 0.5 * (t[k] + t[k + 1])
+            there = self.at(middles)
+            t, values, rates = (
+                np.insert(old, k + 1, new) for old, new in ((t, middles), (values, margin(there)), (rates, rate(there)))
+            )
+        return t, values
+
+    def _first(self, margin: Callable[[Floats], Floats], t: Floats, values: Floats) -> float | None:
         if len(t) == 1:
             return float(t[0]) if values[0] < 0.0 else None
         lowest, bottoms = self._dips(margin, t, values)

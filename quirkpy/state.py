@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,7 +103,10 @@ class State(Record):
         return cls(0.0, t.body_names, *arrays, t.coordinate_names, zero, selection)._between_stops(())
 
     def on(self, selection: Selection) -> State:
-        """The same instant for another selection or system: bodies by name, new ones where they were written."""
+        """The same instant for another selection or system: bodies by name, new ones where they were written.
+
+        Whole turns go on for joints that act in both; a joint that takes hold anew has its angle between its stops.
+        """
         new = State.written(selection)
         r, q, v, omega = (np.array(a) for a in (new.r, new.q, new.v, new.omega))
         for row, name in enumerate(self.bodies):
@@ -111,12 +114,12 @@ class State(Record):
             if k is not None and k < len(new.bodies):
                 for array, mine in zip((r, q, v, omega), (self.r, self.q, self.v, self.omega), strict=True):
                     array[k] = mine[row]
-        old = dict(zip(self.joints, self.windings, strict=True))
+        old = self._counted()
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
         alike = _acts_alike(self.selection, selection)
         step, held = (self.step, self.held) if alike else (None, ())  # what else acts may pull where a stop has pressed
         there = State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, held, self.merged)
-        return there._between_stops(self.joints)
+        return there._between_stops(old)
 
     # --- reading ------------------------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -200,20 +203,24 @@ class State(Record):
         windings[turning] += more
         return dataclasses.replace(self, windings=windings)
 
-    def _between_stops(self, known: Sequence[str]) -> State:
-        """The same state with whole turns that bring angles of which no turns are known in between their two stops,
-        where these are no more than a turn apart: half a turn, to rounding, may be the one way round or the other."""
-        ranges = {} if self.selection is None else self.selection.turning_between
+    def _counted(self) -> dict[str, int]:
+        """Whole turns of the angles of joints that act, or, where the selection is not known, of all: an angle of a
+        joint that does not act is of no motion about its axis."""
+        which = range(len(self.joints)) if self.selection is None else self.selection.coordinates.tolist()
+        return {self.joints[c]: int(self.windings[c]) for c in which}
+
+    def _between_stops(self, known: Container[str]) -> State:
+        """The same state with the whole turns that bring angles of which no turns are known between their stops: to
+        that of several angles which is nearest to zero, and of half a turn either way to the positive one, so that
+        rounding of the pose does not decide."""
+        ranges = {} if self.selection is None else self.selection.stopped_angles
         new = [c for c in ranges if self.joints[c] not in known]
         if not new:
             return self
-        turns = np.array(self.windings)
+        windings = np.array(self.windings)
         for c, angle in zip(new, self.instant().coordinates(np.array(new))[:, 0].tolist(), strict=True):
-            lower, upper = ranges[c][0] - BEYOND, ranges[c][1] + BEYOND
-            if not lower <= angle <= upper:
-                more = math.ceil((lower - angle) / (2.0 * math.pi))
-                turns[c] += more if angle + 2.0 * math.pi * more <= upper else 0
-        return dataclasses.replace(self, windings=turns)
+            windings[c] += _turns_between(angle, *ranges[c])
+        return dataclasses.replace(self, windings=windings)
 
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""
@@ -235,6 +242,15 @@ class State(Record):
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
+
+
+def _turns_between(angle: float, lower: float, upper: float) -> int:
+    """How many whole turns bring an angle from -pi to pi between two stops [rad], no more than they must; none where no
+    number of turns does."""
+    turn = 2.0 * math.pi
+    half = 1.0 if angle <= BEYOND - math.pi else 0.0
+    least, most = np.ceil((lower - BEYOND - angle) / turn), np.floor((upper + BEYOND - angle) / turn)
+    return int(min(max(half, least), most)) if least <= most else 0
 
 
 def _acts_alike(one: Selection | None, two: Selection) -> bool:

@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -160,13 +160,21 @@ class Limit(Safety):
         return bool(fastest(run)[0 if self.what == "speed" else 1] < self.value)
 
 
+def _half_angle(value: Any) -> float:
+    """A positive angle, half a turn at most [rad]."""
+    out = positive(value)
+    if out > math.pi:
+        raise ValueError(f"is {out}, but must be pi [rad] at most, which is a whole ball")
+    return out
+
+
 class KeepOut(Safety):
     """A cone that stays clear: no other body comes within `half_angle` [rad] of the z axis of a site, nearer than
-    `length` [m].  of: "centres", mass centres count alone; or "balls", so does what lies around them, as far as the
-    shape of a body reaches."""
+    `length` [m].  Beyond a right angle it is all of a ball but the cone that opens the other way.  of: "centres", mass
+    centres count alone; or "balls", so does what lies around them, as far as the shape of a body reaches."""
 
     site: Site = checked(instance(Site))
-    half_angle: float = checked(positive)
+    half_angle: float = checked(_half_angle)
     length: float = checked(positive, default=1.0)
     of: Extent = checked(word(Extent), default="centres")
 
@@ -178,17 +186,28 @@ class KeepOut(Safety):
         places = np.array([body.position for body in fixed]).reshape(-1, 3)
         reach = self._reach(t, names)
 
-        def margins(states: Floats) -> Floats:
-            """How far outside of the cone, or beyond its end, each other body is: below zero inside (k, others)."""
+        def seen(states: Floats) -> tuple[Floats, Floats]:
+            """Every other body from the tip of the cone (k, others, 3), and the axis of that (k, 1, 3)."""
             at = np.concatenate([states[:, others, R:Q], np.tile(places, (len(states), 1, 1))], axis=1)
             placed = self._placed(states, bodies)
-            d = at - placed[:, None, :3]
-            along, far = np.einsum("koi,ki->ko", d, placed[:, 3:]), np.linalg.norm(d, axis=2)
-            across, c, s = np.sqrt(np.maximum(far**2 - along**2, 0.0)), np.cos(self.half_angle), np.sin(self.half_angle)
-            beside = np.where(along * c + across * s > 0.0, across * c - along * s, far)  # its side, or its tip
-            return np.asarray(np.maximum(beside, far - self.length) - reach)
+            return at - placed[:, None, :3], placed[:, None, 3:]
 
-        first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf))
+        def margins(states: Floats) -> Floats:
+            """How far outside of the cone each other body is: below zero inside (k, others)."""
+            d, z = seen(states)
+            along = np.einsum("koi,kzi->ko", d, z)
+            across = _lengths(d - along[..., None] * z)
+            return outside_cone(along, across, self.half_angle, self.length) - reach
+
+        def rate(states: Floats) -> Floats:
+            """How fast any other body moves at most, seen from that of the cone [m/s] (k,)."""
+            d, _ = seen(states)
+            v, turning = self._moving(states, bodies)
+            moving = states[:, others, V:OMEGA] - v
+            speeds = np.concatenate([_lengths(moving), np.repeat(_lengths(v), len(fixed), axis=1)], axis=1)
+            return np.asarray((speeds + turning * (_lengths(d) + math.hypot(*self.site.at))).max(axis=1, initial=0.0))
+
+        first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf), rate)
         if first is None:
             return None
         inside = names[int(np.argmin(margins(run.between.at(np.array([first])))[0]))]
@@ -209,11 +228,40 @@ class KeepOut(Safety):
         arm, z = (turned(own[:, Q:V], np.tile(a, (len(own), 1))) for a in (self.site.at, unit(self.site.z)))
         return np.concatenate([own[:, R:Q] + arm, z], axis=1)
 
+    def _moving(self, states: Floats, bodies: list[str]) -> tuple[Floats, Floats]:
+        """Velocity of the body of the cone in N (k, 1, 3), and how fast it turns (k, 1)."""
+        if self.site.body.name not in bodies:  # fixed
+            return np.zeros((len(states), 1, 3)), np.zeros((len(states), 1))
+        own = states[:, [bodies.index(self.site.body.name)]]
+        return own[..., V:OMEGA], _lengths(own[..., OMEGA:STATE_WIDTH])
+
+
+def _lengths(vectors: Floats) -> Floats:
+    """Of vectors (..., 3)."""
+    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
+
+
+def outside_cone(along: Floats, across: Floats, half_angle: float, length: float) -> Floats:
+    """How far points, so far from its tip along the axis and across [m], are from a cone that ends at a length [m] from
+    its tip; below zero inside: how deep."""
+    c, s = math.cos(half_angle), math.sin(half_angle)
+    nearest = np.minimum(np.maximum(along * c + across * s, 0.0), length)  # of the points on the side, from the tip
+    x, y = along - nearest * c, across - nearest * s
+    aside = np.sqrt(x * x + y * y) if half_angle < math.pi else np.inf  # a whole ball has no side
+    beyond = np.sqrt(along * along + across * across) - length
+    within = along * s - across * c >= 0.0  # the sine of what is left of the half angle
+    return np.asarray(np.where(within, np.maximum(beyond, -aside), aside))
+
 
 # --- what happens along a motion --------------------------------------------------------------------------------------
-def first_below(run: Trajectory, margin: Callable[[Floats], Floats]) -> float | None:
-    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never."""
-    t = run.between.first(margin)
+def first_below(
+    run: Trajectory, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats] | None = None
+) -> float | None:
+    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never.
+
+    rate: how fast it may change, where that is known.
+    """
+    t = run.between.first(margin, rate)
     return None if t is None else run.passing(t, lambda state: float(margin(state.instant().state[None])[0]))
 
 

@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from scipy.spatial import cKDTree
 
 import quirkpy as qp
 from quirkpy.between import fastest
 from quirkpy.explore.safety import judge, peak
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from tests.random_systems import FAMILIES, random_system
+from tests.faults.sentence import check_refused
+from tests.random_systems import FAMILIES, random_system, seeds
 
 G = 9.81
 
@@ -101,6 +103,54 @@ def test_cones_are_entered_where_they_are(carried: bool) -> None:
     assert high * math.cos(0.01) - 1.5 * math.sin(0.01) == pytest.approx(0.1, abs=1e-9)
     assert qp.KeepOut(site, half_angle=0.01, length=1.41, of="balls").first(run) is not None
     assert qp.KeepOut(site, half_angle=0.01, length=1.39, of="balls").first(run) is None
+
+
+def surface(half_angle: float, length: float, along: int = 200, around: int = 200) -> cKDTree:
+    """Points all over the surface of a cone about z with its tip in the origin: its side, where it has one, its end."""
+    turns = np.linspace(0.0, 2.0 * math.pi, around, endpoint=False)
+    far = np.linspace(0.0, length, along) if half_angle < math.pi else np.zeros(0)
+    angles = np.concatenate([np.full_like(far, half_angle), np.linspace(0.0, half_angle, along)])
+    r = np.concatenate([far, np.full(along, length)])
+    ring = np.stack([r * np.sin(angles), r * np.cos(angles)], axis=1)
+    x, z = ring[:, :1], ring[:, 1:]
+    return cKDTree(np.stack([x * np.cos(turns), x * np.sin(turns), z + 0.0 * turns], axis=2).reshape(-1, 3))
+
+
+@pytest.mark.parametrize("of", ["centres", "balls"])
+@seeds(21, 5, attack=2000)
+def test_cones_are_what_points_on_them_say(seed: int, of: qp.explore.safety.Extent) -> None:
+    """Random flights past cones narrow and wide: entered no sooner and no later than points all over a cone tell, be it
+    by its tip, its side, its end or the rim between these."""
+    rng = np.random.default_rng(seed)
+    degrees = (179, 1, 180, 120, 90, *range(10, 180, 11), rng.uniform(1.0, 180.0))[min(seed, 21)]
+    half, length = math.radians(degrees), 0.3
+    points, fine, entered = surface(half, length), 6e-3, 0
+    for _ in range(20):
+        q, p, v = rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)
+        p *= rng.uniform(0.1, 0.8) / np.linalg.norm(p)
+        turn = qp.Quaternion(*(q / np.linalg.norm(q)))
+        radius = float(rng.uniform(0.02, 0.2))
+        ball = qp.Body.sphere("ball", radius, 1.0, position=p, velocity=0.15 * v - p)
+        host = qp.Body("host", 1.0, (1.0, 1.0, 1.0), orientation=turn, fixed=True)
+        z = rng.normal(size=3)
+        eye = host.site("eye", at=rng.uniform(-0.1, 0.1, 3), z=z / np.linalg.norm(z))
+        run = qp.Multibody(ball, host).simulate(2.0)
+        found = qp.KeepOut(eye, half, length, of=of).first(run)
+        t = np.linspace(0.0, 2.0 if found is None else found.t, 600 if found is None or found.t > 0.0 else 1)
+        at, axes = eye.written_pose()
+        seen = (p + t[:, None] * ball.velocity - at) @ axes
+        inside = (np.arccos(seen[:, 2] / np.linalg.norm(seen, axis=1)) < half) & (np.linalg.norm(seen, axis=1) < length)
+        margins = np.where(inside, -1.0, 1.0) * points.query(seen)[0] - (radius if of == "balls" else 0.0)
+        assert (margins[: len(t) - (found is not None)] > -fine).all()
+        assert found is None or found.t == 0.0 or abs(margins[-1]) < fine
+        assert found is None or found.t > 0.0 or margins[-1] < fine
+        entered += found is not None
+    assert entered >= 3 or degrees < 90
+
+
+def test_a_cone_is_no_wider_than_a_ball() -> None:
+    site = qp.Body("host", fixed=True).site("eye")
+    check_refused(lambda: qp.KeepOut(site, 3.2), "KeepOut", ("half_angle is 3.2", "pi"))
 
 
 @pytest.mark.parametrize(("of", "reach"), [("centres", 0.0), ("balls", 0.1)])

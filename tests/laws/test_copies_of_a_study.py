@@ -1,0 +1,102 @@
+"""A study has one graph, whoever writes it down: whole studies turned and shifted, other axes of bodies and faces."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from tests.random_studies import SIDE, Copy, cube_turns, differences, random_copy, random_study
+from tests.random_systems import seeds
+
+#: The turns of a cube about z.
+QUARTERS = tuple(k for k, turn in enumerate(cube_turns()) if turn[2, 2] > 0.5)
+UP = (0.0, 0.0, 1.0)
+
+
+def hinged(copy: Copy) -> qp.Study:
+    """Two cubes that share an upright edge, free or hinged about it from either face, and never locked."""
+    size = (SIDE, SIDE, SIDE)
+    hub = qp.Body.box("A", size, 1.0, orientation=copy.orientation(0), fixed=True)
+    arm = qp.Body.box("B", size, 1.0, position=(SIDE, 0.0, 0.0), orientation=copy.orientation(1))
+
+    def face(k: int, body: qp.Body, name: str, z: tuple[float, float, float], accepts: str) -> qp.Sensor:
+        at = copy.own(k, [0.5 * SIDE * c for c in z])
+        site = body.site(name, at, z=copy.own(k, z), x=copy.own(k, UP))
+        return qp.Sensor(f"{body.name} {name}", site, kind=f"{body.name} {name}", accepts=(accepts,))
+
+    return qp.Study(
+        qp.Multibody(hub, arm),
+        sensors=[
+            face(0, hub, "east", (1.0, 0.0, 0.0), "B west"),
+            face(0, hub, "south", (0.0, -1.0, 0.0), "B south"),
+            face(1, arm, "west", (-1.0, 0.0, 0.0), "A east"),
+            face(1, arm, "south", (0.0, -1.0, 0.0), "A south"),
+        ],
+        options={
+            ("A east", "B west"): [qp.Free(), qp.Hinge(edge=1)],
+            ("A south", "B south"): [qp.Free(), qp.Hinge(edge=2)],
+        },
+        potentials={
+            "none": [],
+            "+x": [qp.PotentialWell("well", arm, centre=(2.0 * SIDE, 0.0, 0.0), stiffness=0.05)],
+            "-y": [qp.PotentialWell("well", arm, centre=(0.0, -2.0 * SIDE, 0.0), stiffness=0.05)],
+        },
+        always=[qp.ViscousHinges(2e-4)],
+        safety=[qp.StayTogether()],
+    )
+
+
+@cache
+def as_written() -> qp.ReconfigurationGraph:
+    graph: qp.ReconfigurationGraph = hinged(Copy()).explore(progress=False)
+    return graph
+
+
+@pytest.mark.parametrize("frames", list(itertools.product(QUARTERS, QUARTERS)))
+def test_a_hinge_takes_hold_whatever_axes_its_bodies_have(frames: tuple[int, ...]) -> None:
+    """Where one hinge closes the other takes hold, open or shut; nothing ends for want of a joint that fits."""
+    copy = Copy(frames=frames)
+    graph = hinged(copy).explore(progress=False)
+    assert {edge.kind for edge in graph.edges} == {"moved", "stayed", "rejected"}
+    assert differences(as_written(), graph, second=copy) == []
+
+
+@seeds(6, 2, attack=1000)
+def test_random_studies_of_two_have_one_graph(seed: int) -> None:
+    one, copy = random_study(seed, modules=2), random_copy(seed, 2)
+    two = random_study(seed, copy, modules=2)
+    assert differences(*(study.explore(progress=False, budget=200) for study in (one, two)), second=copy) == []
+
+
+@seeds(20, 20, attack=2000)
+def test_an_angle_begins_between_its_stops(seed: int) -> None:
+    """Of all whole turns of a joint that takes hold anew: one that its stops allow, the nearest to none, and of half a
+    turn either way the positive one."""
+    rng = np.random.default_rng(seed)
+    lower, upper = np.sort(rng.uniform(-9.0, 9.0, 2)) if seed % 2 else np.array([0.0, rng.uniform(0.1, 7.0)])
+    angle = float(rng.choice([lower, upper, rng.uniform(lower, upper), math.pi, 0.0, -math.pi]))
+    lower, upper = (None if rng.random() < 0.2 else float(bound) for bound in (lower, upper))
+    if lower is None and upper is None:
+        upper = 3.0
+    turned = angle + float(rng.choice([-1e-12, 0.0, 1e-12]))
+    body = qp.Body("body", 1.0, (1.0, 1.0, 1.0), orientation=qp.rotation(UP, turned))
+    ends = qp.GROUND.site("post", x=(1.0, 0.0, 0.0)), body.site("end", x=(1.0, 0.0, 0.0))
+    hinge = qp.Revolute("hinge", *ends)
+    stop = qp.JointStop("stop", hinge, lower=lower, upper=upper)
+    low, high = -math.inf if lower is None else lower - 1e-6, math.inf if upper is None else upper + 1e-6
+    images = [math.remainder(angle, 2.0 * math.pi) + 2.0 * math.pi * k for k in range(-4, 5)]
+    allowed = [image for image in images if low <= image <= high]
+    free = qp.Multibody(body, candidates=[hinge, stop])
+    counted = dataclasses.replace(free.initial, windings=free.initial.windings + int(rng.integers(-3, 4)))
+    for state in (None, counted):
+        begun = (free if state is None else free.at(state)).choosing(["hinge"], ["stop"]).initial
+        found = begun["hinge"].angle
+        if allowed:
+            nearest = min(allowed, key=lambda image: (round(abs(image), 6), -image))
+            assert found == pytest.approx(nearest, abs=1e-9)

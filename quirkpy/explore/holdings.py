@@ -33,7 +33,7 @@ from quirkpy.tables.merge import turned
 
 #: Open links of one node, and those of another that stand for them.
 Matching: TypeAlias = Mapping[Link, Link]
-#: Hinges are about one line, and open as far, where nothing differs by more than so many tolerances of shapes.
+#: Hinges are about one line where they differ by no more than so many tolerances of shapes.
 SAME_LINE = 2.0
 
 
@@ -153,8 +153,9 @@ class Holdings:
         return apart and all(len(set(clusters(self.study.names, joints).values())) > 1 for joints in held)
 
     def _one_hinge(self, state: State, one: Link, two: Link) -> bool:
-        """Whether two links are hinges of one body about one line, which may open as far either way.  Two boxes that
-        touch along an edge alone have two pairs of faces there, for one and the same hinge."""
+        """Whether two links are hinges of one body about one line between the same two ends of its motion: the faces of
+        either, shut, lie within how far the other opens.  There sensors meet, whichever hinge holds.  (Two boxes that
+        touch along an edge alone have two pairs of faces there, for one and the same hinge.)"""
         spans = [self._span(state, link) for link in (one, two)]
         common = set(self.study.ends(one.pair)) & set(self.study.ends(two.pair))
         if None in spans or not common:
@@ -163,12 +164,14 @@ class Holdings:
         (at, u, ways), (there, w, others) = (span for span in spans if span is not None)
         if np.linalg.norm(np.cross(u, w)) > near or np.linalg.norm(np.cross(there - at, u)) > near:
             return False
-        low, high = _seen_by(self.study.ends(one.pair), body, 1.0, ways)
-        below, above = _seen_by(self.study.ends(two.pair), body, math.copysign(1.0, float(u @ w)), others)
-        return abs(low - below) <= near and abs(high - above) <= near
+        shut, far = _seen_by(self.study.ends(one.pair), body, 1.0, ways)
+        other, away = _seen_by(self.study.ends(two.pair), body, math.copysign(1.0, float(u @ w)), others)
+        opposite = (far - shut) * (away - other) < 0.0
+        return opposite and _within(other, shut, far, near) and _within(shut, other, away, near)
 
     def _span(self, state: State, link: Link) -> tuple[Floats, Floats, tuple[float, float]] | None:
-        """Point and axis in N of a hinge, and how far the second body may turn back and on from here [rad]."""
+        """Point and axis in N of a hinge, and how far the second body may turn from here [rad]: back, until its faces
+        are shut, and on."""
         pair = self.study.pairs[link.pair]
         option = self.study.option(pair, link.option)
         if not isinstance(option, Hinge):
@@ -185,7 +188,11 @@ class Holdings:
 
 
 def _seen_by(ends: tuple[str, str], body: str, sense: float, ways: tuple[float, float]) -> tuple[float, float]:
-    """How far one of the two bodies of a hinge may turn, beside the other, about an axis of either sense."""
+    """How far one of the two bodies of a hinge may turn beside the other about an axis of either sense, back and on."""
     sign = sense if ends[1] == body else -sense
-    low, high = sorted(sign * way for way in ways)
-    return low, high
+    return sign * ways[0], sign * ways[1]
+
+
+def _within(angle: float, one: float, two: float, near: float) -> bool:
+    """Whether an angle lies between two others, or beyond them by no more than so much [rad]."""
+    return min(one, two) - near <= angle <= max(one, two) + near

@@ -177,17 +177,18 @@ def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
     node, t = graph.nodes[plan[0].source], 0.0
     cones, holdings = Cones(Symmetry(graph.study)), Holdings(graph.study)
     for edge, goal in zip(plan, goals, strict=True):
-        choice = said_here(cones, holdings, graph.nodes[edge.source], node, edge)
+        choice = said_here(cones, holdings, graph.nodes[edge.source], node, edge.selection, edge)
         leg, node = flown(graph, holdings, node, choice, edge, goal, t)
         legs.append(leg)
         t += leg.lasted
     return Replay(graph, legs)
 
 
-def said_here(cones: Cones, holdings: Holdings, known: Node, node: Node, edge: Edge) -> Choice:
-    """The selection of an edge, said of the place where the step before has ended: modules that are alike may have
-    changed places there, or stand otherwise turned.  What holds it open is what holds the node of the graph open."""
-    symmetry, choice = cones.symmetry, edge.selection
+def said_here(cones: Cones, holdings: Holdings, known: Node, node: Node, choice: Choice, what: object) -> Choice:
+    """A choice at a node of the graph, said of the place where the step before has ended: modules that are alike may
+    have changed places there, or stand otherwise turned.  What holds it open stands for what holds the node open.
+    what: is refused where that cannot be said."""
+    symmetry = cones.symmetry
     study = symmetry.study
     if node is known:
         return choice
@@ -211,7 +212,7 @@ def said_here(cones: Cones, holdings: Holdings, known: Node, node: Node, edge: E
         if [link[:2] for link in made] == study.open_pairs(node):
             return Choice(tuple((study.pairs[link.pair].name, link.option) for link in made), potential)
     raise PartError(
-        f"replay: {edge!r} cannot begin where the step before has ended: there modules stand for others that are not "
+        f"replay: {what} cannot begin where the step before has ended: there modules stand for others that are not "
         "alike to the dynamics, or of which others must stay clear; declare only such as interchangeable."
     )
 

@@ -21,6 +21,7 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, pulled_to
+from quirkpy.frames import time_watched
 from quirkpy.views import window
 from quirkpy.views.film import Film, film_of, rgb_of, still_of
 from quirkpy.views.player import Player, top
@@ -82,10 +83,12 @@ def test_a_replay_has_each_hinge_in_its_time() -> None:
     flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n0")])
     film = film_of(flown, 20.0, False)
     first, second = np.isfinite(film.axles[:, :, 0, 0]).T
-    half = film.times < flown.legs[1].t
+    half = film.times < time_watched(np.array(flown.legs[1].t), flown.waits)
     assert first[half].all()
     assert not first[~half].any()
-    np.testing.assert_array_equal(second, ~first)
+    np.testing.assert_array_equal(second[:-1], ~first[:-1])
+    assert not second[-1]  # at rest, its faces are locked
+    assert film.times[-1] == pytest.approx(flown.t[-1] - flown.waiting)
     assert film.marks.shape[1] == 4
 
 
@@ -106,7 +109,9 @@ def test_a_plan_is_flown_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     graph.study.system.show(patience=5.0)
     (film, options), (still, others) = shown
     assert (film.speed, options, others) == (10.0, (True, 8080, 60.0, False), (True, None, 5.0, True))
-    assert film.times[-1] == pytest.approx(88.4756, abs=1e-4)
+    (move,) = graph.plan("n0", "n1")
+    assert move.duration == pytest.approx(88.4756, abs=1e-4)
+    assert film.times[-1] == pytest.approx(move.moving, rel=1e-6)  # without the waiting on the ridge
     assert still.times.tolist() == [0.0]
 
 
@@ -136,7 +141,7 @@ def test_what_does_not_exist_is_hidden(fake: Any) -> None:
     flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n0")])
     player = Player(fake, film_of(flown, 20.0, True), clock=lambda: 0.0)
     seen = [[axle.visible for axle in player.axles]]
-    player.moved_to(fake.slider(value=flown.legs[1].t + 10.0))
+    player.moved_to(fake.slider(value=float(time_watched(np.array(flown.legs[1].t), flown.waits)) + 10.0))
     seen.append([axle.visible for axle in player.axles])
     assert seen == [[True, False], [False, True]]
     assert all(mark.visible for mark in player.marks)

@@ -91,9 +91,10 @@ def test_a_step_that_only_lets_go_is_flown() -> None:
 
 
 def some(graph: ReconfigurationGraph, seed: int) -> list[tuple[str, str]]:
-    """Pairs of nodes, the first of which is reached from the start."""
-    rng, keys = np.random.default_rng(seed), ["n0", *graph.reachable("n0")]
-    return [tuple(map(str, rng.choice(keys, 2, replace=False))) for _ in range(SOME)]  # type: ignore[misc]
+    """Pairs of nodes, of which the first leads to the second."""
+    rng, ways = np.random.default_rng(seed), {key: graph.reachable(key) for key in graph.nodes}
+    starts = rng.choice([key for key, goals in ways.items() if goals], SOME)
+    return [(str(start), str(rng.choice(ways[start]))) for start in starts]
 
 
 @pytest.mark.slow
@@ -101,16 +102,16 @@ def some(graph: ReconfigurationGraph, seed: int) -> list[tuple[str, str]]:
 def test_a_hundred_plans_of_the_mission_are_flown() -> None:
     """All selections, as far as the demo goes; and to the end, one hinge at a time."""
     graph = imaging_mission.study.explore(budget=350, towards=imaging_mission.study.count, progress=False)
-    assert fly(graph, some(graph, 16)) > 0.2 * SOME
+    assert fly(graph, some(graph, 16)) == SOME
     whole = part_of(CASES["whole, C4"]).explore(progress=False)
-    assert fly(whole, some(whole, 16)) > 0.9 * SOME
+    assert fly(whole, some(whole, 16)) == SOME
 
 
 @pytest.mark.slow
 @pytest.mark.attack
 def test_a_hundred_plans_of_the_mission_in_orbit_are_flown() -> None:
     graph = imaging_in_orbit.study.explore(budget=imaging_in_orbit.FIRST, progress=False)
-    assert fly(graph, some(graph, 16)) > 0.2 * SOME
+    assert fly(graph, some(graph, 16)) == SOME
 
 
 @pytest.mark.parametrize("cost", ["time", "switches"])

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quirkpy.parts.files import check_writable, ending_of
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def failed(asked: argparse.Namespace, sentence: str) -> int:
     """Say why, on one line; the exit code."""
-    line = " ".join(sentence.split())
+    line = " ".join(sentence.split()).removeprefix(f"{asked.name}: ")
     print(f"quirkpy {asked.name}: {line}", file=sys.stderr)
     if asked.json:
         print(json.dumps({"error": line}))
@@ -114,7 +115,8 @@ def _count(word: str) -> int:
 # --- commands ---------------------------------------------------------------------------------------------------------
 def explore(asked: argparse.Namespace) -> Answer:
     """`quirkpy explore study.py`"""
-    study, journal = _study_of(module_of(asked.study), asked.study), asked.out or Path(asked.study.stem + ".db")
+    journal = check_writable(asked.out or asked.study.stem + ".db", "explore")
+    study = _study_of(module_of(asked.study), asked.study)
     graph = study.explore(journal, workers=asked.workers, budget=asked.budget)
     return Answer(f"{graph.report()}\n\nThe journal is {str(journal)!r}.", summary(graph) | {"journal": str(journal)})
 
@@ -129,6 +131,14 @@ def summary(graph: ReconfigurationGraph) -> dict[str, Any]:
 
 def report(asked: argparse.Namespace) -> Answer:
     """`quirkpy report pair.db`"""
+    from quirkpy.explore.graph import ENDINGS
+    from quirkpy.views import report as page
+
+    for path in asked.out:  # all of them, before the first is written
+        if path.suffix == ".html":
+            page.check(path, asked.side)
+        else:
+            check_writable(ending_of(path, "report", (".html", *ENDINGS)), "report")
     graph = _graph_of(asked)
     for path in asked.out:
         graph.report(path, side=asked.side) if path.suffix == ".html" else graph.save(path)
@@ -164,6 +174,12 @@ def plan(asked: argparse.Namespace) -> Answer:
 
 def simulate(asked: argparse.Namespace) -> Answer:
     """`quirkpy simulate file.py`"""
+    if asked.out is not None:
+        check_writable(asked.out, "simulate")
+    if asked.report is not None:
+        from quirkpy.views import report as page
+
+        page.check(asked.report)
     module = module_of(asked.file)
     if hasattr(module, "system"):
         run = _system_of(module, asked.file).simulate(asked.duration)

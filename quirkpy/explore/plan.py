@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from quirkpy.explore.choices import Choice
 from quirkpy.parts.checks import shown
+from quirkpy.parts.files import ending_of, write_text
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -258,13 +259,9 @@ class FlightTable:
 
     def save(self, path: Any) -> None:
         """Write the table: .json, .csv, or .h for a program in C."""
-        import pathlib
-
-        place = pathlib.Path(path)
         writers = {".json": self.json, ".csv": self.csv, ".h": self.header}
-        if place.suffix not in writers:
-            raise PartError(f"save: {place.name!r} ends in none of {', '.join(writers)}, which say what to write.")
-        place.write_text(writers[place.suffix](), encoding="utf-8")
+        place = ending_of(path, "save", tuple(writers))
+        write_text(place, writers[place.suffix](), "save")
 
     def json(self) -> str:
         """The table as JSON."""

@@ -10,25 +10,23 @@ import dataclasses
 import enum
 import json
 import math
-import os
 import zipfile
 import zlib
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import STATE_WIDTH
 from quirkpy.multibody import Multibody
+from quirkpy.parts.files import FilePath, path_of, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings
 from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
-
-FilePath: TypeAlias = str | os.PathLike[str]
 
 #: Rises when files change so that an older reader would misread them.
 SCHEMA = 1
@@ -45,17 +43,14 @@ def save(run: Trajectory, path: FilePath) -> None:
     """Write a run, under exactly the given name; functions of t are refused."""
     arrays: dict[str, Any] = {}
     text = Writer({Trajectory: partial(_write_run, arrays)}).document(run)
-    try:
-        with open(path, "wb") as file:
-            np.savez(file, schema=np.array(SCHEMA), document=np.array(text), **arrays)
-    except OSError as error:
-        raise PartError(f"save: {os.fspath(path)!r} cannot be written: {error.strerror}.") from error
+    with replacing(path, "save") as file:
+        np.savez(file, schema=np.array(SCHEMA), document=np.array(text), **arrays)
 
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     """The run that `save` wrote; see `from_json` for `modules`."""
-    name = os.fspath(path)
-    arrays = _read_archive(path)
+    name = str(path_of(path, "load"))
+    arrays = _read_archive(name)
     extra: dict[str, Any] = {key: partial(_record, cls) for key, cls in RECORDS.items()}
     extra |= {"Stop": lambda fields: Stop[fields["name"]], "float": lambda fields: float(fields["value"])}
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
@@ -102,11 +97,10 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-def _read_archive(path: FilePath) -> dict[str, Any]:
+def _read_archive(name: str) -> dict[str, Any]:
     """All arrays of a file that `save` wrote, in a schema that this version reads."""
-    name = os.fspath(path)
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+        with open(name, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
         schema = int(arrays["schema"])
         json.loads(str(arrays["document"]))

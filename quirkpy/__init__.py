@@ -59,7 +59,7 @@ from quirkpy.parts.joints import (
 from quirkpy.parts.law import CompiledForce
 from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
-from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.part import Part, PartError, PartWarning, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.primitives import (
     CoincidentPoints,
@@ -156,6 +156,7 @@ __all__ = [
     "ParallelAxes",
     "Part",
     "PartError",
+    "PartWarning",
     "Perpendicular",
     "PerpendicularAxes",
     "PlaceMotion",

@@ -24,6 +24,9 @@ UNIT_TOLERANCE = 1e-6
 #: A squared length this near to one is one, but for rounding.
 ROUNDING = 4.0 * float(np.finfo(float).eps)
 
+#: As many characters of what is no rotation are shown.
+LONGEST = 100
+
 #: No rotation.
 IDENTITY = Quaternion(1.0, 0.0, 0.0, 0.0)
 
@@ -59,10 +62,11 @@ def unit_quaternion(value: Any) -> Any:
         x, y, z, w = (float(c) for c in value.as_quat())
     elif isinstance(value, Quaternion):
         w, x, y, z = value.w, value.x, value.y, value.z
-    elif np.ndim(value) == 1 and len(value) == 4:
+    elif isinstance(value, Sequence | np.ndarray) and len(value) == 4 and all(map(np.isscalar, value)):
         raise TypeError(BARE_ARRAY)
     else:
         line = " ".join(repr(value).split())
+        line = line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
         raise TypeError(f"is {line}, but must be qp.rotation(axis, angle), one scipy Rotation or a numpy-quaternion")
     square = w * w + x * x + y * y + z * z
     if not abs(square - 1.0) <= 2.0 * UNIT_TOLERANCE:

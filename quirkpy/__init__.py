@@ -3,6 +3,7 @@
 from quirkpy.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
+from quirkpy.doubt import PartWarning, deg
 from quirkpy.equation import Matrices
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.chances import Robustness, Spread
@@ -59,7 +60,7 @@ from quirkpy.parts.joints import (
 from quirkpy.parts.law import CompiledForce
 from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
-from quirkpy.parts.part import Part, PartError, PartWarning, checked
+from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.primitives import (
     CoincidentPoints,
@@ -214,6 +215,7 @@ __all__ = [
     "__version__",
     "checked",
     "continue_equilibrium",
+    "deg",
     "from_json",
     "rotation",
     "to_json",

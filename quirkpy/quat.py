@@ -15,6 +15,8 @@ import quaternion as numpy_quaternion
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from quirkpy.doubt import doubt_degrees
+
 Quaternion: Any = numpy_quaternion.quaternion
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -37,7 +39,7 @@ BARE_ARRAY = (
 
 
 def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
-    """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed."""
+    """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed; degrees are `angle * qp.deg`."""
     direction = np.asarray(axis, dtype=float)
     if direction.shape != (3,):
         raise ValueError(f"rotation: axis has shape {direction.shape}, but must be three numbers.")
@@ -46,6 +48,7 @@ def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
         raise ValueError(
             f"rotation: axis {tuple(direction.tolist())} must be finite and not zero, and angle {angle} finite."
         )
+    doubt_degrees("rotation: angle", angle)
     x, y, z = (direction / largest).tolist()  # first: its square may be out of range
     s = math.sin(0.5 * angle) / math.hypot(x, y, z)
     return Quaternion(math.cos(0.5 * angle), s * x, s * y, s * z)

@@ -17,6 +17,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
+from quirkpy.doubt import warn
 from quirkpy.explore.choices import Carried, Count, Exploring, Reduction
 from quirkpy.explore.graph import SHORT, Edge, Kind, Node, ReconfigurationGraph
 from quirkpy.explore.journal import UNREADABLE, Journal
@@ -39,7 +40,7 @@ from quirkpy.explore.workers import (
 )
 from quirkpy.parts.checks import shown
 from quirkpy.parts.files import path_of
-from quirkpy.parts.part import PartError, warn
+from quirkpy.parts.part import PartError
 
 #: Tasks that are under way for each worker, so that none waits.
 AHEAD = 3

@@ -15,12 +15,13 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
+from quirkpy.doubt import HOUSE
 from quirkpy.explore.chances import Robustness
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.records import Record, Told, check_outcome, check_reached
 from quirkpy.explore.ways import Entered, Way
 from quirkpy.parts.files import path_of
-from quirkpy.parts.part import HOUSE, PartError
+from quirkpy.parts.part import PartError
 
 #: One zero for all outcomes: most figures of most of them are none.
 ZERO = 0.0

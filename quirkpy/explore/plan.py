@@ -243,6 +243,10 @@ def without(graph: ReconfigurationGraph, *lost: str) -> list[Any]:
     return [edge for edge in graph.edges if stays(edge)]
 
 
+#: With these a spreadsheet begins a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
 # --- the table that flies ---------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class FlightTable:
@@ -283,7 +287,7 @@ class FlightTable:
         """The table as a C header: selections are written once, nodes are their numbers."""
         chosen = list(dict.fromkeys(choice for _, choice, _ in self.rows))
         guard = "QUIRKPY_TABLE_" + re.sub(r"\W", "_", self.goal).upper()
-        selections = [f"    {json.dumps(choice.key)}," for choice in chosen]
+        selections = [f"    {c_string(choice.key)}," for choice in chosen]
         rows = [
             f"    {{{_number(key)}, {chosen.index(choice)}, {_number(target)}}}," for key, choice, target in self.rows
         ]
@@ -298,7 +302,17 @@ class FlightTable:
 
 
 def _quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\n]', cell) else cell
+    """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe before it."""
+    cell = "'" + cell if cell.startswith(FORMULA) else cell
+    return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\r\n]', cell) else cell
+
+
+def c_string(text: str) -> str:
+    """A text as a string of C: its bytes in UTF-8, of which those that C might read otherwise stand as three octal
+    digits: after fewer, and after hexadecimal ones, what follows could be taken for more of them."""
+    plain = (chr(b) if chr(b).isascii() and chr(b) not in '"\\?' and b >= 32 and b != 127 else f"\\{b:03o}"
+             for b in text.encode("utf-8", "surrogatepass"))  # fmt: skip
+    return '"' + "".join(plain) + '"'
 
 
 def _number(key: str) -> int:

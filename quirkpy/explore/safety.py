@@ -17,7 +17,7 @@ from quirkpy.kernels.solids import REACH
 from quirkpy.moments import highest, summits
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Site
-from quirkpy.parts.checks import Floats, instance, not_negative, optional, positive, word
+from quirkpy.parts.checks import Floats, angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
 from quirkpy.simulate import knots_of
@@ -166,7 +166,7 @@ class KeepOut(Safety):
     shape of a body reaches."""
 
     site: Site = checked(instance(Site))
-    half_angle: float = checked(positive)
+    half_angle: float = checked(angle_up_to(math.pi, "pi"))
     length: float = checked(positive, default=1.0)
     of: Extent = checked(word(Extent), default="centres")
 

@@ -11,8 +11,6 @@ hashing, pickling, readable printing and the JSON round trip follow.
 from __future__ import annotations
 
 import dataclasses
-import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, dataclass_transform
 
@@ -22,8 +20,6 @@ from quirkpy.parts.checks import steady
 
 #: As many characters of a tuple are shown where a part is printed.
 LONGEST = 100
-#: The package, whose own lines nobody is warned at.
-HOUSE = __name__.partition(".")[0]
 
 
 class PartError(ValueError):
@@ -34,18 +30,6 @@ def sentence_of(error: BaseException) -> str:
     """What an error says, on one line that a sentence can go on with."""
     line = " ".join(str(error).split()).rstrip(".")
     return (line if len(line) <= 200 else line[:197] + "...").rstrip(".") or type(error).__name__
-
-
-class PartWarning(UserWarning):
-    """What is likely a mistake, or was found damaged: one sentence that names it and the way out."""
-
-
-def warn(sentence: str) -> None:
-    """Warn of something, at the line outside this package that has led to it."""
-    depth, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == HOUSE:
-        frame, depth = frame.f_back, depth + 1
-    warnings.warn(sentence, PartWarning, stacklevel=depth)
 
 
 def checked(

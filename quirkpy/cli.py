@@ -10,13 +10,18 @@ import argparse
 import ast
 import contextlib
 import importlib
+import io
 import json
+import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quirkpy.doubt import PartWarning
 from quirkpy.parts.files import check_writable, ending_of
 from quirkpy.parts.part import PartError
 
@@ -35,30 +40,54 @@ class Answer(NamedTuple):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the words of a command line say; return its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # letters that a terminal does not have stand as their numbers
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
+    with warnings.catch_warnings():
+        warnings.showwarning = partial(warned, asked, warnings.showwarning)
+        try:
+            answer: Answer = asked.command(asked)
+        except KeyboardInterrupt:
+            if asked.debug:
+                raise
+            return failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
+        except Exception as error:
+            if asked.debug:
+                raise
+            ours = isinstance(error, (PartError, OSError))
+            return failed(asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)")
+    return said(asked, json.dumps(answer.data, indent=1) if asked.json else answer.text)
+
+
+def said(asked: argparse.Namespace, text: str) -> int:
+    """Answer; the exit code, which is 0 where the reader has seen enough."""
     try:
-        answer: Answer = asked.command(asked)
-    except KeyboardInterrupt:
-        if asked.debug:
-            raise
-        return failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
-    except Exception as error:
-        if asked.debug:
-            raise
-        ours = isinstance(error, (PartError, OSError))
-        return failed(asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)")
-    with contextlib.suppress(BrokenPipeError):  # the reader has seen enough
-        print(json.dumps(answer.data, indent=1) if asked.json else answer.text, flush=True)
+        print(text, flush=True)
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # what is left in the stream would fail again as Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            return failed(asked, f"the answer cannot be written: {error.strerror}.")
     return 0
 
 
 def failed(asked: argparse.Namespace, sentence: str) -> int:
     """Say why, on one line; the exit code."""
     line = " ".join(sentence.split()).removeprefix(f"{asked.name}: ")
-    print(f"quirkpy {asked.name}: {line}", file=sys.stderr)
-    if asked.json:
-        print(json.dumps({"error": line}))
+    with contextlib.suppress(OSError):  # there is nobody left to be told
+        print(f"quirkpy {asked.name}: {line}", file=sys.stderr)
+        if asked.json:
+            print(json.dumps({"error": line}), flush=True)
     return 1
+
+
+def warned(asked: argparse.Namespace, otherwise: Callable[..., None], message: Warning | str, *rest: Any) -> None:
+    """Say a warning of ours on one line; those of others as they come."""
+    if isinstance(message, PartWarning):
+        print(f"quirkpy {asked.name}: {message}", file=sys.stderr)
+    else:
+        otherwise(message, *rest)
 
 
 def parser() -> argparse.ArgumentParser:

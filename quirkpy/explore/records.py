@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -83,7 +83,6 @@ NODE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@cache
 def fits(hint: Any) -> Callable[[Any], bool]:
     """Whether a value is of a type: of texts, numbers, lists and tuples (which may be lists), and unions of them."""
     kind, inner = get_origin(hint), get_args(hint)
@@ -94,8 +93,8 @@ def fits(hint: Any) -> Callable[[Any], bool]:
     if kind is Literal:
         return lambda value: value.__hash__ is not None and value in inner
     if kind in (Union, UnionType):
-        options = [fits(one) for one in inner]
-        return lambda value: any(option(value) for option in options)
+        none, options = NoneType in inner, [fits(one) for one in inner if one is not NoneType]
+        return lambda value: none if value is None else any(option(value) for option in options)
     if kind is list or (kind is tuple and inner[-1] is ...):
         each = fits(inner[0])
         return lambda value: isinstance(value, list | tuple) and all(map(each, value))
@@ -109,28 +108,30 @@ def fits(hint: Any) -> Callable[[Any], bool]:
     return lambda _: True
 
 
-def check_fields(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse fields that are missing, unknown or of another type."""
-    wrong = sorted(values.keys() ^ hints.keys())
-    wrong += [name for name, hint in hints.items() if name in values and not fits(hint)(values[name])]
-    if wrong:
-        raise TypeError(f"its {wrong[0]} is none")
-
-
 def check_outcome(outcome: Outcome) -> None:
     """Refuse what only looks like an outcome."""
-    check_fields(outcome._asdict(), outcome_hints())
+    for name, check, value in zip(Outcome._fields, outcome_checks(), outcome, strict=True):
+        if not check(value):
+            raise TypeError(f"its {name} is none")
 
 
 @cache
-def outcome_hints() -> dict[str, Any]:
-    """The types of the fields of an outcome."""
-    return get_type_hints(Outcome)
+def outcome_checks() -> tuple[Callable[[Any], bool], ...]:
+    """A check of each field of an outcome."""
+    hints = get_type_hints(Outcome)
+    return tuple(fits(hints[name]) for name in Outcome._fields)
+
+
+NODE_CHECKS = {name: fits(hint) for name, hint in NODE.items()}
 
 
 def check_reached(node: Any) -> None:
     """Refuse what only looks like the record of a node."""
-    check_fields(node, NODE)
+    if node.keys() != NODE_CHECKS.keys():
+        raise TypeError("its fields are others")
+    for name, check in NODE_CHECKS.items():
+        if not check(node[name]):
+            raise TypeError(f"its {name} is none")
     if len(node["r"]) != len(node["q"]) or not all(map(math.isfinite, (x for row in node["r"] for x in row))):
         raise ValueError("its places are none")
     if any(abs(math.hypot(*row) - 1.0) > 1e-6 for row in node["q"]):

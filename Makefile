@@ -7,7 +7,7 @@ PY := $(VENV)/bin/python
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check attack bench docs clean
+.PHONY: help run test check attack fuzz bench docs clean
 unexport PYTHONWARNINGS PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 help:  ## Say what there is to make
@@ -35,6 +35,9 @@ check: $(VENV)/dev.stamp  ## Check style, types, imports and the fast tests, wit
 
 attack: $(VENV)/dev.stamp  ## Try the laws at length: many more random systems, studies and plans (hours)
 	@QUIRKPY_ATTACK=1 $(PY) -m pytest -q -n auto --dist loadgroup -m attack
+
+fuzz: $(VENV)/dev.stamp  ## Feed all readers a million damaged files each (hours)
+	@QUIRKPY_FUZZ=1 $(PY) -m pytest -q -n auto --dist loadgroup -m fuzz
 
 bench: $(VENV)/package.stamp  ## Measure the speed, beside other programs where they can be installed
 	@$(bench_install)

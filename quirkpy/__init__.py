@@ -3,6 +3,7 @@
 from quirkpy.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
+from quirkpy.doubt import PartWarning, deg
 from quirkpy.equation import Matrices
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.chances import Robustness, Spread
@@ -156,6 +157,7 @@ __all__ = [
     "ParallelAxes",
     "Part",
     "PartError",
+    "PartWarning",
     "Perpendicular",
     "PerpendicularAxes",
     "PlaceMotion",
@@ -213,6 +215,7 @@ __all__ = [
     "__version__",
     "checked",
     "continue_equilibrium",
+    "deg",
     "from_json",
     "rotation",
     "to_json",

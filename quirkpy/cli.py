@@ -10,13 +10,19 @@ import argparse
 import ast
 import contextlib
 import importlib
+import io
 import json
+import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quirkpy.doubt import PartWarning
+from quirkpy.parts.files import check_writable, ending_of
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -34,30 +40,54 @@ class Answer(NamedTuple):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the words of a command line say; return its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # letters that a terminal does not have stand as their numbers
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
+    with warnings.catch_warnings():
+        warnings.showwarning = partial(warned, asked, warnings.showwarning)
+        try:
+            answer: Answer = asked.command(asked)
+        except KeyboardInterrupt:
+            if asked.debug:
+                raise
+            return failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
+        except Exception as error:
+            if asked.debug:
+                raise
+            ours = isinstance(error, (PartError, OSError))
+            return failed(asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)")
+    return said(asked, json.dumps(answer.data, indent=1) if asked.json else answer.text)
+
+
+def said(asked: argparse.Namespace, text: str) -> int:
+    """Answer; the exit code, which is 0 where the reader has seen enough."""
     try:
-        answer: Answer = asked.command(asked)
-    except KeyboardInterrupt:
-        if asked.debug:
-            raise
-        return failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
-    except Exception as error:
-        if asked.debug:
-            raise
-        ours = isinstance(error, (PartError, OSError))
-        return failed(asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)")
-    with contextlib.suppress(BrokenPipeError):  # the reader has seen enough
-        print(json.dumps(answer.data, indent=1) if asked.json else answer.text, flush=True)
+        print(text, flush=True)
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # what is left in the stream would fail again as Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            return failed(asked, f"the answer cannot be written: {error.strerror}.")
     return 0
 
 
 def failed(asked: argparse.Namespace, sentence: str) -> int:
     """Say why, on one line; the exit code."""
-    line = " ".join(sentence.split())
-    print(f"quirkpy {asked.name}: {line}", file=sys.stderr)
-    if asked.json:
-        print(json.dumps({"error": line}))
+    line = " ".join(sentence.split()).removeprefix(f"{asked.name}: ")
+    with contextlib.suppress(OSError):  # there is nobody left to be told
+        print(f"quirkpy {asked.name}: {line}", file=sys.stderr)
+        if asked.json:
+            print(json.dumps({"error": line}), flush=True)
     return 1
+
+
+def warned(asked: argparse.Namespace, otherwise: Callable[..., None], message: Warning | str, *rest: Any) -> None:
+    """Say a warning of ours on one line; those of others as they come."""
+    if isinstance(message, PartWarning):
+        print(f"quirkpy {asked.name}: {message}", file=sys.stderr)
+    else:
+        otherwise(message, *rest)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -114,7 +144,8 @@ def _count(word: str) -> int:
 # --- commands ---------------------------------------------------------------------------------------------------------
 def explore(asked: argparse.Namespace) -> Answer:
     """`quirkpy explore study.py`"""
-    study, journal = _study_of(module_of(asked.study), asked.study), asked.out or Path(asked.study.stem + ".db")
+    journal = check_writable(asked.out or asked.study.stem + ".db", "explore")
+    study = _study_of(module_of(asked.study), asked.study)
     graph = study.explore(journal, workers=asked.workers, budget=asked.budget)
     return Answer(f"{graph.report()}\n\nThe journal is {str(journal)!r}.", summary(graph) | {"journal": str(journal)})
 
@@ -129,6 +160,14 @@ def summary(graph: ReconfigurationGraph) -> dict[str, Any]:
 
 def report(asked: argparse.Namespace) -> Answer:
     """`quirkpy report pair.db`"""
+    from quirkpy.explore.graph import ENDINGS
+    from quirkpy.views import report as page
+
+    for path in asked.out:  # all of them, before the first is written
+        if path.suffix == ".html":
+            page.check(path, asked.side)
+        else:
+            check_writable(ending_of(path, "report", (".html", *ENDINGS)), "report")
     graph = _graph_of(asked)
     for path in asked.out:
         graph.report(path, side=asked.side) if path.suffix == ".html" else graph.save(path)
@@ -164,6 +203,12 @@ def plan(asked: argparse.Namespace) -> Answer:
 
 def simulate(asked: argparse.Namespace) -> Answer:
     """`quirkpy simulate file.py`"""
+    if asked.out is not None:
+        check_writable(asked.out, "simulate")
+    if asked.report is not None:
+        from quirkpy.views import report as page
+
+        page.check(asked.report)
     module = module_of(asked.file)
     if hasattr(module, "system"):
         run = _system_of(module, asked.file).simulate(asked.duration)

@@ -64,6 +64,8 @@ class Multibody:
         listed = tuple(p for p in parts if not (isinstance(p, Body) and p == GROUND))
         later = tuple(candidates)
         check_parts(listed, later)
+        if start is not None:
+            start.check_turns()
         vars(self).update(parts=listed, candidates=later, _start=start)
         at = self._instant(None)
         check_meeting(at)
@@ -130,6 +132,7 @@ class Multibody:
                 f"at: the state has the bodies {', '.join(state.bodies)}, the system moves {', '.join(self.bodies)}; "
                 "give a state of this system."
             )
+        state.check_turns()
         return self._starting(state)
 
     def _starting(self, state: State) -> Multibody:

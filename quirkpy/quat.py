@@ -15,6 +15,8 @@ import quaternion as numpy_quaternion
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from quirkpy.doubt import doubt_degrees
+
 Quaternion: Any = numpy_quaternion.quaternion
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -23,6 +25,9 @@ UNIT_TOLERANCE = 1e-6
 
 #: A squared length this near to one is one, but for rounding.
 ROUNDING = 4.0 * float(np.finfo(float).eps)
+
+#: As many characters of what is no rotation are shown.
+LONGEST = 100
 
 #: No rotation.
 IDENTITY = Quaternion(1.0, 0.0, 0.0, 0.0)
@@ -34,7 +39,7 @@ BARE_ARRAY = (
 
 
 def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
-    """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed."""
+    """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed; degrees are `angle * qp.deg`."""
     direction = np.asarray(axis, dtype=float)
     if direction.shape != (3,):
         raise ValueError(f"rotation: axis has shape {direction.shape}, but must be three numbers.")
@@ -43,6 +48,7 @@ def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
         raise ValueError(
             f"rotation: axis {tuple(direction.tolist())} must be finite and not zero, and angle {angle} finite."
         )
+    doubt_degrees("rotation: angle", angle)
     x, y, z = (direction / largest).tolist()  # first: its square may be out of range
     s = math.sin(0.5 * angle) / math.hypot(x, y, z)
     return Quaternion(math.cos(0.5 * angle), s * x, s * y, s * z)
@@ -59,10 +65,11 @@ def unit_quaternion(value: Any) -> Any:
         x, y, z, w = (float(c) for c in value.as_quat())
     elif isinstance(value, Quaternion):
         w, x, y, z = value.w, value.x, value.y, value.z
-    elif np.ndim(value) == 1 and len(value) == 4:
+    elif isinstance(value, Sequence | np.ndarray) and len(value) == 4 and all(map(np.isscalar, value)):
         raise TypeError(BARE_ARRAY)
     else:
         line = " ".join(repr(value).split())
+        line = line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
         raise TypeError(f"is {line}, but must be qp.rotation(axis, angle), one scipy Rotation or a numpy-quaternion")
     square = w * w + x * x + y * y + z * z
     if not abs(square - 1.0) <= 2.0 * UNIT_TOLERANCE:

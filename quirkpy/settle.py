@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -18,9 +19,10 @@ from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import Polished, polish, rests, size_of
 from quirkpy.resting import Watcher, calm_from
-from quirkpy.simulate import Settings, check_settings
+from quirkpy.simulate import Settings, StiffMethod, check_settings
 from quirkpy.singular import stands
 from quirkpy.state import State
+from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 from quirkpy.wells import unpressed
 from quirkpy.whole import Whole
@@ -35,6 +37,9 @@ UNMOVED = 1e-6
 #: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this share of the square.
 #: What loops put back to within this share of the way has not moved.
 TRIED, SHUT, BACK = 1e-3, 1e-2, 0.1
+#: A motion is stiff where rates of decay differ by such a factor, and steps are on average so long, in times of decay
+#: of the fastest, that they would be longer but for that.
+STIFF, BOUND_STEPS = 1e3, 0.5
 
 
 def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
@@ -156,4 +161,27 @@ def run_to_rest(system: Multibody, whole: Whole, rule: Rule, saddles: int = 0) -
     reason = watcher.never
     if reason is None:
         reason = f"{run.stop} before it came to rest; its speeds were down to {watcher.share:.2g} of the fastest"
-    return Equilibrium(run.final, "never settles", reason, run=run)
+    return Equilibrium(run.final, "never settles", reason + stiffness(system, run, rule.settings.method), run=run)
+
+
+def stiffness(system: Multibody, run: Trajectory, method: str) -> str:
+    """What to add to why a run has not settled, where its steps were bound to a motion that dies out long before the
+    slowest does: the way out.  Nothing where it is not so."""
+    if method in get_args(StiffMethod) or len(run.t) < 2:
+        return ""
+    s = run.final
+    still = dataclasses.replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
+    try:
+        around = Vicinity(system.clusters, still)
+        K, D, f = around.stiffness.values, around.damping.values, around.freedoms
+        rates = -np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]])).real
+    except (PartError, np.linalg.LinAlgError):  # as where branches of motion meet
+        return ""
+    fast, slow = rates.max(initial=0.0), rates[rates > 0.0].min(initial=math.inf)
+    bound = fast * (run.t[-1] - run.t[0]) >= BOUND_STEPS * run.counts.steps
+    if not (bound and fast > STIFF * slow):
+        return ""
+    return (
+        f"; it is stiff: one motion dies out in {1.0 / fast:.2g} s, which bounds the steps of {method!r}, another in "
+        f"{1.0 / slow:.2g} s; give method='radau' or 'bdf', or ask equilibria()"
+    )

@@ -94,6 +94,34 @@ class State(Record):
     held: tuple[str, ...] = ()  # stops that hold their joints
     merged: Floats | None = None  # rows of the clusters with which a run ended here; None: to be found out
 
+    def __post_init__(self) -> None:
+        """Refuse what no run could begin or end in, wherever it comes from: a file, or a number that is none."""
+        super().__post_init__()
+        n, turns = len(self.bodies), len(self.joints)
+        arrays = (self.r, (n, 3)), (self.q, (n, 4)), (self.v, (n, 3)), (self.omega, (n, 3)), (self.windings, (turns,))
+        for (given, shape), name in zip(arrays, ("r", "q", "v", "omega", "windings"), strict=True):
+            if given.shape != shape:
+                raise PartError(f"State: {name} has shape {given.shape}, but must have shape {shape}.")
+            if given.dtype not in (np.float64, np.int64):
+                raise PartError(f"State: {name} is made of {given.dtype}, but must be made of float64.")
+        if not math.isfinite(self.t):
+            raise PartError(f"State: t is {self.t}, but must be finite.")
+        with np.errstate(all="ignore"):
+            total = self.r.sum() + self.q.sum() + self.v.sum() + self.omega.sum()
+        if not math.isfinite(total):  # which their sum may be though none of them is
+            for given, name in ((self.r, "r"), (self.q, "q"), (self.v, "v"), (self.omega, "omega")):
+                wrong = np.flatnonzero(~np.isfinite(given).all(axis=1))
+                if len(wrong):
+                    body, row = self.bodies[wrong[0]], tuple(given[wrong[0]].tolist())
+                    raise PartError(f"State: {name} of body {body!r} is {row}, but every number must be finite.")
+
+    def check_turns(self) -> None:
+        """Refuse orientations that are no rotations."""
+        for body, square in zip(self.bodies, (self.q * self.q).sum(axis=1).tolist(), strict=True):
+            if not abs(square - 1.0) <= 2.0 * quat.UNIT_TOLERANCE:
+                long = math.sqrt(square)
+                raise PartError(f"State: q of body {body!r} has length {long:.9g}, but must be a unit quaternion.")
+
     @classmethod
     def written(cls, selection: Selection) -> State:
         """The poses and velocities with which the bodies were written, at t = 0."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,11 +17,12 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
+from quirkpy.doubt import warn
 from quirkpy.explore.choices import Carried, Count, Exploring, Reduction
-from quirkpy.explore.graph import Edge, Kind, Node, ReconfigurationGraph
-from quirkpy.explore.journal import Journal
+from quirkpy.explore.graph import SHORT, Edge, Kind, Node, ReconfigurationGraph
+from quirkpy.explore.journal import UNREADABLE, Journal
 from quirkpy.explore.known import Known
-from quirkpy.explore.records import Record
+from quirkpy.explore.records import Record, Unfinished, check_reached, stop_short
 from quirkpy.explore.reductions import Reductions, Ticket, asked_for
 from quirkpy.explore.runner import start_record
 from quirkpy.explore.study import Study
@@ -38,12 +39,15 @@ from quirkpy.explore.workers import (
     workers_of,
 )
 from quirkpy.parts.checks import shown
+from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError
 
 #: Tasks that are under way for each worker, so that none waits.
 AHEAD = 3
 #: Runs that wait for a worker before the choices of further nodes are looked at.
 PLENTY = 2000
+#: Damaged records that are named.
+NAMED = 3
 #: What a journal notes where runs tell of all images of the cones.
 EVERYWHERE = "everywhere"
 
@@ -59,42 +63,89 @@ def explore(
     if budget is not None and not (type(budget) is int and budget >= 0):
         raise PartError(f"explore: budget is {shown(budget)}, but must be None or a number of runs.")
     which = asked_for(reductions)
-    with ExitStack() as stack:
-        journal = stack.enter_context(Journal(path))
-        journal.open_for(study.digest, study.document())
-        tell = stack.enter_context(study.told(progress))
-        begun = journal.meta("start")
-        if begun is None:
-            begun = json.dumps(start_record(study))
-            journal.note("start", begun)
-        journal.forget_order()
-        journal.note("reductions", json.dumps(sorted(which)))
-        walk = Walk(study, journal, json.loads(begun), which, True, budget, towards, tell)
-        journal.note("cones", EVERYWHERE if walk.everywhere else "as they stand")
-        pool = stack.enter_context(pool_for(workers, study))
-        if pool is None:
-            walk.alone()
-        else:
-            walk.together(pool, Sent(study) if pool is workers else None, workers_of(pool))
-        return walk.graph()
+    try:
+        with ExitStack() as stack:
+            journal = stack.enter_context(Journal(path))
+            journal.open_for(study.digest, study.document())
+            tell = stack.enter_context(study.told(progress))
+            begun = start_in(journal, study)
+            if begun is None:
+                begun = start_record(study)
+                journal.note("start", json.dumps(begun))
+            if towards is None:
+                journal.forget_order()
+            journal.note("reductions", json.dumps(sorted(which)))
+            walk = Walk(study, journal, begun, which, True, budget, towards, tell)
+            journal.note("cones", EVERYWHERE if walk.everywhere else "as they stand")
+            pool = stack.enter_context(pool_for(workers, study))
+            if pool is None:
+                walk.alone()
+            else:
+                walk.together(pool, Sent(study) if pool is workers else None, workers_of(pool))
+            graph = walk.graph()
+            walk.tell_of_damage("explore", "put aside, and run again")
+            return graph
+    except (OSError, MemoryError, Unfinished) as error:
+        raise ended_early(error) from error
+
+
+def ended_early(error: Exception) -> PartError:
+    """Why an exploration ends before its end though nothing is wrong with the study."""
+    try:
+        stop_short(error)
+    except Unfinished as short:
+        return PartError(f"explore: {short}")
+    return PartError(f"explore: {error}")
+
+
+def start_in(journal: Journal, study: Study) -> dict[str, Any] | None:
+    """The node in which an exploration began, where its journal knows it; what is read must be of the study."""
+    journal.check = member_check(study)
+    journal.verify()
+    text = journal.meta("start")
+    if text is None:
+        return None
+    try:
+        begun = json.loads(text)
+        journal.check(begun)
+    except UNREADABLE:
+        return None
+    return dict(begun)
+
+
+def member_check(study: Study) -> Callable[[dict[str, Any]], None]:
+    """A check whether a record of a node is of a study: as many bodies, pairs and options that there are."""
+    bodies, pairs = len(study.system.bodies), study.pairs
+    labels = [{option.label for option in study.options_of(pair)} for pair in pairs]
+    rolls = [len(study.rolls(pair)) for pair in pairs]
+
+    def check(node: dict[str, Any]) -> None:
+        check_reached(node)
+        known = all(0 <= k < len(pairs) and 0 <= r < rolls[k] and o in labels[k] for k, r, o in node["links"])
+        if len(node["r"]) != bodies or not known or node["potential"] not in (None, *study.potentials):
+            raise ValueError("it is a node of another study")
+
+    return check
 
 
 def load(path: str | Path, modules: Iterable[str] = ()) -> ReconfigurationGraph:
     """See `ReconfigurationGraph.load`."""
-    if not Path(path).is_file():
+    if not path_of(path, "load").is_file():
         raise PartError(f"load: there is no journal {str(path)!r}.")
     with Journal(path, read_only=True) as journal:
         study = Study.read(journal.study(), modules)
-        begun = journal.meta("start")
+        begun = start_in(journal, study)
         if begun is None:
-            raise PartError(f"load: {journal.shown} has no node yet; explore its study first.")
+            raise PartError(f"load: {journal.shown} has no node yet that can be read; explore its study first.")
         place = {node: k for k, node in enumerate(journal.order())}
         towards = (lambda node: place.get(node.id, math.inf)) if place else None
         which = asked_for(json.loads(journal.meta("reductions") or "[]"))
         everywhere = journal.meta("cones") == EVERYWHERE  # older journals know of no images
-        walk = Walk(study, journal, json.loads(begun), which, everywhere, None, towards, lambda _: None)
-        walk.replay()
-        return walk.graph()
+        walk = Walk(study, journal, begun, which, everywhere, None, towards, lambda _: None)
+        walk.replay(place)
+        graph = walk.graph()
+        walk.tell_of_damage("load", "left out, and so is what comes after; explore again, which mends it")
+        return graph
 
 
 class Walk:
@@ -111,6 +162,7 @@ class Walk:
         self.edges: list[Edge] = []
         self.rejected = self.started = 0
         self.pace = Pace()
+        self.taken, self.before = 0, journal.order() if towards is not None else []  # nodes taken up, now and before
         self.order: list[tuple[float, int, Node]] = []  # a heap of nodes whose choices have not been taken up
         self._wait(self.known.place(start)[0])
         self.fresh: dict[tuple[str, str], Record | None] = {}  # finished runs without an edge; None: see the journal
@@ -132,13 +184,24 @@ class Walk:
                 (record,) = self._keep(work, run_batch(digest, None, work, self.everywhere))
             self.take(ticket, record)
 
-    def replay(self) -> None:
-        """What the journal knows, up to the first run that is missing."""
-        for ticket in self.tickets():
-            record = self.record_of(ticket)
-            if record is None:
-                return
-            self.take(ticket, record)
+    def replay(self, order: Container[str]) -> None:
+        """What the journal knows, up to the first run that is missing, or to the end of an order of its own, where it
+        has one: who wrote it may have gone on to any node."""
+        while self.order and (not order or self.order[0][-1].id in order):
+            for ticket in self._taken_up():
+                record = self.record_of(ticket)
+                if record is None:
+                    return
+                self.take(ticket, record)
+
+    def tell_of_damage(self, who: str, what: str) -> None:
+        """Name the records that are not what was written, and say what has been done about them."""
+        damaged = list(dict.fromkeys(self.journal.damaged))
+        if damaged:
+            keys = {node.id: node.key for node in self.known.nodes}
+            said = [f"{keys.get(node, node[:SHORT])} ({choice})" for node, choice in damaged[:NAMED]]
+            more = f" and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
+            warn(f"{who}: records of {self.journal.shown} are damaged: {', '.join(said)}{more}; they are {what}.")
 
     def tickets(self) -> Iterator[Ticket]:
         """All choices, at nodes in the order in which these are taken up."""
@@ -177,9 +240,13 @@ class Walk:
         heappush(self.order, (0.0 if self.towards is None else self.towards(node), node.number, node))
 
     def _note_order(self, node: Node) -> None:
-        """An order that is not the canonical one is kept, for `load`."""
+        """An order that is not the canonical one is kept, for `load`; one that is there stays as long as it is the
+        same, so that nothing of it is lost where this exploration is cut short."""
         if self.towards is not None and not self.journal.read_only:
-            self.journal.add_to_order(node.id)
+            if self.before[self.taken : self.taken + 1] != [node.id]:
+                self.journal.take_up(self.taken, node.id)
+                self.before = []
+            self.taken += 1
 
     def _spent(self) -> bool:
         return self.budget is not None and self.pace.runs >= self.budget

@@ -24,6 +24,7 @@ from quirkpy.explore.choices import Carried, Choice, Link
 from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.plan import Cost, FlightTable
 from quirkpy.parts.checks import Floats
+from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
 
@@ -338,18 +339,11 @@ class ReconfigurationGraph:
     def save(self, path: Any) -> None:
         """Write the graph, by the end of the name: .graphml, .dot or .json for other programs, .txt for people, or a
         picture as .png, .svg or .pdf."""
-        place = Path(path)
-        writers: dict[str, Callable[[ReconfigurationGraph], str]] = {
-            ".graphml": exports.graphml, ".dot": exports.dot, ".json": type(self).to_json, ".txt": type(self)._text
-        }  # fmt: skip
-        if place.suffix in writers:
-            place.write_text(writers[place.suffix](self), encoding="utf-8")
-        elif place.suffix in PICTURES:
+        place = check_writable(ending_of(path, "save", ENDINGS), "save")
+        if place.suffix in PICTURES:
             self.picture(place)
         else:
-            raise PartError(
-                f"save: {place.name!r} ends in none of {', '.join((*writers, *PICTURES))}, which say what to write."
-            )
+            write_text(place, TEXTS[place.suffix](self), "save")
 
     def picture(self, path: Any = None, *, colour: Colouring | None = None, of: Sequence[str] | None = None) -> Drawing:
         """Every shape as one sees it, and an arrow for the motions from one to another: ``graph.picture("pair.svg")``.
@@ -361,9 +355,6 @@ class ReconfigurationGraph:
         from quirkpy.views import graph_picture
 
         return graph_picture.drawn(self, colour, of).saved(path)
-
-    def _text(self) -> str:
-        return self.report() + "\n"
 
     def to_json(self) -> str:
         """All nodes and edges, floats exactly: the same text for the same graph, however it was explored."""
@@ -402,9 +393,9 @@ class ReconfigurationGraph:
         motions = progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
         words = graphs.text(self)
         data, beside = report_graph.graph_page(self, rests, motions, words, report.beside(path, side))
-        report.save(path, data, words)
-        if side is not None:
+        if side is not None:  # first: the page speaks of it
             report_graph.save_beside(side, beside)
+        report.save(path, data, words)
         return None
 
     def _repr_html_(self) -> str:
@@ -415,6 +406,14 @@ class ReconfigurationGraph:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
         return f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: {kinds or 'none'})"
+
+
+#: How a graph is written as a text, by the end of the name; all ends that `save` knows.
+TEXTS: dict[str, Callable[[ReconfigurationGraph], str]] = {
+    ".graphml": exports.graphml, ".dot": exports.dot, ".json": ReconfigurationGraph.to_json,
+    ".txt": lambda graph: graph.report() + "\n",
+}  # fmt: skip
+ENDINGS = (*TEXTS, *PICTURES)
 
 
 def _carried(carried: Carried | None) -> dict[str, Any] | None:

@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
+import shutil
 import sqlite3
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from sys import intern
 from typing import Any
 
+from quirkpy.doubt import HOUSE
 from quirkpy.explore.chances import Robustness
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.leaving import Leaving
-from quirkpy.explore.records import Record, Told
+from quirkpy.explore.records import Record, Told, check_outcome, check_reached
 from quirkpy.explore.ways import Entered, Way
+from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError
 
 #: One zero for all outcomes: most figures of most of them are none.
 ZERO = 0.0
 #: Rises when journals change so that an older reader would misread them.
-SCHEMA = 1
+SCHEMA = 2
+#: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told otherwise: runs of both
+#: kinds would not make one graph.
+RESULTS = 1
 
-TABLES = (
-    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS runs (node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, "
-    "PRIMARY KEY (node, choice)) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS taken (place INTEGER PRIMARY KEY, node TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS flights (node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, "
-    "PRIMARY KEY (node, choice)) WITHOUT ROWID",
-)
+TABLES = {
+    "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL, hash TEXT",
+    "runs": "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, PRIMARY KEY (node, choice)",
+    "taken": "place INTEGER PRIMARY KEY, node TEXT NOT NULL, hash TEXT",
+    "flights": "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, PRIMARY KEY (node, choice)",
+    "damaged": "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT",
+}
+#: What SQLite keeps beside a file until all of it is in that.
+BESIDE = ("-wal", "-journal")
+#: What a damaged or forged text may raise as it is read.
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 class Journal:
@@ -38,36 +50,91 @@ class Journal:
     as long as they are few, then in a temporary file.
 
     A record is committed before anything else is done with it, so whatever happens costs at most the runs in flight.
+    Each has a hash: one that is not what was written is put aside, stands in `damaged` by node and choice, and counts
+    as not there.  check: raises PartError where a node that a record leads to is none of the study.
     """
 
     def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
-        self.path, self.read_only = None if path is None else Path(path), read_only
+        self.path, self.read_only = None if path is None else path_of(path, "journal"), read_only
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
-        where = "" if self.path is None else self.path.resolve().as_uri() + "?mode=ro" * read_only
-        try:
-            self.base = sqlite3.connect(where, isolation_level=None, timeout=30.0, uri=self.path is not None)
-        except sqlite3.Error as error:
-            raise self._refuse(error) from error
+        self.damaged: list[tuple[str, str]] = []
+        self.check: Callable[[dict[str, Any]], None] = check_reached
         with contextlib.ExitStack() as stack:  # closes the file again where it cannot be used
-            stack.callback(self.base.close)
+            self.base = stack.enter_context(contextlib.closing(self._connected(stack)))
+            self.base.text_factory = lambda text: text.decode("utf-8", "surrogateescape")  # what is damaged, too
             self._prepare()
-            stack.pop_all()
+            self._kept = stack.pop_all()
+
+    # --- the file -----------------------------------------------------------------------------------------------
+    def _connected(self, stack: contextlib.ExitStack) -> sqlite3.Connection:
+        """SQLite's access to the file; to a copy, where reading alone cannot finish what a writer left half done."""
+        try:
+            if self.path is None:
+                return sqlite3.connect("", isolation_level=None)
+            if not self.read_only:
+                return self._open(self.path, "rwc")
+            try:
+                base = self._open(self.path, "ro")
+                base.execute("SELECT name FROM sqlite_master").fetchall()
+                return base
+            except sqlite3.OperationalError:
+                left = [Path(f"{self.path}{end}") for end in BESIDE]
+                if not any(file.is_file() for file in left):
+                    raise
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                for file in (self.path, *left):
+                    with contextlib.suppress(FileNotFoundError):
+                        shutil.copyfile(file, folder / file.name)
+                return self._open(folder / self.path.name, "rw")
+        except (sqlite3.Error, UnicodeError) as error:
+            raise self._refuse(error) from error
+        except OSError as error:
+            raise PartError(f"{self.shown} cannot be read: {error.strerror}.") from error
+
+    @staticmethod
+    def _open(path: Path, mode: str) -> sqlite3.Connection:
+        return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", isolation_level=None, timeout=30.0, uri=True)
 
     def _prepare(self) -> None:
-        """Make the tables of a new file; refuse one that is something else."""
-        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master", ())}
-        if "runs" not in tables and (tables or self.read_only):
+        """Make the tables of a new file, all at once; refuse one that is something else."""
+        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'table'", ())}
+        if ("runs" not in tables and self.read_only) or (tables and "meta" not in tables):
             raise PartError(f"{self.shown} is no journal of an exploration; give another file.")
+        if "meta" in tables:
+            self._check_schema()
         if not self.read_only:
-            for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", *TABLES):
+            for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"):
                 self._write(statement, ())
+            with self.at_once():
+                for name, columns in TABLES.items():
+                    rowid = "" if name in ("taken", "damaged") else " WITHOUT ROWID"
+                    self._write(f"CREATE TABLE IF NOT EXISTS {name} ({columns}){rowid}", ())
+
+    def _check_schema(self) -> None:
+        """Refuse what was written for another reader, before anything else of it is read."""
+        row = self._read("SELECT value FROM meta WHERE key = 'schema'", ())
+        schema = row[0][0] if row else None
+        if schema != str(SCHEMA) and (row or self.read_only):
+            raise PartError(f"{self.shown} has schema {schema}, but this version knows {SCHEMA}; begin a new one.")
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """All that is written within, or nothing of it."""
+        self._write("BEGIN IMMEDIATE", ())
+        try:
+            yield
+            self._write("COMMIT", ())
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):  # on a full disk SQLite has done so already
+                self.base.execute("ROLLBACK")
+            raise
 
     def close(self) -> None:
         """Write everything into the one file, which then needs no others beside it to be read."""
         if not self.read_only:
             with contextlib.suppress(sqlite3.Error):  # someone else reads it, or there is no room: as it is, it will do
                 self.base.execute("PRAGMA journal_mode=DELETE")
-        self.base.close()
+        self._kept.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -78,66 +145,122 @@ class Journal:
     # --- what it belongs to -------------------------------------------------------------------------------------
     def open_for(self, digest: str, document: str) -> None:
         """Take the journal for a study: a new one is marked with it, another study's is refused."""
-        if self.meta("schema") is None:
-            self._write("INSERT INTO meta VALUES ('schema', ?), ('digest', ?), ('study', ?)",
-                        (str(SCHEMA), digest, document))  # fmt: skip
+        if not self._read("SELECT value FROM meta WHERE key = 'schema'", ()):
+            version = str(import_module(HOUSE).__version__)
+            marks = {"schema": str(SCHEMA), "results": str(RESULTS), "version": version}
+            with self.at_once():
+                for key, value in (marks | {"digest": digest, "study": document}).items():
+                    self.note(key, value)
             return
-        known = self.study()
-        if self.meta("digest") != digest:
-            what = differences(known, document)
+        self._check_results()
+        known, mark = self.meta("study"), self.meta("digest")
+        if mark is None:
+            raise PartError(
+                f"{self.shown} is damaged: it no longer says whose it is; move it away and begin a new one."
+            )
+        if mark != digest:
+            what = "what it was made for cannot be read" if known is None else differences(known, document)
             raise PartError(f"{self.shown} belongs to another study: {what}; give another file, or delete this one.")
+        if known is None:  # damaged, and the same as ours
+            self.note("study", document)
+
+    def _check_results(self) -> None:
+        """Refuse runs of a version that may have ended them otherwise."""
+        results = self.meta("results")
+        if results != str(RESULTS):
+            wrote = self.meta("version")
+            raise PartError(
+                f"{self.shown} was written by quirkpy {wrote}, whose runs may end otherwise than those of this version "
+                f"(results {results}, here {RESULTS}); begin a new one."
+            )
 
     def study(self) -> str:
         """The document of the study that it belongs to."""
-        schema, document = self.meta("schema"), self.meta("study")
-        if schema != str(SCHEMA) or document is None:
-            raise PartError(f"{self.shown} has schema {schema}, but this version knows {SCHEMA}; begin a new one.")
+        self._check_schema()
+        self._check_results()
+        document = self.meta("study")
+        if document is None:
+            raise PartError(
+                f"{self.shown} is damaged: it no longer says what was explored; explore that study into it again, "
+                "which mends it."
+            )
         return document
 
     def meta(self, key: str) -> str | None:
-        """A note about the whole."""
-        row = self._read("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(row[0][0]) if row else None
+        """A note about the whole; None where there is none, or it is not what was written."""
+        row = self._read("SELECT value, hash FROM meta WHERE key = ?", (key,))
+        return row[0][0] if row and row[0][1] == hash_of("meta", key, row[0][0]) else None
 
     def note(self, key: str, value: str) -> None:
         """Keep a note about the whole."""
-        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (key, value, hash_of("meta", key, value)))
 
     # --- runs ---------------------------------------------------------------------------------------------------
     def known(self, node: str) -> dict[str, Record]:
-        """All runs from a node that are finished, by choice."""
-        rows = self._read("SELECT choice, record FROM runs WHERE node = ?", (node,))
-        return {intern(choice): self._record(text) for choice, text in rows}
+        """All runs from a node that are finished, by choice; those that are damaged are put aside."""
+        rows = self._read("SELECT choice, record, hash FROM runs WHERE node = ?", (node,))
+        found = ((choice, self._record(node, choice, text, mark)) for choice, text, mark in rows)
+        return {intern(choice): record for choice, record in found if record is not None}
 
-    def run(self, node: str, choice: str) -> Record:
-        """One of them."""
-        ((text,),) = self._read("SELECT record FROM runs WHERE node = ? AND choice = ?", (node, choice))
-        return self._record(text)
+    def run(self, node: str, choice: str) -> Record | None:
+        """One of them; None where it is damaged."""
+        rows = self._read("SELECT record, hash FROM runs WHERE node = ? AND choice = ?", (node, choice))
+        return self._record(node, choice, *rows[0]) if rows else None
 
-    def _record(self, text: str) -> Record:
+    def _record(self, node: str, choice: str, text: Any, mark: Any) -> Record | None:
+        """The record in a row; None, and it is put aside, where that is not what was written."""
         try:
-            return record_of(text)
-        except (ValueError, TypeError, KeyError) as error:
-            raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
+            if mark != hash_of("runs", node, choice, text):
+                raise ValueError("its hash is another")
+            return record_of(text, self.check)
+        except UNREADABLE:
+            self._put_aside("runs", node, choice)
+            return None
+
+    def _put_aside(self, table: str, node: Any, choice: Any) -> None:
+        self.damaged.append((str(node), str(choice)))
+        if not self.read_only:
+            where = f"FROM {table} WHERE node IS ? AND choice IS ?"
+            with self.at_once():
+                self._write(f"INSERT INTO damaged SELECT node, choice, record, hash {where}", (node, choice))
+                self._write(f"DELETE {where}", (node, choice))
+
+    def verify(self) -> None:
+        """Put all runs aside that are not what was written, also those that nobody would ask for any more."""
+        wrong = []
+        try:
+            for *row, mark in self.base.execute("SELECT node, choice, record, hash FROM runs"):
+                if mark != hash_of("runs", *row):
+                    wrong.append(row[:2])
+        except (sqlite3.Error, UnicodeError) as error:
+            raise self._refuse(error) from error
+        for node, choice in wrong:
+            self._put_aside("runs", node, choice)
 
     def add(self, node: str, choice: str, record: Record) -> None:
         """Commit a run."""
-        self._write("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (node, choice, text_of(record)))
+        self._keep("runs", node, choice, text_of(record))
+
+    def _keep(self, table: str, node: str, choice: str, text: str) -> None:
+        row = (node, choice, text, hash_of(table, node, choice, text))
+        self._write(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", row)
 
     # --- edges that were flown many times -------------------------------------------------------------------------
     def add_robustness(self, node: str, choice: str, found: Robustness) -> None:
         """Commit what came of an edge."""
-        self._write("INSERT OR REPLACE INTO flights VALUES (?, ?, ?)", (node, choice, json.dumps(found.record())))
+        self._keep("flights", node, choice, json.dumps(found.record()))
 
     def robustness(self) -> dict[tuple[str, str], Robustness]:
         """What came of edges, by the id of their node and the key of their choice."""
-        if not self._read("SELECT name FROM sqlite_master WHERE name = 'flights'", ()):  # from before there were any
-            return {}
-        rows = self._read("SELECT node, choice, record FROM flights", ())
-        try:
-            return {(node, choice): Robustness.of(json.loads(text)) for node, choice, text in rows}
-        except (ValueError, TypeError, KeyError) as error:
-            raise PartError(f"{self.shown} is damaged ({error}); move it away and begin a new one.") from error
+        out = {}
+        for node, choice, text, mark in self._read("SELECT node, choice, record, hash FROM flights", ()):
+            try:
+                if mark != hash_of("flights", node, choice, text):
+                    raise ValueError("its hash is another")
+                out[node, choice] = Robustness.of(json.loads(text))
+            except UNREADABLE:
+                self._put_aside("flights", node, choice)
+        return out
 
     def __len__(self) -> int:
         return int(self._read("SELECT COUNT(*) FROM runs", ())[0][0])
@@ -147,39 +270,52 @@ class Journal:
 
     # --- the order in which nodes were taken up, where it was not the canonical one ---------------------------------
     def order(self) -> list[str]:
-        """Ids of nodes, in the order in which their choices were tried."""
-        return [node for (node,) in self._read("SELECT node FROM taken ORDER BY place", ())]
+        """Ids of nodes, in the order in which their choices were tried, as far as it can be read."""
+        out: list[str] = []
+        for place, node, mark in self._read("SELECT place, node, hash FROM taken ORDER BY place", ()):
+            if place != len(out) or mark != hash_of("taken", place, node):
+                self.damaged.append((str(node), "the order of nodes, from there on"))
+                break
+            out.append(node)
+        return out
 
-    def add_to_order(self, node: str) -> None:
-        """The node that is taken up next."""
-        self._write("INSERT INTO taken (node) VALUES (?)", (node,))
+    def take_up(self, place: int, node: str) -> None:
+        """The node that is taken up at a place of the order; none is known after it."""
+        with self.at_once():
+            self._write("DELETE FROM taken WHERE place >= ?", (place,))
+            self._write("INSERT INTO taken VALUES (?, ?, ?)", (place, node, hash_of("taken", place, node)))
 
     def forget_order(self) -> None:
-        """Begin anew."""
+        """The order is the canonical one."""
         self._write("DELETE FROM taken", ())
 
     # --- inside -------------------------------------------------------------------------------------------------
     def _read(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         try:
             return self.base.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise self._refuse(error) from error
 
     def _write(self, sql: str, values: tuple[Any, ...]) -> None:
         try:
             self.base.execute(sql, values)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise self._refuse(error) from error
 
-    def _refuse(self, error: sqlite3.Error) -> PartError:
-        words = str(error)
+    def _refuse(self, error: sqlite3.Error | UnicodeError) -> PartError:
+        words = "a name is no text" if isinstance(error, UnicodeError) else str(error)
         if "full" in words or "disk I/O" in words:
             return PartError(f"{self.shown} cannot grow ({words}); what is in it stays, and the same call goes on.")
-        if "not a database" in words or "malformed" in words:
+        if any(sign in words for sign in ("not a database", "malformed", "decode to UTF-8", "no such", "no text")):
             return PartError(f"{self.shown} is damaged or is no journal ({words}); move it away and begin a new one.")
         if "locked" in words:
             return PartError(f"{self.shown} is in use by another exploration; wait for it, or give another file.")
         return PartError(f"{self.shown} cannot be used: {words}.")
+
+
+def hash_of(*fields: Any) -> str:
+    """A hash of the fields of a row and of the table that it stands in."""
+    return hashlib.blake2b(repr(fields).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def text_of(record: Record) -> str:
@@ -188,11 +324,17 @@ def text_of(record: Record) -> str:
     return json.dumps(made if record.way is None else made | {"way": written(record.way)})
 
 
-def record_of(text: str) -> Record:
-    """The record that a text holds."""
+def record_of(text: str, check: Callable[[dict[str, Any]], None] = check_reached) -> Record:
+    """The record that a text holds; raises one of UNREADABLE where it holds none."""
     data = json.loads(text)
-    way = way_of(data["way"]) if "way" in data else None
-    return Record(tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"]), way)
+    way = way_of(data["way"], check) if "way" in data else None
+    outcomes, reached = tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"])
+    if not outcomes or len(outcomes) != len(reached):
+        raise ValueError("it has no outcomes, or others than nodes")
+    for node in reached:
+        if node is not None:
+            check(node)
+    return Record(outcomes, reached, way)
 
 
 def written(way: Way[Told]) -> list[Any]:
@@ -201,11 +343,18 @@ def written(way: Way[Told]) -> list[Any]:
     return [*way.value, entered, way.saddle, way.like, [written(onward) for onward in way.onward]]
 
 
-def way_of(values: list[Any]) -> Way[Told]:
+def way_of(values: list[Any], check: Callable[[dict[str, Any]], None] = check_reached) -> Way[Told]:
     """The same from plain values."""
     outcome, reached, entered, saddle, like, onward = values
+    for node in (reached, *(row[-1] for row in entered)):
+        if node is not None:
+            check(node)
+    numbers = [*like, *([] if saddle is None else [saddle]), *(k for row in entered for k in row[:2])]
+    if not all(type(k) is int for k in numbers) or not all(type(row[2]) is float for row in entered):
+        raise TypeError("its cones, stretches and saddles are no numbers")
     met = (Entered(cone, stretch, t, (outcome_of(row), node)) for cone, stretch, t, row, node in entered)
-    return Way((outcome_of(outcome), reached), tuple(met), saddle, tuple(like), tuple(map(way_of, onward)))
+    further = tuple(way_of(one, check) for one in onward)
+    return Way((outcome_of(outcome), reached), tuple(met), saddle, tuple(like), further)
 
 
 def outcome_of(row: list[Any]) -> Outcome:
@@ -219,7 +368,9 @@ def outcome_of(row: list[Any]) -> Outcome:
         Leaving(t, waiting, growth, tuple(map(intern, bodies))) for t, waiting, growth, bodies in values["leavings"]
     )
     values["nudge"] = None if values["nudge"] is None else tuple(values["nudge"])
-    return Outcome(**values)
+    outcome = Outcome(**values)
+    check_outcome(outcome)
+    return outcome
 
 
 def is_zero(value: Any) -> bool:

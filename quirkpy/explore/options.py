@@ -9,7 +9,7 @@ from typing import Any
 
 from quirkpy.parts.body import Site
 from quirkpy.parts.bushing import Bushing
-from quirkpy.parts.checks import direction, not_negative, optional, positive, vector
+from quirkpy.parts.checks import direction, not_negative, optional, positive, shown, vector
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
@@ -70,8 +70,8 @@ class Lock(Option):
 
 
 def _edge(value: Any) -> Any:
-    if value not in (1, 2, 3, 4) or isinstance(value, bool):
-        raise TypeError(f"is {value!r}, but must be 1, 2, 3 or 4")
+    if type(value) is not int or value not in (1, 2, 3, 4):
+        raise TypeError(f"is {shown(value)}, but must be 1, 2, 3 or 4")
     return value
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from quirkpy.explore.choices import Choice
 from quirkpy.parts.checks import shown
+from quirkpy.parts.files import ending_of, write_text
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -425,6 +426,10 @@ def without(graph: ReconfigurationGraph, *lost: str) -> list[Any]:
     return [edge for edge in graph.edges if stays(edge)]
 
 
+#: With these a spreadsheet begins a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
 # --- the table that flies ---------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class FlightTable:
@@ -441,13 +446,9 @@ class FlightTable:
 
     def save(self, path: Any) -> None:
         """Write the table: .json, .csv, or .h for a program in C."""
-        import pathlib
-
-        place = pathlib.Path(path)
         writers = {".json": self.json, ".csv": self.csv, ".h": self.header}
-        if place.suffix not in writers:
-            raise PartError(f"save: {place.name!r} ends in none of {', '.join(writers)}, which say what to write.")
-        place.write_text(writers[place.suffix](), encoding="utf-8")
+        place = ending_of(path, "save", tuple(writers))
+        write_text(place, writers[place.suffix](), "save")
 
     def json(self) -> str:
         """The table as JSON."""
@@ -469,7 +470,7 @@ class FlightTable:
         """The table as a C header: selections are written once, nodes are their numbers."""
         chosen = list(dict.fromkeys(choice for _, choice, _ in self.rows))
         guard = "QUIRKPY_TABLE_" + re.sub(r"\W", "_", self.goal).upper()
-        selections = [f"    {json.dumps(choice.key)}," for choice in chosen]
+        selections = [f"    {c_string(choice.key)}," for choice in chosen]
         rows = [
             f"    {{{_number(key)}, {chosen.index(choice)}, {_number(target)}}}," for key, choice, target in self.rows
         ]
@@ -484,7 +485,17 @@ class FlightTable:
 
 
 def _quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\n]', cell) else cell
+    """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe before it."""
+    cell = "'" + cell if cell.startswith(FORMULA) else cell
+    return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\r\n]', cell) else cell
+
+
+def c_string(text: str) -> str:
+    """A text as a string of C: its bytes in UTF-8, of which those that C might read otherwise stand as three octal
+    digits: after fewer, and after hexadecimal ones, what follows could be taken for more of them."""
+    plain = (chr(b) if chr(b).isascii() and chr(b) not in '"\\?' and b >= 32 and b != 127 else f"\\{b:03o}"
+             for b in text.encode("utf-8", "surrogatepass"))  # fmt: skip
+    return '"' + "".join(plain) + '"'
 
 
 def _number(key: str) -> int:

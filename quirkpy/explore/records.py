@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from quirkpy.explore.cones import Images
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.safety import Violation
 from quirkpy.explore.ways import Way
+from quirkpy.parts.part import PartError
 
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
@@ -39,12 +43,96 @@ def recorded(way: Way[Told], images: Images) -> Record:
     return seen(way.ends(images.own))._replace(way=way if images.cones else None)
 
 
+class Unfinished(PartError):
+    """A run that the machine could not finish: it says nothing of the choice, and belongs into no journal."""
+
+
 def failed(error: Exception) -> Outcome:
-    """The outcome of a run that raises, with its message."""
+    """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is to blame."""
+    stop_short(error)
     return Outcome("failed", None, f"{type(error).__name__}: {error}")
+
+
+def stop_short(error: BaseException) -> None:
+    """Raise `Unfinished` where memory, files or the like were short, however an error was wrapped since."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, Unfinished):
+            raise cause
+        if isinstance(cause, OSError | MemoryError):
+            said = " ".join(f"{type(cause).__name__}: {cause}".split()).rstrip(": .")
+            raise Unfinished(
+                f"a run could not be finished ({said}), which says nothing about its choice; what is finished is "
+                "kept, and the same call goes on from there."
+            ) from error
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
 
 def rejected(violation: Violation, switching: float) -> Outcome:
     """The outcome of a choice that is rejected as it stands."""
     kind, reason, t, parts = violation.kind, violation.reason, violation.t, violation.parts
     return Outcome(kind, None, reason, switching=switching, t=t, parts=parts)
+
+
+# --- what a record must be --------------------------------------------------------------------------------------------
+#: Plain values of a node, as journals keep it.
+NODE: dict[str, Any] = {
+    "r": list[tuple[float, float, float]], "q": list[tuple[float, float, float, float]],
+    "links": list[tuple[int, int, str]], "verdict": str, "reason": str, "energy": float, "frequencies": list[float],
+    "potential": str | None,
+}  # fmt: skip
+
+
+def fits(hint: Any) -> Callable[[Any], bool]:
+    """Whether a value is of a type: of texts, numbers, lists and tuples (which may be lists), and unions of them."""
+    kind, inner = get_origin(hint), get_args(hint)
+    if hint is float:
+        return lambda value: type(value) in (float, int)
+    if hint in (int, str, bool, NoneType):
+        return lambda value: type(value) is hint
+    if kind is Literal:
+        return lambda value: value.__hash__ is not None and value in inner
+    if kind in (Union, UnionType):
+        none, options = NoneType in inner, [fits(one) for one in inner if one is not NoneType]
+        return lambda value: none if value is None else any(option(value) for option in options)
+    if kind is list or (kind is tuple and inner[-1] is ...):
+        each = fits(inner[0])
+        return lambda value: isinstance(value, list | tuple) and all(map(each, value))
+    if kind is tuple:
+        checks = [fits(one) for one in inner]
+        return lambda value: (
+            isinstance(value, list | tuple)
+            and len(value) == len(checks)
+            and all(check(item) for check, item in zip(checks, value, strict=True))
+        )
+    return lambda _: True
+
+
+def check_outcome(outcome: Outcome) -> None:
+    """Refuse what only looks like an outcome."""
+    for name, check, value in zip(Outcome._fields, outcome_checks(), outcome, strict=True):
+        if not check(value):
+            raise TypeError(f"its {name} is none")
+
+
+@cache
+def outcome_checks() -> tuple[Callable[[Any], bool], ...]:
+    """A check of each field of an outcome."""
+    hints = get_type_hints(Outcome)
+    return tuple(fits(hints[name]) for name in Outcome._fields)
+
+
+NODE_CHECKS = {name: fits(hint) for name, hint in NODE.items()}
+
+
+def check_reached(node: Any) -> None:
+    """Refuse what only looks like the record of a node."""
+    if node.keys() != NODE_CHECKS.keys():
+        raise TypeError("its fields are others")
+    for name, check in NODE_CHECKS.items():
+        if not check(node[name]):
+            raise TypeError(f"its {name} is none")
+    if len(node["r"]) != len(node["q"]) or not all(map(math.isfinite, (x for row in node["r"] for x in row))):
+        raise ValueError("its places are none")
+    if any(abs(math.hypot(*row) - 1.0) > 1e-6 for row in node["q"]):
+        raise ValueError("its turns are none")

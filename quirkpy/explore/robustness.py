@@ -19,6 +19,7 @@ from quirkpy.explore.choices import Choice, Link
 from quirkpy.explore.graph import Node
 from quirkpy.explore.identity import NEAR, poses_of
 from quirkpy.explore.journal import Journal
+from quirkpy.explore.records import stop_short
 from quirkpy.explore.runner import Ended, follow, judged, rigid, rule_of, uninterrupted
 from quirkpy.explore.safety import judge
 from quirkpy.explore.study import Study
@@ -132,7 +133,8 @@ class Flights:
         """What comes of the edge at some parameters: the name of a node, or another word."""
         try:
             return self._shortly(x) or self._label(self._ended(x))
-        except Exception:
+        except Exception as error:
+            stop_short(error)
             return FAILED
 
     def _shortly(self, x: Floats) -> str | None:

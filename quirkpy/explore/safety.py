@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from quirkpy.kernels.solids import REACH
 from quirkpy.moments import highest, summits
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Site
-from quirkpy.parts.checks import Floats, instance, not_negative, optional, positive, word
+from quirkpy.parts.checks import Floats, angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.triples import unit
 from quirkpy.simulate import knots_of
@@ -160,21 +160,13 @@ class Limit(Safety):
         return bool(fastest(run)[0 if self.what == "speed" else 1] < self.value)
 
 
-def _half_angle(value: Any) -> float:
-    """A positive angle, half a turn at most [rad]."""
-    out = positive(value)
-    if out > math.pi:
-        raise ValueError(f"is {out}, but must be pi [rad] at most, which is a whole ball")
-    return out
-
-
 class KeepOut(Safety):
     """A cone that stays clear: no other body comes within `half_angle` [rad] of the z axis of a site, nearer than
     `length` [m].  Beyond a right angle it is all of a ball but the cone that opens the other way.  of: "centres", mass
     centres count alone; or "balls", so does what lies around them, as far as the shape of a body reaches."""
 
     site: Site = checked(instance(Site))
-    half_angle: float = checked(_half_angle)
+    half_angle: float = checked(angle_up_to(math.pi, "pi"))
     length: float = checked(positive, default=1.0)
     of: Extent = checked(word(Extent), default="centres")
 

@@ -8,8 +8,8 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import current_process, get_context, parent_process
 from typing import Any, NamedTuple, TypeAlias
@@ -186,13 +186,33 @@ def workers_of(pool: Executor) -> int:
 
 
 @contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """What is started meanwhile does not hear Ctrl-C, from its first moment on; one that comes is heard here later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Workers(ProcessPoolExecutor):
+    """Processes that start when there are tasks for them, and leave Ctrl-C to this one."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have a task done; a worker may start with it."""
+        with deaf_to_interrupts():
+            return super().submit(fn, *args, **kwargs)
+
+
+@contextmanager
 def processes(workers: int, study: Study) -> Iterator[Executor]:
     """Workers of our own, each with one thread for linear algebra; whatever ends the exploration early ends them."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update({name: "1" for name, value in before.items() if value is None})
-    pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=begin_worker, initargs=(study.digest, study)
-    )
+    pool = Workers(workers, mp_context=get_context("spawn"), initializer=begin_worker, initargs=(study.digest, study))
     try:
         yield pool
     except BaseException:

@@ -8,54 +8,57 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import io
 import json
 import math
 import os
+import struct
+import tokenize
 import zipfile
-import zlib
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import STATE_WIDTH
 from quirkpy.multibody import Multibody
+from quirkpy.parts.files import FilePath, path_of, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
-from quirkpy.simulate import Settings
+from quirkpy.simulate import Settings, check_settings
 from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
-
-FilePath: TypeAlias = str | os.PathLike[str]
 
 #: Rises when files change so that an older reader would misread them.
 SCHEMA = 1
 
+#: No joint has turned so far [rad], or gone so far [m].
+WOUND = 1e15
 #: What is written field by field.  A new field needs no code here; with a default, older files stay readable.
 RECORDS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Course, Counts, Happening, Settings, State)}
 #: A state's way back to its system, which is written once.
 LEFT_OUT = "selection"
-#: What NumPy says of a file that is no archive of its own, or a damaged one.
-UNREADABLE = (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+#: What reading says of a file that is no archive of NumPy's, or a damaged one.
+UNREADABLE = (
+    ValueError, EOFError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
+    SyntaxError, struct.error, tokenize.TokenError, zipfile.BadZipFile,
+)  # fmt: skip
 
 
 def save(run: Trajectory, path: FilePath) -> None:
     """Write a run, under exactly the given name; functions of t are refused."""
     arrays: dict[str, Any] = {}
     text = Writer({Trajectory: partial(_write_run, arrays)}).document(run)
-    try:
-        with open(path, "wb") as file:
-            np.savez(file, schema=np.array(SCHEMA), document=np.array(text), **arrays)
-    except OSError as error:
-        raise PartError(f"save: {os.fspath(path)!r} cannot be written: {error.strerror}.") from error
+    with replacing(path, "save") as file:
+        np.savez(file, schema=np.array(SCHEMA), document=np.array(text), **arrays)
 
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     """The run that `save` wrote; see `from_json` for `modules`."""
-    name = os.fspath(path)
-    arrays = _read_archive(path)
+    name = str(path_of(path, "load"))
+    arrays = _read_archive(name)
     extra: dict[str, Any] = {key: partial(_record, cls) for key, cls in RECORDS.items()}
     extra |= {"Stop": lambda fields: Stop[fields["name"]], "float": lambda fields: float(fields["value"])}
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
@@ -63,8 +66,6 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
         run = Reader(str(arrays["document"]), modules, extra).root()
     except PartError as error:
         raise PartError(f"load: {name!r} cannot be read: {error}") from error
-    except (ValueError, IndexError) as error:
-        raise PartError(f"load: {name!r} is damaged or was changed by hand: {error}.") from error
     if not isinstance(run, Trajectory):
         raise PartError(f"load: {name!r} holds no run; give a file that Trajectory.save wrote.")
     return run
@@ -102,23 +103,41 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-def _read_archive(path: FilePath) -> dict[str, Any]:
+def _read_archive(name: str) -> dict[str, Any]:
     """All arrays of a file that `save` wrote, in a schema that this version reads."""
-    name = os.fspath(path)
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+        with open(name, "rb") as file, zipfile.ZipFile(file) as archive:
+            arrays = _members(archive, os.fstat(file.fileno()).st_size)
         schema = int(arrays["schema"])
         json.loads(str(arrays["document"]))
     except OSError as error:
-        raise PartError(f"load: {name!r} cannot be read: {error.strerror}.") from error
-    except (*UNREADABLE, AttributeError, TypeError) as error:
+        raise PartError(f"load: {name!r} cannot be read: {error.strerror or error}.") from error
+    except UNREADABLE as error:
         raise PartError(
             f"load: {name!r} is not a run, or is damaged; give a file that Trajectory.save wrote."
         ) from error
     if schema != SCHEMA:
         raise PartError(f"load: {name!r} has schema {schema}, but this version of quirkpy reads {SCHEMA}.")
     return arrays
+
+
+def _members(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
+    """The arrays of an archive of so many bytes, of which none is larger than what is there of it."""
+    found = archive.infolist()
+    if any(info.compress_type != zipfile.ZIP_STORED or info.file_size > size for info in found):
+        raise ValueError("its members are packed, or larger than all of it")
+    return {info.filename.removesuffix(".npy"): _array(archive.read(info)) for info in found}
+
+
+def _array(data: bytes) -> Any:
+    """An array as NumPy writes it; its header must speak of exactly the bytes that follow."""
+    file = io.BytesIO(data)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, kind = read[np.lib.format.read_magic(file)](file)
+    if kind.hasobject or math.prod(shape) * kind.itemsize != len(data) - file.tell():
+        raise ValueError("its header is not that of its numbers")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def _record(cls: type[Any], fields: dict[str, Any]) -> Any:
@@ -132,8 +151,36 @@ def _read_run(fields: dict[str, Any]) -> Trajectory:
     system = Multibody(*fields["parts"], candidates=fields["candidates"], start=start)
     if start.step is not None:  # a state without a system has lost it
         system = system.at(system.initial.going_on(start.step, start.merged))
-    rows = len(course.t)
-    shapes = (rows,), (rows, len(system.bodies) + 1, STATE_WIDTH), (rows, len(system.tables.coordinate_names))
-    if rows == 0 or (course.t.shape, course.states.shape, course.angles.shape) != shapes:
-        raise ValueError("its arrays are not those of its system")
+    _check_course(course, system)
+    check_settings(1.0, fields["settings"])
     return Trajectory(system, system.initial, fields["settings"], course)
+
+
+def _check_course(course: Course, system: Multibody) -> None:
+    """Refuse what no run of a system can have left."""
+    rows, stops = len(course.t), len(course.stops)
+    shapes = {
+        "t": (rows,), "states": (rows, len(system.bodies) + 1, STATE_WIDTH),
+        "angles": (rows, len(system.tables.coordinate_names)), "drift": (rows, 2),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        array = getattr(course, name)
+        if rows == 0 or array.shape != shape or array.dtype != np.float64:
+            raise ValueError(f"its arrays are not those of its system: course.{name}")
+    merged = np.zeros((0, STATE_WIDTH)) if course.merged is None else course.merged
+    plain = (
+        all(isinstance(e, RECORDS["Happening"]) and type(e.t) is float and texts((e.name,)) for e in course.events)
+        and all(texts(e.sensors) and texts(e.joints) for e in course.events)
+        and texts(course.stops) and isinstance(course.stop, Stop) and type(course.step) is float
+        and isinstance(course.counts, Counts) and all(type(n) is int for n in course.counts)
+        and (not stops or (course.held.shape == (rows, stops) and course.held.dtype == bool))
+        and merged.dtype == np.float64 and merged.ndim == 2 and merged.shape[1] == STATE_WIDTH
+        and (abs(course.angles) < WOUND).all() and np.isfinite(course.t).all() and (np.diff(course.t) >= 0.0).all()
+    )  # fmt: skip
+    if not plain:
+        raise ValueError("its course is none that a run can have left")
+
+
+def texts(values: Any) -> bool:
+    """Whether values are a tuple of texts."""
+    return isinstance(values, tuple) and all(isinstance(value, str) for value in values)

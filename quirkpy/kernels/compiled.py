@@ -14,6 +14,26 @@ from numba.core import event
 #: Division by zero gives inf or NaN, as in NumPy.  No fastmath flag, not even "contract": where LLVM may fuse a * b + c
 #: the last bit depends on what it has inlined, and a process that compiles differs from one that reads the cache.
 SETTINGS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+
+
+def check_cache() -> None:
+    """Do without files of machine code where numba finds no folder for them, and say what that costs."""
+
+    def probe() -> None:
+        """A function of this module, whose folder is that of all kernels."""
+
+    try:
+        njit(cache=True)(probe)
+    except RuntimeError as error:
+        SETTINGS["cache"] = False
+        said = " ".join(str(error).split())
+        print(
+            f"quirkpy: no folder can be written to in which compiled kernels would be kept ({said}), so every process "
+            "compiles them anew, up to a minute; NUMBA_CACHE_DIR names a folder for them.", file=sys.stderr
+        )  # fmt: skip
+
+
+check_cache()
 #: Kernels are given every array that they need, and numba need not count who holds them.
 GIVEN: dict[str, Any] = {**SETTINGS, "_nrt": False}
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}

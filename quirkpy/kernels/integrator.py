@@ -94,7 +94,7 @@ GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED 
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
 RIM = 1e-6
-#: So many steps on end that events have cut to nothing are the last: nothing will come of more.
+#: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing will come of more.
 TOO_MANY = 1000
 
 
@@ -276,7 +276,7 @@ def advance(
     fresh: the run begins, and the start is the first row.
     """
     clock, counts = run.clock, run.counts
-    events = watch.values.shape[0]
+    events, rejected = watch.values.shape[0], 0
     counts[ROOM], counts[NOTED] = 0, 0
     if fresh:
         begin(run, model, scratch, table, watch, rows)
@@ -288,11 +288,13 @@ def advance(
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED
+        if not left < np.inf:  # a time that is none never ends
+            return NOT_FINITE
         h = min(min(clock[H], clock[H_MAX]), left)
         clipped = h == left and left < clock[H]
         if left - h < 1e-12 * left:
             h = left
-        if h < 16.0 * np.spacing(abs(t)):
+        if not h >= 16.0 * np.spacing(abs(t)) or rejected > TOO_MANY:
             return COLLAPSED
         clock[STEP] = h
         good = attempt(clipped, run, model, scratch, table)
@@ -302,7 +304,9 @@ def advance(
             return NOT_FINITE
         if not good:
             counts[REJECTIONS] += 1
+            rejected += 1
             continue
+        rejected = 0
         over = accept(clock[T_END] if h == left else t + h, run, model, scratch, table, watch, rows)
         if model.hook[FAILED] != 0:
             return PYTHON_FAILED

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import Floats, Vector, instance, number, vector
+from quirkpy.parts.checks import Floats, Vector, instance, number, real, vector
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
@@ -20,7 +20,7 @@ def along_z(value: Any) -> Any:
             return value
         along = np.asarray(value.values)[:, None] * (0.0, 0.0, 1.0)
         return Schedule(value.times, along.tolist(), value.interpolation)
-    return vector(value) if np.ndim(value) else (0.0, 0.0, number(value))
+    return vector(value) if real(value).ndim else (0.0, 0.0, number(value))
 
 
 class Thruster(Force):

@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from quirkpy.doubt import in_radians
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -66,6 +68,18 @@ def not_negative(value: Any) -> float:
     if out < 0.0:
         raise ValueError(f"is {out}, but must not be negative")
     return out
+
+
+def angle_up_to(most: float, words: str) -> Callable[[Any], float]:
+    """A positive angle [rad] up to a largest one, which words name; beyond that it was meant in degrees."""
+
+    def check(value: Any) -> float:
+        out = positive(value)
+        if out > most:
+            raise ValueError(f"{in_radians(out)}; it must not be above {words}")
+        return out
+
+    return check
 
 
 def whole(value: Any) -> int:

@@ -17,6 +17,9 @@ from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.triples import cross, dot, scale, sub, unit
 
+#: No orbit has a rate beyond this [rad/s]; those around planets have 1e-3, scaled ones some 1.
+FASTEST = 10.0
+
 
 def each(kind: type[Part]) -> Callable[[Any], Any]:
     """A check: one or more parts of a kind, kept as a tuple, no two of one name."""
@@ -138,6 +141,18 @@ class GravityGradient(Force):
         return (Element("planet", numbers=self.orbit.numbers()),)
 
 
+def rate_of_orbit(value: Any) -> float:
+    """A rate of an orbit [rad/s]: around no planet does anything turn so fast as what is refused."""
+    rate = positive(value)
+    if rate > FASTEST:
+        period = 2.0 * math.pi / rate
+        raise ValueError(
+            f"is {rate:g}, which is a rate in radians per second, one turn in {period:.3g} s; "
+            f"an orbit of {rate:g} s has the rate 2 pi / {rate:g} = {period:.3g}"
+        )
+    return rate
+
+
 class HillFrame(Force):
     """N is the turning frame of a circular orbit (Hill, Clohessy-Wiltshire): x up, y along the track, z normal.
 
@@ -147,7 +162,7 @@ class HillFrame(Force):
     kinetic energy + U is the integral of Jacobi.  Never together with `GravityGradient` or `PointGravity`.
     """
 
-    rate: float = checked(positive)
+    rate: float = checked(rate_of_orbit)
     name: str = checked(text, default="hill frame", kw_only=True)
 
     def elements(self) -> tuple[Element, ...]:

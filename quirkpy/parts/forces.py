@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from quirkpy.doubt import doubt_degrees
 from quirkpy.parts.body import GROUND, Body, Site, point_sites
 from quirkpy.parts.checks import Vector, flag, instance, not_negative, number, optional, positive, text, vector, word
 from quirkpy.parts.force import Element, Force
@@ -131,6 +132,11 @@ class _OnCoordinate(Force, ABC):
         """Stiffness, rest value, damping, friction, its rate: see `Element`."""
         return ()
 
+    def _doubt(self, field: str, value: float | None) -> None:
+        """Warn where the coordinate is an angle, and the value looks like degrees."""
+        if value is not None and self._chosen().kind == "angle":
+            doubt_degrees(f"{self._title()}: {field}", value)
+
 
 class HingeSpring(_OnCoordinate):
     """Torque -k (angle - rest_angle) - c d(angle)/dt of the second body about the hinge, and its reaction.
@@ -142,6 +148,10 @@ class HingeSpring(_OnCoordinate):
     stiffness: float = checked(not_negative, kw_only=True)
     rest_angle: float = checked(number, default=0.0, kw_only=True)
     damping: float = checked(not_negative, default=0.0, kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        self._doubt("rest_angle", self.rest_angle)
 
     def _chosen(self) -> Coordinate:
         return self.joint.named_coordinate(self.coordinate, self, "angle")
@@ -159,6 +169,10 @@ class JointSpring(_OnCoordinate):
     stiffness: float = checked(not_negative, kw_only=True)
     rest: float = checked(number, default=0.0, kw_only=True)
     damping: float = checked(not_negative, default=0.0, kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        self._doubt("rest", self.rest)
 
     def coordinate_numbers(self) -> tuple[float, ...]:
         return self.stiffness, self.rest, self.damping
@@ -263,6 +277,8 @@ class JointStop(_OnCoordinate):
             raise self.refuse(f"lower is {self.lower:g} and upper {self.upper:g}; lower must be the smaller one.")
         if self.restitution > 1.0:
             raise self.refuse(f"restitution is {self.restitution:g}, but must lie between 0 and 1.")
+        self._doubt("lower", self.lower)
+        self._doubt("upper", self.upper)
 
     def elements(self) -> tuple[Element, ...]:
         name = self._chosen().name

@@ -33,7 +33,7 @@ from quirkpy.parts import (
     shapes,
 )
 from quirkpy.parts.checks import shown
-from quirkpy.parts.part import Part, PartError, is_default
+from quirkpy.parts.part import Part, PartError, is_default, sentence_of
 
 #: Rises when documents change so that an older reader would misread them.
 SCHEMA = 1
@@ -58,6 +58,17 @@ PART_TYPES: dict[str, type[Part]] = {
         primitives.DistanceAtMost,
     )
 }  # fmt: skip
+
+
+#: Characters of a document, and how deep values in it lie within each other, at most: some hundred times what any has.
+LONGEST_TEXT, DEEPEST = 1 << 28, 100
+TOO_DEEP = f"from_json: values lie within each other more than {DEEPEST} deep, but those of a document do not."
+#: What values that do not belong together raise when parts are made of them.
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError, MemoryError)
+
+
+def _refuse_constant(word: str) -> float:
+    raise ValueError(f"it has {word}, which is no number there")
 
 
 class Writer:
@@ -125,24 +136,45 @@ class Reader:
     """Makes parts from a document; `extra` turns dictionaries of other types back into objects."""
 
     def __init__(self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None) -> None:
-        try:
-            self.data = json.loads(text)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"from_json: this is not JSON: {error}.") from None
+        self.data = self._parsed(text)
         schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
         if schema != SCHEMA:
-            raise PartError(f"from_json: the document has schema {schema!r}, but this version reads {SCHEMA}.")
+            raise PartError(f"from_json: the document has schema {shown(schema)}, but this version reads {SCHEMA}.")
         self.modules, self.extra = tuple(modules), extra or {}
         self.parts: dict[str, Any] = {}
+
+    @staticmethod
+    def _parsed(text: Any) -> Any:
+        """A text as plain values, as long as it is neither too long nor nested too deeply to be a document."""
+        if isinstance(text, str | bytes | bytearray) and len(text) > LONGEST_TEXT:
+            raise PartError(f"from_json: the text has {len(text)} characters, but may have {LONGEST_TEXT} at most.")
+        try:
+            data = json.loads(text, parse_constant=_refuse_constant)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"from_json: this is not JSON: {sentence_of(error)}.") from None
+        except RecursionError:
+            raise PartError(TOO_DEEP) from None
+        level: list[Any] = [data]
+        for _ in range(DEEPEST):
+            lists = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+            level = [item for items in lists for item in items]
+            if not level:
+                return data
+        raise PartError(TOO_DEEP)
 
     def root(self) -> Any:
         """The object that the document was written from."""
         try:
-            for key, fields in self.data["parts"].items():
-                self.parts[key] = self.value(fields)
-            return self.value(self.data["root"])
-        except (AttributeError, KeyError, TypeError) as error:
-            raise PartError(f"from_json: the document is damaged or was changed by hand: {error}.") from error
+            with np.errstate(all="ignore"):  # what comes of numbers out of all proportion is refused, not warned of
+                for key, fields in self.data["parts"].items():
+                    self.parts[key] = self.value(fields)
+                return self.value(self.data["root"])
+        except PartError:
+            raise
+        except UNREADABLE as error:
+            raise PartError(
+                f"from_json: the document is damaged or was changed by hand: {sentence_of(error)}."
+            ) from error
 
     def value(self, value: Any) -> Any:
         """One JSON value as the object that it stands for."""

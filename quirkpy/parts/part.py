@@ -26,6 +26,12 @@ class PartError(ValueError):
     """A part, or a set of parts, that cannot be: one sentence that names the part, the value and the way out."""
 
 
+def sentence_of(error: BaseException) -> str:
+    """What an error says, on one line that a sentence can go on with."""
+    line = " ".join(str(error).split()).rstrip(".")
+    return (line if len(line) <= 200 else line[:197] + "...").rstrip(".") or type(error).__name__
+
+
 def checked(
     check: Callable[[Any], Any],
     *,

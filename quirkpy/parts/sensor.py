@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import instance, optional, positive, shown, text
+from quirkpy.parts.checks import angle_up_to, instance, optional, positive, shown, text
 from quirkpy.parts.part import Part, checked
 
 #: For `Sensor(roll=...)`: x axes may match after any number of quarter turns [rad].
@@ -33,5 +33,5 @@ class Sensor(Part):
     kind: str = checked(text, default="face", kw_only=True)
     accepts: Sequence[str] = checked(_kinds, default=("face",), kw_only=True)
     reach: float = checked(positive, default=1e-3, kw_only=True)
-    alignment: float = checked(positive, default=1e-2, kw_only=True)
-    roll: float | None = checked(optional(positive), default=None, kw_only=True)
+    alignment: float = checked(angle_up_to(math.pi, "pi"), default=1e-2, kw_only=True)
+    roll: float | None = checked(optional(angle_up_to(2.0 * math.pi, "2 pi")), default=None, kw_only=True)

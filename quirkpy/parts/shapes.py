@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
 from quirkpy.parts.checks import AXES, Axis, Floats, Ints, Vector, lengths, locked, numbers, positive, real, word
-from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.files import path_of
+from quirkpy.parts.part import Part, PartError, checked, sentence_of
 from quirkpy.parts.triples import Triple
 
 #: Three principal moments, or a symmetric 3x3 matrix.
 Moments: TypeAlias = Triple | tuple[Triple, ...]
+
+#: Bytes of a file of a mesh at most, and of that which says what is in it.
+LARGEST, HEAD = 1 << 30, 1 << 16
 
 #: A mesh counts as centred where its centre is off by no more than this share of its size.
 CENTRED = 1e-6
@@ -189,11 +195,30 @@ class Mesh(Shape):
             long = positive(scale)
         except (TypeError, ValueError) as error:
             raise PartError(f"Mesh.load: scale {error}.") from None
+        place = path_of(path, "Mesh.load")
         try:
-            found = trimesh.load_mesh(path)
-            vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
-        except (AttributeError, OSError, KeyError, NotImplementedError, TypeError, ValueError) as error:
-            raise PartError(f"Mesh.load: {str(path)!r} cannot be read as a mesh: {error}.") from error
+            with open(place, "rb") as file, np.errstate(all="ignore"):
+                check_promises(file)
+                found = trimesh.load_mesh(file, file_type=place.suffix[1:].lower())
+                vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
+        except Exception as error:  # a reader of others', of many formats, raises whatever a damaged file leads it to
+            raise PartError(f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}.") from error
         if not len(triangles):
-            raise PartError(f"Mesh.load: {str(path)!r} holds no triangles.")
-        return cls(long * vertices, triangles)
+            raise PartError(f"Mesh.load: {str(place)!r} holds no triangles.")
+        with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
+            return cls(long * vertices, triangles)
+
+
+def check_promises(file: BinaryIO) -> None:
+    """Refuse a file that is too long for a mesh, or whose head promises more than it holds, before room is made."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    head = file.read(HEAD)
+    file.seek(0)
+    if size > LARGEST:
+        raise ValueError(f"it has {size} bytes, and a mesh has {LARGEST} at most")
+    if head.startswith(b"ply") or head.lstrip().startswith((b"OFF", b"COFF", b"NOFF")):
+        words = head.partition(b"end_header")[0] if head.startswith(b"ply") else b" ".join(head.split()[:4])
+        promised = [int(word) for word in re.findall(rb"(?<![\w.+-])\d{1,40}(?![\w.])", words)]
+        if any(count > size for count in promised):
+            raise ValueError(f"it promises {max(promised)} of something in {size} bytes")

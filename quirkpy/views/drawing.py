@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 
 #: Colours that remain apart for the colour-blind (Okabe and Ito), and dashes that do so without any colour.
@@ -50,11 +51,8 @@ def blank(width: float, height: float, layout: Any = None) -> Any:
 
 
 def checked_path(path: str | os.PathLike[str], what: str) -> Path:
-    """A path whose end says what to write."""
-    place = Path(path)
-    if place.suffix not in DATED:
-        raise PartError(f"{what}: {place.name!r} ends in none of {', '.join(DATED)}, which say what to write.")
-    return place
+    """A path that can be written to, whose end says what to write."""
+    return check_writable(ending_of(path, what, tuple(DATED)), what)
 
 
 class Drawing:
@@ -69,8 +67,8 @@ class Drawing:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as .png, .svg or .pdf, with the same bytes each time."""
         place = checked_path(path, "save")
-        with styled("save"):
-            self.figure.savefig(place, dpi=200, metadata=DATED[place.suffix])
+        with styled("save"), replacing(place, "save") as file:
+            self.figure.savefig(file, format=place.suffix[1:], dpi=200, metadata=DATED[place.suffix])
 
     def saved(self, path: str | os.PathLike[str] | None) -> Drawing:
         """It, after it was written to a path, if there is one."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,15 +57,17 @@ class Film(NamedTuple):
     speed: float
     title: str
 
-    def save(self, path: Path) -> None:
-        """Write it as an archive of arrays."""
+    def packed(self) -> bytes:
+        """All of it as an archive of arrays."""
+        out = io.BytesIO()
         rest = {name: value for name, value in self._asdict().items() if name not in ARRAYS}
-        np.savez_compressed(path, about=np.array(json.dumps(rest)), **{name: getattr(self, name) for name in ARRAYS})
+        np.savez_compressed(out, about=np.array(json.dumps(rest)), **{name: getattr(self, name) for name in ARRAYS})
+        return out.getvalue()
 
     @classmethod
-    def load(cls, path: Path) -> Film:
-        """What `save` wrote."""
-        with np.load(path) as archive:
+    def unpacked(cls, data: bytes) -> Film:
+        """What `packed` has packed."""
+        with np.load(io.BytesIO(data)) as archive:
             rest = json.loads(str(archive["about"]))
             rest |= {"solids": tuple(rest["solids"]), "columns": tuple(rest["columns"])}
             return cls(**{name: archive[name] for name in ARRAYS}, **rest)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from quirkpy.explore.replay import Replay
 from quirkpy.frames import moments, time_watched
 from quirkpy.parts.checks import Floats, positive
+from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 from quirkpy.trajectory import Trajectory
 from quirkpy.views import charts, curves, stills
@@ -23,6 +24,8 @@ from quirkpy.views.stage import Sight, Stage
 FILMS = (".mp4", ".gif")
 #: A run that lasts longer than this [s] is shown so much faster that it does not, unless a speed is given.
 LONGEST = 20.0
+#: Why a film is not whole.
+EARLY = "ffmpeg ended early, as it does where a disk is full"
 #: Frames that a film may have; of how many the room is taken; points of a trace.
 MOST_FRAMES, LOOKED_AT, TRACED = 6000, 60, 80
 #: Inches and dots an inch: 960 x 540 dots.
@@ -127,24 +130,25 @@ def save(
     forces: bool, trace: bool,
 ) -> None:  # fmt: skip
     """See `Trajectory.movie`."""
-    place = Path(path)
-    if place.suffix not in FILMS:
-        raise PartError(f"movie: {place.name!r} ends in none of {', '.join(FILMS)}, which say what to write.")
+    place = check_writable(ending_of(path, "movie", FILMS), "movie")
     times, faster = pace(run, fps, speed)
-    with styled("movie"):
-        write = _mp4 if place.suffix == ".mp4" else _gif
-        write(place, frames(run, times, faster, eye, forces, trace), fps)
+    with styled("movie"), replacing(place, "movie") as file:
+        shots = frames(run, times, faster, eye, forces, trace)
+        if place.suffix == ".mp4":
+            _mp4(file.name, shots, fps)
+        else:
+            _gif(file, shots, fps)
 
 
-def _gif(place: Path, shots: Iterator[Floats], fps: float) -> None:
+def _gif(file: BinaryIO, shots: Iterator[Floats], fps: float) -> None:
     from PIL import Image
 
     images = (Image.fromarray(shot[:, :, :3]).quantize(96) for shot in shots)
     first = next(images)
-    first.save(place, save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
+    first.save(file, format="GIF", save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
 
 
-def _mp4(place: Path, shots: Iterator[Floats], fps: float) -> None:
+def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
     try:
         import imageio_ffmpeg
     except ImportError as error:
@@ -152,10 +156,28 @@ def _mp4(place: Path, shots: Iterator[Floats], fps: float) -> None:
             "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or write a .gif."
         ) from error
     size = (round(WIDTH * DPI), round(HEIGHT * DPI))
-    writer = imageio_ffmpeg.write_frames(str(place), size, fps=fps, quality=7, macro_block_size=4)
+    writer = imageio_ffmpeg.write_frames(place, size, fps=fps, quality=7, macro_block_size=4)
     writer.send(None)
+    sent = 0
     try:
         for shot in shots:
-            writer.send(np.ascontiguousarray(shot[:, :, :3]).tobytes())
+            frame = np.ascontiguousarray(shot[:, :, :3]).tobytes()
+            try:
+                writer.send(frame)
+            except OSError as error:  # its words fill a page
+                raise OSError(errno.EIO, EARLY) from error
+            sent += 1
     finally:
         writer.close()
+    if _frames_in(place) != sent:  # what does not fit is found out when the rest of it is written, and not told
+        raise OSError(errno.EIO, EARLY)
+
+
+def _frames_in(place: str) -> int:
+    """How many frames a film has; none where it cannot be read."""
+    import imageio_ffmpeg
+
+    try:
+        return int(imageio_ffmpeg.count_frames_and_secs(place)[0])
+    except RuntimeError:
+        return 0

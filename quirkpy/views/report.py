@@ -19,6 +19,7 @@ from quirkpy.frames import Frames
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints
+from quirkpy.parts.files import check_writable, path_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Shape
 from quirkpy.quat import to_array
@@ -150,10 +151,15 @@ def rounded(array: Floats, digits: int = 6) -> Any:
 # --- the file ---------------------------------------------------------------------------------------------------------
 def check(path: Any, side: Any = None) -> None:
     """Refuse, before any work is done, what cannot be written in the end."""
-    if Path(path).suffix not in (".html", ".htm"):
-        raise PartError(f"report: {Path(path).name!r} must end in .html, for it is a page.")
-    if side is not None and Path(side).suffix != ".js":
-        raise PartError(f"report: side= is {Path(side).name!r}, but must end in .js, for it is read as a script.")
+    page_file = path_of(path, "report")
+    if page_file.suffix not in (".html", ".htm"):
+        raise PartError(f"report: {page_file.name!r} must end in .html, for it is a page.")
+    check_writable(page_file, "report")
+    if side is not None:
+        beside_it = path_of(side, "report")
+        if beside_it.suffix != ".js":
+            raise PartError(f"report: side= is {beside_it.name!r}, but must end in .js, for it is read as a script.")
+        check_writable(beside_it, "report")
     library()
 
 
@@ -167,7 +173,7 @@ def beside(path: Any, side: Any) -> str | None:
 def save(path: Any, data: dict[str, Any], words: str) -> None:
     """Write a page; words: the same for who reads without scripts."""
     check(path)
-    Path(path).write_text(page(data, words, library()), encoding="utf-8")
+    write_text(path, page(data, words, library()), "report")
 
 
 def page(data: dict[str, Any], words: str, drawing: str) -> str:

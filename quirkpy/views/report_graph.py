@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.plan import COST_WORDS, price_of, steps, supplied_in_motion
 from quirkpy.frames import Frames
 from quirkpy.parts.checks import Floats
+from quirkpy.parts.files import write_text
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
@@ -203,4 +203,4 @@ def shared_out(
 
 def save_beside(path: Any, beside: Mapping[str, Any]) -> None:
     """Write the side file: a script, since a page that was opened from a disk may read nothing else."""
-    Path(path).write_text(f"quirkpyBeside({as_script(dict(beside))});\n", encoding="utf-8")
+    write_text(path, f"quirkpyBeside({as_script(dict(beside))});\n", "report")

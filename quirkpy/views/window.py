@@ -2,11 +2,13 @@
 
 VPython opens servers on all interfaces, waits for ever for a browser, handles SIGINT and ends the process whose window
 is closed.  So the window lives in another process: its servers are bound to this machine alone, a clock ends the
-waiting, and closing the window ends nothing but the animation; a kernel of a notebook is as safe as a script.
+waiting, and closing the window ends nothing but the animation; a kernel of a notebook is as safe as a script.  The film
+goes through a pipe, which stays open: when it closes, whoever asked for the window is gone, and the window goes too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import socket
@@ -17,7 +19,6 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from quirkpy.parts.checks import positive
@@ -28,6 +29,8 @@ from quirkpy.views.player import Player
 #: Said by the other process when a browser is there.
 OPENED = "opened"
 HERE = "127.0.0.1"
+#: Bytes that say how long the film is.
+LENGTH = 8
 
 
 def show(make: Callable[[], Film], browser: bool, port: int | None, patience: float, keep_open: bool) -> None:
@@ -42,10 +45,7 @@ def show(make: Callable[[], Film], browser: bool, port: int | None, patience: fl
         raise PartError(f"animate: patience {error}.") from None
     if browser:
         check_browser()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "film.npz"
-        make().save(path)
-        _watch(path, browser, free_port() if port is None else port, limit, keep_open)
+    _watch(make().packed(), browser, free_port() if port is None else port, limit, keep_open)
 
 
 # --- what must be there -----------------------------------------------------------------------------------------------
@@ -81,20 +81,24 @@ def free_port() -> int:
 
 
 # --- this process -----------------------------------------------------------------------------------------------------
-def _watch(path: Path, browser: bool, port: int, patience: float, keep_open: bool) -> None:
+def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bool) -> None:
     """Start the other process, wait for a browser to come, and then for the end."""
     settings = {"VPYTHON_HTTP_PORT": str(port), "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     if not browser:
         settings["VPYTHON_NO_LAUNCH_BROWSER"] = "1"
         print(f"animate: open http://localhost:{port} in a browser.", flush=True)
-    command = [sys.executable, "-m", __name__, str(path), *(["--keep-open"] if keep_open else [])]
+    command = [sys.executable, "-m", __name__, *(["--keep-open"] if keep_open else [])]
     words: list[str] = []
     with tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, text=True, env={**os.environ, **settings},
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **settings},
             start_new_session=True,
         )  # fmt: skip
+        assert child.stdin is not None
         try:
+            with contextlib.suppress(BrokenPipeError):  # it has ended, and its words say why
+                child.stdin.write(len(film).to_bytes(LENGTH, "little") + film)
+                child.stdin.flush()
             _wait_for_browser(child, port, patience, words)
             child.wait()
         finally:
@@ -102,14 +106,16 @@ def _watch(path: Path, browser: bool, port: int, patience: float, keep_open: boo
                 child.kill()
             child.wait()
             assert child.stdout is not None
-            child.stdout.close()
+            for pipe in (child.stdin, child.stdout):
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
         if child.returncode != 0:
             errors.seek(0)
             said = errors.read().strip().splitlines()
             raise PartError(f"animate: the window failed: {said[-1] if said else 'it said nothing'}.")
 
 
-def _wait_for_browser(child: subprocess.Popen[str], port: int, patience: float, words: list[str]) -> None:
+def _wait_for_browser(child: subprocess.Popen[bytes], port: int, patience: float, words: list[str]) -> None:
     ear = threading.Thread(target=_first_line, args=(child, words), daemon=True)
     ear.start()
     ear.join(patience)
@@ -120,10 +126,10 @@ def _wait_for_browser(child: subprocess.Popen[str], port: int, patience: float, 
         )
 
 
-def _first_line(child: subprocess.Popen[str], words: list[str]) -> None:
+def _first_line(child: subprocess.Popen[bytes], words: list[str]) -> None:
     """What the other process says first, or nothing when it has ended."""
     assert child.stdout is not None
-    line = child.stdout.readline().strip()
+    line = child.stdout.readline().decode(errors="replace").strip()
     if line:
         words.append(line)
 
@@ -147,9 +153,18 @@ def bind_here() -> None:
     loop.create_server, web.__init__ = create_server, __init__
 
 
-def main(path: str, keep_open: bool) -> None:
-    """Show the film of a file; VPython ends this process when its window is closed."""
-    film = Film.load(Path(path))
+def end_with_parent() -> None:
+    """Wait for the pipe to close, which happens however the parent ends, and end this process."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(1)
+
+
+def main(keep_open: bool) -> None:
+    """Show the film that comes through the pipe; VPython ends this process when its window is closed."""
+    size = int.from_bytes(sys.stdin.buffer.read(LENGTH), "little")
+    film = Film.unpacked(sys.stdin.buffer.read(size))
+    threading.Thread(target=end_with_parent, daemon=True).start()
     bind_here()
     import vpython  # comes back when a browser is there
 
@@ -161,4 +176,4 @@ def main(path: str, keep_open: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], "--keep-open" in sys.argv)
+    main("--keep-open" in sys.argv)

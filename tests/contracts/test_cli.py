@@ -195,7 +195,7 @@ def test_what_fails_says_so_in_a_sentence(here: Path, capsys: pytest.CaptureFixt
         ("check", "nowhere.json"): "No such file",
         ("report", "nowhere.db"): "there is no journal 'nowhere.db'",
         ("report", "text.db"): "damaged or is no journal",
-        ("explore", PAIR, "--out", "no/pair.db"): "unable to open",
+        ("explore", PAIR, "--out", "no/pair.db"): "'no/pair.db' cannot be written: No such file",
     }.items():
         sentence = failing(capsys, *words)
         assert sentence.startswith(f"quirkpy {words[0]}: ")

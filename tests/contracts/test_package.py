@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "report", "vpython")
-TARGETS = ("bench", "check", "clean", "docs", "help", "run", "test")
+TARGETS = ("attack", "bench", "check", "clean", "docs", "fuzz", "help", "run", "test")
 #: Heavy packages that a plain import must not load.
 HEAVY = ("dask", "distributed", "matplotlib", "plotly", "vpython")
 #: What the environment of these tests must not pass on.

@@ -149,6 +149,7 @@ def test_body_keeps_awkward_floats(mass: float, position: Any, velocity: Any) ->
     same_in_json_and_pickle(qp.Body("b", mass=mass, inertia=(1, 1, 1), position=position, velocity=velocity))
 
 
+@pytest.mark.filterwarnings("ignore::quirkpy.PartWarning")  # some of them are round
 @given(vectors.filter(any), floats)
 def test_body_keeps_awkward_turns(axis: Any, angle: float) -> None:
     body = qp.Body("b", mass=1, inertia=(1, 1, 1), orientation=qp.rotation(axis, angle))
@@ -173,6 +174,7 @@ def test_forces_keep_awkward_floats(force: Any, times: list[float], data: st.Dat
     assert schedule.at(sorted(times)[-1]).tolist() == list(values[-1])
 
 
+@pytest.mark.filterwarnings("ignore::quirkpy.PartWarning")  # some of them are round
 @given(floats, st.floats(min_value=0.0, allow_infinity=False))
 @example(-0.0, 0.0)
 def test_springs_keep_awkward_floats(angle: float, stiffness: float) -> None:

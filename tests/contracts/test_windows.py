@@ -68,9 +68,8 @@ def test_a_film_is_the_run(run: qp.Trajectory, film: Film) -> None:
     assert film.columns == ("kinetic", "potential", "kinetic + potential", "dissipated")
 
 
-def test_films_survive_a_file(film: Film, tmp_path: Path) -> None:
-    film.save(tmp_path / "film.npz")
-    again = Film.load(tmp_path / "film.npz")
+def test_films_survive_a_pipe(film: Film) -> None:
+    again = Film.unpacked(film.packed())
     for name, value in film._asdict().items():
         if isinstance(value, np.ndarray):
             np.testing.assert_array_equal(getattr(again, name), value)
@@ -299,6 +298,50 @@ def test_the_script_goes_on_when_the_window_is_closed(run: qp.Trajectory, instal
 @pytest.mark.slow
 def test_it_ends_by_itself(run: qp.Trajectory, installed: Path) -> None:
     run.animate(browser=False, keep_open=False, speed=100.0)
+
+
+SHOWING = """
+import quirkpy as qp
+ball = qp.Body.sphere("ball", radius=0.1, mass=1.0)
+qp.Multibody(ball).show(browser=False, patience=120.0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="kills as POSIX does")
+def test_a_window_ends_with_whoever_asked_for_it(installed: Path, tmp_path: Path) -> None:
+    """However that ends; and it leaves nothing in the folder of temporary files."""
+    notes = "import os, pathlib, time\npathlib.Path(os.environ['NOTED']).write_text(str(os.getpid()))\n"
+    installed.write_text(notes + "time.sleep(600)\n")
+    noted, room = tmp_path / "pid", tmp_path / "room"
+    room.mkdir()
+    places = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    env = {**os.environ, "PYTHONPATH": places, "NOTED": str(noted), "TMPDIR": str(room)}
+    script = subprocess.Popen([sys.executable, "-c", SHOWING], cwd=ROOT, env=env, stdout=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 60.0
+        while not (noted.is_file() and noted.read_text()):
+            assert script.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    finally:
+        script.kill()
+        script.wait()
+    window_pid, end = int(noted.read_text()), time.monotonic() + 20.0
+    while is_there(window_pid):
+        assert time.monotonic() < end, "the window outlives its parent"
+        time.sleep(0.05)
+    assert not list(room.iterdir())
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process runs, and is not just waited for by nobody."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not (stat.is_file() and ") Z " in stat.read_text())
 
 
 @pytest.mark.slow

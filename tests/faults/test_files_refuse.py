@@ -85,7 +85,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "no rows": (lambda p: changed(p, course__t=np.zeros(0)), (*DAMAGED, "arrays")),
     "number for an array": (lambda p: changed(p, course__t=np.array(0.0)), DAMAGED),
     "narrow states": (lambda p: changed(p, course__states=np.zeros((5, 5, 12))), (*DAMAGED, "arrays")),
-    "start of others": (lambda p: changed(p, start__r=np.zeros((1, 3))), DAMAGED),
+    "start of others": (lambda p: changed(p, start__r=np.zeros((1, 3))), ("State: r has shape (1, 3)",)),
     "field unknown": (reworded('"step"', '"leap"'), (*DAMAGED, "'leap'")),
     "stop unknown": (reworded('"END"', '"FIN"'), (*DAMAGED, "'FIN'")),
     "not a run": (reworded('"root": {', '"root": 3, "was": {'), ("holds no run",)),

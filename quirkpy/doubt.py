@@ -1,0 +1,41 @@
+"""What is likely a mistake, said once: warnings, and angles that look as if they were degrees."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+
+#: The package, whose own lines nobody is warned at.
+HOUSE = __name__.partition(".")[0]
+#: One degree [rad]: ``qp.deg * 20``.
+deg = math.pi / 180.0
+#: Beyond a whole turn, what people write in degrees is a multiple of one of these.
+DEGREES = (5.0, 22.5)
+
+
+class PartWarning(UserWarning):
+    """What is likely a mistake, or was found damaged: one sentence that names it and the way out."""
+
+
+def warn(sentence: str) -> None:
+    """Warn of something, at the line outside this package that has led to it."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == HOUSE:
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(sentence, PartWarning, stacklevel=depth)
+
+
+def in_radians(angle: float) -> str:
+    """The end of a sentence about a number that is hardly an angle in radians."""
+    return (
+        f"is {angle:g}, which is an angle in radians; {angle:g} degrees are {angle * deg:.3g}, and qp.deg * {angle:g} "
+        "says so"
+    )
+
+
+def doubt_degrees(who: str, angle: float) -> None:
+    """Warn of an angle of more than a turn that is a round number of degrees: turns are multiples of 2 pi, of which
+    none is."""
+    if abs(angle) > 2.0 * math.pi and any(angle % step == 0.0 for step in DEGREES):
+        warn(f"{who} {in_radians(angle)}.")

@@ -1,0 +1,85 @@
+"""Angles in degrees, and periods for rates, do not pass in silence; turns in radians do."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import quirkpy as qp
+from tests.faults.sentence import check_refused, check_sentence
+
+HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), mass=1.0, fixed=True)
+ARM = qp.Body.box("arm", (0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0))
+HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.05, -0.05, 0.0), axis=(0.0, 0.0, 1.0))
+RAIL = qp.Prismatic("rail", HUB, ARM, at=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0))
+SITE = ARM.site("eye", z=(1.0, 0.0, 0.0))
+
+#: What is written with an angle; as it would be with some degrees, there is a warning.
+WARNED: dict[str, Callable[[float], Any]] = {
+    "lower": lambda x: qp.JointStop("stop", HINGE, lower=-abs(x)),
+    "upper": lambda x: qp.JointStop("stop", HINGE, lower=0.0, upper=abs(x)),
+    "rest_angle": lambda x: qp.HingeSpring("spring", HINGE, stiffness=1.0, rest_angle=x),
+    "rest": lambda x: qp.JointSpring("spring", HINGE, stiffness=1.0, rest=x),
+    "angle": lambda x: qp.rotation((0.0, 0.0, 1.0), x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WARNED)
+@pytest.mark.parametrize("degrees", [10.0, 20, 22.5, 30.0, 45.0, 67.5, 90, 120.0, 180.0, 270.0, 360.0])
+def test_degrees_are_warned_of_at_the_line_that_has_them(what: str, degrees: float) -> None:
+    with pytest.warns(qp.PartWarning, match="radians") as told:
+        WARNED[what](degrees)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    said = f"{degrees:g} degrees are {math.radians(degrees):.3g}"
+    check_sentence(
+        str(told[0].message).replace("-", ""), what, ("is an angle in radians", said, f"qp.deg * {degrees:g}")
+    )
+
+
+@pytest.mark.parametrize("what", WARNED)
+def test_turns_are_not(what: str) -> None:
+    """Up to a hundred of them, quarters and thirds too; nor anything up to a whole one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(1, 1201):
+            WARNED[what](k * math.pi / 6.0)
+            WARNED[what](k * (math.pi / 4.0))
+            WARNED[what](math.radians(5.0 * k))
+        for x in (5.0, 6.0, 0.5, -1.0, 1.0 + 4.0 * math.pi, 7.3):
+            WARNED[what](x)
+
+
+def test_lengths_are_no_angles() -> None:
+    qp.JointStop("stop", RAIL, lower=-20.0, upper=90.0)
+    qp.JointSpring("spring", RAIL, stiffness=1.0, rest=20.0)
+
+
+REFUSED: dict[str, tuple[Callable[[float], Any], float]] = {
+    "half_angle": (lambda x: qp.KeepOut(SITE, half_angle=x), math.pi),
+    "alignment": (lambda x: qp.Sensor("s", SITE, alignment=x), math.pi),
+    "roll": (lambda x: qp.Sensor("s", SITE, roll=x), 2.0 * math.pi),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_radians_is_refused(what: str) -> None:
+    make, most = REFUSED[what]
+    make(most)
+    words = what, "is 20, which is an angle in radians", "20 degrees are 0.349", "qp.deg * 20"
+    check_refused(lambda: make(20.0), "", words)
+    make(qp.deg * 20.0)
+
+
+def test_a_period_is_no_rate() -> None:
+    words = "rate is 5700", "radians per second", "an orbit of 5700 s has the rate 2 pi / 5700 = 0.0011"
+    check_refused(lambda: qp.HillFrame(5700), "'hill frame'", words)
+    qp.HillFrame(2.0 * math.pi / 5700.0)
+
+
+def test_a_degree() -> None:
+    assert qp.deg * 180.0 == math.pi

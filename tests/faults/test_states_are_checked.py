@@ -1,0 +1,90 @@
+"""States of which a number is none, or of another shape, are refused wherever they come from; no run is endless."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from tests.faults.sentence import check_refused
+from tests.motion import floating_chain
+
+WRONG = math.nan, math.inf, -math.inf
+
+
+def start() -> qp.State:
+    return floating_chain().initial
+
+
+def spoiled(name: str, value: float) -> Any:
+    """The values of a field, one of them another."""
+    array = np.array(getattr(start(), name))
+    array[1, 0] = value
+    return array
+
+
+@pytest.mark.parametrize("value", WRONG)
+def test_times_that_are_none(value: float) -> None:
+    check_refused(lambda: dataclasses.replace(start(), t=value), "State", ("t is", "finite"))
+    check_refused(lambda: start().replace(t=value), "replace", ("t is", "finite"))
+
+
+@pytest.mark.parametrize("value", WRONG)
+@pytest.mark.parametrize("name", ["r", "q", "v", "omega"])
+def test_numbers_that_are_none(name: str, value: float) -> None:
+    body = start().bodies[1]
+    words = f"{name} of body {body!r}", "every number must be finite"
+    check_refused(lambda: dataclasses.replace(start(), **{name: spoiled(name, value)}), "State", words)
+
+
+@pytest.mark.parametrize("name", ["r", "q", "v", "omega", "windings"])
+def test_other_shapes(name: str) -> None:
+    array = getattr(start(), name)
+    for other in (array[:-1], array[None], np.zeros(0)):
+        check_refused(
+            lambda other=other: dataclasses.replace(start(), **{name: other}), "State", (f"{name} has shape",)
+        )
+
+
+def test_large_numbers_are_numbers() -> None:
+    """Though their sum is none."""
+    far = np.full_like(start().r, 1e308)
+    assert dataclasses.replace(start(), r=far).r[0, 0] == 1e308
+
+
+def test_turns_that_are_none() -> None:
+    system = floating_chain()
+    long = dataclasses.replace(system.initial, q=1.1 * system.initial.q)
+    words = "q of body", "has length 1.1", "unit quaternion"
+    check_refused(lambda: system.at(long), "State", words)
+    check_refused(lambda: qp.Multibody(*system.parts, start=long), "State", words)
+
+
+@pytest.mark.parametrize(("field", "value"), [("t", "1e999"), ("t", "NaN"), ("r", "1e999"), ("q", "Infinity")])
+def test_documents_with_such_numbers(field: str, value: str) -> None:
+    data = json.loads(qp.to_json(start()))
+    root = data["root"]
+    if field == "t":
+        root["t"] = "@"
+    else:
+        root[field][0][0] = "@"
+    text = json.dumps(data).replace('"@"', value)
+    check_refused(lambda: qp.from_json(text), "", ())
+
+
+@pytest.mark.parametrize("method", ["dop853", "rk4"])
+def test_a_run_from_no_time_ends(method: Any) -> None:
+    """Also where somebody has gone round the check."""
+    system = qp.Multibody(qp.Body.sphere("ball", 0.1, 1.0))
+    object.__setattr__(system.initial, "t", math.nan)
+    step = {"step": 0.1} if method == "rk4" else {}
+    try:
+        run = system.simulate(1.0, method=method, **step)
+    except qp.PartError:
+        return
+    assert run.stop in (qp.Stop.NOT_FINITE, qp.Stop.COLLAPSE)

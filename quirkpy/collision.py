@@ -248,10 +248,13 @@ def judged(
         for n, row, levels in zip(near, passed, thresholds, strict=True):
             if row[PASSED] < math.inf:
                 (one, two), pair = (names[i] for i in chosen[n]), chosen[n : n + 1]
-                level = float(levels[np.clip(before(rows.t, row[PASSED]), 0, steps - 1)])
-                t = run.passing(float(row[PASSED]), partial(beyond, scene, pair, level))
+                k = int(np.clip(before(rows.t, row[PASSED]), 0, steps - 1))
+                t, gap = float(rows.t[k]), at_rest(scene, pair, rows.states[k])[1][0]  # it may begin so
+                if gap >= levels[k]:
+                    t = run.passing(float(row[PASSED]), partial(beyond, scene, pair, float(levels[k])))
+                    gap = row[THERE]
                 lie = lies(scene, pair, with_ground(run.at(t).instant().state), 2.0 * slack[n : n + 1])[0]
-                collisions.append(Collision(t, one, two, float(row[THERE]), lie))
+                collisions.append(Collision(t, one, two, float(gap), lie))
     pairs = (
         Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
         for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)

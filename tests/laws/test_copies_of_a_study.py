@@ -13,6 +13,7 @@ import pytest
 import quirkpy as qp
 from tests.random_studies import SIDE, Copy, cube_turns, differences, random_copy, random_study
 from tests.random_systems import seeds
+from tests.studies import changed
 
 #: The turns of a cube about z.
 QUARTERS = tuple(k for k, turn in enumerate(cube_turns()) if turn[2, 2] > 0.5)
@@ -72,6 +73,23 @@ def test_random_studies_of_two_have_one_graph(seed: int) -> None:
     one, copy = random_study(seed, modules=2), random_copy(seed, 2)
     two = random_study(seed, copy, modules=2)
     assert differences(*(study.explore(progress=False, budget=200) for study in (one, two)), second=copy) == []
+
+
+@seeds(2, 0, attack=300)
+def test_what_is_carried_names_the_parts_of_its_own_edge(seed: int) -> None:
+    """Modules that may stand for each other, and loads that have to be asked of a run: with reductions and without, the
+    same is said of every edge, also of which of two pieces alike comes apart."""
+    rules = [qp.StayTogether(), qp.Limit("load", 5.0)]
+    study = changed(random_study(seed + 1, modules=2, alike=True), safety=rules, settle=qp.SettleRule())
+    alone, carried = (study.explore(progress=False, budget=40, reductions=some) for some in (False, True))
+    assert carried.saved
+    for one, two in zip(alone.edges, carried.edges):
+        assert (one.source, one.selection, one.kind) == (two.source, two.selection, two.kind)
+        told = [sorted(str((o.kind, o.target, o.reason, o.parts)) for o in edge.outcomes) for edge in (one, two)]
+        assert told[0] == told[1]
+        if one.kind != "ambiguous":
+            assert one.t == pytest.approx(two.t, abs=1e-6) if one.t is not None else two.t is None
+            assert (one.switching, one.peak_speed) == pytest.approx((two.switching, two.peak_speed), abs=1e-7)
 
 
 @seeds(20, 20, attack=2000)

@@ -117,9 +117,9 @@ class NoCollision(Safety):
     def first(self, run: Trajectory) -> Violation | None:
         return self.judged(run, self.passed(run))
 
-    def passed(self, run: Trajectory) -> Clearances:
-        """How all bodies pass each other."""
-        return clearances(run, margin=self.margin)
+    def passed(self, run: Trajectory, play: float = 0.0) -> Clearances:
+        """How all bodies pass each other; play [m]: by which bodies may overlap that only joints hold apart."""
+        return clearances(run, margin=self.margin, play=play)
 
     def judged(self, run: Trajectory, found: Clearances) -> Violation | None:
         """What the first collision, if there is one, counts as."""
@@ -369,12 +369,13 @@ class Judged(NamedTuple):
     clearance: float | None
 
 
-def judge(criteria: Sequence[Safety], run: Trajectory) -> Judged:
-    """All criteria along a motion; what a cone says comes last, where two are violated at once."""
+def judge(criteria: Sequence[Safety], run: Trajectory, play: float = 0.0) -> Judged:
+    """All criteria along a motion; what a cone says comes last, where two are violated at once.  play [m]: of joints,
+    by which bodies may overlap."""
     violations, least = [], []
     for criterion in sorted(criteria, key=lambda criterion: isinstance(criterion, KeepOut)):
         if isinstance(criterion, NoCollision):
-            found = criterion.passed(run)
+            found = criterion.passed(run, play)
             violations.append(criterion.judged(run, found))
             least.append(least_of(run, found))
         else:

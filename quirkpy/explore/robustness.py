@@ -69,7 +69,7 @@ class Goal(NamedTuple):
     pose: Floats
 
 
-class Told(NamedTuple):
+class Result(NamedTuple):
     """What came of one sample: the name of a node, or another word; and the reason where it rests in no shape."""
 
     label: str
@@ -139,14 +139,14 @@ class Flights:
         """What comes of the edge at some parameters: the name of a node, or another word."""
         return self.told(x).label
 
-    def told(self, x: Floats) -> Told:
+    def told(self, x: Floats) -> Result:
         """The same, and why it is no node."""
         try:
             return self._shortly(x) or self._told(self._ended(x))
         except Exception as error:
-            return Told(FAILED, f"{type(error).__name__}: {error}")
+            return Result(FAILED, f"{type(error).__name__}: {error}")
 
-    def _shortly(self, x: Floats) -> Told | None:
+    def _shortly(self, x: Floats) -> Result | None:
         """The same from the first motion alone, where that says all."""
         if self.short is None:
             return None
@@ -159,7 +159,7 @@ class Flights:
         if run.stop is not Stop.EVENT or _met(run) != met:
             return None
         violation = judge(self.study.safety, run, self.variations.play(x)).violation
-        return Told(label) if violation is None else Told(violation.kind, violation.reason)
+        return Result(label) if violation is None else Result(violation.kind, violation.reason)
 
     def _ended(self, x: Floats) -> Ended:
         """The whole motion."""
@@ -180,16 +180,16 @@ class Flights:
             play=self.variations.play(x),
         )
 
-    def _told(self, ended: Ended) -> Told:
+    def _told(self, ended: Ended) -> Result:
         kind, reason, rests = judged(self.study, self.node, ended)
         if not rests:
-            return Told(kind, reason)
+            return Result(kind, reason)
         _, held, pose = self._goal(ended, ELSEWHERE)
         near = [(self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals if goal.held == held]
         distance, key = min(near, default=(math.inf, ELSEWHERE))
-        return Told(key if distance <= self.within else ELSEWHERE)
+        return Result(key if distance <= self.within else ELSEWHERE)
 
-    def count(self, spread: Spread, seed: int, samples: range) -> Counter[Told]:
+    def count(self, spread: Spread, seed: int, samples: range) -> Counter[Result]:
         """What came of some samples, and why."""
         return Counter(self.told(x) for x in self.variations.drawn(spread, seed, samples))
 
@@ -321,18 +321,18 @@ def _flights(study: Study, task: Task) -> Flights:
     return Flights(study, task.node, task.choice, task.nudge, task.goals, task.within, task.target)
 
 
-def _alone(study: Study, task: Task, samples: int) -> Counter[Told]:
+def _alone(study: Study, task: Task, samples: int) -> Counter[Result]:
     return _flights(study, task).count(task.spread, task.seed, range(samples))
 
 
-def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter[Told]:
+def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter[Result]:
     """Batches of samples by many workers; each sample is the same whoever flies it."""
     size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
     batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
     sent = Sent(study)
     jobs = [pool.submit(fly_batch, sent, task, batch) for batch in batches]
     try:
-        return sum((job.result() for job in jobs), Counter[Told]())
+        return sum((job.result() for job in jobs), Counter[Result]())
     except Exception as error:
         if not killed(error):
             raise
@@ -352,7 +352,7 @@ class Seat(threading.local):
 SEAT = Seat()
 
 
-def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Told]:
+def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
     """Some samples, in a worker."""
     if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
         SEAT.task, SEAT.flights = task, _flights(sent.known(), task)

@@ -48,7 +48,7 @@ from quirkpy.kernels.solids import (
     fill_poses,
 )
 from quirkpy.moments import bottom
-from quirkpy.parts.checks import Bools, Floats, Ints, number, positive
+from quirkpy.parts.checks import Bools, Floats, Ints, not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
 from quirkpy.skins import Couple, Skin, meshed, skins_of, solids_of
@@ -133,20 +133,21 @@ class Clearances:
 
 
 def clearances(
-    run: Trajectory, *, margin: float = 0.0, slack: float = SLACK, pairs: Iterable[tuple[str, str]] | None = None
-) -> Clearances:
+    run: Trajectory, *, margin: float = 0.0, slack: float = SLACK, play: float = 0.0,
+    pairs: Iterable[tuple[str, str]] | None = None,
+) -> Clearances:  # fmt: skip
     """How near the bodies of a run come to each other, along the whole motion, and which of them collide.
 
     Two bodies collide where they overlap by more than the slack (a share of the reach of the smaller one: the radius of
-    the ball around it), or come nearer than `margin` [m], less the slack.  The margin is not asked of partners of an
-    active joint, nor of bodies that lie flush at the start, until they have parted by more than it, nor of those that
-    lie flush at the end, from where they last were farther apart.  pairs: names of bodies (default: all that have a
-    shape).
+    the ball around it) and the play of joints [m], or come nearer than `margin` [m], less both.  The margin is not
+    asked of partners of an active joint, nor of bodies that lie flush at the start, until they have parted by more than
+    it, nor of those that lie flush at the end, from where they last were farther apart.  pairs: names of bodies
+    (default: all that have a shape).
     """
     try:
-        wide, share = number(margin), positive(slack)
+        wide, share, loose = number(margin), positive(slack), not_negative(play)
     except (TypeError, ValueError) as wrong:
-        raise PartError(f"clearances: margin or slack {wrong}.") from None
+        raise PartError(f"clearances: margin, slack or play {wrong}.") from None
     if wide < 0.0:
         raise PartError(f"clearances: margin is {margin!r}, but must not be negative; overlap is what slack allows.")
     if run.settings.keep != "all":
@@ -159,7 +160,7 @@ def clearances(
     allowed, between = OF_CURVES * share * float(reach.min()), run.between
     if between.error > allowed:
         between = Between(run, solids, allowed)
-    return judged(run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach)
+    return judged(run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach + loose)
 
 
 def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
@@ -248,10 +249,13 @@ def judged(
         for n, row, levels in zip(near, passed, thresholds, strict=True):
             if row[PASSED] < math.inf:
                 (one, two), pair = (names[i] for i in chosen[n]), chosen[n : n + 1]
-                level = float(levels[np.clip(before(rows.t, row[PASSED]), 0, steps - 1)])
-                t = run.passing(float(row[PASSED]), partial(beyond, scene, pair, level))
+                k = int(np.clip(before(rows.t, row[PASSED]), 0, steps - 1))
+                t, gap = float(rows.t[k]), at_rest(scene, pair, rows.states[k])[1][0]  # it may begin so
+                if gap >= levels[k]:
+                    t = run.passing(float(row[PASSED]), partial(beyond, scene, pair, float(levels[k])))
+                    gap = row[THERE]
                 lie = lies(scene, pair, with_ground(run.at(t).instant().state), 2.0 * slack[n : n + 1])[0]
-                collisions.append(Collision(t, one, two, float(row[THERE]), lie))
+                collisions.append(Collision(t, one, two, float(gap), lie))
     pairs = (
         Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
         for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)

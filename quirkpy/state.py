@@ -238,10 +238,10 @@ class State(Record):
         return {self.joints[c]: int(self.windings[c]) for c in which}
 
     def _between_stops(self, known: Container[str]) -> State:
-        """The same state with the whole turns that bring angles of which no turns are known between their stops: to
-        that of several angles which is nearest to zero, and of half a turn either way to the positive one, so that
-        rounding of the pose does not decide."""
-        ranges = {} if self.selection is None else self.selection.stopped_angles
+        """The state with whole turns that bring angles of which none are known between their two stops, where these are
+        no more than a turn apart: to the angle nearest to zero, and of half a turn either way to the positive one, so
+        that rounding of the pose does not decide."""
+        ranges = {} if self.selection is None else self.selection.turning_between
         new = [c for c in ranges if self.joints[c] not in known]
         if not new:
             return self

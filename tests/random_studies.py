@@ -22,6 +22,7 @@ import quirkpy as qp
 from quirkpy import quat
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.identity import poses_of
+from quirkpy.explore.safety import APART
 from quirkpy.parts.checks import Floats
 from quirkpy.tables.merge import product, turned
 
@@ -496,10 +497,11 @@ def _unlikeness(a: Seen, b: Seen, o: Outcome, p: Outcome) -> tuple[float, ...]:
 
 
 def _unlike_outcomes(a: Seen, b: Seen, o: Outcome, p: Outcome, tolerance: float, figures: bool) -> Iterator[str]:
-    if (o.kind, a.said(o.reason)) != (p.kind, b.said(p.reason)):
+    if o.kind != p.kind or (o.kind != "never settles" and a.said(o.reason) != b.said(p.reason)):
         yield f"{o.kind} ({o.reason}) and {p.kind} ({p.reason})"
         return
-    if Counter(map(a.part, o.parts)) != Counter(map(b.part, p.parts)):
+    renamed = o.reason == APART and a.copy.names != b.copy.names  # of pieces as small the first by name is named
+    if not renamed and Counter(map(a.part, o.parts)) != Counter(map(b.part, p.parts)):
         yield f"parts {o.parts} and {p.parts}"
     met = [Counter(seen.pair(name) for _, name in out.contacts) for seen, out in ((a, o), (b, p))]
     if met[0] != met[1]:

@@ -32,7 +32,7 @@ class Robustness:
     """What came of an edge that was flown `samples` times.
 
     outcomes: how often each: the name of a node, or what else an outcome may be; successes: those that reached the
-    target; spread and seed: what was drawn.
+    target; spread and seed: what was drawn; reasons: of those that came to rest in no shape, how often each.
     """
 
     target: str
@@ -40,6 +40,7 @@ class Robustness:
     outcomes: tuple[tuple[str, int], ...]
     spread: Spread
     seed: int
+    reasons: tuple[tuple[str, int], ...] = ()
 
     @property
     def successes(self) -> int:
@@ -66,17 +67,22 @@ class Robustness:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {
             "spread": fields,
             "outcomes": dict(self.outcomes),
+            "reasons": dict(self.reasons),
         }
 
     @staticmethod
     def of(record: Mapping[str, Any]) -> Robustness:
         """That which a record describes."""
         spread, outcomes = Spread(**record["spread"]), tuple(record["outcomes"].items())
-        return Robustness(**{**record, "spread": spread, "outcomes": outcomes})
+        reasons = tuple(record.get("reasons", {}).items())  # journals of earlier versions kept none
+        return Robustness(**{**record, "spread": spread, "outcomes": outcomes, "reasons": reasons})
 
     def __str__(self) -> str:
         low, high = self.interval()
         others = ", ".join(f"{n} {label}" for label, n in self.outcomes if label != self.target)
-        return f"{self.probability:.4g} ({low:.4g} to {high:.4g} with 95 % confidence), {self.samples} samples" + (
-            f"; else {others}" if others else ""
+        why = ", ".join(f"{n} {reason}" for reason, n in self.reasons)
+        return (
+            f"{self.probability:.4g} ({low:.4g} to {high:.4g} with 95 % confidence), {self.samples} samples"
+            + (f"; else {others}" if others else "")
+            + (f" ({why})" if why else "")
         )

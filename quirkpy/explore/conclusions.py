@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,17 @@ from quirkpy.explore.graph import Node, Outcome, node_record
 from quirkpy.explore.options import Free, Hinge, Lock, mated
 from quirkpy.explore.records import Record, rejected
 from quirkpy.explore.runner import standing
-from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether, Violation, judge, largest_first, smallest
+from quirkpy.explore.safety import (
+    APART,
+    KeepOut,
+    Limit,
+    NoCollision,
+    StayTogether,
+    Violation,
+    judge,
+    largest_first,
+    smallest,
+)
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Symmetry
 from quirkpy.multibody import Multibody
@@ -213,14 +223,19 @@ class Rules:
             return Record((outcome,), (node_record(there),))
         if not any(isinstance(rule, StayTogether) for rule in study.safety):
             return None
-        held = clusters(study.names, (study.ends(place.pairs[k][0]) for k in joined))
-        pieces = (tuple(n for n in study.names if held[n] == one) for one in dict.fromkeys(held.values()))
-        parted = largest_first(pieces)
-        if len(parted) < 2:
+        loose = loose_among(study, (place.pairs[k][0] for k in joined))
+        if not loose:
             return None
-        loose = smallest(parted)
-        outcome = Outcome("rejected", None, "comes apart", switching=work, t=0.0, parts=loose)
+        outcome = Outcome("rejected", None, APART, switching=work, t=0.0, parts=loose)
         return Record((outcome,), (None,))
+
+
+def loose_among(study: Study, pairs: Iterable[int]) -> tuple[str, ...]:
+    """The bodies of the piece that is loose where nothing but some pairs holds bodies together; none where these are
+    one piece."""
+    held = clusters(study.names, (study.ends(pair) for pair in pairs))
+    pieces = largest_first(tuple(n for n in study.names if held[n] == one) for one in dict.fromkeys(held.values()))
+    return smallest(pieces) if len(pieces) > 1 else ()
 
 
 def _twists(place: Place, study: Study, pair: int, hinge: Hinge) -> Floats:

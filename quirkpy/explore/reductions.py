@@ -16,12 +16,12 @@ import numpy as np
 
 from quirkpy.explore.assembly import firmest
 from quirkpy.explore.choices import Carried, Choice, Link, Reduction
-from quirkpy.explore.conclusions import Form, Place, Rules, place_of
+from quirkpy.explore.conclusions import Form, Place, Rules, loose_among, place_of
 from quirkpy.explore.cones import NONE, Cones
 from quirkpy.explore.graph import Node, Outcome
 from quirkpy.explore.records import Record
 from quirkpy.explore.runner import UNMET
-from quirkpy.explore.safety import ENTERS
+from quirkpy.explore.safety import APART, ENTERS
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Carrier, Symmetry
 from quirkpy.parts.checks import Floats, shown
@@ -229,7 +229,9 @@ class Reductions:
             exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
             asked = () if record.way is None else record.way.entering(self.cones.asked(*exchanges))
             there = self._at_base(record.asked(asked), plan)
-            return there if mover is None else self._switched(self._moved(there, mover), node, place.node)
+            if mover is not None:
+                there = self._switched(self._moved(there, mover), node, place.node)
+            return self._named(there, choice) if any(exchange.renames for exchange in exchanges) else there
 
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
 
@@ -287,6 +289,19 @@ class Reductions:
             }  # fmt: skip
 
         return Record(tuple(map(outcome, record.outcomes)), tuple(map(reached, record.reached)))
+
+    def _named(self, record: Record, choice: Choice) -> Record:
+        """A record that says of a choice which piece is loose as a run of its own would, where several are as small."""
+        study = self.study
+        joined = [study.numbers[name] for name, label in choice.joints
+                  if study.option(study.pairs[study.numbers[name]], label).joins]  # fmt: skip
+
+        def outcome(o: Outcome) -> Outcome:
+            if o.reason != APART:
+                return o
+            return o._replace(parts=loose_among(study, [*joined, *(study.numbers[name] for _, name in o.contacts)]))
+
+        return record._replace(outcomes=tuple(map(outcome, record.outcomes)))
 
     def _link(self, mover: Mover, link: Link) -> Link:
         exchange = mover.carrier.exchange

@@ -70,6 +70,13 @@ class Goal(NamedTuple):
     pose: Floats
 
 
+class Result(NamedTuple):
+    """What came of one sample: the name of a node, or another word; and the reason where it rests in no shape."""
+
+    label: str
+    reason: str | None = None
+
+
 def goals_of(graph: ReconfigurationGraph) -> list[Goal]:
     """All nodes of a graph."""
     return [Goal(key, _held(node.links), poses_of(node.state.r, node.state.q)) for key, node in graph.nodes.items()]
@@ -106,7 +113,7 @@ class Flights:
         ended = self._ended(self.zero)
         if target is not None:
             self.goals.append(self._end(ended, target))
-        self.nominal = self._label(ended)
+        self.nominal = self._told(ended).label
         if len(ended.runs) == 1 and ended.contacts and ended.violation is None and self.study.on_contact == "lock":
             last = assembled(self.study, ended.links, ended.found.state, self.choice.potential)
             if rigid(last) is not None:
@@ -131,13 +138,17 @@ class Flights:
 
     def label(self, x: Floats) -> str:
         """What comes of the edge at some parameters: the name of a node, or another word."""
+        return self.told(x).label
+
+    def told(self, x: Floats) -> Result:
+        """The same, and why it is no node."""
         try:
-            return self._shortly(x) or self._label(self._ended(x))
+            return self._shortly(x) or self._told(self._ended(x))
         except Exception as error:
             stop_short(error)
-            return FAILED
+            return Result(FAILED, f"{type(error).__name__}: {error}")
 
-    def _shortly(self, x: Floats) -> str | None:
+    def _shortly(self, x: Floats) -> Result | None:
         """The same from the first motion alone, where that says all."""
         if self.short is None:
             return None
@@ -149,8 +160,8 @@ class Flights:
             raise KeyboardInterrupt
         if run.stop is not Stop.EVENT or _met(run) != met:
             return None
-        violation = judge(self.study.safety, run).violation
-        return label if violation is None else violation.kind
+        violation = judge(self.study.safety, run, self.variations.play(x)).violation
+        return Result(label) if violation is None else Result(violation.kind, violation.reason)
 
     def _ended(self, x: Floats) -> Ended:
         """The whole motion."""
@@ -168,20 +179,21 @@ class Flights:
             found,
             self.study.nudge,
             lambda s: self.variations.also(x, s),
+            play=self.variations.play(x),
         )
 
-    def _label(self, ended: Ended) -> str:
-        kind, _, rests = judged(self.study, self.node, ended)
+    def _told(self, ended: Ended) -> Result:
+        kind, reason, rests = judged(self.study, self.node, ended)
         if not rests:
-            return kind
+            return Result(kind, reason)
         _, held, pose = self._goal(ended, ELSEWHERE)
         near = [(self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals if goal.held == held]
         distance, key = min(near, default=(math.inf, ELSEWHERE))
-        return key if distance <= self.within else ELSEWHERE
+        return Result(key if distance <= self.within else ELSEWHERE)
 
-    def count(self, spread: Spread, seed: int, samples: range) -> Counter[str]:
-        """What came of some samples."""
-        return Counter(self.label(x) for x in self.variations.drawn(spread, seed, samples))
+    def count(self, spread: Spread, seed: int, samples: range) -> Counter[Result]:
+        """What came of some samples, and why."""
+        return Counter(self.told(x) for x in self.variations.drawn(spread, seed, samples))
 
     # --- margins --------------------------------------------------------------------------------------------------
     def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
@@ -255,13 +267,22 @@ def flown(
     task = _task(graph, edge, within, spread, seed)
     with pool_for(workers, graph.study) as pool:
         counts = _alone(graph.study, task, samples) if pool is None else _together(pool, graph.study, task, samples)
-    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    found = Robustness(key, samples, tuple(order), spread, seed)
+    labels, reasons = Counter[str](), Counter[str]()
+    for told, count in counts.items():
+        labels[told.label] += count
+        if told.reason is not None:
+            reasons[told.reason] += count
+    found = Robustness(key, samples, _most_first(labels), spread, seed, _most_first(reasons))
     graph.edges[place] = replace(edge, robustness=found)
     if graph.path is not None:
         with Journal(graph.path) as journal:
             journal.add_robustness(graph.nodes[edge.source].id, edge.selection.key, found)
     return found
+
+
+def _most_first(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """What was counted, what is most frequent first."""
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def margins(
@@ -302,18 +323,18 @@ def _flights(study: Study, task: Task) -> Flights:
     return Flights(study, task.node, task.choice, task.nudge, task.goals, task.within, task.target)
 
 
-def _alone(study: Study, task: Task, samples: int) -> Counter[str]:
+def _alone(study: Study, task: Task, samples: int) -> Counter[Result]:
     return _flights(study, task).count(task.spread, task.seed, range(samples))
 
 
-def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter[str]:
+def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter[Result]:
     """Batches of samples by many workers; each sample is the same whoever flies it."""
     size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
     batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
     sent = Sent(study)
     jobs = [pool.submit(fly_batch, sent, task, batch) for batch in batches]
     try:
-        return sum((job.result() for job in jobs), Counter[str]())
+        return sum((job.result() for job in jobs), Counter[Result]())
     except Exception as error:
         if not killed(error):
             raise
@@ -333,7 +354,7 @@ class Seat(threading.local):
 SEAT = Seat()
 
 
-def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[str]:
+def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
     """Some samples, in a worker."""
     if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
         SEAT.task, SEAT.flights = task, _flights(sent.known(), task)

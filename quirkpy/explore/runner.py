@@ -319,17 +319,17 @@ def directions(found: Equilibrium) -> list[Mode]:
 def follow(
     study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium, nudge: float,
     vary: Callable[[Multibody], Multibody] = lambda system: system, before: Ended | None = None,
-    lookout: Lookout | None = None,
+    lookout: Lookout | None = None, play: float = 0.0,
 ) -> Ended:  # fmt: skip
     """What a motion leads to: where sensors meet they lock, and it goes on; nudge: how it leaves saddles on its way;
     vary: what the systems that it then makes are in truth; before: what it goes on from; lookout: for cones
-    that do not end it."""
+    that do not end it; play [m]: of joints, by which bodies may overlap."""
     lookout = Lookout(NONE) if lookout is None else lookout
     ended = Ended(found, tuple(links), (), (), ()) if before is None else before
     gaps = [] if ended.clearance is None else [ended.clearance]
     while True:
         if found.run is not None:
-            violation, clearance = judge(lookout.rules(study.safety), found.run)
+            violation, clearance = judge(lookout.rules(study.safety), found.run, play)
             entered, begun = lookout.entered(found.run, violation), float(found.run.t[0])
             if violation is not None:
                 violation = violation._replace(t=begun + violation.t)

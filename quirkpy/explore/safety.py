@@ -32,6 +32,8 @@ Extent: TypeAlias = Literal["centres", "balls"]
 
 #: What is said of a body in a cone; it comes first, then the body from which the cone looks.
 ENTERS = "enters a cone that must stay clear"
+#: What is said of the smallest piece of several.
+APART = "comes apart"
 #: What happens within this share of the time, or of a second, happens at once: which is the earlier is rounding.
 AT_ONCE = 1e-9
 #: What exceeds a limit by as much as another to this share does so with it: which is the larger is rounding.
@@ -77,7 +79,7 @@ class StayTogether(Safety):
 
     def before(self, system: Multibody) -> Violation | None:
         pieces = pieces_of(system)
-        return Violation("comes apart", 0.0, smallest(pieces)) if len(pieces) > 1 and self.apart is None else None
+        return Violation(APART, 0.0, smallest(pieces)) if len(pieces) > 1 and self.apart is None else None
 
     def first(self, run: Trajectory) -> Violation | None:
         pieces = pieces_of(run.system)
@@ -93,7 +95,7 @@ class StayTogether(Safety):
 
         begun = between(run.course.states[:1, :-1])
         t = first_below(run, lambda states: allowed - np.linalg.norm(between(states) - begun, axis=1))
-        return None if t is None else Violation("comes apart", t - float(run.t[0]), loose)
+        return None if t is None else Violation(APART, t - float(run.t[0]), loose)
 
 
 class NoCollision(Safety):
@@ -115,9 +117,9 @@ class NoCollision(Safety):
     def first(self, run: Trajectory) -> Violation | None:
         return self.judged(run, self.passed(run))
 
-    def passed(self, run: Trajectory) -> Clearances:
-        """How all bodies pass each other."""
-        return clearances(run, margin=self.margin)
+    def passed(self, run: Trajectory, play: float = 0.0) -> Clearances:
+        """How all bodies pass each other; play [m]: by which bodies may overlap that only joints hold apart."""
+        return clearances(run, margin=self.margin, play=play)
 
     def judged(self, run: Trajectory, found: Clearances) -> Violation | None:
         """What the first collision, if there is one, counts as."""
@@ -359,12 +361,13 @@ class Judged(NamedTuple):
     clearance: float | None
 
 
-def judge(criteria: Sequence[Safety], run: Trajectory) -> Judged:
-    """All criteria along a motion; what a cone says comes last, where two are violated at once."""
+def judge(criteria: Sequence[Safety], run: Trajectory, play: float = 0.0) -> Judged:
+    """All criteria along a motion; what a cone says comes last, where two are violated at once.  play [m]: of joints,
+    by which bodies may overlap."""
     violations, least = [], []
     for criterion in sorted(criteria, key=lambda criterion: isinstance(criterion, KeepOut)):
         if isinstance(criterion, NoCollision):
-            found = criterion.passed(run)
+            found = criterion.passed(run, play)
             violations.append(criterion.judged(run, found))
             least.append(least_of(run, found))
         else:

@@ -64,6 +64,11 @@ class Exchange:
     sensors: dict[int, int]
     potentials: dict[str, str]
 
+    @property
+    def renames(self) -> bool:
+        """Whether any body becomes another."""
+        return self.to != tuple(range(len(self.to)))
+
     @cached_property
     def sources(self) -> dict[str, str]:
         """What has become each potential."""

@@ -200,6 +200,16 @@ class Variations:
         slopes = [(self._clearances(step) - self._clearances(-step)) / (2.0 * STEP) for step in steps]
         return np.array(slopes).T.reshape(len(here), f), here
 
+    def play(self, x: Floats) -> float:
+        """How far bodies may stand from where joints as written would have them [m]: half a turn about a hinge that
+        stands aside carries what it holds twice as far aside, and what hinges hold one after the other adds up."""
+        first = 2 * self.around.freedoms
+        moved: dict[str, Floats] = {}
+        for (what, name, axis), value in zip(self.parameters[first:], x[first:].tolist(), strict=True):
+            if what == "hinge":
+                moved.setdefault(name, np.zeros(3))[axis] = value
+        return 2.0 * math.fsum(float(np.linalg.norm(shift)) for shift in moved.values())
+
     # --- systems --------------------------------------------------------------------------------------------------
     def at(self, x: Floats) -> Multibody:
         """The system at some parameters, in its start; it serves until the next one is asked for."""

@@ -244,8 +244,8 @@ class Selection(Record):
         return chosen[acts[tables.element_joint[chosen]]]
 
     @cached_property
-    def stopped_angles(self) -> dict[int, tuple[float, float]]:
-        """Angles with stops, by the number of their coordinate: lower and upper bound [rad], infinite where none is."""
+    def turning_between(self) -> dict[int, tuple[float, float]]:
+        """Angles with two stops no more than a turn apart, by the number of their coordinate: both bounds [rad]."""
         t = self.tables
         bounds: dict[int, list[float]] = {}
         for k in self.elements[t.element_kind[self.elements] == STOP].tolist():
@@ -253,7 +253,7 @@ class Selection(Record):
                 bound, side = t.element_numbers[k, :2].tolist()
                 pair = bounds.setdefault(int(t.element_coordinate[k]), [-math.inf, math.inf])
                 pair[0 if side > 0.0 else 1] = bound
-        return {c: (pair[0], pair[1]) for c, pair in bounds.items()}
+        return {c: (lower, upper) for c, (lower, upper) in bounds.items() if upper - lower <= 2.0 * math.pi}
 
     @cached_property
     def coordinates(self) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -199,3 +200,35 @@ def test_a_sample_that_cannot_be_flown_is_counted() -> None:
     found = graph.robustness(edge_of(graph, "n0", "n2"), 5, spread=spread(mass=1e6))
     assert dict(found.outcomes)["failed"] >= 1
     assert sum(dict(found.outcomes).values()) == found.samples == 5
+
+
+# --- collisions -------------------------------------------------------------------------------------------------------
+def watched(*others: qp.Body) -> qp.ReconfigurationGraph:
+    """The pair, of which bodies must not run into each other nor into others."""
+    study = far_pair(qp.NoCollision())
+    return changed(study, system=qp.Multibody(*study.system.parts, *others)).explore(progress=False)
+
+
+def test_the_play_of_a_hinge_is_no_collision() -> None:
+    """Faces that touch by design overlap by twice the play, once the hinge has turned by half a turn."""
+    graph = watched()
+    for play in (1e-5, 1e-4):
+        for edge in graph.moves():
+            assert graph.robustness(edge, 20, spread=spread(hinge=play), seed=2).outcomes == ((edge.target, 20),)
+
+
+def test_why_samples_fail_is_counted(tmp_path: Path) -> None:
+    """A post reaches a millimetre into the way of the far corner, which is a collision whatever play the hinge has."""
+    away = 0.5 * SIDE + (math.sqrt(2.0) * SIDE - 1e-3 + 0.02) / math.sqrt(2.0)
+    graph = watched(qp.Body.sphere("post", 0.02, position=(away, -away, 0.0), fixed=True))
+    edge = next(edge for edge in graph.edges if edge.kind == "jammed")
+    found = graph.robustness(edge, 20, spread=spread(hinge=1e-5), target="n0")
+    assert (found.outcomes, dict(found.reasons)) == ((("jammed", 20),), {"jams": 20})
+    assert "20 jammed (20 jams)" in str(found)
+    assert Robustness.of(json.loads(json.dumps(found.record()))) == found
+    limited = far_pair(qp.Limit("speed", 0.04)).explore(tmp_path / "far.db", progress=False)
+    fast = next(edge for edge in limited.moves() if edge.peak_speed > 0.03)
+    told = limited.robustness(fast, 60, spread=spread(strength=0.4), seed=4)
+    assert 0 < dict(told.reasons)["speed above 0.04"] == dict(told.outcomes)["rejected"] < 60
+    kept = qp.ReconfigurationGraph.load(tmp_path / "far.db")
+    assert next(e.robustness for e in kept.edges if e.robustness is not None) == told

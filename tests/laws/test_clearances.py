@@ -23,6 +23,7 @@ from quirkpy.collision import (
 )
 from quirkpy.skins import solids_of
 from tests.motion import floating_chain
+from tests.random_systems import seeds
 from tests.solids import Placed, found
 
 SIDE = 0.1
@@ -274,3 +275,39 @@ def test_an_impact_is_followed() -> None:
     assert result.error < 1e-6
     # it turns round a tenth of a metre short of the nearest point: corners are 0.05 to the left of the centre
     assert result.least == pytest.approx(math.hypot(0.05, 0.25) - 0.05, abs=2e-4)
+
+
+@seeds(12, 6, attack=2000)
+def test_a_collision_is_dated_to_its_beginning(seed: int) -> None:
+    """Balls that fly past, into and out of a spinning box: closed forms at many times tell since when they are too
+    near, also where they begin so."""
+    rng = np.random.default_rng(seed)
+    size, radius, spin = rng.uniform(0.1, 0.3, 3), float(rng.uniform(0.05, 0.15)), float(rng.uniform(-2.0, 2.0))
+    margin = float(rng.choice([0.0, rng.uniform(0.005, 0.05)]))
+    way = rng.normal(size=3)
+    start = way / np.linalg.norm(way) * rng.uniform(0.1, 0.5)
+    velocity = 0.5 * rng.normal(size=3) - start
+    box = qp.Body.box("box", size, 1.0, angular_velocity=(0.0, 0.0, spin))
+    ball = qp.Body.sphere("ball", radius, 1.0, position=start, velocity=velocity)
+    run = qp.Multibody(box, ball).simulate(2.0)
+    level = margin - SLACK * min(radius, 0.5 * float(np.linalg.norm(size)))
+
+    def gap(t: Any) -> Any:
+        c, s, r = np.cos(spin * t), np.sin(spin * t), start + np.multiply.outer(t, velocity)
+        x, y, z = c * r[..., 0] + s * r[..., 1], c * r[..., 1] - s * r[..., 0], r[..., 2]
+        beyond = abs(np.stack([x, y, z], axis=-1)) - 0.5 * size
+        outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=-1)
+        return np.where(outside > 0.0, outside, beyond.max(axis=-1)) - radius
+
+    t = np.linspace(0.0, 2.0, 20001)
+    below = np.flatnonzero(gap(t) < level)
+    first = clearances(run, margin=margin).first
+    if first is None:
+        assert (gap(t) >= level - 1e-6).all()
+    elif len(below) and below[0] == 0:
+        assert first.t == 0.0
+        assert first.clearance == pytest.approx(float(gap(0.0)), abs=1e-9)
+    else:
+        assert float(gap(first.t)) == pytest.approx(level, abs=1e-6)
+        assert (gap(t[t < first.t - 1e-6]) >= level - 1e-6).all()
+        assert first.clearance == pytest.approx(float(gap(first.t)), abs=1e-4)

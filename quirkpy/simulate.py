@@ -19,7 +19,7 @@ from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import interruptions
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
-from quirkpy.kernels.engine import STANDARD_CONTROL
+from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
 from quirkpy.kernels.hook import PARTS
 from quirkpy.kernels.instant import Instant
@@ -111,7 +111,8 @@ class Driver:
         if unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
         self.entry = clusters.enter(start, s.drift == "project")
-        self.engine = self.entry.engine
+        self.layout = self.entry.layout
+        self.engine: Engine  # while it is at work
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         n = len(self.entry.rows)
         fixed = s.step if s.step is not None else 0.0
@@ -130,7 +131,7 @@ class Driver:
             clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
         )
         self.clock, self.y = clock, y
-        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.engine)]
+        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
@@ -144,11 +145,10 @@ class Driver:
     # --- the loop -----------------------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
-        e, kept = self.engine, Kept(self.settings.keep)
-        effort = len(self.y) + CLOSING_ROW * len(e.scratch.rows)
+        kept, effort = Kept(self.settings.keep), len(self.y) + CLOSING_ROW * len(self.layout.tree.loops)
         most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
         self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
-        with self.at_work():
+        with self.at_work() as e:
             if any(w.line[0] == PYTHON for w in self.watched):
                 e.python.open()
             try:
@@ -167,23 +167,23 @@ class Driver:
 
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""
-        e = self.engine
-        self.rows = new_rows(1 + at_once, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
+        angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
+        self.rows = new_rows(1 + at_once, self.y, angles, stops, len(self.watched))
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Within, the engine is that of this run."""
-        e = self.engine
-        e.model.control[PIVOT_USED] = RUNNING_PIVOT
-        if self.settings.drift == "baumgarte":
-            alpha, beta = self.settings.gains
-            e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
-        e.python.events, e.busy = self._python_values, True
-        try:
-            yield
-        finally:
-            e.model.control[:] = STANDARD_CONTROL
-            e.python.events, e.busy = None, False
+    def at_work(self) -> Iterator[Engine]:
+        """Within, the run has an engine."""
+        with self.layout.lend() as e:
+            e.model.control[PIVOT_USED] = RUNNING_PIVOT
+            if self.settings.drift == "baumgarte":
+                alpha, beta = self.settings.gains
+                e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
+            self.engine, e.python.events = e, self._python_values
+            try:
+                yield e
+            finally:
+                e.python.events = None  # which would keep the run
+                del self.engine
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it returns, unless
@@ -222,13 +222,14 @@ class Driver:
         """Refuse a start that is none."""
         e, answer = self.engine, int(self.counts[steps.ANSWER])
         if answer >= 0:
-            joint = e.selection.tables.joint_names[e.model.stops.what[answer, STOP_JOINT]]
+            label = self.layout.labels[answer]
+            joint = e.selection.tables.joint_names[self.layout.stops.what[answer, STOP_JOINT]]
             raise PartError(
-                f"simulate: joint {joint!r} begins beyond the {e.stops[answer].rsplit(' ', 1)[1]} bound of its stop "
-                f"{e.stops[answer].rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
+                f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of its stop "
+                f"{label.rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
             )
         if answer == CONTRADICTED:
-            loop = ", ".join(e.loop(int(e.scratch.report[WHICH])))
+            loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
             raise PartError(
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
                 "of the branches that meet here, or at rest."
@@ -246,7 +247,7 @@ class Driver:
         evaluate(self.clock[steps.T], y, e.model, e.scratch, self.run_arrays.out)
         e.python.raise_pending()
         if e.scratch.report[COUNTED] > counted:
-            joints = e.loop(int(e.scratch.report[WHICH]))
+            joints = self.layout.loop(int(e.scratch.report[WHICH]))
             self.events.append(Happening(float(self.clock[steps.T]), UNDETERMINED, joints=joints))
 
     def _keep_present(self, kept: Kept) -> None:
@@ -280,14 +281,14 @@ class Driver:
 
     def state_of(self, t: float, states: Floats, angles: Floats, held: Bools) -> State:
         """The state in a row of the run, as that moves it."""
-        holding = tuple(label for label, holds in zip(self.engine.stops, held, strict=True) if holds)
+        holding = tuple(label for label, holds in zip(self.layout.labels, held, strict=True) if holds)
         merged = None if self.entry.merger is None else states[:-1]
         return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
 
     def _happening(self, t: float, which: int, released: bool) -> Happening:
         """What a note of the kernels means."""
         if which < 0:
-            return Happening(t, SINGULAR_POSE, joints=self.engine.loop(-1 - which))
+            return Happening(t, SINGULAR_POSE, joints=self.layout.loop(-1 - which))
         event = self.watched[which].event
         if isinstance(event, StopReached):
             return Happening(t, f"{event.name} {'released' if released else 'reached'}", joints=(event.joint,))
@@ -298,11 +299,11 @@ class Driver:
         e, y, t, s = self.engine, self.y[:-1], float(self.clock[steps.T]), int(self.counts[steps.ANSWER])
         holding = e.model.stops.what[:, HOLDS] != 0
         holding[s] = True
-        held = tuple(label for label, holds in zip(e.stops, holding, strict=True) if holds)
+        held = tuple(label for label, holds in zip(self.layout.labels, holding, strict=True) if holds)
         motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
         drives = drives_against(Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum()))
         joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
-        name = f"{e.stops[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
+        name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
         return Happening(t, name, joints=tuple(dict.fromkeys((joint, *drives))))
 
     def _loop(self, why: int, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
@@ -377,7 +378,7 @@ class Driver:
             merged = rows[-1, :-1].copy()
             if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
                 states[0, :-1] = self.entry.start
-        step, stops = float(self.clock[steps.H]), self.engine.stops
+        step, stops = float(self.clock[steps.H]), self.layout.labels
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
 
 

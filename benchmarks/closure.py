@@ -66,17 +66,19 @@ usual_solution = recompiled(closure.smallest_solution)
 
 
 @njit
-def of_length_one(A, spans, rows, mu, report):  # in the place of closure.smallest_solution
+def of_length_one(tree, bodies, work, A, spans, rows, mu, report):  # in the place of closure.smallest_solution
     for k in range(rows.shape[0]):
         size = math.sqrt((A[k] * A[k]).sum())
         if size > 0.0:
             A[k] /= size
             rows[k, LEFT] /= size
-    usual_solution(A, spans, rows, mu, report)
+    usual_solution(tree, bodies, work, A, spans, rows, mu, report)
 
 
 @njit
-def no_correction(A, spans, rows, mu, report):  # in the place of closure.smallest_solution: A stays as it is
+def no_correction(
+    tree, bodies, work, A, spans, rows, mu, report
+):  # in the place of closure.smallest_solution: A stays as it is
     A[rows.shape[0]] = 0.0
 
 

@@ -23,13 +23,14 @@ from quirkpy.tables.merge import Merger, merge
 class Entry(NamedTuple):
     """A start as a run takes it: the layout of what moves; its rows (n, STATE_WIDTH); the start, all bodies one by one
     (nb, STATE_WIDTH), and how far projection has moved it, poses and velocities (2,); how clusters lie, if there are
-    any."""
+    any; what kinetic energy [J] projection has taken."""
 
     layout: Layout
     rows: Floats
     start: Floats
     drift: Floats
     merger: Merger | None = None
+    lost: float = 0.0
 
     def expand(self, states: Floats) -> Floats:
         """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays the last row."""
@@ -100,9 +101,16 @@ class Clusters:
         if not near and apart(together, rows) > START_TOLERANCE:
             if not projecting:
                 return Entry(self.layout, rows, rows, drift)
+            given = rows
             rows, drift = self._projected(start, rows)
-            clusters = contracted(merger, rows)
+            clusters, lost = contracted(merger, rows), self._motion(given) - self._motion(rows)
+            return Entry(self.merged_layout, clusters, rows, drift, merger, lost)
         return Entry(self.merged_layout, clusters, rows, drift, merger)
+
+    def _motion(self, rows: Floats) -> float:
+        """Kinetic energy of all bodies [J]."""
+        t, v, w = self.selection.tables, rows[:, V:OMEGA], rows[:, OMEGA:]
+        return 0.5 * float((t.body_mass @ (v * v).sum(axis=1)) + np.einsum("ni,nij,nj->", w, t.body_inertia, w))
 
     def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
         """The start on its joints, and how far it has moved; untouched where that is no more than rounding."""

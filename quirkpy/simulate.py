@@ -11,14 +11,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.analysis import drives_against
+from quirkpy.analysis import drives_against, energy, residual
 from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import interruptions
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
-from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
+from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, POSE, RELEASED, Rows
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
 from quirkpy.kernels.hook import PARTS
@@ -28,6 +28,7 @@ from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
 from quirkpy.kernels.users import unchecked
 from quirkpy.kernels.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
+from quirkpy.kernels.wrenches import LOST
 from quirkpy.parts.checks import Bools, Floats, optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
@@ -50,6 +51,11 @@ START_OVER = 10.0
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
+#: The names of what happens where a start moves against its joints, and where a run can no longer hold some.
+TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
+#: Joints are said to take hold where they take more than this share of the kinetic energy; and those are named whose
+#: rows slip by more than this share of the fastest.
+TAKES, SLIPS = 1e-12, 1e-3
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
 #: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
@@ -107,7 +113,7 @@ class Driver:
     """One run: its arrays, and the loop around `advance`."""
 
     def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
-        self.start, self.settings = start, s
+        self.start, self.settings, self.selection = start, s, clusters.selection
         if unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
         self.entry = clusters.enter(start, s.drift == "project")
@@ -125,7 +131,7 @@ class Driver:
         )  # fmt: skip
         lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
         y = lines[steps.BEGIN]
-        y[:n] = self.entry.rows
+        y[:n], y[n, LOST] = self.entry.rows, self.entry.lost
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
             clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
@@ -212,11 +218,24 @@ class Driver:
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
+        self._tell_of_hold(float(self.rows.states[0, -1, LOST]))
         if looking and self._resting():
             return integrator.STOPPED
         if looking and len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why
+
+    def _tell_of_hold(self, lost: float) -> None:
+        """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did."""
+        if lost == 0.0:
+            return
+        at = self.start.instant(self.selection)
+        if lost > TAKES * energy(at).kinetic:
+            found = residual(at)
+            slips = abs(found.velocity)
+            joints = [name for name, slip in zip(found.joints, slips, strict=True) if slip > SLIPS * slips.max()]
+            hold = Happening(self.start.t, TOOK_HOLD, joints=tuple(dict.fromkeys(joints)), lost=lost)
+            self.events.insert(0, hold)
 
     def check_start(self) -> None:
         """Refuse a start that is none."""
@@ -267,8 +286,8 @@ class Driver:
         end = self.look(self, filled) if self.look is not None and filled else None
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:5]))
-        for t, which, released in self.rows.notes[:noted]:
-            self.events.append(self._happening(float(t), int(which), released != 0.0))
+        for t, what, which in self.rows.notes[:noted].tolist():
+            self.events.append(self._happening(t, int(what), int(which)))
         if end is not None:
             self.rested = True
             kept.end_with(*end)
@@ -285,13 +304,14 @@ class Driver:
         merged = None if self.entry.merger is None else states[:-1]
         return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
 
-    def _happening(self, t: float, which: int, released: bool) -> Happening:
+    def _happening(self, t: float, what: int, which: int) -> Happening:
         """What a note of the kernels means."""
-        if which < 0:
-            return Happening(t, SINGULAR_POSE, joints=self.layout.loop(-1 - which))
+        if what == POSE:
+            return Happening(t, SINGULAR_POSE, joints=self.layout.loop(which))
         event = self.watched[which].event
         if isinstance(event, StopReached):
-            return Happening(t, f"{event.name} {'released' if released else 'reached'}", joints=(event.joint,))
+            word = "released" if what == RELEASED else "reached"
+            return Happening(t, f"{event.name} {word}", joints=(event.joint,))
         return Happening(t, event.name, self.watched[which].sensors)
 
     def _jam(self) -> Happening:
@@ -327,6 +347,9 @@ class Driver:
             self._keep_rows(kept)
             if why == integrator.JAMMED:
                 self.events.append(self._jam())
+            if why == integrator.UNHOLDABLE:
+                loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
+                self.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def _onward(self, why: int) -> int:
         """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over what it does; there the
@@ -408,6 +431,7 @@ ENDS = {
     integrator.COLLAPSED: Stop.COLLAPSE,
     integrator.NOT_FINITE: Stop.NOT_FINITE,
     integrator.JAMMED: Stop.JAMMED,
+    integrator.UNHOLDABLE: Stop.UNHELD,
 }
 
 

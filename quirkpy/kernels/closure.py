@@ -5,7 +5,8 @@ unit load on a row, carried up both paths to the root, leaves one number at each
 are a row of A, with A A' = J M^-1 J' over the tree.  Gauss's principle is then the smallest nu with A nu = gamma - J a:
 rows are scaled by what they would yield between free bodies, so that units and masses do not matter, and taken
 strong ones first.  A row that lies in the span of those before it, or that the tree already satisfies, is redundant and
-drops out; one that nearly does is damped smoothly (`PIVOT`).
+drops out; one that nearly does is damped smoothly (`PIVOT`).  Beside light members a row may be short and yet demand
+something of its own: how far it reaches is then measured without masses (`reach`).
 
 Freedoms are numbered along the loops (tree.py), so that a row answers in a short span of A and is compared only with
 rows whose spans meet its own: a row of four-bars costs in proportion to its length.
@@ -20,6 +21,7 @@ from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.elimination import (
     ACCELERATION,
     AXIS,
+    BRANCH,
     CENTRE,
     CHANGE,
     G_FACTOR,
@@ -68,6 +70,8 @@ RUNNING_PIVOT = 1e-8
 SWEEPS = 3
 #: What is left of a row below this share of the pivot is rounding.
 ROUNDING = 1e-3
+#: Rows shorter than this are asked how far they reach: a pose may be singular, or a member light.
+SHORT = 1e-4
 #: Rows that have kept this share of the strongest one's size may be taken before it, for the sake of short spans.
 STRONG = 0.25
 
@@ -76,7 +80,8 @@ STRONG = 0.25
 LOW, HIGH, LISTED, SPAN_WIDTH = range(4)
 
 # Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when
-# there is none), and which row that is; the largest contradiction, and the largest demand; the time of the evaluation.
+# there is none), and which row that is (-1: none), or the first of those that fade; the largest contradiction, and the
+# largest demand; the time of the evaluation.
 COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, TIME, REPORT_WIDTH = range(7)
 
 
@@ -237,7 +242,74 @@ def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Ve
 
 
 @inner
-def list_rows(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -> int:
+def heaviest_over_lightest(bodies: Floats) -> float:
+    """All mass over the least of a body."""
+    total, least = 0.0, math.inf
+    for i in range(bodies.shape[0]):
+        total += bodies[i, MASS]
+        least = min(least, bodies[i, MASS])
+    return total / least
+
+
+@inner
+def own_mass(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -> float:
+    """`free_response` with every mass one."""
+    out = 0.0
+    if a < bodies.shape[0]:
+        f, n = get3(rows, k, first), get3(rows, k, first + 3)
+        out += dot(f, f) + 3.0 * dot(n, n) * bodies[a, MASS] / trace_of(bodies, a)
+    if b < bodies.shape[0]:
+        f, n = get3(rows, k, first + 6), get3(rows, k, first + 9)
+        out += dot(f, f) + 3.0 * dot(n, n) * bodies[b, MASS] / trace_of(bodies, b)
+    return out
+
+
+@inner
+def reach(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats) -> float:
+    """What is left of row k, squared, if each freedom answered as its whole branch of the tree weighs: about 1 where
+    some body can follow the row alone, the square of an angle where all would have to be turned by that first.
+
+    Masses cancel: the share of a light member, which answers to a load a million times as fast as what it is joined
+    to, does not hide what the row asks of the others.
+    """
+    nodes, n = tree.nodes, bodies.shape[0]
+    for i in range(n):
+        work[i, BRANCH] = bodies[i, MASS]
+    for p in range(n - 1, -1, -1):  # children come after their parents
+        i = nodes[p, ORDER]
+        if nodes[i, PARENT] < n:
+            work[nodes[i, PARENT], BRANCH] += work[i, BRANCH]
+    out = 0.0
+    for i in range(n):
+        for m in range(max(spans[k, LOW], nodes[i, FIRST]), min(spans[k, HIGH], nodes[i, FIRST] + nodes[i, COUNT])):
+            out += A[k, m] * A[k, m] * work[i, BRANCH]
+    a, b, c, d = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2], tree.loops[k, LOOP_BODY3], 0
+    free, unit = free_response(rows, k, JACOBIAN, a, b, bodies), own_mass(rows, k, JACOBIAN, a, b, bodies)
+    if c >= 0:
+        d = tree.loops[k, LOOP_BODY4]
+        free += free_response(rows, k, SECOND, c, d, bodies)
+        unit += own_mass(rows, k, SECOND, c, d, bodies)
+    return out * free / unit if unit > 0.0 else 0.0
+
+
+@inner
+def strength(
+    k: int, ratio: float, mu: float, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats
+) -> float:
+    """The part of row k that is independent of those taken before it, squared: SIZE; beside light members the square of
+    its reach, which is the larger one only there."""
+    size = rows[k, SIZE]
+    if size >= SHORT or size * ratio <= math.sqrt(ROUNDING * mu):  # the reach is no more than that
+        return size
+    far = reach(k, A, spans, rows, tree, bodies, work)
+    return max(size, far * far)
+
+
+@inner
+def list_rows(
+    ratio: float, A: Floats, spans: Ints, rows: Floats, mu: float, tree: Tree, bodies: Floats, work: Floats,
+    report: Floats,
+) -> int:  # fmt: skip
     """SIZE of each row; the numbers of those above rounding into spans[:, LISTED]; returns how many they are."""
     listed = 0
     for i in range(rows.shape[0]):
@@ -246,7 +318,7 @@ def list_rows(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -
         for k in range(spans[i, LOW], spans[i, HIGH]):
             s += A[i, k] * A[i, k]
         rows[i, SIZE] = s
-        if s > ROUNDING * mu:
+        if s > ROUNDING * mu or strength(i, ratio, mu, A, spans, rows, tree, bodies, work) > ROUNDING * mu:
             spans[listed, LISTED] = i
             listed += 1
     return listed
@@ -268,7 +340,10 @@ def next_row(listed: int, spans: Ints, rows: Floats) -> int:
 
 
 @inner
-def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, mu: float) -> int:
+def take_out(
+    best: int, listed: int, ratio: float, A: Floats, spans: Ints, rows: Floats, mu: float, tree: Tree, bodies: Floats,
+    work: Floats,
+) -> int:  # fmt: skip
     """Take the share of row `best` out of the other listed rows; returns how many stay on the list."""
     q, low, high, d, left = A[best], spans[best, LOW], spans[best, HIGH], rows[best, SIZE], rows[best, LEFT]
     kept = 0
@@ -289,7 +364,8 @@ def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, mu: f
                 s += A[i, k] * A[i, k]
             rows[i, SIZE] = s
             rows[i, LEFT] -= share * left
-        if rows[i, SIZE] > ROUNDING * mu:  # what is left of others is rounding
+        size = rows[i, SIZE]  # what is left of others is rounding
+        if size > ROUNDING * mu or strength(i, ratio, mu, A, spans, rows, tree, bodies, work) > ROUNDING * mu:
             spans[kept, LISTED] = i
             kept += 1
     rows[best, SIZE] = -1.0
@@ -297,11 +373,14 @@ def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, mu: f
 
 
 @inner
-def smallest_solution(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -> None:
+def smallest_solution(
+    tree: Tree, bodies: Floats, work: Floats, A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats
+) -> None:
     """The smallest nu with A nu = rows[:, LEFT], strong rows first, into the last row of A; destroys the others.
 
     report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they contradict the
-    others; report[TARGET]: the largest of the numbers in SIZE.
+    others; report[TARGET]: the largest of the numbers in SIZE; report[WHICH]: of rows that fade, the first, else the
+    weakest of those that count.
     """
     m, n = rows.shape[0], A.shape[1]
     nu = A[m]
@@ -309,21 +388,27 @@ def smallest_solution(A: Floats, spans: Ints, rows: Floats, mu: float, report: F
         nu[k] = 0.0
     report[COUNTED], report[WEAKEST], report[WHICH] = 0.0, 1.0, -1.0
     report[CONTRADICTION], report[TARGET] = 0.0, 0.0
-    listed = list_rows(A, spans, rows, mu, report)
+    ratio, fading = heaviest_over_lightest(bodies), -1.0
+    listed = list_rows(ratio, A, spans, rows, mu, tree, bodies, work, report)
     for _ in range(n):
         if listed == 0:
             break
         best = next_row(listed, spans, rows)
         d = rows[best, SIZE]
-        if d > mu:
+        part = strength(best, ratio, mu, A, spans, rows, tree, bodies, work)
+        if part > mu:
             report[COUNTED] += 1.0
-            if d < report[WEAKEST]:
-                report[WEAKEST], report[WHICH] = d, best
-        undone = mu * mu / (d * (d + mu) + mu * mu)  # what one sweep of the damped solution leaves
+            if part < report[WEAKEST]:
+                report[WEAKEST], report[WHICH] = part, best
+        elif fading < 0.0:
+            fading = best
+        undone = mu * mu / (part * (part + mu) + mu * mu)  # what one sweep of the damped solution leaves
         step = rows[best, LEFT] / d * (1.0 - undone**SWEEPS)
         for k in range(spans[best, LOW], spans[best, HIGH]):
             nu[k] += step * A[best, k]
-        listed = take_out(best, listed, A, spans, rows, mu)
+        listed = take_out(best, listed, ratio, A, spans, rows, mu, tree, bodies, work)
+    if fading >= 0.0:
+        report[WHICH] = fading
     for i in range(m):
         if 0.0 <= rows[i, SIZE] < mu:
             report[CONTRADICTION] = max(report[CONTRADICTION], abs(rows[i, LEFT]))
@@ -373,5 +458,5 @@ def close_loops(
     """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = LEFT on the closing rows."""
     innovation_scales(tree.nodes, work)
     innovation_rows(tree, bodies, rows, A, spans, work, general)
-    smallest_solution(A, spans, rows, mu, report)
+    smallest_solution(tree, bodies, work, A, spans, rows, mu, report)
     add_innovations(tree.nodes, A[rows.shape[0]], work, general)

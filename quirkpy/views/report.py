@@ -128,12 +128,11 @@ def happened(run: Trajectory) -> list[dict[str, Any]]:
 
 
 def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
-    """What the switches of a replay have put in, and joints have taken as they took hold, at every frame [J] (k,)."""
-    if not isinstance(run, Replay):
-        return {}
+    """What joints have taken as they took hold, and the switches of a replay have put in, at every frame [J] (k,)."""
     leaps = np.append(frames.t[1:] == frames.t[:-1], False)
     rows = np.where(leaps, np.searchsorted(run.t, frames.t), np.searchsorted(run.t, frames.t, side="right") - 1)
-    return {"put in by switching": run.switched[rows], "taken by joints": run.lost[rows]}
+    switched = {"put in by switching": run.switched[rows]} if isinstance(run, Replay) else {}
+    return switched | {"taken by joints": run.lost[rows]}
 
 
 def named(parts: Iterable[Any], most: int = 6) -> str:

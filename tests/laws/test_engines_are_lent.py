@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import quirkpy as qp
 from tests.motion import compiled_system
-from tests.random_systems import seeds
+from tests.random_systems import ATTACKING, seeds
 
 #: What a user's event may ask of the system that moves; the system at the present state; how it began.
 QUESTIONS: dict[str, Callable[[qp.Multibody, qp.State], Any]] = {
@@ -27,7 +28,7 @@ QUESTIONS: dict[str, Callable[[qp.Multibody, qp.State], Any]] = {
     "caught": lambda system, state: system.caught(state),
     "simulate": lambda system, state: system.simulate(0.05, progress=False),
     "simulate on": lambda system, state: system.at(state).simulate(0.01, progress=False),
-    "settle": lambda system, state: system.settle(evaluations=400, progress=False),
+    "settle": lambda system, state: system.settle(evaluations=200, progress=False),
 }
 
 
@@ -46,7 +47,7 @@ def stopped(seed: int) -> qp.Multibody:
             bounds = {"lower": float(rng.uniform(-2.0, -0.2)), "upper": float(rng.uniform(0.2, 2.0))}
             parts.append(qp.JointStop(f"stop {k}", hinge, restitution=float(rng.choice([0.0, 0.5])), **bounds))
         else:
-            parts.append(qp.Motor(f"motor {k}", hinge, torque=float(spin)))
+            parts.append(qp.Load("motor", bar, torque=(0.0, float(spin), 0.0)))
         last = bar
     slider = qp.Body.box("slider", (0.1,) * 3, 0.5, position=(0, 1, 1))
     slide = qp.Prismatic("slide", qp.GROUND, slider, at=(0, 1, 1), axis=(0, 0, 1))
@@ -78,7 +79,8 @@ def asked_within(system: qp.Multibody, duration: float, question: str, every: in
 
     def ask(state: qp.State) -> None:
         if next(looks) % every == 0:
-            QUESTIONS[question](system, state)
+            with suppress(qp.PartError):  # a state that a step tries may lie beyond a stop
+                QUESTIONS[question](system, state)
 
     same(system.simulate(duration, stop=[watching(ask)], progress=False), quiet)
 
@@ -86,7 +88,7 @@ def asked_within(system: qp.Multibody, duration: float, question: str, every: in
 @pytest.mark.parametrize("question", QUESTIONS)
 @seeds(2, 1, attack=40)
 def test_questions_within_a_run_with_stops_change_no_bit(question: str, seed: int) -> None:
-    asked_within(stopped(seed), 1.0, question, 29 if question in ("settle", "simulate") else 3)
+    asked_within(stopped(seed), 1.0, question, 97 if question in ("settle", "simulate") else 3)
 
 
 @pytest.mark.parametrize("family", ["trees", "loops", "meshes", "lattices"])
@@ -123,18 +125,17 @@ def work(system: qp.Multibody, k: int) -> Any:
         lambda: system.acceleration(),
         lambda: system.simulate(0.2, stop=[watching(system.acceleration)], progress=False).course.states,
         lambda: system.constraint_forces(state),
-        lambda: system.simulate(0.1, method="rk45", rtol=1e-5, progress=False).at(0.0567).r,
+        lambda: system.simulate(0.1, method="rk45", rtol=1e-5, progress=False).at(state.t + 0.0567).r,
         lambda: system.caught(state).state.v,
-        lambda: system.linearize(state).A if not state.held and k % 24 == 6 else system.acceleration(state),
-        lambda: system.simulate(0.1, method="radau", rtol=1e-5, progress=False).course.states[-1],
+        lambda: system.simulate(0.01, method="lsoda", rtol=1e-4, progress=False).course.states[-1],
     ]
     return tasks[k % len(tasks)]()
 
 
 @pytest.mark.parametrize("make", [lambda: stopped(1), lambda: compiled_system("lattices", 3)], ids=["stops", "locks"])
-def test_threads_on_one_system_get_the_bits_that_one_alone_gets(make: Callable[[], qp.Multibody], hurried: None) -> None:
+def test_threads_on_one_system_get_the_bits_of_one_alone(make: Callable[[], qp.Multibody], hurried: None) -> None:
     alone, shared = make(), make()
-    expected = [work(alone, k) for k in range(24)]
+    expected, many = [work(alone, k) for k in range(7)], range(700 if ATTACKING else 70)
     with ThreadPoolExecutor(8) as pool:
-        for k, found in zip(range(240), pool.map(lambda k: work(shared, k % 24), range(240)), strict=True):
-            np.testing.assert_array_equal(found, expected[k % 24], err_msg=str(k))
+        for k, found in zip(many, pool.map(lambda k: work(shared, k % 7), many), strict=True):
+            np.testing.assert_array_equal(found, expected[k % 7], err_msg=str(k))

@@ -55,7 +55,7 @@ UNDETERMINED = "undetermined branch"
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
 #: Joints are said to take hold where they take more than this share of the kinetic energy; and those are named whose
 #: rows slip by more than this share of the fastest.
-TAKES, SLIPS = 1e-12, 1e-3
+TAKES, SLIPS = 1e-10, 1e-3
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
 #: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
@@ -226,11 +226,12 @@ class Driver:
         return why
 
     def _tell_of_hold(self, lost: float) -> None:
-        """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did."""
+        """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did; those that
+        move by themselves may have put some in."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
-        if lost > TAKES * energy(at).kinetic:
+        if abs(lost) > TAKES * energy(at).kinetic:
             found = residual(at)
             slips = abs(found.velocity)
             joints = [name for name, slip in zip(found.joints, slips, strict=True) if slip > SLIPS * slips.max()]

@@ -70,8 +70,9 @@ RUNNING_PIVOT = 1e-8
 SWEEPS = 3
 #: What is left of a row below this share of the pivot is rounding.
 ROUNDING = 1e-3
-#: Rows shorter than this are asked how far they reach: a pose may be singular, or a member light.
-SHORT = 1e-4
+#: Rows shorter than the first are asked how far they reach: a pose may be singular, or a member light; what is shorter
+#: than the second is rounding, whatever masses are.
+SHORT, NOTHING = 1e-4, 1e-26
 #: Rows that have kept this share of the strongest one's size may be taken before it, for the sake of short spans.
 STRONG = 0.25
 
@@ -293,24 +294,16 @@ def reach(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floa
 
 
 @inner
-def strength(
-    k: int, ratio: float, mu: float, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats
-) -> float:
-    """The part of row k that is independent of those taken before it, squared: SIZE; beside light members the square of
-    its reach, which is the larger one only there."""
-    size = rows[k, SIZE]
-    if size >= SHORT or size * ratio <= math.sqrt(ROUNDING * mu):  # the reach is no more than that
-        return size
+def strength(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats) -> float:
+    """The part of a short row that is independent of those taken before it, squared: SIZE; beside light members the
+    square of its reach, which is the larger one only there."""
     far = reach(k, A, spans, rows, tree, bodies, work)
-    return max(size, far * far)
+    return max(rows[k, SIZE], far * far)
 
 
 @inner
-def list_rows(
-    ratio: float, A: Floats, spans: Ints, rows: Floats, mu: float, tree: Tree, bodies: Floats, work: Floats,
-    report: Floats,
-) -> int:  # fmt: skip
-    """SIZE of each row; the numbers of those above rounding into spans[:, LISTED]; returns how many they are."""
+def list_rows(A: Floats, spans: Ints, rows: Floats, floor: float, report: Floats) -> int:
+    """SIZE of each row; the numbers of those above the floor into spans[:, LISTED]; returns how many they are."""
     listed = 0
     for i in range(rows.shape[0]):
         report[TARGET] = max(report[TARGET], rows[i, SIZE])
@@ -318,7 +311,7 @@ def list_rows(
         for k in range(spans[i, LOW], spans[i, HIGH]):
             s += A[i, k] * A[i, k]
         rows[i, SIZE] = s
-        if s > ROUNDING * mu or strength(i, ratio, mu, A, spans, rows, tree, bodies, work) > ROUNDING * mu:
+        if s > floor:
             spans[listed, LISTED] = i
             listed += 1
     return listed
@@ -340,10 +333,7 @@ def next_row(listed: int, spans: Ints, rows: Floats) -> int:
 
 
 @inner
-def take_out(
-    best: int, listed: int, ratio: float, A: Floats, spans: Ints, rows: Floats, mu: float, tree: Tree, bodies: Floats,
-    work: Floats,
-) -> int:  # fmt: skip
+def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, floor: float) -> int:
     """Take the share of row `best` out of the other listed rows; returns how many stay on the list."""
     q, low, high, d, left = A[best], spans[best, LOW], spans[best, HIGH], rows[best, SIZE], rows[best, LEFT]
     kept = 0
@@ -364,12 +354,29 @@ def take_out(
                 s += A[i, k] * A[i, k]
             rows[i, SIZE] = s
             rows[i, LEFT] -= share * left
-        size = rows[i, SIZE]  # what is left of others is rounding
-        if size > ROUNDING * mu or strength(i, ratio, mu, A, spans, rows, tree, bodies, work) > ROUNDING * mu:
+        if rows[i, SIZE] > floor:  # what is left of others is rounding
             spans[kept, LISTED] = i
             kept += 1
     rows[best, SIZE] = -1.0
     return kept
+
+
+@inner
+def leave_out(which: int, listed: int, spans: Ints) -> int:
+    """Take a row from the list; returns how many stay on it."""
+    kept = 0
+    for p in range(listed):
+        if spans[p, LISTED] != which:
+            spans[kept, LISTED] = spans[p, LISTED]
+            kept += 1
+    return kept
+
+
+@inner
+def least_size(mu: float, bodies: Floats) -> float:
+    """The SIZE from which on a row may count: where masses are so uneven that its reach may be more, next to none."""
+    least = ROUNDING * mu
+    return least if heaviest_over_lightest(bodies) * math.sqrt(least) <= 1.0 else NOTHING
 
 
 @inner
@@ -388,14 +395,17 @@ def smallest_solution(
         nu[k] = 0.0
     report[COUNTED], report[WEAKEST], report[WHICH] = 0.0, 1.0, -1.0
     report[CONTRADICTION], report[TARGET] = 0.0, 0.0
-    ratio, fading = heaviest_over_lightest(bodies), -1.0
-    listed = list_rows(ratio, A, spans, rows, mu, tree, bodies, work, report)
-    for _ in range(n):
+    floor, fading = least_size(mu, bodies), -1.0
+    listed = list_rows(A, spans, rows, floor, report)
+    for _ in range(m):
         if listed == 0:
             break
         best = next_row(listed, spans, rows)
         d = rows[best, SIZE]
-        part = strength(best, ratio, mu, A, spans, rows, tree, bodies, work)
+        part = d if d >= SHORT else strength(best, A, spans, rows, tree, bodies, work)
+        if part <= ROUNDING * mu:
+            listed = leave_out(best, listed, spans)
+            continue
         if part > mu:
             report[COUNTED] += 1.0
             if part < report[WEAKEST]:
@@ -406,7 +416,7 @@ def smallest_solution(
         step = rows[best, LEFT] / d * (1.0 - undone**SWEEPS)
         for k in range(spans[best, LOW], spans[best, HIGH]):
             nu[k] += step * A[best, k]
-        listed = take_out(best, listed, ratio, A, spans, rows, mu, tree, bodies, work)
+        listed = take_out(best, listed, A, spans, rows, floor)
     if fading >= 0.0:
         report[WHICH] = fading
     for i in range(m):

@@ -11,14 +11,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.analysis import drives_against, energy, residual
+from quirkpy.analysis import drives_against, energy, slipping
 from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import interruptions
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
-from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, POSE, RELEASED, Rows
+from quirkpy.kernels.contact import CONTRADICTED, HELD, NOTE_WIDTH, POSE, RELEASED, Rows
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
 from quirkpy.kernels.hook import PARTS
@@ -53,9 +53,8 @@ SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
 #: The names of what happens where a start moves against its joints, and where a run can no longer hold some.
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
-#: Joints are said to take hold where they take more than this share of the kinetic energy; and those are named whose
-#: rows slip by more than this share of the fastest.
-TAKES, SLIPS = 1e-10, 1e-3
+#: Joints are said to take hold of a start where they take more than this share of its kinetic energy.
+TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
 #: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
@@ -228,15 +227,9 @@ class Driver:
     def _tell_of_hold(self, lost: float) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did; those that
         move by themselves may have put some in."""
-        if lost == 0.0:
-            return
         at = self.start.instant(self.selection)
-        if abs(lost) > TAKES * energy(at).kinetic:
-            found = residual(at)
-            slips = abs(found.velocity)
-            joints = [name for name, slip in zip(found.joints, slips, strict=True) if slip > SLIPS * slips.max()]
-            hold = Happening(self.start.t, TOOK_HOLD, joints=tuple(dict.fromkeys(joints)), lost=lost)
-            self.events.insert(0, hold)
+        if lost != 0.0 and abs(lost) > TAKES * energy(at).kinetic:
+            self.events.insert(0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost))
 
     def check_start(self) -> None:
         """Refuse a start that is none."""
@@ -287,8 +280,8 @@ class Driver:
         end = self.look(self, filled) if self.look is not None and filled else None
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:5]))
-        for t, what, which in self.rows.notes[:noted].tolist():
-            self.events.append(self._happening(t, int(what), int(which)))
+        for t, what, which, lost in self.rows.notes[:noted].tolist():
+            self.events.append(self._happening(t, int(what), int(which), lost))
         if end is not None:
             self.rested = True
             kept.end_with(*end)
@@ -305,10 +298,10 @@ class Driver:
         merged = None if self.entry.merger is None else states[:-1]
         return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
 
-    def _happening(self, t: float, what: int, which: int) -> Happening:
+    def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
         """What a note of the kernels means."""
-        if what == POSE:
-            return Happening(t, SINGULAR_POSE, joints=self.layout.loop(which))
+        if what in (POSE, HELD):
+            return Happening(t, SINGULAR_POSE if what == POSE else TOOK_HOLD, (), self.layout.loop(which), lost)
         event = self.watched[which].event
         if isinstance(event, StopReached):
             word = "released" if what == RELEASED else "reached"

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.arrays import MASS, MOMENTS, Vec
+from quirkpy.kernels.arrays import Vec
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.elimination import (
     ACCELERATION,
     AXIS,
-    BRANCH,
     CENTRE,
     CHANGE,
     G_FACTOR,
@@ -40,6 +39,16 @@ from quirkpy.kernels.elimination import (
     general_motion,
 )
 from quirkpy.kernels.matrices import cholesky3, lower, lower_transposed, mixed_transposed, sym6
+from quirkpy.kernels.reach import (
+    HIGH,
+    LISTED,
+    LOW,
+    ROUNDING,
+    SHORT,
+    free_response,
+    least_size,
+    strength,
+)
 from quirkpy.kernels.rows import JACOBIAN, LEFT, SECOND, SIZE
 from quirkpy.kernels.tree import (
     BALL_NODE,
@@ -68,17 +77,8 @@ PIVOT = 1e-11
 RUNNING_PIVOT = 1e-8
 #: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 / d^2)^SWEEPS.
 SWEEPS = 3
-#: What is left of a row below this share of the pivot is rounding.
-ROUNDING = 1e-3
-#: Rows shorter than the first are asked how far they reach: a pose may be singular, or a member light; what is shorter
-#: than the second is rounding, whatever masses are.
-SHORT, NOTHING = 1e-4, 1e-26
 #: Rows that have kept this share of the strongest one's size may be taken before it, for the sake of short spans.
 STRONG = 0.25
-
-# Columns of the spans of A, a row per closing row: where it may differ from zero; and, apart from that, a list of the
-# rows that are still to be taken.
-LOW, HIGH, LISTED, SPAN_WIDTH = range(4)
 
 # Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when
 # there is none), and which row that is (-1: none), or the first of those that fade; the largest contradiction, and the
@@ -217,88 +217,10 @@ def innovation_rows(
 
 
 @inner
-def trace_of(bodies: Floats, i: int) -> float:
-    """Sum of the three moments of a body."""
-    return bodies[i, MOMENTS] + bodies[i, MOMENTS + 3] + bodies[i, MOMENTS + 5]
-
-
-@inner
-def free_response(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -> float:
-    """About how much row k would yield to a unit load if its two bodies were free."""
-    out = 0.0
-    if a < bodies.shape[0]:
-        f, n = get3(rows, k, first), get3(rows, k, first + 3)
-        out += dot(f, f) / bodies[a, MASS] + 3.0 * dot(n, n) / trace_of(bodies, a)
-    if b < bodies.shape[0]:
-        f, n = get3(rows, k, first + 6), get3(rows, k, first + 9)
-        out += dot(f, f) / bodies[b, MASS] + 3.0 * dot(n, n) / trace_of(bodies, b)
-    return out
-
-
-@inner
 def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Vec, Vec]:
     """The load of row k on body i, moved from the mass centre to the body's point."""
     f, n = get3(rows, k, first), get3(rows, k, first + 3)
     return f, sub(n, cross(get3(work, i, POINT), f))
-
-
-@inner
-def heaviest_over_lightest(bodies: Floats) -> float:
-    """All mass over the least of a body."""
-    total, least = 0.0, math.inf
-    for i in range(bodies.shape[0]):
-        total += bodies[i, MASS]
-        least = min(least, bodies[i, MASS])
-    return total / least
-
-
-@inner
-def own_mass(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -> float:
-    """`free_response` with every mass one."""
-    out = 0.0
-    if a < bodies.shape[0]:
-        f, n = get3(rows, k, first), get3(rows, k, first + 3)
-        out += dot(f, f) + 3.0 * dot(n, n) * bodies[a, MASS] / trace_of(bodies, a)
-    if b < bodies.shape[0]:
-        f, n = get3(rows, k, first + 6), get3(rows, k, first + 9)
-        out += dot(f, f) + 3.0 * dot(n, n) * bodies[b, MASS] / trace_of(bodies, b)
-    return out
-
-
-@inner
-def reach(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats) -> float:
-    """What is left of row k, squared, if each freedom answered as its whole branch of the tree weighs: about 1 where
-    some body can follow the row alone, the square of an angle where all would have to be turned by that first.
-
-    Masses cancel: the share of a light member, which answers to a load a million times as fast as what it is joined
-    to, does not hide what the row asks of the others.
-    """
-    nodes, n = tree.nodes, bodies.shape[0]
-    for i in range(n):
-        work[i, BRANCH] = bodies[i, MASS]
-    for p in range(n - 1, -1, -1):  # children come after their parents
-        i = nodes[p, ORDER]
-        if nodes[i, PARENT] < n:
-            work[nodes[i, PARENT], BRANCH] += work[i, BRANCH]
-    out = 0.0
-    for i in range(n):
-        for m in range(max(spans[k, LOW], nodes[i, FIRST]), min(spans[k, HIGH], nodes[i, FIRST] + nodes[i, COUNT])):
-            out += A[k, m] * A[k, m] * work[i, BRANCH]
-    a, b, c, d = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2], tree.loops[k, LOOP_BODY3], 0
-    free, unit = free_response(rows, k, JACOBIAN, a, b, bodies), own_mass(rows, k, JACOBIAN, a, b, bodies)
-    if c >= 0:
-        d = tree.loops[k, LOOP_BODY4]
-        free += free_response(rows, k, SECOND, c, d, bodies)
-        unit += own_mass(rows, k, SECOND, c, d, bodies)
-    return out * free / unit if unit > 0.0 else 0.0
-
-
-@inner
-def strength(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats) -> float:
-    """The part of a short row that is independent of those taken before it, squared: SIZE; beside light members the
-    square of its reach, which is the larger one only there."""
-    far = reach(k, A, spans, rows, tree, bodies, work)
-    return max(rows[k, SIZE], far * far)
 
 
 @inner
@@ -370,13 +292,6 @@ def leave_out(which: int, listed: int, spans: Ints) -> int:
             spans[kept, LISTED] = spans[p, LISTED]
             kept += 1
     return kept
-
-
-@inner
-def least_size(mu: float, bodies: Floats) -> float:
-    """The SIZE from which on a row may count: where masses are so uneven that its reach may be more, next to none."""
-    least = ROUNDING * mu
-    return least if heaviest_over_lightest(bodies) * math.sqrt(least) <= 1.0 else NOTHING
 
 
 @inner

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from quirkpy.kernels.arrays import MASS, OMEGA, Q, R, V, Vec
-from quirkpy.kernels.closure import CONTRADICTION, TARGET, TIME, WHICH, close_loops, trace_of
+from quirkpy.kernels.closure import CONTRADICTION, TARGET, TIME, WHICH, close_loops
 from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.evaluation import Model, Scratch, evaluate, row_rate, solve
 from quirkpy.kernels.events import JUST_CROSSED
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.ledger import motion_energy, restore_energy
 from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, displace
+from quirkpy.kernels.reach import trace_of
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.steps import (
     ALLOWED,
     ANSWER,
     ATOL,
     BEGIN,
+    CHARGE,
     CONSERVING,
     END,
     END_SLOPE,
     ENERGY,
     FIXED,
+    HARSH,
     NEAR,
     NOTED,
     PROJECTING,
@@ -75,16 +79,18 @@ from quirkpy.parts.checks import Bools, Floats
 #: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop; and of a step beyond
 #: which joints cannot be held.
 FIT, CONTRADICTED, UNHELD = -1, -2, -3
-#: Projections may move so many times the energy that the tolerances leave open; and rounding, a share of all energy.
-OVERDRAWN, UNSEEN = 100.0, 1e-10
+#: Projections may move so many times the energy that the tolerances leave open, and rounding, a share of all energy;
+#: where they move more, joints have taken hold of a motion.  A run in which they do so step after step has ended.
+OVERDRAWN, UNSEEN, TOO_HARSH = 100.0, 1e-10, 10
 #: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
 CONTRADICTORY = 1e-4
 #: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow the drive.
 SLIPPING = 1e-9
-# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row (-1: in none).
-NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_WIDTH = range(4)
-# What happened: a watched function crossed zero, a stop was released, a singular pose was passed.
-CROSSED, RELEASED, POSE = range(3)
+# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row (-1: in none); what
+# energy joints have taken [J].
+NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
+# What happened: a watched function crossed zero, a stop was released, a singular pose was passed, joints took hold.
+CROSSED, RELEASED, POSE, HELD = range(4)
 
 
 class Rows(NamedTuple):
@@ -104,6 +110,7 @@ def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
     """Note what happened, and to which watched function or in which closing row."""
     at = run.counts[NOTED]
     rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = t, what, which
+    rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what == HELD else 0.0
     run.counts[NOTED] += 1
 
 
@@ -112,15 +119,17 @@ def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> No
     """Put the kinetic energy that projection has taken from one state to the other in a column of its ledger."""
     old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
     loss = 0.5 * (metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies))
-    new[n, column] += loss
+    if math.isfinite(loss):
+        new[n, column] += loss
 
 
 @inner
 def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """The same for what the loads at END do along the way from the pose in a line; and compare what projections have
-    moved so far with what the tolerances leave open."""
+    """The same for what the loads at END do along the way from the pose in a line; and compare what projection has
+    moved with what the tolerances leave open.  (A fixed step knows none.)"""
     old, new, n, clock = run.states[line], run.states[END], model.bodies.shape[0], run.clock
-    if run.moved[0] == 0.0 and run.moved[1] == 0.0:
+    clock[CHARGE] = 0.0
+    if clock[FIXED] > 0.0 or (run.moved[0] == 0.0 and run.moved[1] == 0.0):
         return
     way, all_ways, allowed = 0.0, 0.0, 0.0
     for i in range(n):
@@ -132,14 +141,19 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
         allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (clock[ATOL] + clock[RTOL])
         all_ways += m * v * v + moment * w * w
     new[n, PROJECTED] += way
-    clock[TAKEN] += abs(new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED])
-    clock[ALLOWED] += allowed + UNSEEN * all_ways
+    taken, allowed = new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED], allowed + UNSEEN * all_ways
+    clock[TAKEN] += abs(taken)
+    clock[ALLOWED] += allowed
+    if abs(taken) > OVERDRAWN * allowed:
+        clock[CHARGE] = taken
 
 
 @inner
 def overdrawn(run: Run) -> bool:
-    """Whether projections have moved more energy than the tolerances explain: the run is no motion any more."""
-    return run.clock[FIXED] == 0.0 and run.clock[TAKEN] > OVERDRAWN * run.clock[ALLOWED]
+    """Whether projections have moved more energy than the tolerances explain, step after step: it is no motion."""
+    if run.clock[CHARGE] != 0.0:
+        run.counts[HARSH] += 1
+    return run.counts[HARSH] > TOO_HARSH and run.clock[TAKEN] > OVERDRAWN * run.clock[ALLOWED]
 
 
 @inner

@@ -11,13 +11,14 @@ import numpy as np
 
 from quirkpy.kernels.arrays import Joints, pack
 from quirkpy.kernels.callbacks import PythonParts
-from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, SPAN_WIDTH, WEAKEST
+from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.evaluation import CONTROL_WIDTH, Model, Scratch, evaluate
 from quirkpy.kernels.hook import HOOK_WIDTH
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
+from quirkpy.kernels.reach import SPAN_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
 from quirkpy.kernels.stops import BOUNCE, DECIDED, HOLDS, STOP_JOINT, Stops, stop_labels, stops_of
 from quirkpy.kernels.tree import (

@@ -17,6 +17,7 @@ from quirkpy.kernels.contact import (
     CONTRADICTORY,
     CROSSED,
     FIT,
+    HELD,
     POSE,
     UNHELD,
     Rows,
@@ -40,6 +41,7 @@ from quirkpy.kernels.steps import (
     ACROSS,
     ANSWER,
     BEGIN,
+    CHARGE,
     CROWDED,
     END,
     END_SLOPE,
@@ -59,6 +61,7 @@ from quirkpy.kernels.steps import (
     STEPS,
     T_END,
     WEAK,
+    WEAK_ROW,
     WITHIN,
     H,
     Run,
@@ -263,6 +266,9 @@ def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, wat
         note(run.clock[T] + x * run.clock[STEP], POSE, weak, run, rows)
     if first < NEVER:
         t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
+    if run.clock[CHARGE] != 0.0:
+        note(t, HELD, int(run.clock[WEAK_ROW]), run, rows)
+    if first < NEVER:
         over = note_events(t, first, run, rows, watch)
         resolve_stops(t, first, run, model, scratch, watch, rows)
     fill_frames(run.states[END], scratch.frames)

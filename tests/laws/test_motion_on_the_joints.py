@@ -37,7 +37,6 @@ def test_drift_is_what_projection_takes_away() -> None:
     assert 1e-10 < held.drift[:, 0].max() < 1e-4
 
 
-@pytest.mark.xfail(strict=True, reason="a row that is nearly redundant, though it is not, yields during a run")
 def test_a_frame_that_is_only_just_stiff_stays_where_it_is() -> None:
     """No freedoms; the weakest of its 24 rows keeps 1.7e-5 of its length beside the others."""
     system = compiled_system("meshes", 7)

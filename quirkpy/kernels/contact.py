@@ -137,14 +137,15 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
         way += dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, turned_from(old, new, i))
         m, moment = model.bodies[i, MASS], trace_of(model.bodies, i)
         v, w, r = norm(get3(new, i, V)), norm(get3(new, i, OMEGA)), norm(get3(new, i, R))
-        allowed += m * v * (clock[ATOL] + clock[RTOL] * v) + moment * w * (clock[ATOL] + clock[RTOL] * w)
+        off, turned_off = clock[ATOL] + clock[RTOL] * v, clock[ATOL] + clock[RTOL] * w
+        allowed += m * off * (v + off) + moment * turned_off * (w + turned_off)
         allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (clock[ATOL] + clock[RTOL])
         all_ways += m * v * v + moment * w * w
     new[n, PROJECTED] += way
     taken, allowed = new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED], allowed + UNSEEN * all_ways
     clock[TAKEN] += abs(taken)
     clock[ALLOWED] += allowed
-    if abs(taken) > OVERDRAWN * allowed:
+    if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):
         clock[CHARGE] = taken
 
 

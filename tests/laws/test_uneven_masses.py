@@ -102,15 +102,14 @@ def test_a_light_arm_carries_a_ball(mass: float) -> None:
     assert max(abs(system.residual(state).position).max() for state in run.states) < 1e-12
 
 
-def test_a_run_that_cannot_hold_a_joint_ends_and_names_it() -> None:
-    """An arm of 1e-14 kg: its row is lost in rounding."""
-    run = arm_and_ball(1e-14).simulate(2.0, progress=False)
-    assert run.stop is qp.Stop.UNHELD
-    assert "joints" in str(run.stop)
-    assert run.events[-1].name == "joints could not be held"
-    assert {"bar", "hinge"} <= set(run.events[-1].joints)
-    assert run.events[-1].t == run.t[-1] < 2.0
-    assert np.ptp(run.energy) < 1e-2  # of 10 J that it would have turned over
+@pytest.mark.parametrize("mass", [1e-13, 1e-15, 1e-18])
+def test_an_arm_that_is_lost_in_rounding_ends_the_run(mass: float) -> None:
+    """Nothing comes of going on, and nothing that it has done is wrong."""
+    run = arm_and_ball(mass).simulate(2.0, progress=False)
+    assert run.stop in (qp.Stop.UNHELD, qp.Stop.COLLAPSE)
+    assert {event.joints for event in run.events} <= {("bar", "hinge")}
+    assert np.ptp(run.energy + run.projected) < 1e-5
+    assert abs(run.projected).max() < 1e-2  # of some 10 J
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -80,8 +80,9 @@ from quirkpy.parts.checks import Bools, Floats
 #: which joints cannot be held.
 FIT, CONTRADICTED, UNHELD = -1, -2, -3
 #: Projections may move so many times the energy that the tolerances leave open, and rounding, a share of all energy;
-#: where they move more, joints have taken hold of a motion.  A run in which they do so step after step has ended.
-OVERDRAWN, UNSEEN, TOO_HARSH = 100.0, 1e-10, 10
+#: where they move more, joints have taken hold of a motion.  After so many steps on end in which they do a run is over;
+#: one that puts energy in counts as so many.
+OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
 #: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
 CONTRADICTORY = 1e-4
 #: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow the drive.
@@ -152,8 +153,10 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 @inner
 def overdrawn(run: Run) -> bool:
     """Whether projections have moved more energy than the tolerances explain, step after step: it is no motion."""
-    if run.clock[CHARGE] != 0.0:
-        run.counts[HARSH] += 1
+    if run.clock[CHARGE] == 0.0:
+        run.counts[HARSH] = 0
+    else:
+        run.counts[HARSH] += 1 if run.clock[CHARGE] > 0.0 else FROM_NOWHERE
     return run.counts[HARSH] > TOO_HARSH and run.clock[TAKEN] > OVERDRAWN * run.clock[ALLOWED]
 
 

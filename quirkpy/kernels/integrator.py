@@ -48,6 +48,7 @@ from quirkpy.kernels.steps import (
     ENERGY,
     FIXED,
     H_MAX,
+    HARSH,
     LEAP,
     NEAR,
     NOTED,
@@ -257,6 +258,7 @@ def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, wat
         weak = int(scratch.report[WHICH])
     settle_end(t, run, model, scratch, watch)
     charge_way(RAW, run, model, scratch)
+    gentle = run.counts[HARSH] == 0
     run.counts[ANSWER] = UNHELD if overdrawn(run) else parted(run, model, scratch)
     if run.counts[ANSWER] != FIT:  # such an end is none
         return True
@@ -266,7 +268,7 @@ def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, wat
         note(run.clock[T] + x * run.clock[STEP], POSE, weak, run, rows)
     if first < NEVER:
         t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
-    if run.clock[CHARGE] != 0.0:
+    if gentle and run.clock[CHARGE] != 0.0:  # else it is going on
         note(t, HELD, int(run.clock[WEAK_ROW]), run, rows)
     if first < NEVER:
         over = note_events(t, first, run, rows, watch)

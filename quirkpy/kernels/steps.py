@@ -61,8 +61,8 @@ from quirkpy.parts.checks import Floats, Ints
     CLOCK_WIDTH,
 ) = range(22)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked; what became of the start,
-# or which stop is in the way of a drive; how many steps on end events have cut to nothing; in how many steps projection
-# has taken more energy than the tolerances allow.
+# or which stop is in the way of a drive; how many steps on end events have cut to nothing; in how many on end
+# projection has taken more energy than the tolerances allow.
 EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, COUNTS_WIDTH = range(9)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
 # slope; a state within; room; the interpolant.

@@ -227,8 +227,10 @@ class Driver:
     def _tell_of_hold(self, lost: float) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did; those that
         move by themselves may have put some in."""
+        if lost == 0.0:
+            return
         at = self.start.instant(self.selection)
-        if lost != 0.0 and abs(lost) > TAKES * energy(at).kinetic:
+        if abs(lost) > TAKES * energy(at).kinetic:
             self.events.insert(0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost))
 
     def check_start(self) -> None:

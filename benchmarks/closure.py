@@ -34,19 +34,14 @@ OFF = (0.0, 1e-9, 1e-7)
 
 def compiled(system: qp.Multibody, state: qp.State, pivot: float = PIVOT) -> np.ndarray:
     """The recursion with another pivot."""
-    control = system.engine.model.control
-    control[PIVOT_USED] = pivot
-    try:
-        return system.acceleration(state)
-    finally:
-        control[PIVOT_USED] = PIVOT
+    return evaluated(system, state, pivot, evaluation.evaluate)[0]
 
 
 def varied(
     system: qp.Multibody, state: qp.State, pivot: float, sweeps: int = closure.SWEEPS, scale: str = "free"
 ) -> np.ndarray:
     """The recursion with other sweeps, or with rows scaled otherwise: "none", or "own", to length one in A."""
-    return evaluated(system, state, pivot, variant(sweeps, scale))
+    return evaluated(system, state, pivot, variant(sweeps, scale))[0]
 
 
 @cache
@@ -71,17 +66,19 @@ usual_solution = recompiled(closure.smallest_solution)
 
 
 @njit
-def of_length_one(A, spans, rows, mu, report):  # in the place of closure.smallest_solution
+def of_length_one(tree, bodies, work, A, spans, rows, mu, report):  # in the place of closure.smallest_solution
     for k in range(rows.shape[0]):
         size = math.sqrt((A[k] * A[k]).sum())
         if size > 0.0:
             A[k] /= size
             rows[k, LEFT] /= size
-    usual_solution(A, spans, rows, mu, report)
+    usual_solution(tree, bodies, work, A, spans, rows, mu, report)
 
 
 @njit
-def no_correction(A, spans, rows, mu, report):  # in the place of closure.smallest_solution: A stays as it is
+def no_correction(
+    tree, bodies, work, A, spans, rows, mu, report
+):  # in the place of closure.smallest_solution: A stays as it is
     A[rows.shape[0]] = 0.0
 
 
@@ -90,16 +87,16 @@ def keeping_innovations() -> Any:
     return recompiled(evaluation.evaluate, smallest_solution=no_correction)
 
 
-def evaluated(system: qp.Multibody, state: qp.State, pivot: float, evaluate: Callable[..., object]) -> np.ndarray:
-    """The accelerations that a variant of `evaluate` gives."""
-    at, e, out = state.instant(), system.engine, np.empty((len(state.bodies), 6))
-    e.model.joints.near[:] = at.near
-    e.model.control[PIVOT_USED] = pivot
-    try:
+def evaluated(
+    system: qp.Multibody, state: qp.State, pivot: float, evaluate: Callable[..., object]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The accelerations that a variant of `evaluate` gives, and the innovations that it leaves."""
+    at, out = state.instant(), np.empty((len(state.bodies), 6))
+    with system.clusters.lend() as e:
+        e.model.joints.near[:] = at.near
+        e.model.control[PIVOT_USED] = pivot
         evaluate(at.t, at.state, e.model, e.scratch, out)
-    finally:
-        e.model.control[PIVOT_USED] = PIVOT
-    return out
+        return out, e.scratch.innovations.copy()
 
 
 # --- the families of the tests ----------------------------------------------------------------------------------------
@@ -183,8 +180,7 @@ def pivots_met(cases: list[Case]) -> str:
 
 def independent_parts(system: qp.Multibody, state: qp.State) -> np.ndarray:
     """Squares of what each closing row adds to those before it, strongest first."""
-    evaluated(system, state, PIVOT, keeping_innovations())
-    A, parts = system.engine.scratch.innovations[:-1].copy(), []
+    A, parts = evaluated(system, state, PIVOT, keeping_innovations())[1][:-1], []
     for _ in range(len(A)):
         size = (A**2).sum(axis=1)
         best = int(size.argmax())
@@ -203,7 +199,7 @@ def scaling(light_and_heavy: list[Case], locked: list[Case], scales: tuple[str, 
     """
     rows: list[list[object]] = []
     for case, factor in [*((c, f) for c in light_and_heavy for f in (1e-8, 1.0, 1e8)), *((c, 1.0) for c in locked)]:
-        bodies = case.system.engine.model.bodies
+        bodies = case.system.clusters.layout.packed.bodies
         bodies *= factor
         row: list[object] = [case.name, f"{factor:.0e}"]
         for off in OFF[:2]:

@@ -29,10 +29,15 @@ def _repeat(times: int, t: float, y: np.ndarray, model: Model, scratch: Scratch,
 
 def inside(system: qp.Multibody) -> Callable[[], object]:
     """LOOP accelerations in compiled code, as the integrator asks for them."""
-    at, engine = system.initial.instant(), system.engine
-    engine.model.joints.near[:] = at.near
+    at = system.initial.instant()
     out = np.empty((len(at.r), 6))
-    return lambda: _repeat(LOOP, at.t, at.state, engine.model, engine.scratch, out)
+
+    def repeat() -> None:
+        with system.clusters.lend() as engine:
+            engine.model.joints.near[:] = at.near
+            _repeat(LOOP, at.t, at.state, engine.model, engine.scratch, out)
+
+    return repeat
 
 
 def measure(quick: bool) -> Measured:

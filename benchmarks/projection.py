@@ -26,14 +26,15 @@ one_step = recompiled(projection.project, NEWTON_STEPS=1)
 
 def projected(system: qp.Multibody, state: qp.State) -> tuple[qp.State, int]:
     """The state on the joints, and the Newton steps that it took."""
-    at, e, moved = state.instant(), system.engine, np.zeros(2)
-    e.model.joints.near[:] = at.near
+    at, moved = state.instant(), np.zeros(2)
     y = np.vstack([at.state, np.zeros(STATE_WIDTH)])
     taken = 0
-    while taken == 0 or (moved[0] >= projection.SETTLED and taken < projection.NEWTON_STEPS):
-        one_step(y, e.model, e.scratch, moved)
-        taken += 1
-    return state_at(state, state.t, y, e.model.joints.near), taken
+    with system.clusters.lend() as e:
+        e.model.joints.near[:] = at.near
+        while taken == 0 or (moved[0] >= projection.SETTLED and taken < projection.NEWTON_STEPS):
+            one_step(y, e.model, e.scratch, moved)
+            taken += 1
+    return state_at(state, state.t, y, at.near), taken
 
 
 def residuals(system: qp.Multibody, state: qp.State) -> tuple[float, float]:

@@ -14,6 +14,7 @@ import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
 from quirkpy.kernels import integrator, steps
+from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.methods import Method
 from quirkpy.simulate import Driver, Settings, new_rows
 
@@ -125,14 +126,18 @@ make_polynomial, interpolate = recompiled(steps.make_polynomial), recompiled(ste
 def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings) -> Iterator[tuple[float, ...]]:
     """Fractions of one step of size h from `begin`, with poses from its interpolant."""
     one = dataclasses.replace(s, step=h, keep="ends", max_steps=1)
-    d, e = Driver(system.clusters, begin, h, (), one), system.engine
-    arrays = d.run_arrays
-    e.model.joints.near[:] = begin.near
-    rows = new_rows(1, d.y, len(begin.near), 0, 0)
+    d = Driver(system.clusters, begin, h, (), one)
+    with d.at_work() as e:
+        e.model.joints.near[:] = begin.near
+        yield from _inside(d, e, begin.t)
+
+
+def _inside(d: Driver, e: Engine, begun: float) -> Iterator[tuple[float, ...]]:
+    arrays, rows = d.run_arrays, new_rows(1, d.y, len(e.model.joints.near), 0, 0)
     integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, True, 1)
     first = arrays.lines[[0, steps.BEGIN]].copy()
     integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, False, 1)
-    arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = first, begin.t  # as it was before the step was stored
+    arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = first, begun  # as it was before the step was stored
     make_polynomial(arrays, e.model, e.scratch, d.table)
     for x in np.arange(1, 9) / 9.0:
         interpolate(x, arrays, d.table)

@@ -25,6 +25,9 @@ RESTING, INERTIA = 1e-9, "inertia"
 
 ReactionAxes: TypeAlias = Literal["inertial", "joint"]
 
+#: Rows of joints that slip by less than this share of the fastest count as holding.
+SLIPS = 1e-3
+
 
 class Energy(float):
     """Total mechanical energy [J]; `kinetic` and `potential` are its two halves."""
@@ -72,6 +75,14 @@ def residual(at: Instant) -> Residual:
     names = tuple(tables.joint_names[j] for j in (*tables.row_joint[selection.rows], *(s.joint for s in at.stops)))
     worst = {tables.joint_names[k]: max(gaps(at, tables.joints[k]), key=lambda g: g.size) for k in selection.joints}
     return Residual(at.rows.phi, velocity, names, worst)
+
+
+def slipping(at: Instant) -> tuple[str, ...]:
+    """The joints whose rows slip, those that do no more than `SLIPS` of the fastest left out."""
+    found = residual(at)
+    slips = abs(found.velocity)
+    worst = slips.max(initial=0.0)
+    return tuple(dict.fromkeys(joint for joint, slip in zip(found.joints, slips, strict=True) if slip > SLIPS * worst))
 
 
 class Mobility(NamedTuple):

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from quirkpy.course import Course
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.curves import fill_bends, fill_middles, rates_within
-from quirkpy.kernels.engine import STANDARD_CONTROL
 from quirkpy.kernels.solids import REACH, SOLID_BODY, Solids
 from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.merge import product
@@ -261,10 +260,10 @@ def merged(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
 
 def fastest(run: Trajectory) -> Floats:
     """How fast any body of a run may move [m/s] and turn [rad/s] at any time (2,)."""
-    rows, most, e = rows_of(run.course), np.zeros(2), run.system.engine
-    e.model.control[:] = STANDARD_CONTROL
-    rates_within(*rows, e.model, e.scratch, np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)), most)
-    e.python.raise_pending()
+    rows, most = rows_of(run.course), np.zeros(2)
+    with run.system.clusters.lend() as e:
+        rates_within(*rows, e.model, e.scratch, np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)), most)
+        e.python.raise_pending()
     return most
 
 
@@ -274,9 +273,8 @@ def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats
     bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
     if not len(missed):
         return bends, missed
-    e = run.system.engine
-    e.model.control[:] = STANDARD_CONTROL
     room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
-    fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)
-    e.python.raise_pending()
+    with run.system.clusters.lend() as e:
+        fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)
+        e.python.raise_pending()
     return bends, missed

@@ -11,6 +11,7 @@ from quirkpy.analysis import energy
 from quirkpy.clusters import Clusters
 from quirkpy.kernels.arrays import STATE_WIDTH, V, pack, state_rows
 from quirkpy.kernels.closure import TIME
+from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.ledger import hold_momentum
 from quirkpy.kernels.projection import move_on, project
@@ -43,8 +44,12 @@ def catch(clusters: Clusters, state: State) -> Catch:
     of them hold on depends on what acts then.  What hangs together without the ground keeps its angular momentum, which
     the old velocities do not have in the new pose.
     """
-    hold = Hold(clusters, state)
-    before, holding = hold.rows, np.array([label in state.held for label in hold.engine.stops], dtype=bool)
+    with clusters.lend() as engine:
+        return _caught(Hold(engine, state), state)
+
+
+def _caught(hold: Hold, state: State) -> Catch:
+    before, holding = hold.rows, np.array([label in state.held for label in hold.engine.labels], dtype=bool)
     while True:
         posed, moved = hold.nearest(before, holding)
         beyond = ~holding & (clearances(hold.instant(posed))[0] < -TOUCHING)
@@ -55,7 +60,7 @@ def catch(clusters: Clusters, state: State) -> Catch:
     hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
     after, changed = hold.struck(posed, holding)
     made = hold.state_of(after)
-    loss = energy(state.instant(clusters.selection)).kinetic - energy(made.instant(clusters.selection)).kinetic
+    loss = energy(state.instant(hold.engine.selection)).kinetic - energy(hold.instant(after)).kinetic
     return Catch(made, loss, np.array([moved[0], changed]))
 
 
@@ -69,10 +74,10 @@ def clearances(at: Instant) -> Floats:
 class Hold:
     """The joints and stops that take hold of a state."""
 
-    def __init__(self, clusters: Clusters, state: State) -> None:
-        self.engine, self.start = clusters.engine, dataclasses.replace(state, selection=clusters.selection)
+    def __init__(self, engine: Engine, state: State) -> None:
+        self.engine, self.start = engine, dataclasses.replace(state, selection=engine.selection)
         self.rows = np.concatenate([state_rows(state.r, state.q, state.v, state.omega), np.zeros((1, STATE_WIDTH))])
-        at = state.instant(clusters.selection)
+        at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
         self.engine.model.joints.near[:] = self.angles
         self.engine.scratch.report[TIME] = state.t

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.closure import TIME
-from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.engine import Engine, Layout
 from quirkpy.kernels.integrator import START_TOLERANCE
 from quirkpy.kernels.members import gather, spread
 from quirkpy.kernels.projection import project
@@ -20,15 +21,16 @@ from quirkpy.tables.merge import Merger, merge
 
 
 class Entry(NamedTuple):
-    """A start as a run takes it: the engine of what moves; its rows (n, STATE_WIDTH); the start, all bodies one by one
+    """A start as a run takes it: the layout of what moves; its rows (n, STATE_WIDTH); the start, all bodies one by one
     (nb, STATE_WIDTH), and how far projection has moved it, poses and velocities (2,); how clusters lie, if there are
-    any."""
+    any; what kinetic energy [J] projection has taken."""
 
-    engine: Engine
+    layout: Layout
     rows: Floats
     start: Floats
     drift: Floats
     merger: Merger | None = None
+    lost: float = 0.0
 
     def expand(self, states: Floats) -> Floats:
         """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays the last row."""
@@ -52,38 +54,32 @@ class Entry(NamedTuple):
 class Clusters:
     """What moves in runs of a selection; without locks each body is on its own.
 
-    engine: one that is ready, where there is one; then no bodies are locked together.
+    layout: of all bodies one by one, where it is made already; then no bodies are locked together.
     """
 
-    def __init__(self, selection: Selection, engine: Engine | None = None) -> None:
+    def __init__(self, selection: Selection, layout: Layout | None = None) -> None:
         self.selection = selection
-        self._engines: dict[bool, list[Engine]] = {False: [], True: []}
-        if engine is not None:
-            self._engines[False], self.merger = [engine], None
+        if layout is not None:
+            self.layout, self.merger = layout, None
 
-    @property
-    def engine(self) -> Engine:
+    @cached_property
+    def layout(self) -> Layout:
         """Of all bodies one by one."""
-        return self._idle(False, self.selection)
-
-    def _idle(self, merged: bool, selection: Selection) -> Engine:
-        """An engine that no run is at work with: a run within a run, from an event say, has one of its own."""
-        engines = self._engines[merged]
-        idle = next((engine for engine in engines if not engine.busy), None)
-        if idle is None:
-            idle = Engine(selection)
-            engines.append(idle)
-        return idle
+        return Layout(self.selection)
 
     @cached_property
     def merger(self) -> Merger | None:
         """How clusters lie, where there are any."""
         return merge(self.selection)
 
-    @property
-    def merged_engine(self) -> Engine:
+    @cached_property
+    def merged_layout(self) -> Layout:
         """Of the clusters."""
-        return self.engine if self.merger is None else self._idle(True, self.merger.selection)
+        return self.layout if self.merger is None else Layout(self.merger.selection)
+
+    def lend(self) -> AbstractContextManager[Engine]:
+        """An engine of all bodies one by one, for the length of a block."""
+        return self.layout.lend()
 
     def enter(self, start: State, projecting: bool) -> Entry:
         """How a run begins.
@@ -93,29 +89,38 @@ class Clusters:
         """
         rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
         if self.merger is None:
-            return Entry(self.engine, rows, rows, drift)
+            return Entry(self.layout, rows, rows, drift)
         if start.merged is not None and expands_to(rows, start.merged, self.merger):
-            return Entry(self.merged_engine, start.merged, rows, drift, self.merger)
+            return Entry(self.merged_layout, start.merged, rows, drift, self.merger)
         clusters = contracted(self.merger, rows)
         together = expanded(self.merger, clusters)
         merger = self.merger.facing(together[:, Q:V], rows[:, Q:V])
         if start.merged is not None and expands_to(rows, start.merged, merger):
-            return Entry(self.merged_engine, start.merged, rows, drift, merger)
+            return Entry(self.merged_layout, start.merged, rows, drift, merger)
         near = abs(together - rows).max() <= 0.25 * START_TOLERANCE  # in every number
         if not near and apart(together, rows) > START_TOLERANCE:
             if not projecting:
-                return Entry(self.engine, rows, rows, drift)
+                return Entry(self.layout, rows, rows, drift)
+            given = rows
             rows, drift = self._projected(start, rows)
-            clusters = contracted(merger, rows)
-        return Entry(self.merged_engine, clusters, rows, drift, merger)
+            clusters, lost = contracted(merger, rows), self._motion(given) - self._motion(rows)
+            return Entry(self.merged_layout, clusters, rows, drift, merger, lost)
+        return Entry(self.merged_layout, clusters, rows, drift, merger)
+
+    def _motion(self, rows: Floats) -> float:
+        """Kinetic energy of all bodies [J]."""
+        t, v, w = self.selection.tables, rows[:, V:OMEGA], rows[:, OMEGA:]
+        return 0.5 * float((t.body_mass @ (v * v).sum(axis=1)) + np.einsum("ni,nij,nj->", w, t.body_inertia, w))
 
     def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
         """The start on its joints, and how far it has moved; untouched where that is no more than rounding."""
-        e, y, drift = self.engine, np.concatenate([rows, np.zeros((1, STATE_WIDTH))]), np.zeros(2)
-        e.model.joints.near[:] = start.near
-        e.hold(start.held)
-        e.scratch.report[TIME] = start.t
-        project(y, e.model, e.scratch, drift)
+        y, drift = np.concatenate([rows, np.zeros((1, STATE_WIDTH))]), np.zeros(2)
+        with self.lend() as e:
+            e.model.joints.near[:] = start.near
+            e.hold(start.held)
+            e.scratch.report[TIME] = start.t
+            project(y, e.model, e.scratch, drift)
+            e.python.raise_pending()
         return (y[:-1], drift) if drift.max() > START_TOLERANCE else (rows, np.zeros(2))
 
 

@@ -22,6 +22,7 @@ class Stop(enum.Enum):
     COLLAPSE = "the step became too small to go on: the tolerances cannot be met here"
     NOT_FINITE = "a force or an acceleration was not finite"
     JAMMED = "a stop or a taut rope is in the way of a drive"
+    UNHELD = "joints could not be held: projection onto them took more energy than the tolerances leave open"
     INTERRUPTED = "it was interrupted"
     FAILED = "a user's function raised an error"
 
@@ -31,12 +32,15 @@ class Stop(enum.Enum):
 
 class Happening(NamedTuple):
     """A located event: time [s], its name; the two sensors that met; the joints of a loop that passed a singular pose,
-    where branches of motion meet: it kept to its own; or a joint at its stop, and drives that this is in the way of."""
+    where branches of motion meet: it kept to its own; or a joint at its stop, and drives that this is in the way of;
+    or joints that take hold of a start that moves against them, or that a run could not hold.  lost: the kinetic energy
+    [J] that joints took as they took hold."""
 
     t: float
     name: str
     sensors: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
+    lost: float = 0.0
 
 
 class Counts(NamedTuple):

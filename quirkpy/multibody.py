@@ -15,7 +15,6 @@ from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.equilibrium import Equilibrium
-from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.methods import Method
 from quirkpy.kernels.users import unchecked
@@ -83,11 +82,6 @@ class Multibody:
         """What acts: everything but the candidates."""
         joints = [p.name for p in self.parts if isinstance(p, BaseJoint)]
         return self.tables.select(joints, [p.name for p in self.parts if isinstance(p, Force)])
-
-    @cached_property
-    def engine(self) -> Engine:
-        """The compiled evaluator of what acts, with its scratch memory."""
-        return self.clusters.engine
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -187,7 +181,7 @@ class Multibody:
         (`residual` tells; where they do not, no acceleration is right).
         """
         if evaluator == "recursive":
-            return self.engine.accelerations(self._instant(state))
+            return self._recursive(self._instant(state))
         return self._solve(state, evaluator).acceleration
 
     def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
@@ -392,7 +386,11 @@ class Multibody:
             ) from error
 
     def _solve_recursive(self, at: Instant) -> Solution:
-        return equation.with_forces(at, self.engine.accelerations(at))
+        return equation.with_forces(at, self._recursive(at))
+
+    def _recursive(self, at: Instant) -> Floats:
+        with self.clusters.lend() as engine:
+            return engine.accelerations(at)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Multibody):

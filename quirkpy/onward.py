@@ -73,8 +73,6 @@ class Onward:
             step = float(rows.t[k + 1] - rows.t[k])
         with self.lock:
             driver = self.idle.pop() if self.idle else self._driver()
-            if driver.engine.busy:  # with a run within which this is asked
-                driver = self._driver()
             try:
                 with driver.at_work():
                     return self._moved(driver, Rows(*(array[k] for array in rows)), t, step)

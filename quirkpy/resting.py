@@ -124,11 +124,11 @@ class Watcher:
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
         """What is less than steps can tell counts as none."""
-        kinetic = kinetic_beside(self.whole, driver.engine.selection, states[:, :-1])
+        kinetic = kinetic_beside(self.whole, driver.layout.selection, states[:, :-1])
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
     def _nods(self, driver: Driver, states: Floats) -> Floats:
-        return nodding(self.whole, driver.engine.selection, states[:, :-1])
+        return nodding(self.whole, driver.layout.selection, states[:, :-1])
 
     def _remember(self, new: Seen) -> None:
         """Where it may have been liveliest; and all rows since it has been quiet, to look back at."""

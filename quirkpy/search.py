@@ -159,7 +159,7 @@ def stepped(around: Vicinity, downhill: bool) -> Floats:
 
 def beyond_stops(around: Vicinity) -> bool:
     """Whether a state lies where a stop does not let it."""
-    stops = around.engine.model.stops
+    stops = around.layout.stops
     at = around.at.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
     return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -BEYOND).any())
 

@@ -46,11 +46,11 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     """The vicinity of a start on all its stops, where these leave nothing to move though to first order one motion
     would be left: whichever way that begins, its loops carry it into a stop, by as much as the square of the way, or
     put it back.  Else None."""
-    stops, loops = start.engine.model.stops, start.engine.model.tree.loops
+    stops, loops = start.layout.stops, start.layout.tree.loops
     if len(loops) <= len(stops.what) or not start.freedoms or not len(stops.what):
         return None
     gaps = clearances(start.state.instant(clusters.selection))[0]
-    held = tuple(label for label, gap in zip(start.engine.stops, gaps, strict=True) if gap <= TOUCHING)
+    held = tuple(label for label, gap in zip(start.layout.labels, gaps, strict=True) if gap <= TOUCHING)
     around = Vicinity(clusters, dataclasses.replace(start.state, held=held))
     if around.freedoms:
         return None
@@ -111,7 +111,7 @@ def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
     if still and rests(start) and (start.state.t >= calm_from(system.selection) or not start.freedoms):
         return from_rest(system, polish(start), rule, saddles)
-    loops = len(start.engine.model.tree.loops)
+    loops = len(start.layout.tree.loops)
     shut = (start if stands(start) else shut_at_once(system.clusters, start)) if still and loops else None
     return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
 
@@ -135,7 +135,7 @@ def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
     """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop is in the way."""
     xi = around.along(np.real(worst.shape))
     rows = around.answers(around.displaced(size / size_of(around, xi) * xi[None])).rows[0]
-    state, stops = around.state_of(rows), around.engine.model.stops
+    state, stops = around.state_of(rows), around.layout.stops
     which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]
     before = around.at.coordinates(which)[:, 0]
     after = state.instant(around.clusters.selection).coordinates(which)[:, 0]

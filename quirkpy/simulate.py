@@ -11,15 +11,15 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.analysis import drives_against
+from quirkpy.analysis import drives_against, energy, slipping
 from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.callbacks import interruptions
 from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
-from quirkpy.kernels.contact import CONTRADICTED, NOTE_WIDTH, Rows
-from quirkpy.kernels.engine import STANDARD_CONTROL
+from quirkpy.kernels.contact import CONTRADICTED, HELD, NOTE_WIDTH, POSE, RELEASED, Rows
+from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
 from quirkpy.kernels.hook import PARTS
 from quirkpy.kernels.instant import Instant
@@ -28,6 +28,7 @@ from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import HOLDS, STOP_JOINT
 from quirkpy.kernels.users import unchecked
 from quirkpy.kernels.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
+from quirkpy.kernels.wrenches import LOST
 from quirkpy.parts.checks import Bools, Floats, optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
@@ -50,6 +51,10 @@ START_OVER = 10.0
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
+#: The names of what happens where a start moves against its joints, and where a run can no longer hold some.
+TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
+#: Joints are said to take hold of a start where they take more than this share of its kinetic energy.
+TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
 #: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
@@ -107,11 +112,12 @@ class Driver:
     """One run: its arrays, and the loop around `advance`."""
 
     def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
-        self.start, self.settings = start, s
+        self.start, self.settings, self.selection = start, s, clusters.selection
         if unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
         self.entry = clusters.enter(start, s.drift == "project")
-        self.engine = self.entry.engine
+        self.layout = self.entry.layout
+        self.engine: Engine  # while it is at work
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         n = len(self.entry.rows)
         fixed = s.step if s.step is not None else 0.0
@@ -124,13 +130,13 @@ class Driver:
         )  # fmt: skip
         lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
         y = lines[steps.BEGIN]
-        y[:n] = self.entry.rows
+        y[:n], y[n, LOST] = self.entry.rows, self.entry.lost
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
             clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
         )
         self.clock, self.y = clock, y
-        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.engine)]
+        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
@@ -144,11 +150,10 @@ class Driver:
     # --- the loop -----------------------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
-        e, kept = self.engine, Kept(self.settings.keep)
-        effort = len(self.y) + CLOSING_ROW * len(e.scratch.rows)
+        kept, effort = Kept(self.settings.keep), len(self.y) + CLOSING_ROW * len(self.layout.tree.loops)
         most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
         self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
-        with self.at_work():
+        with self.at_work() as e:
             if any(w.line[0] == PYTHON for w in self.watched):
                 e.python.open()
             try:
@@ -167,23 +172,23 @@ class Driver:
 
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""
-        e = self.engine
-        self.rows = new_rows(1 + at_once, self.y, len(e.model.joints.near), len(e.stops), len(self.watched))
+        angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
+        self.rows = new_rows(1 + at_once, self.y, angles, stops, len(self.watched))
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Within, the engine is that of this run."""
-        e = self.engine
-        e.model.control[PIVOT_USED] = RUNNING_PIVOT
-        if self.settings.drift == "baumgarte":
-            alpha, beta = self.settings.gains
-            e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
-        e.python.events, e.busy = self._python_values, True
-        try:
-            yield
-        finally:
-            e.model.control[:] = STANDARD_CONTROL
-            e.python.events, e.busy = None, False
+    def at_work(self) -> Iterator[Engine]:
+        """Within, the run has an engine."""
+        with self.layout.lend() as e:
+            e.model.control[PIVOT_USED] = RUNNING_PIVOT
+            if self.settings.drift == "baumgarte":
+                alpha, beta = self.settings.gains
+                e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
+            self.engine, e.python.events = e, self._python_values
+            try:
+                yield e
+            finally:
+                e.python.events = None  # which would keep the run
+                del self.engine
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it returns, unless
@@ -212,23 +217,34 @@ class Driver:
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
+        self._tell_of_hold(float(self.rows.states[0, -1, LOST]))
         if looking and self._resting():
             return integrator.STOPPED
         if looking and len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why
 
+    def _tell_of_hold(self, lost: float) -> None:
+        """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did; those that
+        move by themselves may have put some in."""
+        if lost == 0.0:
+            return
+        at = self.start.instant(self.selection)
+        if abs(lost) > TAKES * energy(at).kinetic:
+            self.events.insert(0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost))
+
     def check_start(self) -> None:
         """Refuse a start that is none."""
         e, answer = self.engine, int(self.counts[steps.ANSWER])
         if answer >= 0:
-            joint = e.selection.tables.joint_names[e.model.stops.what[answer, STOP_JOINT]]
+            label = self.layout.labels[answer]
+            joint = e.selection.tables.joint_names[self.layout.stops.what[answer, STOP_JOINT]]
             raise PartError(
-                f"simulate: joint {joint!r} begins beyond the {e.stops[answer].rsplit(' ', 1)[1]} bound of its stop "
-                f"{e.stops[answer].rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
+                f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of its stop "
+                f"{label.rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
             )
         if answer == CONTRADICTED:
-            loop = ", ".join(e.loop(int(e.scratch.report[WHICH])))
+            loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
             raise PartError(
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
                 "of the branches that meet here, or at rest."
@@ -246,7 +262,7 @@ class Driver:
         evaluate(self.clock[steps.T], y, e.model, e.scratch, self.run_arrays.out)
         e.python.raise_pending()
         if e.scratch.report[COUNTED] > counted:
-            joints = e.loop(int(e.scratch.report[WHICH]))
+            joints = self.layout.loop(int(e.scratch.report[WHICH]))
             self.events.append(Happening(float(self.clock[steps.T]), UNDETERMINED, joints=joints))
 
     def _keep_present(self, kept: Kept) -> None:
@@ -266,8 +282,8 @@ class Driver:
         end = self.look(self, filled) if self.look is not None and filled else None
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:5]))
-        for t, which, released in self.rows.notes[:noted]:
-            self.events.append(self._happening(float(t), int(which), released != 0.0))
+        for t, what, which, lost in self.rows.notes[:noted].tolist():
+            self.events.append(self._happening(t, int(what), int(which), lost))
         if end is not None:
             self.rested = True
             kept.end_with(*end)
@@ -280,17 +296,18 @@ class Driver:
 
     def state_of(self, t: float, states: Floats, angles: Floats, held: Bools) -> State:
         """The state in a row of the run, as that moves it."""
-        holding = tuple(label for label, holds in zip(self.engine.stops, held, strict=True) if holds)
+        holding = tuple(label for label, holds in zip(self.layout.labels, held, strict=True) if holds)
         merged = None if self.entry.merger is None else states[:-1]
         return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
 
-    def _happening(self, t: float, which: int, released: bool) -> Happening:
+    def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
         """What a note of the kernels means."""
-        if which < 0:
-            return Happening(t, SINGULAR_POSE, joints=self.engine.loop(-1 - which))
+        if what in (POSE, HELD):
+            return Happening(t, SINGULAR_POSE if what == POSE else TOOK_HOLD, (), self.layout.loop(which), lost)
         event = self.watched[which].event
         if isinstance(event, StopReached):
-            return Happening(t, f"{event.name} {'released' if released else 'reached'}", joints=(event.joint,))
+            word = "released" if what == RELEASED else "reached"
+            return Happening(t, f"{event.name} {word}", joints=(event.joint,))
         return Happening(t, event.name, self.watched[which].sensors)
 
     def _jam(self) -> Happening:
@@ -298,11 +315,11 @@ class Driver:
         e, y, t, s = self.engine, self.y[:-1], float(self.clock[steps.T]), int(self.counts[steps.ANSWER])
         holding = e.model.stops.what[:, HOLDS] != 0
         holding[s] = True
-        held = tuple(label for label, holds in zip(e.stops, holding, strict=True) if holds)
+        held = tuple(label for label, holds in zip(self.layout.labels, holding, strict=True) if holds)
         motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
         drives = drives_against(Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum()))
         joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
-        name = f"{e.stops[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
+        name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
         return Happening(t, name, joints=tuple(dict.fromkeys((joint, *drives))))
 
     def _loop(self, why: int, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
@@ -326,6 +343,9 @@ class Driver:
             self._keep_rows(kept)
             if why == integrator.JAMMED:
                 self.events.append(self._jam())
+            if why == integrator.UNHOLDABLE:
+                loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
+                self.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def _onward(self, why: int) -> int:
         """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over what it does; there the
@@ -377,7 +397,7 @@ class Driver:
             merged = rows[-1, :-1].copy()
             if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
                 states[0, :-1] = self.entry.start
-        step, stops = float(self.clock[steps.H]), self.engine.stops
+        step, stops = float(self.clock[steps.H]), self.layout.labels
         return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
 
 
@@ -407,6 +427,7 @@ ENDS = {
     integrator.COLLAPSED: Stop.COLLAPSE,
     integrator.NOT_FINITE: Stop.NOT_FINITE,
     integrator.JAMMED: Stop.JAMMED,
+    integrator.UNHOLDABLE: Stop.UNHELD,
 }
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.clusters import Clusters
-from quirkpy.kernels import contact, integrator, steps
+from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import STATE_WIDTH
+from quirkpy.kernels.wrenches import LOST
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import Event
 from quirkpy.simulate import START_OVER, Driver, Settings, StiffMethod
@@ -59,13 +60,13 @@ class StiffDriver(Driver):
             if not np.isfinite(self.solver.y).all():
                 return integrator.NOT_FINITE
             if self._take_over():
-                return integrator.STOPPED if counts[steps.ANSWER] == contact.FIT else integrator.JAMMED
+                return int(integrator.why_over(counts[steps.ANSWER]))
             if counts[steps.CROWDED] > integrator.TOO_MANY:
                 return integrator.COLLAPSED
             scale = self.settings.atol + self.settings.rtol * abs(run.lines[steps.END])
             if (
                 self.clock[steps.T] != self.solver.t
-                or (abs(run.lines[steps.BEGIN] - self.solver.y) > START_OVER * scale).any()
+                or (abs(run.lines[steps.BEGIN] - self.solver.y) > START_OVER * scale)[:-STATE_WIDTH].any()
             ):
                 self.solver = None
         return integrator.GOING
@@ -105,6 +106,8 @@ class StiffDriver(Driver):
         self.clock[steps.STEP] = self.clock[steps.H] = solver.t - begun
         run.lines[steps.RAW] = solver.y
         inside = solver.dense_output()(begun + NODES * (solver.t - begun)).T
+        taken = slice(LOST - STATE_WIDTH, None)  # of the ledger, what the solver does not know
+        run.lines[steps.RAW, taken] = inside[:, taken] = run.lines[steps.BEGIN, taken]
         run.lines[steps.POLYNOMIAL : steps.POLYNOMIAL + 7] = FIT @ (inside - run.lines[steps.BEGIN])
         over = integrator.finish(solver.t, run, e.model, e.scratch, self.table, self.watch, self.rows)
         e.python.raise_pending()

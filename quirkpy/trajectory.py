@@ -18,7 +18,7 @@ from quirkpy.between import ALLOWED, Between, Rows, before, rows_of
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
-from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.kernels.wrenches import INTO, LOST, OUT, PROJECTED
 from quirkpy.moments import highest, no_higher, passing, summits
 from quirkpy.onward import Moment, Onward
 from quirkpy.parts.checks import Bools, Floats, positive
@@ -67,7 +67,8 @@ class Trajectory:
 
     ``run.t`` (k,); ``run["arm"].position`` (k, 3) and so on, ``run["hinge"].angle`` (k,); ``run.at(t)`` and
     ``run.final`` are states.  energy = kinetic + potential changes by what loads put in (`work`) less what dampers take
-    out (`dissipated`): energy + dissipated - work is constant but for the error of the integration.
+    out (`dissipated`): energy + dissipated - work is constant but for the error of the integration.  With what joints
+    took as they took hold of a start that moved against them (`lost`) it is the energy of that start.
     """
 
     def __init__(self, system: Multibody, start: State, settings: Settings, course: Course) -> None:
@@ -325,6 +326,17 @@ class Trajectory:
     def dissipated(self) -> Floats:
         """What dampers have taken out since the run began [J] (k,)."""
         return self.course.states[:, -1, OUT]
+
+    @property
+    def lost(self) -> Floats:
+        """What joints have taken as they took hold of a start that moved against them: kinetic energy [J] (k,)."""
+        return self.course.states[:, -1, LOST]
+
+    @property
+    def projected(self) -> Floats:
+        """What putting states back onto the joints has taken since the run began [J] (k,): kinetic energy, and what
+        loads do along the way; below zero where it has put some in.  It is part of the error of the integration."""
+        return self.course.states[:, -1, PROJECTED]
 
     @cached_property
     def momentum(self) -> Floats:

@@ -13,6 +13,8 @@ Hess phi_i) Z for rows with J' lambda as their force: curvature included, redund
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,6 +23,7 @@ import numpy as np
 from quirkpy import equation
 from quirkpy.clusters import Clusters, Entry
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.responses import respond
 from quirkpy.parts.checks import Floats
@@ -69,19 +72,29 @@ class Vicinity:
         self.clusters, self.state = clusters, state
         self.parts: tuple[Floats, Floats] | None = None  # what is neutral and what is not, once that is known
         self.entry: Entry = clusters.enter(state, projecting=True)
-        self.engine = self.entry.engine
+        self.layout = self.entry.layout
         self.rows = self.entry.rows
         self.near = state.near
-        self.engine.model.joints.near[:] = self.near
-        self.engine.hold(state.held)
-        self.whole = whole_motion(self.engine, self.at, self.rows) if whole is None else whole
+        self.whole = self._whole() if whole is None else whole
+
+    @contextmanager
+    def _lend(self) -> Iterator[Engine]:
+        """An engine that knows the angles and the stops that hold."""
+        with self.layout.lend() as engine:
+            engine.model.joints.near[:] = self.near
+            engine.hold(self.state.held)
+            yield engine
+
+    def _whole(self) -> Whole:
+        with self._lend() as engine:
+            return whole_motion(engine, self.at, self.rows)
 
     @cached_property
     def at(self) -> Instant:
         """The state as the kernels of rows and loads take it."""
         rows, s = self.rows, self.state
         r, q, v, omega = (rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
-        return Instant(self.engine.selection, s.t, r, q, v, omega, self.near, s.held)
+        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held)
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:
@@ -166,13 +179,12 @@ class Vicinity:
 
     def answers(self, rows: Floats) -> Answers:
         """Put states (k, nb, STATE_WIDTH) onto the joints; ask for accelerations and energies."""
-        e, k = self.engine, len(rows)
+        k = len(rows)
         states = np.concatenate([rows, np.zeros((k, 1, STATE_WIDTH))], axis=1)
         accelerations, energies = np.empty((k, rows.shape[1], 6)), np.empty(k)
-        e.model.joints.near[:] = self.near
-        e.hold(self.state.held)
-        respond(self.state.t, states, e.model, e.scratch, np.zeros(2), accelerations, energies)
-        e.python.raise_pending()
+        with self._lend() as e:
+            respond(self.state.t, states, e.model, e.scratch, np.zeros(2), accelerations, energies)
+            e.python.raise_pending()
         rows = states[:, :-1]
         return Answers(rows, self.whole.felt(rows, accelerations), energies)
 
@@ -260,7 +272,7 @@ class Vicinity:
         k, n = len(xi), len(self.rows)
         answers = self.answers(self.displaced((shares * xi).reshape((SEGMENTS + 1) * k, self.freedoms)))
         rows, felt = (a.reshape(SEGMENTS + 1, k, n, a.shape[-1]) for a in (answers.rows, answers.felt))
-        tables, mean = self.engine.selection.tables, 0.5 * (felt[1:] + felt[:-1])
+        tables, mean = self.layout.selection.tables, 0.5 * (felt[1:] + felt[:-1])
         step = apart(rows[:-1], rows[1:])
         pushed = np.einsum("n,skni,skni->k", tables.body_mass, mean[..., :3], step[..., :3])
         return np.asarray(-pushed - np.einsum("nij,sknj,skni->k", tables.body_inertia, mean[..., 3:], step[..., 3:]))
@@ -281,7 +293,7 @@ class Vicinity:
     def momentum_rows(self) -> Floats:
         """What (xi, eta) changes of the angular momentum of groups that turn and that nothing outside turns
         (3 each, 2 f)."""
-        tables, out = self.engine.selection.tables, []
+        tables, out = self.layout.selection.tables, []
         for g in np.unique(self.whole.islands) if self.whole.turning.any() else ():
             mine = self.whole.islands == g
             if self.whole.turns[mine].all() and self.whole.turning[mine].any():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from quirkpy.clusters import Entry
-from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.engine import Layout
 from quirkpy.kernels.stops import STOP_JOINT
 from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP
 from quirkpy.parts.checks import number
@@ -54,7 +54,7 @@ def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
         elif isinstance(event, EnergyBelow):
             out.append(watched_function(event, ENERGY, (event.energy - entry.standing_energy, 0.0, 0.0)))
         elif isinstance(event, SensorsMeet):
-            out += meetings(entry.engine.selection, event)
+            out += meetings(entry.layout.selection, event)
         elif isinstance(event, When):
             direction = {"falling": -1, "rising": 1, "both": 0}[event.direction]
             out.append(watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction))
@@ -63,12 +63,12 @@ def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
     return out
 
 
-def watched_stops(engine: Engine) -> list[Watched]:
+def watched_stops(layout: Layout) -> list[Watched]:
     """One function for each bound of the stops that act; reaching it ends no run."""
-    joints = engine.selection.tables.joint_names
+    joints = layout.selection.tables.joint_names
     out = []
-    for k, label in enumerate(engine.stops):
-        event = StopReached(label.rsplit(" ", 1)[0], joints[engine.model.stops.what[k, STOP_JOINT]])
+    for k, label in enumerate(layout.labels):
+        event = StopReached(label.rsplit(" ", 1)[0], joints[layout.stops.what[k, STOP_JOINT]])
         out.append(Watched(event, (STOP, k, 0, -1, 0), (0.0, 0.0, 0.0)))
     return out
 

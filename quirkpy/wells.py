@@ -71,7 +71,7 @@ class Well(NamedTuple):
         """
         K = self.around.stiffness.values
         holds = self.stiffness > unknown_below(self.around, self.along)  # the others are neutral
-        still = left <= standstill(self.around.engine.selection)  # rounding
+        still = left <= standstill(self.around.layout.selection)  # rounding
         if still or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
             return True
         xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
@@ -90,7 +90,7 @@ def well_around(system: Multibody, state: State) -> Well | None:
         if not settled or moved >= before:  # down to rounding
             break
         before = moved
-        whole = around.whole.keeping(around.engine.selection, start.rows, rows)
+        whole = around.whole.keeping(around.layout.selection, start.rows, rows)
         around = Vicinity(system.clusters, around.state_of(at_standstill(whole, rows)), whole)
         if not whole.turning.any() or moved <= POLISHED:
             break

@@ -11,10 +11,12 @@ import numpy as np
 
 from quirkpy import quat
 from quirkpy.kernels.arrays import OMEGA, Q, R, V
+from quirkpy.kernels.engine import Engine
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import Floats, positive, shown, word
 from quirkpy.parts.part import Part, checked
+from quirkpy.state import State
 from quirkpy.tables.merge import product, turned
 from quirkpy.whole import SHIFT, TURN, accelerations, distorted, rotation
 
@@ -235,12 +237,15 @@ def allowed_group(systems: Sequence[Multibody]) -> Group:
 
 
 def _group_of(system: Multibody) -> Group:
-    if any(body.name != GROUND.name for body in system.tables.fixed) or (system.engine.model.islands < 0).any():
+    if any(body.name != GROUND.name for body in system.tables.fixed) or (system.clusters.layout.islands < 0).any():
         return "none"
-    engine, state = system.engine, system.initial
+    with system.clusters.lend() as engine:
+        return _group_in(engine, system.initial)
+
+
+def _group_in(engine: Engine, state: State) -> Group:
     engine.model.joints.near[:] = state.near
-    engine.hold(())
-    rows = distorted(engine, state.t, state.instant(system.selection).state)
+    rows = distorted(engine, state.t, state.instant(engine.selection).state)
     rng = np.random.default_rng(1)
     rows[:, V:] = 1e-2 * rng.normal(size=(len(rows), 6))
     shifted, other = rows.copy(), rows.copy()

@@ -20,7 +20,7 @@ from quirkpy.explore.plan import Plan
 from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, standing
 from quirkpy.explore.symmetry import Exchange, Symmetry
 from quirkpy.frames import Waits
-from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.kernels.arrays import STATE_WIDTH
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
@@ -125,7 +125,7 @@ class Replay(Trajectory):
     def lost(self) -> Floats:
         """What joints have taken so far when they took hold [J] (k,)."""
         ends = [loss for leg in self.legs for loss in leg.losses]
-        return self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
+        return super().lost + self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
 
     @cached_property
     def power(self) -> Floats:
@@ -146,15 +146,14 @@ class Replay(Trajectory):
 def joined(legs: list[Leg], system: Any) -> Course:
     """All stretches as one course, on the coordinates of the system itself."""
     t, states, angles, drift, events = [], [], [], [], []
-    counts, ledger = np.zeros(3, dtype=int), np.zeros(2)
+    counts, ledger = np.zeros(3, dtype=int), np.zeros(STATE_WIDTH)
     for leg in legs:
         for run in leg.runs:
             names = list(run.start.joints)
             which = [names.index(name) for name in system.initial.joints]
             rows = run.course.states.copy()
-            rows[:, -1, INTO] += ledger[0]
-            rows[:, -1, OUT] += ledger[1]
-            ledger = rows[-1, -1, [INTO, OUT]]
+            rows[:, -1] += ledger
+            ledger = rows[-1, -1].copy()
             t.append(run.t + leg.t)
             states.append(rows)
             angles.append(run.course.angles[:, which])

@@ -18,7 +18,7 @@ from quirkpy.explore.graph import Node, Outcome
 from quirkpy.explore.runner import begin, directions, rule_of
 from quirkpy.explore.study import Study, freedoms_of
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
-from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.engine import Layout
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.multibody import Multibody
 from quirkpy.parts.checks import Floats
@@ -27,6 +27,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.polishing import size_of
 from quirkpy.settle import nudged, settle
 from quirkpy.state import State
+from quirkpy.tables import Selection
 from quirkpy.tables.merge import turned
 from quirkpy.tables.tables import ANGLE, Tables
 from quirkpy.tables.vary import has_strength, varied
@@ -183,12 +184,12 @@ class Variations:
 
     @property
     def _stops(self) -> Any:
-        return self.around.engine.model.stops.what
+        return self.around.layout.stops.what
 
     def _clearances(self, x: Floats) -> Floats:
         """How far the coordinates of stops are from these (ns,)."""
-        stops = self.around.engine.model.stops
-        here = self.state(x).instant(self.around.engine.selection)
+        stops = self.around.layout.stops
+        here = self.state(x).instant(self.around.layout.selection)
         values = here.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
         return np.asarray(stops.numbers[:, SIDE] * (values - stops.numbers[:, BOUND]))
 
@@ -250,33 +251,33 @@ class Variations:
 
     @cached_property
     def _own(self) -> _Own | None:
-        """None where locks make one body of several, or users' Python acts: then each system has an engine anew."""
-        engine = Engine(self.system.selection)
-        plain = self.system.clusters.merger is None and not engine.model.hook.any()
-        return _Own(engine) if plain else None
+        """None where locks make one body of several, or users' Python acts: then each system has a layout anew."""
+        layout = Layout(self.system.selection)
+        with layout.lend() as engine:
+            plain = self.system.clusters.merger is None and not engine.model.hook.any()
+        return _Own(self.system.selection) if plain else None
 
 
 class _Own:
-    """One engine for all systems of which only numbers differ, with arrays of its own to write these to."""
+    """One layout for all systems of which only numbers differ, with arrays of its own to write these to."""
 
-    def __init__(self, engine: Engine) -> None:
-        m = engine.model
-        engine.model = m._replace(
-            sites=m.sites._replace(place=m.sites.place.copy()), bodies=m.bodies.copy(),
-            elements=m.elements._replace(numbers=m.elements.numbers.copy()),
-            schedules=m.schedules._replace(knots=m.schedules.knots.copy()),
+    def __init__(self, selection: Selection) -> None:
+        self.layout = Layout(selection)
+        p = self.layout.packed
+        self.layout.packed = p._replace(
+            sites=p.sites._replace(place=p.sites.place.copy()), bodies=p.bodies.copy(),
+            elements=p.elements._replace(numbers=p.elements.numbers.copy()),
+            schedules=p.schedules._replace(knots=p.schedules.knots.copy()),
         )  # fmt: skip
-        self.engine = engine
 
     def fit(self, system: Multibody) -> None:
         """Make it that of another system."""
-        t, m = system.tables, self.engine.model
-        m.sites.place[:, :3] = t.site_point
-        m.bodies[:, 0], m.bodies[:, 1:] = t.body_mass, t.body_inertia.reshape(-1, 9)[:, UPPER]
-        m.elements.numbers[:] = t.element_numbers
-        m.schedules.knots[:, 1:] = t.knot_value
-        self.engine.selection = system.selection
-        vars(system)["clusters"] = Clusters(system.selection, self.engine)
+        t, p = system.tables, self.layout.packed
+        p.sites.place[:, :3] = t.site_point
+        p.bodies[:, 0], p.bodies[:, 1:] = t.body_mass, t.body_inertia.reshape(-1, 9)[:, UPPER]
+        p.elements.numbers[:] = t.element_numbers
+        p.schedules.knots[:, 1:] = t.knot_value
+        vars(system)["clusters"] = Clusters(system.selection, self.layout.on(system.selection))
 
 
 def _nudged_start(study: Study, system: Multibody, nudge: tuple[float, int] | None) -> State:

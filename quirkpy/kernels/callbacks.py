@@ -50,6 +50,11 @@ class PythonParts:
             self.hook[LAWS] = 1
             self.open()
 
+    def begin_anew(self) -> None:
+        """Forget events, and what was raised, of whoever has asked before."""
+        self.events, self.error, self.halted, self.t = None, None, False, 0.0
+        self.hook[FAILED] = 0
+
     def open(self) -> None:
         """Let kernels ask."""
         if self._pointer is None:

@@ -5,7 +5,8 @@ unit load on a row, carried up both paths to the root, leaves one number at each
 are a row of A, with A A' = J M^-1 J' over the tree.  Gauss's principle is then the smallest nu with A nu = gamma - J a:
 rows are scaled by what they would yield between free bodies, so that units and masses do not matter, and taken
 strong ones first.  A row that lies in the span of those before it, or that the tree already satisfies, is redundant and
-drops out; one that nearly does is damped smoothly (`PIVOT`).
+drops out; one that nearly does is damped smoothly (`PIVOT`).  Beside light members a row may be short and yet demand
+something of its own: how far it reaches is then measured without masses (`reach`).
 
 Freedoms are numbered along the loops (tree.py), so that a row answers in a short span of A and is compared only with
 rows whose spans meet its own: a row of four-bars costs in proportion to its length.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.arrays import MASS, MOMENTS, Vec
+from quirkpy.kernels.arrays import Vec
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.elimination import (
     ACCELERATION,
@@ -38,6 +39,16 @@ from quirkpy.kernels.elimination import (
     general_motion,
 )
 from quirkpy.kernels.matrices import cholesky3, lower, lower_transposed, mixed_transposed, sym6
+from quirkpy.kernels.reach import (
+    HIGH,
+    LISTED,
+    LOW,
+    ROUNDING,
+    SHORT,
+    free_response,
+    least_size,
+    strength,
+)
 from quirkpy.kernels.rows import JACOBIAN, LEFT, SECOND, SIZE
 from quirkpy.kernels.tree import (
     BALL_NODE,
@@ -66,17 +77,12 @@ PIVOT = 1e-11
 RUNNING_PIVOT = 1e-8
 #: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 / d^2)^SWEEPS.
 SWEEPS = 3
-#: What is left of a row below this share of the pivot is rounding.
-ROUNDING = 1e-3
 #: Rows that have kept this share of the strongest one's size may be taken before it, for the sake of short spans.
 STRONG = 0.25
 
-# Columns of the spans of A, a row per closing row: where it may differ from zero; and, apart from that, a list of the
-# rows that are still to be taken.
-LOW, HIGH, LISTED, SPAN_WIDTH = range(4)
-
 # Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when
-# there is none), and which row that is; the largest contradiction, and the largest demand; the time of the evaluation.
+# there is none), and which row that is (-1: none), or the first of those that fade; the largest contradiction, and the
+# largest demand; the time of the evaluation.
 COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, TIME, REPORT_WIDTH = range(7)
 
 
@@ -211,25 +217,6 @@ def innovation_rows(
 
 
 @inner
-def trace_of(bodies: Floats, i: int) -> float:
-    """Sum of the three moments of a body."""
-    return bodies[i, MOMENTS] + bodies[i, MOMENTS + 3] + bodies[i, MOMENTS + 5]
-
-
-@inner
-def free_response(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -> float:
-    """About how much row k would yield to a unit load if its two bodies were free."""
-    out = 0.0
-    if a < bodies.shape[0]:
-        f, n = get3(rows, k, first), get3(rows, k, first + 3)
-        out += dot(f, f) / bodies[a, MASS] + 3.0 * dot(n, n) / trace_of(bodies, a)
-    if b < bodies.shape[0]:
-        f, n = get3(rows, k, first + 6), get3(rows, k, first + 9)
-        out += dot(f, f) / bodies[b, MASS] + 3.0 * dot(n, n) / trace_of(bodies, b)
-    return out
-
-
-@inner
 def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Vec, Vec]:
     """The load of row k on body i, moved from the mass centre to the body's point."""
     f, n = get3(rows, k, first), get3(rows, k, first + 3)
@@ -237,8 +224,8 @@ def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Ve
 
 
 @inner
-def list_rows(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -> int:
-    """SIZE of each row; the numbers of those above rounding into spans[:, LISTED]; returns how many they are."""
+def list_rows(A: Floats, spans: Ints, rows: Floats, floor: float, report: Floats) -> int:
+    """SIZE of each row; the numbers of those above the floor into spans[:, LISTED]; returns how many they are."""
     listed = 0
     for i in range(rows.shape[0]):
         report[TARGET] = max(report[TARGET], rows[i, SIZE])
@@ -246,7 +233,7 @@ def list_rows(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -
         for k in range(spans[i, LOW], spans[i, HIGH]):
             s += A[i, k] * A[i, k]
         rows[i, SIZE] = s
-        if s > ROUNDING * mu:
+        if s > floor:
             spans[listed, LISTED] = i
             listed += 1
     return listed
@@ -268,7 +255,7 @@ def next_row(listed: int, spans: Ints, rows: Floats) -> int:
 
 
 @inner
-def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, mu: float) -> int:
+def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, floor: float) -> int:
     """Take the share of row `best` out of the other listed rows; returns how many stay on the list."""
     q, low, high, d, left = A[best], spans[best, LOW], spans[best, HIGH], rows[best, SIZE], rows[best, LEFT]
     kept = 0
@@ -289,7 +276,7 @@ def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, mu: f
                 s += A[i, k] * A[i, k]
             rows[i, SIZE] = s
             rows[i, LEFT] -= share * left
-        if rows[i, SIZE] > ROUNDING * mu:  # what is left of others is rounding
+        if rows[i, SIZE] > floor:  # what is left of others is rounding
             spans[kept, LISTED] = i
             kept += 1
     rows[best, SIZE] = -1.0
@@ -297,11 +284,25 @@ def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, mu: f
 
 
 @inner
-def smallest_solution(A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats) -> None:
+def leave_out(which: int, listed: int, spans: Ints) -> int:
+    """Take a row from the list; returns how many stay on it."""
+    kept = 0
+    for p in range(listed):
+        if spans[p, LISTED] != which:
+            spans[kept, LISTED] = spans[p, LISTED]
+            kept += 1
+    return kept
+
+
+@inner
+def smallest_solution(
+    tree: Tree, bodies: Floats, work: Floats, A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats
+) -> None:
     """The smallest nu with A nu = rows[:, LEFT], strong rows first, into the last row of A; destroys the others.
 
     report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they contradict the
-    others; report[TARGET]: the largest of the numbers in SIZE.
+    others; report[TARGET]: the largest of the numbers in SIZE; report[WHICH]: of rows that fade, the first, else the
+    weakest of those that count.
     """
     m, n = rows.shape[0], A.shape[1]
     nu = A[m]
@@ -309,21 +310,30 @@ def smallest_solution(A: Floats, spans: Ints, rows: Floats, mu: float, report: F
         nu[k] = 0.0
     report[COUNTED], report[WEAKEST], report[WHICH] = 0.0, 1.0, -1.0
     report[CONTRADICTION], report[TARGET] = 0.0, 0.0
-    listed = list_rows(A, spans, rows, mu, report)
-    for _ in range(n):
+    floor, fading = least_size(mu, bodies), -1.0
+    listed = list_rows(A, spans, rows, floor, report)
+    for _ in range(m):
         if listed == 0:
             break
         best = next_row(listed, spans, rows)
         d = rows[best, SIZE]
-        if d > mu:
+        part = d if d >= SHORT else strength(best, A, spans, rows, tree, bodies, work)
+        if part <= ROUNDING * mu:
+            listed = leave_out(best, listed, spans)
+            continue
+        if part > mu:
             report[COUNTED] += 1.0
-            if d < report[WEAKEST]:
-                report[WEAKEST], report[WHICH] = d, best
-        undone = mu * mu / (d * (d + mu) + mu * mu)  # what one sweep of the damped solution leaves
+            if part < report[WEAKEST]:
+                report[WEAKEST], report[WHICH] = part, best
+        elif fading < 0.0:
+            fading = best
+        undone = mu * mu / (part * (part + mu) + mu * mu)  # what one sweep of the damped solution leaves
         step = rows[best, LEFT] / d * (1.0 - undone**SWEEPS)
         for k in range(spans[best, LOW], spans[best, HIGH]):
             nu[k] += step * A[best, k]
-        listed = take_out(best, listed, A, spans, rows, mu)
+        listed = take_out(best, listed, A, spans, rows, floor)
+    if fading >= 0.0:
+        report[WHICH] = fading
     for i in range(m):
         if 0.0 <= rows[i, SIZE] < mu:
             report[CONTRADICTION] = max(report[CONTRADICTION], abs(rows[i, LEFT]))
@@ -373,5 +383,5 @@ def close_loops(
     """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = LEFT on the closing rows."""
     innovation_scales(tree.nodes, work)
     innovation_rows(tree, bodies, rows, A, spans, work, general)
-    smallest_solution(A, spans, rows, mu, report)
+    smallest_solution(tree, bodies, work, A, spans, rows, mu, report)
     add_innovations(tree.nodes, A[rows.shape[0]], work, general)

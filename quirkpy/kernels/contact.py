@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from quirkpy.kernels.closure import CONTRADICTION, TARGET, TIME, close_loops
+from quirkpy.kernels.arrays import MASS, OMEGA, Q, R, V, Vec
+from quirkpy.kernels.closure import CONTRADICTION, TARGET, TIME, WHICH, close_loops
 from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.evaluation import Model, Scratch, evaluate, row_rate, solve
 from quirkpy.kernels.events import JUST_CROSSED
 from quirkpy.kernels.kinematics import fill_frames
 from quirkpy.kernels.ledger import motion_energy, restore_energy
 from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, displace
+from quirkpy.kernels.reach import trace_of
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.steps import (
+    ALLOWED,
     ANSWER,
+    ATOL,
     BEGIN,
+    CHARGE,
     CONSERVING,
     END,
     END_SLOPE,
     ENERGY,
+    FIXED,
+    HARSH,
     NEAR,
     NOTED,
     PROJECTING,
     RANK,
+    RTOL,
     SMALL,
+    TAKEN,
+    WEAK_ROW,
     Run,
     T,
     copy,
@@ -46,19 +57,41 @@ from quirkpy.kernels.stops import (
     stop_row,
 )
 from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
-from quirkpy.kernels.watch import GAP, KIND, NOW, ONE, ROOT, STOP, VALUE, Watch, go_on, keep, watched, watched_stops
-from quirkpy.kernels.wrenches import OUT
+from quirkpy.kernels.vectors import cross, dot, get3, norm, scale, sub
+from quirkpy.kernels.watch import (
+    GAP,
+    KIND,
+    NOW,
+    ONE,
+    ROOT,
+    STOP,
+    VALUE,
+    Watch,
+    go_on,
+    keep,
+    metric,
+    watched,
+    watched_stops,
+)
+from quirkpy.kernels.wrenches import OUT, PROJECTED
 from quirkpy.parts.checks import Bools, Floats
 
-#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop.
-FIT, CONTRADICTED = -1, -2
+#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop; and of a step beyond
+#: which joints cannot be held.
+FIT, CONTRADICTED, UNHELD = -1, -2, -3
+#: Projections may move so many times the energy that the tolerances leave open, and rounding, a share of all energy;
+#: where they move more, joints have taken hold of a motion.  After so many steps on end in which they do a run is over;
+#: one that puts energy in counts as so many.
+OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
 #: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
 CONTRADICTORY = 1e-4
 #: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow the drive.
 SLIPPING = 1e-9
-# Columns of Rows.notes: time; number of the watched function, or -1 - closing row (see `note`);
-# whether a stop was released.
-NOTE_TIME, NOTE_WHICH, NOTE_RELEASED, NOTE_WIDTH = range(4)
+# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row (-1: in none); what
+# energy joints have taken [J].
+NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
+# What happened: a watched function crossed zero, a stop was released, a singular pose was passed, joints took hold.
+CROSSED, RELEASED, POSE, HELD = range(4)
 
 
 class Rows(NamedTuple):
@@ -74,13 +107,65 @@ class Rows(NamedTuple):
 
 
 @inner
-def note(t: float, what: int, released: bool, run: Run, rows: Rows) -> None:
-    """Note an event: a watched function (a stop may have let go), or -1 - the closing row that is weakest in a singular
-    pose."""
+def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
+    """Note what happened, and to which watched function or in which closing row."""
     at = run.counts[NOTED]
-    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHICH] = t, what
-    rows.notes[at, NOTE_RELEASED] = 1.0 if released else 0.0
+    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = t, what, which
+    rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what == HELD else 0.0
     run.counts[NOTED] += 1
+
+
+@inner
+def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
+    """Put the kinetic energy that projection has taken from one state to the other in a column of its ledger."""
+    old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
+    loss = 0.5 * (metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies))
+    if math.isfinite(loss):
+        new[n, column] += loss
+
+
+@inner
+def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
+    """The same for what the loads at END do along the way from the pose in a line; and compare what projection has
+    moved with what the tolerances leave open.  (A fixed step knows none.)"""
+    old, new, n, clock = run.states[line], run.states[END], model.bodies.shape[0], run.clock
+    clock[CHARGE] = 0.0
+    if clock[FIXED] > 0.0 or (run.moved[0] == 0.0 and run.moved[1] == 0.0):
+        return
+    way, all_ways, allowed = 0.0, 0.0, 0.0
+    for i in range(n):
+        f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
+        way += dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, turned_from(old, new, i))
+        m, moment = model.bodies[i, MASS], trace_of(model.bodies, i)
+        v, w, r = norm(get3(new, i, V)), norm(get3(new, i, OMEGA)), norm(get3(new, i, R))
+        off, turned_off = clock[ATOL] + clock[RTOL] * v, clock[ATOL] + clock[RTOL] * w
+        allowed += m * off * (v + off) + moment * turned_off * (w + turned_off)
+        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (clock[ATOL] + clock[RTOL])
+        all_ways += m * v * v + moment * w * w
+    new[n, PROJECTED] += way
+    taken, allowed = new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED], allowed + UNSEEN * all_ways
+    clock[TAKEN] += abs(taken)
+    clock[ALLOWED] += allowed
+    if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):
+        clock[CHARGE] = taken
+
+
+@inner
+def overdrawn(run: Run) -> bool:
+    """Whether projections have moved more energy than the tolerances explain, step after step: it is no motion."""
+    if run.clock[CHARGE] == 0.0:
+        run.counts[HARSH] = 0
+    else:
+        run.counts[HARSH] += 1 if run.clock[CHARGE] > 0.0 else FROM_NOWHERE
+    return run.counts[HARSH] > TOO_HARSH and run.clock[TAKEN] > OVERDRAWN * run.clock[ALLOWED]
+
+
+@inner
+def turned_from(old: Floats, new: Floats, i: int) -> Vec:
+    """The rotation vector in N by which body i is turned from one state to another close by."""
+    w, a = old[i, Q], get3(old, i, Q + 1)
+    u, b = new[i, Q], get3(new, i, Q + 1)
+    return scale(2.0, sub(sub(scale(w, b), scale(u, a)), cross(b, a)))
 
 
 @inner
@@ -90,6 +175,7 @@ def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch)
     if run.clock[CONSERVING] > 0.0 and restore_energy(run.states[END], run.clock[ENERGY], model, scratch):
         slope(t, END, END_SLOPE, run, model, scratch)
     run.clock[NEAR] = nearness(True, run, scratch)
+    run.clock[WEAK_ROW] = scratch.report[WHICH]
     watched(run.states[END], run.out, model, scratch, watch)
     watched_stops(t, run.states[END], model, scratch, watch, run.out)
     keep(watch, NOW)
@@ -183,7 +269,7 @@ def resolve_stops(
             stops.numbers[s, BOUNCE] = bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
             stops.what[s, HOLDS] = 1
             struck = True
-            note(t, k, False, run, rows)
+            note(t, CROSSED, k, run, rows)
     if struck:
         copy(run.lines, END, SMALL)
         before = motion_energy(model, scratch)
@@ -301,7 +387,7 @@ def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: 
             if rate + stops.numbers[s, SIDE] * change <= stops.numbers[s, SETTLE]:
                 stops.what[s, HOLDS] = 1
             else:
-                note(t, k, True, run, rows)
+                note(t, RELEASED, k, run, rows)
 
 
 @inlined
@@ -324,7 +410,7 @@ def let_go_of_unpressed(
             break
         stops.what[watch.what[which, ONE], HOLDS] = 0
         if noting:
-            note(t, which, True, run, rows)
+            note(t, RELEASED, which, run, rows)
         run.clock[RANK] = 0.0
         settle_end(t, run, model, scratch, watch)
     for k in range(values.shape[0]):

@@ -34,6 +34,7 @@ CENTRE = 70  # acceleration of the mass centre (3)
 ROOT = 73  # loops: H with H H' = C^-1 (ball, free), packed like a symmetric matrix; 1 / sqrt(D) (single) (6)
 SCHUR_ROOT = 79  # loops: H with H H' = SCHUR (free) (6)
 CHANGE = 85  # loops: what closing them adds to the acceleration at o (6)
+BRANCH = 85  # loops: before that, mass of the body and of all that hangs on it, where it was asked for
 WIDTH = 91
 
 # Columns of the second scratch array, for joints with several freedoms that are not all turns (at most 5).

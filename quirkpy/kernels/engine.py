@@ -1,23 +1,26 @@
-"""`Engine`: a selection made ready for the compiled evaluator, and the memory that it works in."""
+"""`Layout`: a selection made ready for the compiled evaluator; `Engine`: that and memory to work in, lent by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from copy import copy
 from functools import cached_property
 
 import numpy as np
 
 from quirkpy.kernels.arrays import Joints, pack
 from quirkpy.kernels.callbacks import PythonParts
-from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, SPAN_WIDTH, WEAKEST
+from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.evaluation import CONTROL_WIDTH, Model, Scratch, evaluate
 from quirkpy.kernels.hook import HOOK_WIDTH
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.kinematics import ground_frames
 from quirkpy.kernels.ledger import ISLAND_WIDTH
+from quirkpy.kernels.reach import SPAN_WIDTH
 from quirkpy.kernels.rows import ROW_WIDTH
-from quirkpy.kernels.stops import DECIDED, HOLDS, STOP_JOINT, stop_labels, stops_of
+from quirkpy.kernels.stops import BOUNCE, DECIDED, HOLDS, STOP_JOINT, Stops, stop_labels, stops_of
 from quirkpy.kernels.tree import (
     CARRIER,
     COUNT,
@@ -39,33 +42,93 @@ from quirkpy.tables.tables import Selection
 STANDARD_CONTROL = (PIVOT, 0.0, 0.0, 1.0)
 
 
-class Engine:
-    """Accelerations of one selection by the compiled recursion."""
+class Layout:
+    """A selection as the compiled evaluator takes it: its numbers, tree, islands and stops, and who works with them.
+
+    Anybody may read it at any time.  What changes while accelerations are computed is in engines, and `lend` alone
+    gives one, to one user at a time: runs, questions within runs, and threads never meet in one.
+    """
 
     def __init__(self, selection: Selection) -> None:
-        packed = pack(selection.tables)
-        tree, islands = tree_of(selection)
-        stops, one, two = stops_of(selection, packed)
-        if len(stops.what):
+        self.selection, self.packed = selection, pack(selection.tables)
+        tree, self.islands = tree_of(selection)
+        self.stops, one, two = stops_of(selection, self.packed)
+        if len(self.stops.what):
             tree = tree._replace(loops=np.concatenate([tree.loops, closing_stops(one, two)]))
+        self.tree = tree
+        self._idle: list[Engine] = []
+
+    @contextmanager
+    def lend(self) -> Iterator[Engine]:
+        """An engine that nobody else has, as if new, until the end of the block."""
+        try:
+            engine = self._idle.pop()  # of two threads one gets it
+        except IndexError:
+            engine = Engine(self)
+        engine.begin_anew(self.selection)
+        try:
+            yield engine
+        finally:
+            self._idle.append(engine)
+
+    def on(self, selection: Selection) -> Layout:
+        """The same for a selection that differs in the numbers of its tables; it shares these, and the engines."""
+        out = copy(self)
+        out.selection = selection
+        return out
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """A label for each bound that acts: the name of the stop or of the joint that it belongs to, and which side."""
+        return stop_labels(self.selection, self.stops)
+
+    def loop(self, k: int) -> tuple[str, ...]:
+        """The joints of the loop that closing row k closes, its own first; none for k = -1."""
+        if k < 0:
+            return ()
+        t, nodes = self.selection.tables, self.tree.nodes
+        row, a, b = self.tree.loops[k, :LOOP_BODY3].tolist()
+        carriers = [t.row_joint[row] if row >= 0 else self.stops.what[-1 - row, STOP_JOINT]]
+        while a != b:  # the deeper one goes up
+            if nodes[a, PLACE] < nodes[b, PLACE]:
+                a, b = b, a
+            carriers.append(nodes[a, CARRIER])
+            a = nodes[a, PARENT]
+        return tuple(t.joint_names[j] for j in carriers if j >= 0)
+
+
+class Engine:
+    """Accelerations of one selection by the compiled recursion, in memory of its own; see `Layout.lend`."""
+
+    def __init__(self, layout: Layout) -> None:
+        selection, packed, tree = layout.selection, layout.packed, layout.tree
         n, m, freedoms = selection.tables.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
-        self.selection = selection
+        self.selection, self.labels = selection, layout.labels
+        stops = Stops(layout.stops.what.copy(), layout.stops.numbers.copy())
         self.model = Model(
             tree, packed.sites, Joints(packed.ends, packed.coordinates, np.zeros(len(packed.coordinates))), packed.rows,
-            packed.elements, packed.schedules, selection.elements, packed.bodies, islands, stops,
+            packed.elements, packed.schedules, selection.elements, packed.bodies, layout.islands, stops,
             np.zeros(HOOK_WIDTH, dtype=np.int64), np.zeros(CONTROL_WIDTH),
         )  # fmt: skip
-        self.model.control[:] = STANDARD_CONTROL
         self.scratch = Scratch(
             ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
             np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),
             np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64), np.zeros((n + 1, ISLAND_WIDTH)),
             np.zeros(REPORT_WIDTH),
         )  # fmt: skip
-        self.scratch.report[WEAKEST] = 1.0
-        self.busy = False  # with a run
         self.python = PythonParts(selection, self.model, self.scratch)
+
+    def begin_anew(self, selection: Selection) -> None:
+        """Forget what the last user has left: angles, stops that hold, how loops are closed, what Python has raised."""
+        self.selection = selection
+        self.model.control[:] = STANDARD_CONTROL
+        self.model.joints.near[:] = 0.0
+        self.model.stops.what[:, HOLDS:] = 0
+        self.model.stops.numbers[:, BOUNCE] = 0.0
+        self.scratch.report[:] = 0.0
+        self.scratch.report[WEAKEST] = 1.0
+        self.python.begin_anew()
 
     def accelerations(self, at: Instant) -> Floats:
         """Accelerations (nb, 6): of the mass centre in N, omega-dot in body axes."""
@@ -76,30 +139,11 @@ class Engine:
         self.python.raise_pending()
         return out
 
-    @cached_property
-    def stops(self) -> tuple[str, ...]:
-        """A label for each bound that acts: the name of the stop or of the joint that it belongs to, and which side."""
-        return stop_labels(self.selection, self.model.stops)
-
     def hold(self, labels: Iterable[str]) -> None:
         """Let the named stops hold, and no others."""
         held = set(labels)
-        self.model.stops.what[:, HOLDS] = [label in held for label in self.stops]
+        self.model.stops.what[:, HOLDS] = [label in held for label in self.labels]
         self.model.stops.what[:, DECIDED] = 0
-
-    def loop(self, k: int) -> tuple[str, ...]:
-        """The joints of the loop that closing row k closes, its own first; none for k = -1."""
-        if k < 0:
-            return ()
-        t, nodes = self.selection.tables, self.model.tree.nodes
-        row, a, b = self.model.tree.loops[k, :LOOP_BODY3].tolist()
-        carriers = [t.row_joint[row] if row >= 0 else self.model.stops.what[-1 - row, STOP_JOINT]]
-        while a != b:  # the deeper one goes up
-            if nodes[a, PLACE] < nodes[b, PLACE]:
-                a, b = b, a
-            carriers.append(nodes[a, CARRIER])
-            a = nodes[a, PARENT]
-        return tuple(t.joint_names[j] for j in carriers if j >= 0)
 
 
 def closing_stops(one: Ints, two: Ints) -> Ints:

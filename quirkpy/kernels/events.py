@@ -198,7 +198,10 @@ def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch:
             return NEVER
     low, high = max(0.0, nearest - APART), min(1.0, nearest + APART)
     x, near = least_between(low, high, 0.0, k, run, model, scratch, table, watch)
-    return x if near < SINGULAR else NEVER
+    if near >= SINGULAR:
+        return NEVER
+    value_within(x, k, run, model, scratch, table, watch)  # there, so that the report is that of the pose
+    return x
 
 
 @inlined

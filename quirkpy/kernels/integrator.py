@@ -15,9 +15,16 @@ from quirkpy.kernels.compiled import inlined, inner, kernel
 from quirkpy.kernels.contact import (
     CONTRADICTED,
     CONTRADICTORY,
+    CROSSED,
     FIT,
+    HELD,
+    POSE,
+    UNHELD,
     Rows,
+    charge_motion,
+    charge_way,
     note,
+    overdrawn,
     parted,
     resolve_stops,
     settle_end,
@@ -34,12 +41,14 @@ from quirkpy.kernels.steps import (
     ACROSS,
     ANSWER,
     BEGIN,
+    CHARGE,
     CROWDED,
     END,
     END_SLOPE,
     ENERGY,
     FIXED,
     H_MAX,
+    HARSH,
     LEAP,
     NEAR,
     NOTED,
@@ -53,6 +62,7 @@ from quirkpy.kernels.steps import (
     STEPS,
     T_END,
     WEAK,
+    WEAK_ROW,
     WITHIN,
     H,
     Run,
@@ -86,10 +96,11 @@ from quirkpy.kernels.watch import (
     watched,
     watched_stops,
 )
+from quirkpy.kernels.wrenches import LOST, PROJECTED
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
-GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED = range(8)
+GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(9)
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
@@ -122,6 +133,7 @@ def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, 
         scratch.report[TIME] = clock[T]
         project(run.states[WITHIN], model, scratch, moved)
         if max(moved[0], moved[1]) > START_TOLERANCE:
+            charge_motion(BEGIN, WITHIN, LOST, run, model)
             copy(run.lines, WITHIN, BEGIN)
         else:
             moved[:] = 0.0
@@ -170,6 +182,7 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
             return False
         if run.moved[0] > 0.0:
             hold_momentum(run.states[RAW], run.states[END], model, scratch)
+        charge_motion(RAW, END, PROJECTED, run, model)
     return True
 
 
@@ -194,7 +207,9 @@ def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, w
             scratch.report[TIME] = t
             project(run.states[END], model, scratch, run.moved)
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
+            charge_motion(WITHIN, END, PROJECTED, run, model)
         settle_end(t, run, model, scratch, watch)
+        charge_way(WITHIN, run, model, scratch)
     return t
 
 
@@ -212,7 +227,7 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
             values[k, ROOT] = first
             if watch.what[k, KIND] != STOP:  # those are noted when it is clear what they do
-                note(t, k, False, run, rows)
+                note(t, CROSSED, k, run, rows)
             over = over or watch.what[k, TERMINAL] != 0
     return over
 
@@ -236,21 +251,26 @@ def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
 @inlined
 def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
-    whether the run is over: counts[ANSWER] is the number of a stop that contradicts a drive, or FIT."""
+    whether the run is over: counts[ANSWER] is the number of a stop that contradicts a drive, UNHELD, or FIT."""
     over, first, x, weak = False, NEVER, NEVER, 0
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
         x = singular_pose(run, model, scratch, table, watch)
         weak = int(scratch.report[WHICH])
     settle_end(t, run, model, scratch, watch)
-    run.counts[ANSWER] = parted(run, model, scratch)
+    charge_way(RAW, run, model, scratch)
+    gentle = run.counts[HARSH] == 0
+    run.counts[ANSWER] = UNHELD if overdrawn(run) else parted(run, model, scratch)
     if run.counts[ANSWER] != FIT:  # such an end is none
         return True
     if watch.values.shape[0] > 0:
         first = locate(run, model, scratch, table, watch)
     if x < min(first, NEVER):  # a later one is met again in the next step
-        note(run.clock[T] + x * run.clock[STEP], -1 - weak, False, run, rows)
+        note(run.clock[T] + x * run.clock[STEP], POSE, weak, run, rows)
     if first < NEVER:
         t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
+    if gentle and run.clock[CHARGE] != 0.0:  # else it is going on
+        note(t, HELD, int(run.clock[WEAK_ROW]), run, rows)
+    if first < NEVER:
         over = note_events(t, first, run, rows, watch)
         resolve_stops(t, first, run, model, scratch, watch, rows)
     fill_frames(run.states[END], scratch.frames)
@@ -265,6 +285,14 @@ def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, wat
         run.clock[T] = t
         run.counts[STEPS] += 1
     return over or run.counts[ANSWER] != FIT
+
+
+@kernel
+def why_over(answer: int) -> int:
+    """What a run that `accept` has ended returns."""
+    if answer == FIT:
+        return STOPPED
+    return UNHOLDABLE if answer == UNHELD else JAMMED
 
 
 @kernel
@@ -311,7 +339,7 @@ def advance(
         if model.hook[FAILED] != 0:
             return PYTHON_FAILED
         if over:
-            return STOPPED if counts[ANSWER] == FIT else JAMMED
+            return why_over(counts[ANSWER])
         if counts[CROWDED] > TOO_MANY:
             return COLLAPSED
     return GOING

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numba
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import register_jitable
 
 from quirkpy.kernels.arrays import (
@@ -103,8 +103,8 @@ def _compiled(force: CompiledForce, form: Form) -> int:
             except Exception:  # it is told from Python (see `PythonParts`)
                 return math.nan
 
-    except NumbaError as error:
-        raise force.refuse(f"numba cannot compile its law: {first_line(error)}.") from error
+    except (NumbaError, UnsupportedBytecodeError) as error:
+        raise force.refuse(f"numba cannot compile its law: {reason(error)}.") from error
     KEPT.append(called)
     return int(called.address)
 
@@ -167,6 +167,13 @@ def is_wrench(kind: Any) -> bool:
     vectors = all(isinstance(v, types.BaseTuple) and len(v.types) == 3 for v in given)
     whole = vectors and all(isinstance(x, (types.Float, types.Integer)) for v in given for x in v.types)
     return whole and all(isinstance(p, types.NoneType) for p in point)
+
+
+def reason(error: Exception) -> str:
+    """What numba complains about, and the way out where it speaks of its own workings only."""
+    if "IMPORT_NAME" in str(error):
+        return "it imports a module; import it where the class is defined, outside of the law"
+    return first_line(error)
 
 
 def first_line(error: Exception) -> str:

@@ -34,7 +34,8 @@ from quirkpy.parts.checks import Floats, Ints
 # whether the energy is held, and its value at the start; whether states are projected; the length of the present step;
 # how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far;
 # whether the last step was refused; how near to a singular pose the present step comes, at which fraction of it, and
-# how far from one it gets.
+# how far from one it gets; the closing row that is weakest at the present state; the energy that projections have moved
+# so far, in or out, and what the tolerances have allowed them; what that of the present step has taken, if it was more.
 (
     T,
     H,
@@ -53,11 +54,16 @@ from quirkpy.parts.checks import Floats, Ints
     PASSING,
     NEAREST,
     FARTHEST,
+    WEAK_ROW,
+    TAKEN,
+    ALLOWED,
+    CHARGE,
     CLOCK_WIDTH,
-) = range(18)
+) = range(22)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked; what became of the start,
-# or which stop is in the way of a drive; how many steps on end events have cut to nothing.
-EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, COUNTS_WIDTH = range(8)
+# or which stop is in the way of a drive; how many steps on end events have cut to nothing; in how many on end
+# projection has taken more energy than the tolerances allow.
+EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, COUNTS_WIDTH = range(9)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
 # slope; a state within; room; the interpolant.
 BEGIN, RAW, END, END_SLOPE, WITHIN, SMALL, POLYNOMIAL = MOST_SLOPES, 17, 18, 19, 20, 21, 22

@@ -155,9 +155,9 @@ def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         Line("kinetic", run.kinetic), Line("potential", run.potential), Line("kinetic + potential", run.energy),
         Line("dissipated", run.dissipated),
     ]  # fmt: skip
-    more = [Line("put in by loads", run.work)]
+    more = [Line("put in by loads", run.work), Line("taken by joints", run.lost)]
     if isinstance(run, Replay):
-        more += [Line("put in by switching", run.switched), Line("taken by joints", run.lost)]
+        more.insert(1, Line("put in by switching", run.switched))
     lines += [line for line in more if line.values.any()]
     return Sheet((panel("Energy", "energy", "J", run.t, lines, run),), 1)
 
@@ -217,9 +217,9 @@ def plain(made: Panel, unit: str) -> Panel:
 
 def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """What projection took away at each step, and how far the ledger of energy is out of balance."""
-    balance = run.energy + run.dissipated - run.work
+    balance = run.energy + run.dissipated + run.lost - run.work
     if isinstance(run, Replay):
-        balance = balance + run.lost - run.switched
+        balance = balance - run.switched
     removed = [Line("of poses [m, rad]", run.drift[:, 0]), Line("of velocities [m/s, rad/s]", run.drift[:, 1])]
     off = [Line("off balance", abs(balance - balance[0]))]
     return Sheet((

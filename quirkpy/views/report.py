@@ -129,12 +129,11 @@ def happened(run: Trajectory) -> list[dict[str, Any]]:
 
 
 def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
-    """What the switches of a replay have put in, and joints have taken as they took hold, at every frame [J] (k,)."""
-    if not isinstance(run, Replay):
-        return {}
+    """What joints have taken as they took hold, and the switches of a replay have put in, at every frame [J] (k,)."""
     later = np.searchsorted(frames.t, frames.t, side="right") - 1 - np.arange(len(frames.t))  # at the same time
     rows = np.searchsorted(run.t, frames.t, side="right") - 1 - later
-    return {"put in by switching": run.switched[rows], "taken by joints": run.lost[rows]}
+    switched = {"put in by switching": run.switched[rows]} if isinstance(run, Replay) else {}
+    return switched | {"taken by joints": run.lost[rows]}
 
 
 def named(parts: Iterable[Any], most: int = 6) -> str:

@@ -155,6 +155,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         name: str
         sensors: tuple[str, ...] = ()
         joints: tuple[str, ...] = ()
+        lost: float = 0.0
         impulse: Any = None
         speed: float = 0.0
 
@@ -177,7 +178,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     run.save(tmp_path / "old.npz")
     monkeypatch.setitem(npz.RECORDS, "Happening", Wider)
     monkeypatch.setitem(npz.RECORDS, "Course", Longer)
-    events = (Wider(0.05, "knock", ("a", "b"), (), np.array([0.1, -0.0]), math.inf), Wider(0.06, "knock"))
+    events = (Wider(0.05, "knock", ("a", "b"), (), 0.5, np.array([0.1, -0.0]), math.inf), Wider(0.06, "knock"))
     longer: Any = Longer(**run.course._asdict() | {"events": events}, heat=np.arange(len(run.t)) / 3.0)
     reloaded(qp.Trajectory(run.system, run.start, run.settings, longer), tmp_path)
     older: Any = qp.Trajectory.load(tmp_path / "old.npz").course

@@ -33,7 +33,7 @@ every_evaluator = pytest.mark.parametrize("evaluator", [e for e in get_args(Eval
 every_seed = seeds(len(SEEDS), 12)
 #: What `Multibody` asks for each evaluator; here of an instant whose loads are computed once for all.
 SOLVE: dict[Evaluator, Callable[[qp.Multibody, Instant], equation.Solution]] = {
-    "recursive": lambda system, at: equation.with_forces(at, system.engine.accelerations(at)),
+    "recursive": lambda system, at: equation.with_forces(at, system._recursive(at)),
     "dense": lambda system, at: equation.solve_dense(at),
     "literal": lambda system, at: equation.solve_literal(at),
 }

@@ -37,7 +37,7 @@ def with_stops(system: qp.Multibody, seed: int) -> tuple[qp.Multibody, tuple[str
         one, two = rng.choice(len(bodies), 2, replace=False)
         stops.append(qp.Rope("rope", bodies[one], bodies[two]))
     more = system.with_(*stops)
-    return more, more.engine.stops
+    return more, more.clusters.layout.labels
 
 
 def holding(system: qp.Multibody, labels: tuple[str, ...], seed: int) -> qp.State:

@@ -107,7 +107,7 @@ def test_joints_hang_in_the_trees_as_they_may() -> None:
     seen = set()
     for seed in range(10):
         system = chain(seed, 0)
-        for b, node in enumerate(system.engine.model.tree.nodes[:-1]):
+        for b, node in enumerate(system.clusters.layout.tree.nodes[:-1]):
             if node[CARRIER] >= 0:
                 joint = system.tables.joints[node[CARRIER]]
                 onwards = joint.bodies[1].name == system.bodies[b]

@@ -95,8 +95,8 @@ def test_recursion_equals_dense(seed: int, loops: int) -> None:
 
 
 def test_general_joints_do_hang_in_the_trees() -> None:
-    engines = [chain(seed, 1).engine for seed in range(6)]
-    assert sum((engine.model.tree.nodes[:-1, NODE] == GENERAL_NODE).any() for engine in engines) >= 4
+    trees = [chain(seed, 1).clusters.layout.tree for seed in range(6)]
+    assert sum((tree.nodes[:-1, NODE] == GENERAL_NODE).any() for tree in trees) >= 4
 
 
 @pytest.mark.kernels

@@ -224,6 +224,52 @@ def raising(t: float, body: Any, site: Any) -> Any:
     return qp.Wrench((0.0, 0.0, 0.0)), qp.Wrench((0.0, 0.0, 0.0))
 
 
+def importing(body: Any, site: Any) -> Any:
+    import math
+
+    f = (math.sin(body.position[0]), 0.0, 0.0)
+    return qp.Wrench(f), qp.Wrench(f)
+
+
+def importing_names(body: Any, site: Any) -> Any:
+    from math import sin
+
+    f = (sin(body.position[0]), 0.0, 0.0)
+    return qp.Wrench(f), qp.Wrench(f)
+
+
+def importing_energy(body: Any, site: Any) -> Any:
+    import math
+
+    return math.pi
+
+
+def defining(body: Any, site: Any) -> Any:
+    class Mine:
+        pass
+
+    return Mine()
+
+
+def renaming(body: Any, site: Any) -> Any:
+    global TABLE
+    TABLE = 1
+    return qp.Wrench((0.0, 0.0, 0.0)), qp.Wrench((0.0, 0.0, 0.0))
+
+
+def within(body: Any, site: Any) -> Any:
+    with open("table") as file:
+        return file
+
+
+def catching(body: Any, site: Any) -> Any:
+    try:
+        f = 1.0 / body.position[0]
+    except ZeroDivisionError as error:
+        f = float(str(error))
+    return qp.Wrench((f, 0.0, 0.0)), qp.Wrench((f, 0.0, 0.0))
+
+
 TABLE = np.zeros(4)
 
 
@@ -238,6 +284,13 @@ LAWS = [
     case(lambda: law_of(of_two), "'f'", "law must return 2 qp.Wrench", "three numbers", id="force of two numbers"),
     case(lambda: law_of(bare), "'f'", "law must return 2 qp.Wrench", id="no wrenches"),
     case(lambda: law_of(misspelt), "'f'", "numba cannot compile its law", "'pose'", id="misspelt"),
+    case(lambda: law_of(importing), "'f'", "cannot compile its law", "outside of the law", id="import"),
+    case(lambda: law_of(importing_names), "'f'", "cannot compile its law", "outside of the law", id="from import"),
+    case(lambda: law_of(Law.law, importing_energy), "'f'", "imports a module", id="energy imports"),
+    case(lambda: law_of(defining), "'f'", "numba cannot compile its law", id="a class"),
+    case(lambda: law_of(renaming), "'f'", "numba cannot compile its law", id="a global"),
+    case(lambda: law_of(within), "'f'", "numba cannot compile its law", id="with"),
+    case(lambda: law_of(catching), "'f'", "numba cannot compile its law", id="an exception by name"),
     case(lambda: law_of(words), "'f'", "law must return 2 qp.Wrench", id="law a word"),
     case(lambda: law_of(Law.law, words), "'f'", "energy must return one number", id="energy a word"),
     case(lambda: law_of(sized, size="up"), "'f'", "asks for size, which is 'up'", "a number", id="size a word"),

@@ -116,9 +116,9 @@ def test_twenty_seven_locked_cubes_are_one_body() -> None:
     system = bolted_cubes()
     entry = system.clusters.enter(system.initial, True)
     assert (len(system.bodies), len(system.selection.joints), moving(system)) == (28, 55, 2)
-    assert entry.engine.scratch.rows.shape[0] == 0  # no loop is left to be closed
-    assert kept_apart(system).clusters.engine.scratch.rows.shape[0] == 6 * 54 - 6 * 26
-    assert entry.engine.model.bodies.shape[0] == 2
+    assert len(entry.layout.tree.loops) == 0  # no loop is left to be closed
+    assert len(kept_apart(system).clusters.layout.tree.loops) == 6 * 54 - 6 * 26
+    assert len(entry.layout.packed.bodies) == 2
     run, known = (one.simulate(0.5, **TIGHT) for one in (system, kept_apart(system)))
     assert run.course.states.shape[1] == 29
     assert off(run.final, known.final) < 1e-10

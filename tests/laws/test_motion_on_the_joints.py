@@ -46,6 +46,17 @@ def test_a_frame_that_is_only_just_stiff_stays_where_it_is() -> None:
     assert run.kinetic.max() < 1e-12
 
 
+def test_a_run_that_cannot_hold_a_joint_ends_and_names_it() -> None:
+    """The same frame: projection puts back what yields, with more energy than tolerances leave open, at each step."""
+    run = compiled_system("meshes", 7).simulate(0.3)
+    assert run.stop is qp.Stop.UNHELD
+    assert "projection" in str(run.stop)
+    assert {event.name for event in run.events} == {"joints took hold", "joints could not be held"}
+    assert all("Table9" in event.joints for event in run.events)
+    assert run.events[-1].t == run.t[-1]
+    assert abs(np.ptp(run.energy) - np.ptp(run.projected)) < 0.1 * np.ptp(run.energy)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_turned_world_gives_the_turned_motion(family: str) -> None:
     one, two = (compiled_system(family, 8, world).simulate(0.3, **TIGHT) for world in (None, TURNED))

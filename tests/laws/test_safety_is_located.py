@@ -183,7 +183,7 @@ def test_nothing_is_faster_than_accelerations_let_it_be(family: str) -> None:
     peaks = np.array([peak(run, "speed"), peak(run, "turning")])
     assert (fastest(run) >= peaks * (1.0 - 1e-12)).all()
     h, rows = np.diff(run.t)[:, None], run.course.states[:, :-1]
-    bends = np.array([run.system.engine.accelerations(state.instant()) for state in run.states])
+    bends = np.array([run.system.acceleration(state) for state in run.states])
     for most, rate, gain in zip(
         fastest(run), (rows[..., V:OMEGA], rows[..., OMEGA:]), np.split(bends, 2, 2), strict=True
     ):

@@ -1,0 +1,141 @@
+"""An engine serves one user at a time: what is asked within a run, or beside it in threads, changes no bit of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from tests.motion import compiled_system
+from tests.random_systems import ATTACKING, seeds
+
+#: What a user's event may ask of the system that moves; the system at the present state; how it began.
+QUESTIONS: dict[str, Callable[[qp.Multibody, qp.State], Any]] = {
+    "acceleration": lambda system, state: system.acceleration(state),
+    "acceleration at": lambda system, state: system.at(state).acceleration(),
+    "acceleration of the start": lambda system, state: system.acceleration(),
+    "constraint forces": lambda system, state: system.constraint_forces(state),
+    "dense": lambda system, state: system.constraint_forces(state, evaluator="dense"),
+    "residual": lambda system, state: system.residual(state),
+    "energy": lambda system, state: system.energy(state),
+    "reactions": lambda system, state: system.reactions(state),
+    "caught": lambda system, state: system.caught(state),
+    "simulate": lambda system, state: system.simulate(0.05, progress=False),
+    "simulate on": lambda system, state: system.at(state).simulate(0.01, progress=False),
+    "settle": lambda system, state: system.settle(evaluations=200, progress=False),
+}
+
+
+def stopped(seed: int) -> qp.Multibody:
+    """A chain on hinges that turn many times; some of its joints have stops, with and without bounce, and rope."""
+    rng = np.random.default_rng(seed)
+    parts: list[Any] = [qp.Gravity((0, 0, -9.81))]
+    last: qp.Body = qp.GROUND
+    for k in range(int(rng.integers(2, 5))):
+        spin = rng.uniform(5.0, 15.0) if k == 0 else 0.0
+        at = (0.3 * k, 0.0, 0.0)
+        bar = qp.Body.box(f"bar {k}", (0.3, 0.03, 0.03), 1.0, position=(0.15 + 0.3 * k, 0.0, 0.0))
+        hinge = qp.Revolute(f"hinge {k}", last, bar, at=at, axis=(0, 1, 0))
+        parts += [bar, hinge]
+        if k > 0:
+            bounds = {"lower": float(rng.uniform(-2.0, -0.2)), "upper": float(rng.uniform(0.2, 2.0))}
+            parts.append(qp.JointStop(f"stop {k}", hinge, restitution=float(rng.choice([0.0, 0.5])), **bounds))
+        else:
+            parts.append(qp.Load("motor", bar, torque=(0.0, float(spin), 0.0)))
+        last = bar
+    slider = qp.Body.box("slider", (0.1,) * 3, 0.5, position=(0, 1, 1))
+    slide = qp.Prismatic("slide", qp.GROUND, slider, at=(0, 1, 1), axis=(0, 0, 1))
+    parts += [slider, slide, qp.JointStop("floor", slide, lower=-0.2, restitution=float(rng.choice([0.0, 0.3])))]
+    return qp.Multibody(*parts)
+
+
+def watching(ask: Callable[[qp.State], Any]) -> qp.When:
+    """An event that never happens and asks each time that it is looked at."""
+
+    def value(state: qp.State) -> float:
+        ask(state)
+        return 1.0
+
+    return qp.When("watching", value, terminal=False)
+
+
+def same(one: qp.Trajectory, two: qp.Trajectory) -> None:
+    """Every bit of two runs."""
+    for name in ("t", "states", "angles", "drift", "held"):
+        np.testing.assert_array_equal(getattr(one.course, name), getattr(two.course, name), err_msg=name)
+    assert (one.stop, one.events, one.counts) == (two.stop, two.events, two.counts)
+
+
+def asked_within(system: qp.Multibody, duration: float, question: str, every: int) -> None:
+    """The run of an event that asks has the bits of one whose event asks nothing of an engine."""
+    quiet = system.simulate(duration, stop=[watching(lambda state: None)], progress=False)
+    looks = iter(range(10**9))
+
+    def ask(state: qp.State) -> None:
+        if next(looks) % every == 0:
+            with suppress(qp.PartError):  # a state that a step tries may lie beyond a stop
+                QUESTIONS[question](system, state)
+
+    same(system.simulate(duration, stop=[watching(ask)], progress=False), quiet)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@seeds(2, 1, attack=40)
+def test_questions_within_a_run_with_stops_change_no_bit(question: str, seed: int) -> None:
+    asked_within(stopped(seed), 1.0, question, 97 if question in ("settle", "simulate") else 3)
+
+
+@pytest.mark.parametrize("family", ["trees", "loops", "meshes", "lattices"])
+@seeds(3, 1, attack=60)
+def test_questions_within_a_run_of_random_systems_change_no_bit(family: str, seed: int) -> None:
+    question = list(QUESTIONS)[seed % (len(QUESTIONS) - 1)]  # settling may be long
+    asked_within(compiled_system(family, seed), 0.1, question, 5)
+
+
+def test_hinges_have_turned_and_stops_have_held() -> None:
+    """What the two laws above are about does happen."""
+    runs = [stopped(seed).simulate(1.0) for seed in range(4)]
+    assert max(abs(run["hinge 0"].angle[-1]) for run in runs) > 2.0 * np.pi
+    assert all(run.events for run in runs)
+    assert any(run.course.held.any() for run in runs)
+
+
+@pytest.fixture
+def hurried() -> Iterator[None]:
+    """Threads take turns so often that none finishes anything undisturbed."""
+    was = sys.getswitchinterval()
+    sys.setswitchinterval(2e-5)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(was)
+
+
+def work(system: qp.Multibody, k: int) -> Any:
+    """One of several things that one may ask, by number."""
+    state = system.initial
+    tasks: list[Callable[[], Any]] = [
+        lambda: system.simulate(0.2, progress=False).course.states,
+        lambda: system.acceleration(),
+        lambda: system.simulate(0.2, stop=[watching(system.acceleration)], progress=False).course.states,
+        lambda: system.constraint_forces(state),
+        lambda: system.simulate(0.1, method="rk45", rtol=1e-5, progress=False).at(state.t + 0.0567).r,
+        lambda: system.caught(state).state.v,
+        lambda: system.simulate(0.01, method="lsoda", rtol=1e-4, progress=False).course.states[-1],
+    ]
+    return tasks[k % len(tasks)]()
+
+
+@pytest.mark.parametrize("make", [lambda: stopped(1), lambda: compiled_system("lattices", 3)], ids=["stops", "locks"])
+def test_threads_on_one_system_get_the_bits_of_one_alone(make: Callable[[], qp.Multibody], hurried: None) -> None:
+    alone, shared = make(), make()
+    expected, many = [work(alone, k) for k in range(7)], range(700 if ATTACKING else 42)
+    with ThreadPoolExecutor(8) as pool:
+        for k, found in zip(many, pool.map(lambda k: work(shared, k % 7), many), strict=True):
+            np.testing.assert_array_equal(found, expected[k % 7], err_msg=str(k))

@@ -10,7 +10,7 @@ import numpy as np
 
 from quirkpy.catching import STILL, clearances
 from quirkpy.clusters import Clusters
-from quirkpy.equilibrium import ASYMMETRY, Equilibrium, certify, split
+from quirkpy.equilibrium import Equilibrium, certify, split
 from quirkpy.kernels.arrays import V
 from quirkpy.kernels.stops import TOUCHING
 from quirkpy.parts.checks import Floats
@@ -69,10 +69,9 @@ class Well(NamedTuple):
 
         Loads without a potential have no such walls; there the linearisation alone speaks.
         """
-        K = self.around.stiffness.values
         holds = self.stiffness > unknown_below(self.around, self.along)  # the others are neutral
         still = left <= standstill(self.around.engine.selection)  # rounding
-        if still or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
+        if still or not self.around.symmetric:
             return True
         xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
         return bool((self.around.rises(np.concatenate([xi, -xi])) >= WALL * BEYOND**2 * left).all())
@@ -101,8 +100,7 @@ def well_around(system: Multibody, state: State) -> Well | None:
         return None
     around = coasting
     found = certify(around, size_of(around, around.coordinates(start.rows[None])[0]))
-    K = around.stiffness.values
-    return Well(around, found, *np.linalg.eigh(0.5 * (K + K.T)))
+    return Well(around, found, *around.bends)
 
 
 def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:

@@ -333,7 +333,7 @@ def _followed(around: Vicinity, along: Floats) -> bool:
     for _ in range(round(FOLLOWED / STRIDE)):
         rows = here.answers(here.displaced(STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
-        if not there.settled or there.moved > 0.5 * STRIDE:
+        if not there.settled or there.moved > 0.5 * STRIDE or not rests(there.around):
             return False
         along = there.around.coordinates_of(here, along)
         along, here = along / size_of(there.around, along), there.around

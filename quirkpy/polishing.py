@@ -51,7 +51,7 @@ def polish(around: Vicinity) -> Polished:
             return Polished(around, moved, settled)
         moved += size
         around = Vicinity(clusters, around.state_of(rows), around.whole)
-        if settled:
+        if settled and (not around.wide or balanced(around, around.pull, pseudo_inverse(around))):
             return Polished(around, moved, True)
     return Polished(around, moved, False)
 

@@ -203,24 +203,21 @@ def _sorted(values: Floats, errors: Floats, along: Floats) -> Motions:
 
 
 def _with_growth(around: Around, rest: Floats, motions: Motions, falling: int) -> Motions:
-    """These motions and, where nothing is gyroscopic, as many that grow as there are directions that fall: rates that
-    rounding of faster ones hides, or rates of drift against strong damping, are real and are looked for one by one."""
-    missing = falling - int(motions.growing.sum())
-    if missing <= 0 or _gyroscopic(around):
+    """These motions where nothing is gyroscopic: as many of them grow as there are directions that fall, at real rates,
+    which are looked for one by one, for rounding of faster ones may hide them."""
+    if _gyroscopic(around):
         return motions
-    K, D = (rest @ half @ rest.T for half in (around.stiffness, around.damping))
+    onto = rest.T @ rest
+    K, D = onto @ around.stiffness @ onto, around.damping
     K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)
-
     highest = float(np.sqrt(abs(K).sum(axis=1).max()))
     ends = math.log(SLOWEST * highest), math.log(2.0 * highest)
-    rates = [math.exp(brentq(_lowest, *ends, args=(K, D, k))) for k in range(falling)]
-    found = sorted((rate, k) for k, rate in enumerate(rates))
-    lost = np.argsort(abs(np.where(motions.growing, np.inf, motions.values)), kind="stable")[:missing]
-    keep = np.setdiff1d(np.arange(len(motions.values)), lost)
-    new = [(rate, rest.T @ _bent(rate, K, D, k)[1]) for rate, k in found[:missing]]
+    rates = np.array([math.exp(brentq(_lowest, *ends, args=(K, D, k))) for k in range(falling)])
+    along = np.array([_bent(rate, K, D, k)[1] for k, rate in enumerate(rates)]).T
+    others = np.argsort(np.where(motions.growing, -1.0, abs(motions.values)), kind="stable")[falling:]
     return _sorted(
-        np.append(motions.values[keep], [rate for rate, _ in new]), np.append(motions.errors[keep], np.zeros(missing)),
-        np.concatenate([motions.along[:, keep], np.array([x for _, x in new]).T], axis=1),
+        np.append(rates, motions.values[others]), np.append(0.0 * rates, motions.errors[others]),
+        np.concatenate([along, motions.along[:, others]], axis=1),
     )  # fmt: skip
 
 

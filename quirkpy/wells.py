@@ -95,6 +95,11 @@ def well_around(system: Multibody, state: State) -> Well | None:
             break
     if around.whole.turning.any():
         around = polish(around).around
+    elif around.wide:  # what pulls along soft directions is told on the spot alone
+        polished = polish(around)
+        if not polished.settled:
+            return None
+        around = polished.around
     coasting = coasted(around, start)
     if coasting is None:
         return None

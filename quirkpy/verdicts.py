@@ -83,37 +83,37 @@ def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Jud
     """
     kept = np.concatenate([momenta[:, : len(rest.T)] @ rest.T, momenta[:, len(rest.T) :]], axis=1)
     span = _beside(kept)
-    motions = _motions(around, rest, span, len(neutral))
+    found = motions(around, rest, span, len(neutral))
     if not (_symmetric(around, rest) and _takes_energy(around)):
-        return _by_rates(motions)
+        return _by_rates(found)
     bends, errors, along = _energies(around, rest, span, bool(len(kept)))
     falls, level = bends < -errors, abs(bends) <= errors
     if falls.any():
         worst = int(np.argmax(np.where(falls, -bends / np.maximum(errors, 1e-300), -1.0)))
         figures = float(bends[worst]), float(errors[worst])
         if not len(kept):
-            motions = _with_growth(around, rest, motions, int(falls.sum()))
-        if motions.growing.any():
-            return Judgement("falls", motions.along[:, motions.growing], *figures, motions)
+            found = _with_growth(around, rest, found, int(falls.sum()))
+        if found.growing.any():
+            return Judgement("falls", found.along[:, found.growing], *figures, found)
         if not len(kept) and (_damps_all(around) or (falls.sum() % 2 == 1 and not level.any())):
-            return Judgement("falls", along[:, falls], *figures, motions)
+            return Judgement("falls", along[:, falls], *figures, found)
         if not level.any():
-            return Judgement("turns", along[:, falls], *figures, motions)
+            return Judgement("turns", along[:, falls], *figures, found)
     if level.any():
         worst = int(np.argmax(np.where(level, errors - abs(bends), -1.0)))
-        return Judgement("level", along[:, level], float(bends[worst]), float(errors[worst]), motions)
-    return Judgement("rises", along[:, :0], 0.0, 0.0, motions)
+        return Judgement("level", along[:, level], float(bends[worst]), float(errors[worst]), found)
+    return Judgement("rises", along[:, :0], 0.0, 0.0, found)
 
 
-def _by_rates(motions: Motions) -> Judgement:
+def _by_rates(found: Motions) -> Judgement:
     """Without a potential: stable if all motions die out."""
-    growing, lasting = motions.growing, ~motions.dying
+    growing, lasting = found.growing, ~found.dying
     which = growing if growing.any() else lasting
     if not which.any():
-        return Judgement("dies", motions.along[:, :0], 0.0, 0.0, motions)
-    worst = int(np.argmax(np.where(which, motions.values.real, -np.inf)))
-    figures = float(motions.values.real[worst]), float(motions.errors[worst])
-    return Judgement("grows" if growing.any() else "lasts", motions.along[:, which], *figures, motions)
+        return Judgement("dies", found.along[:, :0], 0.0, 0.0, found)
+    worst = int(np.argmax(np.where(which, found.values.real, -np.inf)))
+    figures = float(found.values.real[worst]), float(found.errors[worst])
+    return Judgement("grows" if growing.any() else "lasts", found.along[:, which], *figures, found)
 
 
 # --- what kind of forces there are ------------------------------------------------------------------------------------
@@ -171,10 +171,15 @@ def _beside(kept: Floats) -> Floats:
     return np.asarray(Vt[(sigma > 1e-9 * sigma.max(initial=0.0)).sum() :].T)
 
 
-def _motions(around: Around, rest: Floats, span: Floats, excused: int) -> Motions:
-    """Of motions that do not change at all as many are left out as there are neutral directions, which may drift:
-    those that displace least beside them."""
+def motions(around: Around, rest: Floats, span: Floats | None = None, excused: int = 0) -> Motions:
+    """Motions with displacements along some rows of length one at right angles (n, f), confined to a span of (x, x')
+    where momenta are kept (n + f, k).
+
+    Of motions that do not change at all as many are left out as are excused for neutral directions, which may drift:
+    those that displace least beside them.
+    """
     n, f = rest.shape
+    span = np.eye(n + f) if span is None else span
     flow, error = np.zeros((n + f, n + f)), np.zeros((n + f, n + f))
     flow[:n, n:], flow[n:, :n], flow[n:, n:] = rest, -around.stiffness @ rest.T, -around.damping
     error[n:, :n], error[n:, n:] = around.stiffness_error @ abs(rest).T, around.damping_error
@@ -202,11 +207,11 @@ def _sorted(values: Floats, errors: Floats, along: Floats) -> Motions:
     return Motions(values[order], errors[order], along[:, order])
 
 
-def _with_growth(around: Around, rest: Floats, motions: Motions, falling: int) -> Motions:
+def _with_growth(around: Around, rest: Floats, found: Motions, falling: int) -> Motions:
     """These motions where nothing is gyroscopic: as many of them grow as there are directions that fall, at real rates,
     which are looked for one by one, for rounding of faster ones may hide them."""
     if _gyroscopic(around):
-        return motions
+        return found
     onto = rest.T @ rest
     K, D = onto @ around.stiffness @ onto, around.damping
     K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)
@@ -214,10 +219,10 @@ def _with_growth(around: Around, rest: Floats, motions: Motions, falling: int) -
     ends = math.log(SLOWEST * highest), math.log(2.0 * highest)
     rates = np.array([math.exp(brentq(_lowest, *ends, args=(K, D, k))) for k in range(falling)])
     along = np.array([_bent(rate, K, D, k)[1] for k, rate in enumerate(rates)]).T
-    others = np.argsort(np.where(motions.growing, -1.0, abs(motions.values)), kind="stable")[falling:]
+    others = np.argsort(np.where(found.growing, -1.0, abs(found.values)), kind="stable")[falling:]
     return _sorted(
-        np.append(rates, motions.values[others]), np.append(0.0 * rates, motions.errors[others]),
-        np.concatenate([along, motions.along[:, others]], axis=1),
+        np.append(rates, found.values[others]), np.append(0.0 * rates, found.errors[others]),
+        np.concatenate([along, found.along[:, others]], axis=1),
     )  # fmt: skip
 
 

@@ -13,12 +13,14 @@ import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
 from quirkpy.kernels.arrays import V
+from quirkpy.kinks import Kinks, bends_of, kinks_of, walls_of
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import IDLE, NO_PULL, polish, rests, size_of, unknown_below
+from quirkpy.sides import decide as decide_by_sides
 from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
 from quirkpy.state import State
-from quirkpy.verdicts import Around, judge
+from quirkpy.verdicts import Around, judge, motions
 from quirkpy.vicinity import ASYMMETRY, Vicinity
 
 if TYPE_CHECKING:
@@ -182,10 +184,13 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     if not len(parts.rest):
         reason = "all that can move is neutral" if len(parts.neutral) else "nothing in it can move"
         return (), dict(verdict="stable", reason=reason, damped=True)
-    matrices = Around(
-        around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error
-    )  # fmt: skip
+    kinks = kinks_of(around)
+    if kinks is not None:
+        return judged_by_sides(around, parts, kinks)
+    matrices = Around(around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error)
     found = judge(matrices, parts.neutral, parts.rest, around.momentum_rows)
+    if found.ground in ("falls", "level", "turns") and len(walls_of(around)[0]):
+        return judged_by_sides(around, parts, None)
     modes = _modes(around, found.motions.values, found.motions.along)
     lasting = tuple(m for m, dies in zip(modes, found.motions.dying, strict=True) if not dies)
     growing = tuple(m for m, grows in zip(modes, found.motions.growing, strict=True) if grows)
@@ -211,6 +216,34 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
         case "lasts":
             reason = f"the motion of {_names(lasting)} neither grows nor dies out (a rate of {figures.format('')})"
             return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
+
+
+def judged_by_sides(around: Vicinity, parts: Sorted, kinks: Kinks | None) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+    """The same where stiffness jumps, or stops that are touched leave some motions out: by energy alone, along every
+    allowed direction."""
+    walls, stops = walls_of(around)
+    bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
+    jumping = "" if kinks is None else f"the stiffness of {', '.join(kinks.names) or 'its forces'} jumps here"
+    where = " and ".join([*([jumping] if jumping else []), *([f"it touches {', '.join(stops)}"] if stops else [])])
+    found = decide_by_sides(bends) if kinks is None or kinks.explained else None
+    if found is None:
+        return (), dict(verdict="marginal", reason=f"{where}, in more ways than are told apart")
+    gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(around.momentum_rows)
+    if found.ground == "rises":
+        matrices = Around(around.stiffness.values, D, parts.rest.T @ bends.error @ parts.rest, around.damping_error)
+        damped = bool(motions(matrices, parts.rest, None, len(parts.neutral)).dying.all())
+        return (), dict(
+            verdict="stable", reason=f"a minimum of energy along all allowed motions; {where}", damped=damped
+        )
+    along = parts.rest.T @ found.along
+    if found.ground == "falls" and not gyroscopic:
+        d = float(along @ D @ along)
+        falling = (mode(around, along, -0.5 * d + math.sqrt(0.25 * d * d - found.value) + 0j),)
+        return falling, dict(verdict="unstable", reason=f"{_names(falling)} leaves it; {where}", unstable=falling)
+    open_ = (mode(around, along, 0j),)
+    doubt = "turning may hold" if found.ground == "falls" else "to second order nothing holds"
+    figures = f"a stiffness of {found.value:.3g} 1/s2, known to {found.error:.2g}"
+    return (), dict(verdict="marginal", reason=f"{where}: {doubt} {_names(open_)} ({figures})", marginal=open_)
 
 
 def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:

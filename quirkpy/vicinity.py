@@ -26,7 +26,7 @@ from quirkpy.graded import eigen
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.responses import respond
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Bools, Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
 from quirkpy.tables.merge import cross, product, turned
@@ -47,6 +47,10 @@ SIXTH = np.array([0.0, -1.0, 9.0, -45.0, 45.0, -9.0, 1.0, 0.0]) / 60.0
 #: Differences of eighth order, which truncation hardly reaches; how much larger rounding is in them than in a number,
 #: and how much larger in a derivative, times the step.
 LAST, IN_LAST, IN_FIRST = np.array([1.0, -8.0, 28.0, -56.0, -56.0, 28.0, -8.0, 1.0]), 113.4, 1.17
+#: The even part of a displacement, as |s|, s^2, s^4 and s^6: the weights of |s|; it is a jump above this share of what
+#: is as stiff.  How near to a state its own side is looked at, as a share of a probe.
+UNEVEN = np.linalg.inv(np.array([[s, s**2, s**4, s**6] for s in (1.0, 2.0, 3.0, 4.0)]))[0]
+JUMP, BESIDE = 1e-6, 1e-4
 #: A derivative is known where it is so many times what its differences leave in doubt.
 DOUBTS = 10.0
 #: The asymmetry of K, as a share of what is as stiff, above which forces have no potential.
@@ -311,6 +315,38 @@ class Vicinity:
         sizes = EPS * np.linalg.norm(self._by_place(values), axis=2).max(axis=1)
         shown = abs(slopes.doubt) + slopes.noise
         return np.asarray(DOUBTS * (shown + (sizes + self.rounding[:, None]) / self.reach))
+
+    # --- where forces change otherwise one way than the other ---------------------------------------------------
+    @cached_property
+    def uneven(self) -> Floats:
+        """What a displacement along each coordinate changes alike either way, per length [1/s2] (f, f): the part in |s|
+        of a sum of |s|, s^2, s^4 and s^6; nothing where forces are smooth."""
+        values = -self._by_place(self.reduced(self.probes.felt)) - self.pull
+        return np.asarray(np.einsum("p,fpm->mf", UNEVEN, 0.5 * (values[:, 4:] + values[:, 3::-1])) / self.reach)
+
+    @cached_property
+    def uneven_error(self) -> Floats:
+        """How far each of these numbers may be from the true one [1/s2] (f, f)."""
+        sizes = EPS * np.linalg.norm(self._by_place(self.reduced(self.probes.felt)), axis=2).max(axis=1, initial=0.0)
+        return np.asarray(DOUBTS * abs(UNEVEN).sum() * (sizes + self.rounding[:, None]) / self.reach)
+
+    @cached_property
+    def jumping(self) -> Bools:
+        """Which of these numbers are jumps of the stiffness at this state (f, f)."""
+        K, uneven = abs(self.stiffness.values), abs(self.uneven)
+        sizes = np.sqrt(np.maximum(np.maximum(K, K.T), uneven).max(axis=1, initial=0.0))
+        plain = uneven > JUMP * np.outer(sizes, sizes)
+        return plain & (uneven > self.uneven_error) if plain.any() else plain
+
+    @cached_property
+    def tangent(self) -> Floats:
+        """K as Newton's method takes it [1/s2]: where it jumps near by, that of the side on which the state is."""
+        if not self.jumping.any():
+            return self.stiffness.values
+        steps = np.diag(BESIDE * self.reach)
+        ways = (self.reduced(self.answers(self.displaced(sense * steps)).felt) for sense in (1.0, -1.0))
+        forth, back = ways
+        return np.asarray((back - forth).T / (2.0 * BESIDE * self.reach))
 
     @cached_property
     def rounding(self) -> Floats:

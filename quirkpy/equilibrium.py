@@ -13,7 +13,7 @@ import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
 from quirkpy.kernels.arrays import V
-from quirkpy.kinks import Kinks, bends_of, kinks_of, walls_of
+from quirkpy.kinks import Kinks, bend_along, bends_of, kinks_of, walls_of
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import IDLE, NO_PULL, polish, rests, size_of, unknown_below
@@ -236,13 +236,15 @@ def judged_by_sides(around: Vicinity, parts: Sorted, kinks: Kinks | None) -> tup
             verdict="stable", reason=f"a minimum of energy along all allowed motions; {where}", damped=damped
         )
     along = parts.rest.T @ found.along
-    if found.ground == "falls" and not gyroscopic:
+    value, error = bend_along(around, along)
+    falls = value < -error
+    if falls and not gyroscopic:
         d = float(along @ D @ along)
-        falling = (mode(around, along, -0.5 * d + math.sqrt(0.25 * d * d - found.value) + 0j),)
+        falling = (mode(around, along, -2.0 * value / (d + math.sqrt(d * d - 4.0 * value)) + 0j),)
         return falling, dict(verdict="unstable", reason=f"{_names(falling)} leaves it; {where}", unstable=falling)
     open_ = (mode(around, along, 0j),)
-    doubt = "turning may hold" if found.ground == "falls" else "to second order nothing holds"
-    figures = f"a stiffness of {found.value:.3g} 1/s2, known to {found.error:.2g}"
+    doubt = "turning may hold" if falls else "to second order nothing holds"
+    figures = f"a stiffness of {value:.3g} 1/s2, known to {error:.2g}"
     return (), dict(verdict="marginal", reason=f"{where}: {doubt} {_names(open_)} ({figures})", marginal=open_)
 
 

@@ -47,9 +47,10 @@ SIXTH = np.array([0.0, -1.0, 9.0, -45.0, 45.0, -9.0, 1.0, 0.0]) / 60.0
 #: Differences of eighth order, which truncation hardly reaches; how much larger rounding is in them than in a number,
 #: and how much larger in a derivative, times the step.
 LAST, IN_LAST, IN_FIRST = np.array([1.0, -8.0, 28.0, -56.0, -56.0, 28.0, -8.0, 1.0]), 113.4, 1.17
-#: The even part of a displacement, as |s|, s^2, s^4 and s^6: the weights of |s|; it is a jump above this share of what
-#: is as stiff.  How near to a state its own side is looked at, as a share of a probe.
+#: The even part of a displacement, as |s|, s^2, s^4 and s^6: the weights of |s|, and those without the last.  It is a
+#: jump above this share of what is as stiff.  How near to a state its own side is looked at, as a share of a probe.
 UNEVEN = np.linalg.inv(np.array([[s, s**2, s**4, s**6] for s in (1.0, 2.0, 3.0, 4.0)]))[0]
+COARSER = np.append(np.linalg.inv(np.array([[s, s**2, s**4] for s in (1.0, 2.0, 3.0)]))[0], 0.0)
 JUMP, BESIDE = 1e-6, 1e-4
 #: A derivative is known where it is so many times what its differences leave in doubt.
 DOUBTS = 10.0
@@ -321,14 +322,20 @@ class Vicinity:
     def uneven(self) -> Floats:
         """What a displacement along each coordinate changes alike either way, per length [1/s2] (f, f): the part in |s|
         of a sum of |s|, s^2, s^4 and s^6; nothing where forces are smooth."""
+        return np.asarray(np.einsum("p,fpm->mf", UNEVEN, self._even) / self.reach)
+
+    @cached_property
+    def _even(self) -> Floats:
+        """The even part of what the probes change, at the four distances (f, 4, f)."""
         values = -self._by_place(self.reduced(self.probes.felt)) - self.pull
-        return np.asarray(np.einsum("p,fpm->mf", UNEVEN, 0.5 * (values[:, 4:] + values[:, 3::-1])) / self.reach)
+        return np.asarray(0.5 * (values[:, 4:] + values[:, 3::-1]))
 
     @cached_property
     def uneven_error(self) -> Floats:
         """How far each of these numbers may be from the true one [1/s2] (f, f)."""
         sizes = EPS * np.linalg.norm(self._by_place(self.reduced(self.probes.felt)), axis=2).max(axis=1, initial=0.0)
-        return np.asarray(DOUBTS * abs(UNEVEN).sum() * (sizes + self.rounding[:, None]) / self.reach)
+        doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
+        return np.asarray(DOUBTS * (abs(UNEVEN).sum() * (sizes + self.rounding[:, None]) + doubt) / self.reach)
 
     @cached_property
     def jumping(self) -> Bools:
@@ -337,6 +344,19 @@ class Vicinity:
         sizes = np.sqrt(np.maximum(np.maximum(K, K.T), uneven).max(axis=1, initial=0.0))
         plain = uneven > JUMP * np.outer(sizes, sizes)
         return plain & (uneven > self.uneven_error) if plain.any() else plain
+
+    @cached_property
+    def one_sided(self) -> tuple[Floats, Floats, Floats]:
+        """K on the side to which each coordinate grows, that on the other [1/s2] (f, f), and the error of both (f, f):
+        by differences of fourth order on one side, beside those of third."""
+        values = -self._by_place(self.reduced(self.probes.felt)) - self.pull
+        ways = values[:, 4:], -values[:, 3::-1]
+        orders = [np.append(np.linalg.inv(PLACES[4 : 4 + n, None] ** np.arange(1, n + 1))[0], [0.0] * (4 - n))
+                  for n in (4, 3)]  # fmt: skip
+        fourth, third = ([np.einsum("p,fpm->mf", w, way) / self.reach for way in ways] for w in orders)
+        doubt = abs(np.array(fourth) - third).max(axis=0)
+        rounding = abs(orders[0]).sum() * self.rounding[:, None] / self.reach
+        return fourth[0], fourth[1], np.asarray(DOUBTS * (doubt + rounding))
 
     @cached_property
     def tangent(self) -> Floats:
@@ -354,7 +374,8 @@ class Vicinity:
         weights = self.covectors.reshape(self.freedoms, len(self.rows), 2, 3)
         places = (self.rows[:, R:Q] ** 2).sum(axis=1)
         shaken = np.sqrt((weights[:, :, 0] ** 2).sum(axis=2) @ places + (weights[:, :, 1] ** 2).sum(axis=(1, 2)))
-        return np.asarray(EPS * (abs(self.stiffness.values) @ shaken + self.loading * self.lengths))
+        loading = self.loading + float((self.whole.turning**2).sum(axis=1).max(initial=0.0))
+        return np.asarray(EPS * (abs(self.stiffness.values) @ shaken + loading * self.lengths))
 
     @cached_property
     def symmetric(self) -> bool:

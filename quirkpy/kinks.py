@@ -8,9 +8,10 @@ normal, for two cells of a potential differ by b a a'.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from quirkpy.analysis import pulls
 from quirkpy.catching import clearances
@@ -23,8 +24,6 @@ from quirkpy.vicinity import DOUBTS, EPS, JUMP, Vicinity
 CLOSE, CIRCLE, FINER = 1e-2, 512, 8
 #: Between planes it shows how large rounding is: slopes turn where they do so by so many times what they do mostly.
 SCATTER, MOSTLY = 20.0, 0.9
-#: Normals are put right by what displacements show, so often.
-REFINED = 5
 #: Planes explain jumps that they leave no more than this share of; normals are alike to this.
 EXPLAINED, ALIKE = 1e-4, 1e-3
 
@@ -51,13 +50,31 @@ def kinks_of(around: Vicinity) -> Kinks | None:
     normals = _normals(around)
     if normals is None or not len(normals):
         return Kinks(np.zeros((0, f)), np.zeros(0), 0.0, False, _jumping(around, np.asarray(counts.any(axis=0))))
-    for _ in range(REFINED):
-        normals = _unit((uneven @ np.linalg.pinv(abs(normals))).T)
-    shapes = np.einsum("kf,kg->kfg", normals, abs(normals)).reshape(len(normals), -1).T
-    jumps = np.linalg.lstsq(shapes, uneven.reshape(-1), rcond=None)[0]
-    left = abs(uneven - (shapes @ jumps).reshape(f, f))
+    normals, jumps = _fitted(uneven, normals)
+    left = abs(uneven - _jumps_of(normals, jumps))
     explained = bool((left <= EXPLAINED * abs(uneven).max() + error).all())
     return Kinks(normals, jumps, float(left.max()), explained, _jumping(around, np.asarray(counts.any(axis=0))))
+
+
+def _jumps_of(normals: Floats, jumps: Floats) -> Floats:
+    """What a displacement along each coordinate changes alike either way, per length (f, f)."""
+    return np.asarray(np.einsum("k,kf,kg->fg", jumps, normals, abs(normals)))
+
+
+def _fitted(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
+    """Normals near some (m, f), and jumps, that explain best what displacements show (f, f)."""
+    shapes = np.einsum("kf,kg->kfg", normals, abs(normals)).reshape(len(normals), -1).T
+    jumps = np.linalg.lstsq(shapes, uneven.reshape(-1), rcond=None)[0]
+    sizes = np.sqrt(abs(jumps))[:, None]
+
+    def unexplained(x: Floats) -> Floats:
+        return (uneven - _jumps_of(x.reshape(normals.shape), np.sign(jumps))).reshape(-1)
+
+    found: Any = least_squares(
+        unexplained, (sizes * normals).reshape(-1), x_scale=max(float(sizes.max()), EPS), xtol=EPS, ftol=EPS, gtol=None
+    )
+    made = found.x.reshape(normals.shape)
+    return _unit(made), np.sign(jumps) * (made * made).sum(axis=1)
 
 
 def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats) -> Bends:

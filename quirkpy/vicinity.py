@@ -52,6 +52,8 @@ LAST, IN_LAST, IN_FIRST = np.array([1.0, -8.0, 28.0, -56.0, -56.0, 28.0, -8.0, 1
 UNEVEN = np.linalg.inv(np.array([[s, s**2, s**4, s**6] for s in (1.0, 2.0, 3.0, 4.0)]))[0]
 COARSER = np.append(np.linalg.inv(np.array([[s, s**2, s**4] for s in (1.0, 2.0, 3.0)]))[0], 0.0)
 JUMP, BESIDE = 1e-6, 1e-4
+#: A jump is seen alike, but for this share of it, with probes so much shorter.
+NEARER, ALIKE = 0.1, 0.2
 #: A derivative is known where it is so many times what its differences leave in doubt.
 DOUBTS = 10.0
 #: The asymmetry of K, as a share of what is as stiff, above which forces have no potential.
@@ -343,7 +345,13 @@ class Vicinity:
         K, uneven = abs(self.stiffness.values), abs(self.uneven)
         sizes = np.sqrt(np.maximum(np.maximum(K, K.T), uneven).max(axis=1, initial=0.0))
         plain = uneven > JUMP * np.outer(sizes, sizes)
-        return plain & (uneven > self.uneven_error) if plain.any() else plain
+        if not plain.any() or not (plain := plain & (uneven > self.uneven_error)).any():
+            return np.asarray(plain)
+        nearer = copy.copy(self)  # a jump at this very state is as large as seen from near by
+        for name in ("asked", "probes", "_steps", "_even", "uneven"):
+            nearer.__dict__.pop(name, None)
+        nearer.__dict__["reach"] = NEARER * self.reach
+        return np.asarray(plain & (abs(nearer.uneven - self.uneven) <= ALIKE * uneven))
 
     @cached_property
     def one_sided(self) -> tuple[Floats, Floats, Floats]:

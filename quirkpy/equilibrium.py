@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
+from quirkpy.differences import ASYMMETRY
 from quirkpy.kernels.arrays import V
 from quirkpy.kinks import Kinks, bend_along, bends_of, kinks_of, walls_of
 from quirkpy.parts.checks import Floats
@@ -21,7 +22,7 @@ from quirkpy.sides import decide as decide_by_sides
 from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
 from quirkpy.state import State
 from quirkpy.verdicts import Around, judge, motions
-from quirkpy.vicinity import ASYMMETRY, Vicinity
+from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody

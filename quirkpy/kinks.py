@@ -15,10 +15,11 @@ from scipy.optimize import least_squares
 
 from quirkpy.analysis import pulls
 from quirkpy.catching import clearances
+from quirkpy.differences import DOUBTS, EPS, JUMP
 from quirkpy.kernels.stops import TOUCHING
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.sides import Bends
-from quirkpy.vicinity import DOUBTS, EPS, JUMP, Vicinity
+from quirkpy.vicinity import Vicinity
 
 #: The circle, as a share of a probe, and into how many steps it is divided, so often finer where planes lie close.
 CLOSE, CIRCLE, FINER = 1e-2, 512, 8
@@ -42,10 +43,10 @@ class Kinks(NamedTuple):
 def kinks_of(around: Vicinity) -> Kinks | None:
     """Planes through a state at which stiffness jumps; None where forces are smooth."""
     f = around.freedoms
-    counts = around.jumping
+    counts = around.jumps.counts
     if not counts.any():
         return None
-    forth, back, error = around.one_sided
+    forth, back, error = around.jumps.one_sided
     uneven = 0.5 * (forth - back)
     normals = _normals(around)
     if normals is None or not len(normals):
@@ -79,10 +80,10 @@ def _fitted(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
 
 def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats) -> Bends:
     """The bends of energy beside the neutral directions."""
-    K, error = around.stiffness.values, around.stiffness_error if kinks is None else around.one_sided[2]
+    K, error = around.stiffness.values, around.stiffness_error if kinks is None else around.jumps.one_sided[2]
     normals, jumps = np.zeros((0, len(rest))), np.zeros(0)
     if kinks is not None:  # differences of high order say nothing across a plane
-        K = 0.5 * (around.one_sided[0] + around.one_sided[1])
+        K = 0.5 * (around.jumps.one_sided[0] + around.jumps.one_sided[1])
         error = error + DOUBTS * kinks.left
         normals, jumps = kinks.normals @ rest.T, kinks.jumps
         lengths = np.linalg.norm(normals, axis=1)

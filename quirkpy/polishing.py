@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.differences import DOUBTS, JUMP, unsure
 from quirkpy.parts.checks import Floats
-from quirkpy.vicinity import DOUBTS, JUMP, Vicinity, unsure
+from quirkpy.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
 LONGEST = 0.1
@@ -64,7 +65,7 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
     for _ in range(NEWTON_STEPS):
         step = back @ pull
         size = size_of(around, step)
-        if size <= POLISHED and (not around.wide or (abs(around.tangent @ step) <= around.rounding).all()):
+        if size <= POLISHED and (not around.wide or (abs(around.jumps.tangent @ step) <= around.rounding).all()):
             return rows, size_of(around, xi), balanced(around, pull, back)
         if size > GAIN * before:  # too far from where the stiffness was measured, or down to rounding
             return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
@@ -98,7 +99,7 @@ def plainly_moves(around: Vicinity) -> bool:
 def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
     """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well its stiffness is
     zero, and its pull the largest.)"""
-    K = around.tangent
+    K = around.jumps.tangent
     left = abs(pull - K @ (back @ pull))
     return bool((left <= idle(around, 0.0)).all() or (left <= idle(around, around.loading)).all())
 
@@ -120,8 +121,8 @@ def size_of(around: Vicinity, xi: Floats) -> float:
 
 def pseudo_inverse(around: Vicinity) -> Floats:
     """K+ without the directions whose stiffness is zero, or not known from zero."""
-    if around.jumping.any():
-        return np.asarray(np.linalg.pinv(around.tangent, rcond=JUMP))
+    if around.jumps.counts.any():
+        return np.asarray(np.linalg.pinv(around.jumps.tangent, rcond=JUMP))
     U, sigma, Vt = around.principal
     known = sigma > unknown_below(around, Vt.T)
     return np.asarray((Vt[known].T / sigma[known]) @ U[:, known].T)

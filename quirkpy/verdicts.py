@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import eig, matrix_balance
 from scipy.optimize import brentq
 
+from quirkpy.differences import ASYMMETRY, EPS, unsure
 from quirkpy.graded import eigen
 from quirkpy.parts.checks import Bools, Floats
-from quirkpy.vicinity import ASYMMETRY, EPS, unsure
 
 #: What decides: every direction rises; one falls; one falls and turning holds it; one is level to within its error;
 #: without a potential, every motion dies out; one grows; one does neither to within its error.

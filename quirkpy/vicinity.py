@@ -22,11 +22,13 @@ import numpy as np
 
 from quirkpy import equation
 from quirkpy.clusters import Clusters, Entry
+from quirkpy.differences import ASYMMETRY, DOUBTS, EIGHTH, EPS, PLACES, Slopes, central, unsure
 from quirkpy.graded import eigen
+from quirkpy.jumps import Jumps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.responses import respond
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.parts.checks import Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
 from quirkpy.tables.merge import cross, product, turned
@@ -40,41 +42,12 @@ FAR, TURNED = 1e-4, 2e-3
 NEAR, SHORTEST = 0.1, 0.05
 #: Work along a way is summed over so many pieces of it.
 SEGMENTS = 4
-#: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
-PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
-EIGHTH = np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / 840.0
-SIXTH = np.array([0.0, -1.0, 9.0, -45.0, 45.0, -9.0, 1.0, 0.0]) / 60.0
-#: Differences of eighth order, which truncation hardly reaches; how much larger rounding is in them than in a number,
-#: and how much larger in a derivative, times the step.
-LAST, IN_LAST, IN_FIRST = np.array([1.0, -8.0, 28.0, -56.0, -56.0, 28.0, -8.0, 1.0]), 113.4, 1.17
-#: The even part of a displacement, as |s|, s^2, s^4 and s^6: the weights of |s|, and those without the last.  It is a
-#: jump above this share of what is as stiff.  How near to a state its own side is looked at, as a share of a probe.
-UNEVEN = np.linalg.inv(np.array([[s, s**2, s**4, s**6] for s in (1.0, 2.0, 3.0, 4.0)]))[0]
-COARSER = np.append(np.linalg.inv(np.array([[s, s**2, s**4] for s in (1.0, 2.0, 3.0)]))[0], 0.0)
-JUMP, BESIDE = 1e-6, 1e-4
-#: A jump is seen alike, but for this share of it, with probes so much shorter.
-NEARER, ALIKE = 0.1, 0.2
-#: A derivative is known where it is so many times what its differences leave in doubt.
-DOUBTS = 10.0
-#: The asymmetry of K, as a share of what is as stiff, above which forces have no potential.
-ASYMMETRY = 1e-6
 #: Coordinates are laid along stiff and soft directions where stiffness differs by more than this share, in so many
 #: goes, each of which tells as much again.
 WIDE, GOES = 1e-8, 3
-#: Rounding of a number, as a share of it.
-EPS = float(np.finfo(float).eps)
 #: The matrix that multiplies by a quaternion from the left: which of its numbers stands where, and its sign.
 FROM_LEFT = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
 SIGN_LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
-
-
-class Slopes(NamedTuple):
-    """Derivatives along coordinates, a column for each, what a lower order makes different in them, and the rounding
-    that shows in differences which no smooth function changes (f, f)."""
-
-    values: Floats
-    doubt: Floats
-    noise: Floats
 
 
 class Answers(NamedTuple):
@@ -315,66 +288,14 @@ class Vicinity:
 
     def _error(self, slopes: Slopes, values: Floats) -> Floats:
         """From what differences show, and from the rounding of what they are taken of."""
-        sizes = EPS * np.linalg.norm(self._by_place(values), axis=2).max(axis=1)
+        sizes = EPS * np.linalg.norm(self.by_place(values), axis=2).max(axis=1)
         shown = abs(slopes.doubt) + slopes.noise
         return np.asarray(DOUBTS * (shown + (sizes + self.rounding[:, None]) / self.reach))
 
-    # --- where forces change otherwise one way than the other ---------------------------------------------------
     @cached_property
-    def uneven(self) -> Floats:
-        """What a displacement along each coordinate changes alike either way, per length [1/s2] (f, f): the part in |s|
-        of a sum of |s|, s^2, s^4 and s^6; nothing where forces are smooth."""
-        return np.asarray(np.einsum("p,fpm->mf", UNEVEN, self._even) / self.reach)
-
-    @cached_property
-    def _even(self) -> Floats:
-        """The even part of what the probes change, at the four distances (f, 4, f)."""
-        values = -self._by_place(self.reduced(self.probes.felt)) - self.pull
-        return np.asarray(0.5 * (values[:, 4:] + values[:, 3::-1]))
-
-    @cached_property
-    def uneven_error(self) -> Floats:
-        """How far each of these numbers may be from the true one [1/s2] (f, f)."""
-        sizes = EPS * np.linalg.norm(self._by_place(self.reduced(self.probes.felt)), axis=2).max(axis=1, initial=0.0)
-        doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
-        return np.asarray(DOUBTS * (abs(UNEVEN).sum() * (sizes + self.rounding[:, None]) + doubt) / self.reach)
-
-    @cached_property
-    def jumping(self) -> Bools:
-        """Which of these numbers are jumps of the stiffness at this state (f, f)."""
-        K, uneven = abs(self.stiffness.values), abs(self.uneven)
-        sizes = np.sqrt(np.maximum(np.maximum(K, K.T), uneven).max(axis=1, initial=0.0))
-        plain = uneven > JUMP * np.outer(sizes, sizes)
-        if not plain.any() or not (plain := plain & (uneven > self.uneven_error)).any():
-            return np.asarray(plain)
-        nearer = copy.copy(self)  # a jump at this very state is as large as seen from near by
-        for name in ("asked", "probes", "_steps", "_even", "uneven"):
-            nearer.__dict__.pop(name, None)
-        nearer.__dict__["reach"] = NEARER * self.reach
-        return np.asarray(plain & (abs(nearer.uneven - self.uneven) <= ALIKE * uneven))
-
-    @cached_property
-    def one_sided(self) -> tuple[Floats, Floats, Floats]:
-        """K on the side to which each coordinate grows, that on the other [1/s2] (f, f), and the error of both (f, f):
-        by differences of fourth order on one side, beside those of third."""
-        values = -self._by_place(self.reduced(self.probes.felt)) - self.pull
-        ways = values[:, 4:], -values[:, 3::-1]
-        orders = [np.append(np.linalg.inv(PLACES[4 : 4 + n, None] ** np.arange(1, n + 1))[0], [0.0] * (4 - n))
-                  for n in (4, 3)]  # fmt: skip
-        fourth, third = ([np.einsum("p,fpm->mf", w, way) / self.reach for way in ways] for w in orders)
-        doubt = abs(np.array(fourth) - third).max(axis=0)
-        rounding = abs(orders[0]).sum() * self.rounding[:, None] / self.reach
-        return fourth[0], fourth[1], np.asarray(DOUBTS * (doubt + rounding))
-
-    @cached_property
-    def tangent(self) -> Floats:
-        """K as Newton's method takes it [1/s2]: where it jumps near by, that of the side on which the state is."""
-        if not self.jumping.any():
-            return self.stiffness.values
-        steps = np.diag(BESIDE * self.reach)
-        ways = (self.reduced(self.answers(self.displaced(sense * steps)).felt) for sense in (1.0, -1.0))
-        forth, back = ways
-        return np.asarray((back - forth).T / (2.0 * BESIDE * self.reach))
+    def jumps(self) -> Jumps:
+        """Where forces change otherwise one way than the other."""
+        return Jumps(self)
 
     @cached_property
     def rounding(self) -> Floats:
@@ -459,7 +380,7 @@ class Vicinity:
 
     def slopes_of(self, values: Floats) -> Floats:
         """Derivatives of anything (8 f, m) that was computed at the places of `probes` (m, f)."""
-        return np.asarray(np.einsum("p,fpm->mf", EIGHTH, self._by_place(values)) / self.reach)
+        return np.asarray(np.einsum("p,fpm->mf", EIGHTH, self.by_place(values)) / self.reach)
 
     @cached_property
     def _steps(self) -> Floats:
@@ -467,14 +388,20 @@ class Vicinity:
         unit = self.reach[:, None, None] * self.basis
         return np.asarray(PLACES[:, None, None] * unit[:, None]).reshape(len(PLACES) * len(unit), len(self.rows), 6)
 
-    def _by_place(self, values: Floats) -> Floats:
+    def nearer(self, share: float) -> Vicinity:
+        """Around the same state in the same coordinates, with probes so much shorter."""
+        other = copy.copy(self)
+        for name in ("asked", "stiffness", "_steps"):
+            other.__dict__.pop(name, None)
+        other.__dict__["reach"] = share * self.reach
+        return other
+
+    def by_place(self, values: Floats) -> Floats:
+        """Numbers at the places of differences (8 f, m), coordinate by coordinate (f, 8, m)."""
         return values.reshape(self.freedoms, len(PLACES), values.shape[-1])
 
     def _slopes(self, values: Floats) -> Slopes:
-        by_place = self._by_place(values)
-        eighth, sixth = (np.einsum("p,fpm->mf", w, by_place) / self.reach for w in (EIGHTH, SIXTH))
-        rounding = abs(np.einsum("p,fpm->mf", LAST, by_place + self.pull))
-        return Slopes(eighth, eighth - sixth, rounding * (IN_FIRST / IN_LAST) / self.reach)
+        return central(self.by_place(values), -self.pull, self.reach)
 
     # --- back to states -----------------------------------------------------------------------------------------
     def state_of(self, rows: Floats, t: float | None = None) -> State:
@@ -495,13 +422,6 @@ class Vicinity:
         still[:, :-1, :V] = self.rows[:, :V]
         still[:, :-1, V:] = np.einsum("kf,fni->kni", directions, self.basis)
         return np.asarray(self.entry.expand(still)[:, :-1, V:])
-
-
-def unsure(error: Floats, along: Floats) -> Floats:
-    """How far a' S a may be from the true one for directions a of length one (f, k) and derivatives S whose entries
-    have an error (f, f); k numbers."""
-    sizes = abs(along)
-    return np.asarray(np.einsum("fk,fg,gk->k", sizes, error, sizes))
 
 
 def apart(one: Floats, two: Floats) -> Floats:

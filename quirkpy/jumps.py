@@ -34,13 +34,10 @@ class Jumps:
     @cached_property
     def error(self) -> Floats:
         """How far each of these numbers may be from the true one [1/s2] (f, f)."""
-        sizes = EPS * np.linalg.norm(self.around.by_place(self.around.reduced(self.around.probes.felt)), axis=2).max(
-            axis=1, initial=0.0
-        )
+        a = self.around
+        sizes = EPS * np.linalg.norm(a.by_place(a.reduced(a.probes.felt)), axis=2).max(axis=1, initial=0.0)
         doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
-        return np.asarray(
-            DOUBTS * (abs(UNEVEN).sum() * (sizes + self.around.rounding[:, None]) + doubt) / self.around.reach
-        )
+        return np.asarray(DOUBTS * (abs(UNEVEN).sum() * (sizes + a.rounding[:, None]) + doubt) / a.reach)
 
     @cached_property
     def counts(self) -> Bools:
@@ -69,9 +66,7 @@ class Jumps:
         """K as Newton's method takes it [1/s2]: where it jumps near by, that of the side on which the state is."""
         if not self.counts.any():
             return self.around.stiffness.values
-        steps = np.diag(BESIDE * self.around.reach)
-        ways = (
-            self.around.reduced(self.around.answers(self.around.displaced(sense * steps)).felt) for sense in (1.0, -1.0)
-        )
-        forth, back = ways
-        return np.asarray((back - forth).T / (2.0 * BESIDE * self.around.reach))
+        a = self.around
+        steps = np.diag(BESIDE * a.reach)
+        forth, back = (a.reduced(a.answers(a.displaced(sense * steps)).felt) for sense in (1.0, -1.0))
+        return np.asarray((back - forth).T / (2.0 * BESIDE * a.reach))

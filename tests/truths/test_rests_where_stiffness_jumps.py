@@ -176,3 +176,22 @@ def test_random_corners(seed: int) -> None:
         way = moves[:2] * np.array(senses)
         assert (way >= -1e-9).all() or (way <= 1e-9).all()  # within the corner, of either sign
     assert dataclasses.is_dataclass(found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("count", "verdict"), [(0, "unstable"), (1, "unstable"), (2, "stable")])
+def test_ropes_that_hold_leave_a_corner(count: int, verdict: str, seed: int) -> None:
+    """K = [[1, 2], [2, 1]] falls along (1, -1): one rope, against motion along x, leaves (-1, 1), two leave neither."""
+    turn, shift = moved(seed)
+    K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    free = ropes(K, np.zeros((0, 3)), np.zeros(0), seed)
+    ball = free["ball"]
+    assert isinstance(ball, qp.Body)
+    lines = [
+        qp.Rope(
+            f"line{k}", qp.GROUND.site(f"peg{k}", at=tuple(shift - 5.0 * turn[:, k])), ball.site(f"eye{k}"), length=5.0
+        )
+        for k in range(count)
+    ]
+    found = free.with_(*lines).settle(nudge=0.0)
+    assert found.verdict == verdict, found.reason

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
+from quirkpy.differences import ASYMMETRY
 from quirkpy.kernels.arrays import V
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.kinks import Kinks, bend_along, bends_of, kinks_of, walls_of
+from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import DOUBTS, IDLE, NO_PULL, polish, size_of, unknown_below
+from quirkpy.polishing import IDLE, NO_PULL, polish, rests, size_of, unknown_below
+from quirkpy.sides import decide as decide_by_sides
 from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
 from quirkpy.state import State
+from quirkpy.verdicts import Around, judge, motions
 from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:
@@ -27,11 +31,10 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]
 
-#: The asymmetry of K, as a share of it, above which forces have no potential; a rate of growth or decay counts as none
-#: below this share of the fastest motion.
-ASYMMETRY, NO_RATE = 1e-6, 1e-8
-#: Along a neutral direction nothing pulls but rounding: less than this share of what the largest stiffness makes of a
-#: stride.
+#: A rate of growth or decay counts as none below this share of the fastest motion.
+NO_RATE = 1e-8
+#: Along a neutral direction nothing pulls but rounding: what is less than this share of what the largest stiffness
+#: makes of a stride is looked at direction by direction.
 FLAT = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
 FOLLOWED, STRIDE = 0.3, 0.1
@@ -156,15 +159,6 @@ class Sorted(NamedTuple):
     rest: Floats
 
 
-class LinearMotion(NamedTuple):
-    """The linear motion beside the neutral directions: d/dt (x, eta) = flow (x, eta), x along `rest`, confined to
-    `span` (f - n + f, s), where conserved momenta leave no more; its energy there, twice (s, s)."""
-
-    flow: Floats
-    span: Floats
-    energy: Floats
-
-
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
     neutral = tuple(_carried(around, direction) for direction in around.whole.directions(around.rows))
@@ -185,81 +179,78 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     )  # fmt: skip
 
 
-def linear_motion(around: Vicinity, parts: Sorted) -> LinearMotion:
-    """The linearised motion without what is neutral."""
-    rest, f = parts.rest, around.freedoms
-    n = len(rest)
-    flow = np.zeros((n + f, n + f))
-    flow[:n, n:] = rest
-    flow[n:, :n] = -around.stiffness.values @ rest.T
-    flow[n:, n:] = -around.damping.values
-    span = np.eye(n + f)
-    rows = around.momentum_rows
-    if len(rows):
-        kept = np.concatenate([rows[:, :f] @ rest.T, rows[:, f:]], axis=1)
-        _, sigma, Vt = np.linalg.svd(kept)
-        span = Vt[(sigma > 1e-9 * sigma.max(initial=0.0)).sum() :].T
-    energy = np.zeros((n + f, n + f))
-    energy[:n, :n] = rest @ around.stiffness.values @ rest.T
-    energy[n:, n:] = np.eye(f)
-    return LinearMotion(span.T @ flow @ span, span, span.T @ (0.5 * (energy + energy.T)) @ span)
-
-
 def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
-    """The motions around, and verdict, reason and the motions that decide: by Kelvin and Tait where forces have a
-    potential, else by the rates of growth alone."""
-    rest, K = parts.rest, around.stiffness
-    n = len(rest)
-    if n == 0:
+    """The motions around, and verdict, reason and the motions that decide."""
+    if not len(parts.rest):
         reason = "all that can move is neutral" if len(parts.neutral) else "nothing in it can move"
         return (), dict(verdict="stable", reason=reason, damped=True)
-    motion = linear_motion(around, parts)
-    stiffest = math.sqrt(float(abs(K.values).max()))
-    values, vectors = motions(motion, rest.T, len(parts.neutral), stiffest)
-    if (values.real > 0.0).any():
-        values = np.where((values.real > 0.0) & _unsure(around, values, vectors), 0.0, values)
-    modes = tuple(mode(around, x, complex(s)) for s, x in zip(values, vectors.T, strict=True))
-    fastest = max(float(abs(values).max(initial=0.0)), stiffest)
-    growing, dying = values.real > NO_RATE * fastest, values.real < -NO_RATE * fastest
-    lasting = tuple(m for m, dies in zip(modes, dying, strict=True) if not dies)
-    damped = bool(dying.all())
-    unstable = tuple(m for m, grows in zip(modes, growing, strict=True) if grows)
-    if unstable:
-        return modes, dict(verdict="unstable", reason=f"{_names(unstable)} leaves it", unstable=unstable)
-
-    k = rest @ K.values @ rest.T
-    loose = max(ASYMMETRY * float(abs(k).max()), DOUBTS * float(abs(K.doubt).max()))
-    drives = np.linalg.eigvalsh(around.damping.values + around.damping.values.T)[0] < -NO_RATE * fastest
-    if abs(k - k.T).max() > loose or drives:  # no potential
-        if damped:
+    kinks = kinks_of(around)
+    if kinks is not None:
+        return judged_by_sides(around, parts, kinks)
+    matrices = Around(around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error)
+    found = judge(matrices, parts.neutral, parts.rest, around.momentum_rows)
+    if found.ground in ("falls", "level", "turns") and len(walls_of(around)[0]):
+        return judged_by_sides(around, parts, None)
+    modes = _modes(around, found.motions.values, found.motions.along)
+    lasting = tuple(m for m, dies in zip(modes, found.motions.dying, strict=True) if not dies)
+    growing = tuple(m for m, grows in zip(modes, found.motions.growing, strict=True) if grows)
+    deciding = _modes(around, np.zeros(len(found.along.T)), found.along)
+    figures = f"{found.value:.3g} 1/s{{}}, known to {found.error:.2g}"
+    match found.ground:
+        case "rises":
+            reason = "a minimum of energy" + (", and every motion around it dies out" if found.damped else "")
+            if not found.damped:
+                reason += f"; nothing damps the motion of {_names(lasting)}"
+            return modes, dict(verdict="stable", reason=reason, damped=found.damped)
+        case "dies":
             return modes, dict(verdict="stable", reason="every motion around it dies out", damped=True)
-        reason = f"the motion of {_names(lasting)} neither grows nor dies out"
-        return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
-
-    energies, along = np.linalg.eigh(motion.energy)
-    x = (motion.span @ along)[:n]
-    unknown = unknown_below(around, rest.T @ x)
-    flat, falling = abs(energies) <= unknown, energies < -unknown
-    level, downhill = (
-        tuple(mode(around, rest.T @ a, 0j) for a in x[:, which].T) for which in (flat, falling)
-    )  # fmt: skip
-    if level:
-        return modes, dict(verdict="marginal", reason=f"to second order nothing holds {_names(level)}", marginal=level)
-    if downhill:
-        reason = f"turning alone holds {_names(downhill)} on a maximum of energy; any damping lets it go"
-        return modes, dict(verdict="marginal", reason=reason, marginal=downhill, gyroscopic=True)
-    reason = "a minimum of energy" + (", and every motion around it dies out" if damped else "")
-    if not damped:
-        reason += f"; nothing damps the motion of {_names(lasting)}"
-    return modes, dict(verdict="stable", reason=reason, damped=damped)
+        case "falls" | "grows":
+            unstable = growing or deciding
+            return modes, dict(verdict="unstable", reason=f"{_names(unstable)} leaves it", unstable=unstable)
+        case "level":
+            reason = f"to second order nothing holds {_names(deciding)} (a stiffness of {figures.format('2')})"
+            return modes, dict(verdict="marginal", reason=reason, marginal=deciding)
+        case "turns":
+            reason = f"turning alone holds {_names(deciding)} on a maximum of energy; any damping lets it go"
+            return modes, dict(verdict="marginal", reason=reason, marginal=deciding, gyroscopic=True)
+        case "lasts":
+            reason = f"the motion of {_names(lasting)} neither grows nor dies out (a rate of {figures.format('')})"
+            return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
 
 
-def _unsure(around: Vicinity, values: Floats, vectors: Floats) -> Bools:
-    """Which motions, with eigenvalues (m,) along displacements (f, m), need no stiffness that would be known from zero:
-    s^2 + d s = -k, where damping alone does not drive them (m,)."""
-    along = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-300)
-    braked = np.linalg.norm(around.damping.values @ along, axis=0)
-    return np.asarray(abs(values) * np.maximum(abs(values), braked) <= unknown_below(around, along))
+def judged_by_sides(around: Vicinity, parts: Sorted, kinks: Kinks | None) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+    """The same where stiffness jumps, or stops that are touched leave some motions out: by energy alone, along every
+    allowed direction."""
+    walls, stops = walls_of(around)
+    bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
+    jumping = "" if kinks is None else f"the stiffness of {', '.join(kinks.names) or 'its forces'} jumps here"
+    where = " and ".join([*([jumping] if jumping else []), *([f"it touches {', '.join(stops)}"] if stops else [])])
+    found = decide_by_sides(bends) if kinks is None or kinks.explained else None
+    if found is None:
+        return (), dict(verdict="marginal", reason=f"{where}, in more ways than are told apart")
+    gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(around.momentum_rows)
+    if found.ground == "rises":
+        matrices = Around(around.stiffness.values, D, parts.rest.T @ bends.error @ parts.rest, around.damping_error)
+        damped = bool(motions(matrices, parts.rest, None, len(parts.neutral)).dying.all())
+        return (), dict(
+            verdict="stable", reason=f"a minimum of energy along all allowed motions; {where}", damped=damped
+        )
+    along = parts.rest.T @ found.along
+    value, error = bend_along(around, along)
+    falls = value < -error
+    if falls and not gyroscopic:
+        d = float(along @ D @ along)
+        falling = (mode(around, along, -2.0 * value / (d + math.sqrt(d * d - 4.0 * value)) + 0j),)
+        return falling, dict(verdict="unstable", reason=f"{_names(falling)} leaves it; {where}", unstable=falling)
+    open_ = (mode(around, along, 0j),)
+    doubt = "turning may hold" if falls else "to second order nothing holds"
+    figures = f"a stiffness of {value:.3g} 1/s2, known to {error:.2g}"
+    return (), dict(verdict="marginal", reason=f"{where}: {doubt} {_names(open_)} ({figures})", marginal=open_)
+
+
+def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
+    """Motions with some eigenvalues (m,) along displacements (f, m), described."""
+    return tuple(mode(around, x, complex(s)) for s, x in zip(values, along.T, strict=True))
 
 
 def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
@@ -283,29 +274,6 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
         )
     damped = bool((brakes > NO_RATE * fastest).all())
     return modes, dict(verdict="stable", reason="branches of motion meet here, and energy rises on all", damped=damped)
-
-
-def motions(motion: LinearMotion, rest: Floats, excused: int, stiffest: float) -> tuple[Floats, Floats]:
-    """Eigenvalues with an imaginary part of at least zero, slowest first, and displacements (f, m) along them.
-
-    stiffest: the frequency [rad/s] of the largest stiffness, beside which a rate may be none.
-
-    Of motions that do not change at all as many are left out as there are neutral directions, which may drift: those
-    that displace least beside them.
-    """
-    n = rest.shape[1]
-    values, vectors = np.linalg.eig(motion.flow)
-    displaced, rates = np.split(motion.span @ vectors, [n])
-    displaced = rest @ displaced
-    lasts = abs(values) <= NO_RATE * abs(values).max(initial=stiffest)
-    steady = np.flatnonzero(lasts)
-    drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][:excused]
-    displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # along what is neutral as well
-    out = [(complex(s), x) for k, (s, x) in enumerate(zip(values, displaced.T, strict=True))
-           if s.imag >= 0.0 and k not in drifting]  # fmt: skip
-    out.sort(key=lambda pair: (round(abs(pair[0]), 12), -pair[0].real))
-    found = np.array([x for _, x in out]).T if out else np.zeros((len(rest), 0))
-    return np.array([s for s, _ in out], dtype=complex), found
 
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
@@ -382,20 +350,24 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
     """Whether equilibria go on along a direction: with every body on its screw, as symmetries move them; or step by
     step, put right after each."""
     along = direction / max(size_of(around, direction), 1e-300)
-    idle = FLAT * STRIDE * float(abs(around.stiffness.values).max(initial=0.0)) + IDLE * around.loading + NO_PULL
-    turned = around.answers(around.screwed(along, np.array(SCREWED))).felt
-    if abs(turned).max(initial=0.0) <= idle:
+    there = around.answers(around.screwed(along, np.array(SCREWED)))
+    pulled = abs(there.felt).max(initial=0.0)
+    rounding = IDLE * around.loading + NO_PULL
+    if pulled <= rounding:
         return True
-    return all(_followed(around, sense * along, idle) for sense in (1.0, -1.0))
+    if pulled <= rounding + FLAT * STRIDE * float(abs(around.stiffness.values).max(initial=0.0)):
+        on_screws = (Vicinity(around.clusters, around.state_of(rows), around.whole) for rows in there.rows)
+        if all(rests(one) for one in on_screws):
+            return True
+    return all(_followed(around, sense * along) for sense in (1.0, -1.0))
 
 
-def _followed(around: Vicinity, along: Floats, idle: float) -> bool:
+def _followed(around: Vicinity, along: Floats) -> bool:
     here = around
     for _ in range(round(FOLLOWED / STRIDE)):
         rows = here.answers(here.displaced(STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
-        left = size_of(there.around, there.around.pull)  # what no stiffness could put right
-        if not there.settled or there.moved > 0.5 * STRIDE or left > idle:
+        if not there.settled or there.moved > 0.5 * STRIDE or not rests(there.around):
             return False
         along = there.around.coordinates_of(here, along)
         along, here = along / size_of(there.around, along), there.around

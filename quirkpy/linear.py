@@ -13,6 +13,7 @@ from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
 from quirkpy.tables.merge import product, turned
+from quirkpy.verdicts import Around, motions
 from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Linear:
     xi [m kg^1/2] are the coordinates of a displacement of all bodies, `basis` (f, n, 6): of mass centres in N, and
     rotation vectors in body axes; xi'' = -stiffness xi - damping xi' + ..., so the mass matrix is one.  inputs,
     outputs: a name for each column of B and each row of C.  drift: xi'' where nothing is displaced, which is zero at an
-    equilibrium (f,).
+    equilibrium (f,).  rigid: whether the drift and the turns of a whole that floats are among the coordinates; with
+    them f is the number of freedoms, and what nothing outside notices has poles at zero.
     """
 
     A: Floats
@@ -49,7 +51,15 @@ class Linear:
     damping: Floats
     basis: Floats
     drift: Floats
+    rigid: bool
     _around: Vicinity = field(repr=False)
+
+    def __repr__(self) -> str:
+        whole = "with" if self.rigid else "without"
+        return (
+            f"Linear({len(self.A)} states, {whole} the motion of what floats as a whole; inputs {self.inputs}, "
+            f"outputs {self.outputs})"
+        )
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.A, self.B, self.C, self.D))
@@ -100,18 +110,27 @@ class Linear:
         return float(np.linalg.norm(self.C @ inside + self.D, 2))
 
     def _check_decay(self, which: str) -> None:
-        if len(self.A) and self.poles.real.max() >= 0.0:
-            raise PartError(
-                f"the {which} norm needs motions that all die out, but one has the rate {self.poles.real.max():.3g} "
-                "1/s; add damping, or leave what drifts out of the outputs by holding it with a joint."
-            )
+        a, f = self._around, len(self.drift)
+        found = motions(Around(self.stiffness, self.damping, a.stiffness_error, a.damping_error), np.eye(f))
+        if found.dying.all():
+            return
+        worst = int(np.argmax(np.where(found.dying, -np.inf, found.values.real)))
+        raise PartError(
+            f"the {which} norm needs motions that all die out, but one has the rate "
+            f"{found.values[worst].real:.3g} 1/s, known to {found.errors[worst]:.2g}; add damping, hold what drifts by "
+            "a joint, or leave the motion of the whole out with linearize(..., rigid=False)."
+        )
 
 
 def linearize(
-    system: Multibody, state: State, inputs: Sequence[str], outputs: Sequence[str | Measure] | None
+    system: Multibody, state: State, inputs: Sequence[str], outputs: Sequence[str | Measure] | None, rigid: bool = True
 ) -> Linear:
     """See `Multibody.linearize`."""
+    if not isinstance(rigid, bool):
+        raise PartError(f"linearize: rigid is {shown(rigid)}, but must be True or False.")
     around = Vicinity(system.clusters, state)
+    if rigid and (around.whole.drifts.any() or around.whole.turns.any()):
+        around = Vicinity(system.clusters, state, around.whole.noticed())
     fastest = float(abs(around.whole.beside(around.rows)).max(initial=0.0))
     if fastest > SLOWEST:
         raise PartError(
@@ -126,7 +145,7 @@ def linearize(
     C, seen = _outputs(system, around, outputs)
     return Linear(
         A, B, C, np.zeros((len(C), B.shape[1])), around.state_of(around.here.rows[0]), named, seen, K, D, basis,
-        around.pull, around,
+        around.pull, rigid, around,
     )  # fmt: skip
 
 

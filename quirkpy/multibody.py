@@ -278,16 +278,22 @@ class Multibody:
         return search.saddle(self, equilibrium, directions)
 
     def linearize(
-        self, state: State | None = None, inputs: Sequence[str] = (), outputs: Sequence[str | Measure] | None = None
+        self,
+        state: State | None = None,
+        inputs: Sequence[str] = (),
+        outputs: Sequence[str | Measure] | None = None,
+        *,
+        rigid: bool = True,
     ) -> Linear:
         """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or python-control.
 
         inputs: names of forces (the input is a factor on that force, as much again at 1), "body.force" [N] and
         "body.torque" [N m] in N (three each), coordinates of joints (a load along them); outputs: coordinates,
         "coordinate.rate", "body.position", ".rotation", ".velocity", ".angular_velocity" (three each), or functions of
-        a state; None: all of x.
+        a state; None: all of x.  There are two states for each freedom; rigid=False leaves out those of a system that
+        floats which only drift, or turn as a whole that does not turn yet.
         """
-        return linearize(self, self.initial if state is None else state, inputs, outputs)
+        return linearize(self, self.initial if state is None else state, inputs, outputs, rigid)
 
     def caught(self, state: State | None = None) -> Catch:
         """The state just after the active joints have taken hold of one that moves against them, and what is lost."""

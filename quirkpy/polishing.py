@@ -7,25 +7,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.differences import DOUBTS, JUMP, unsure
 from quirkpy.parts.checks import Floats
 from quirkpy.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
 LONGEST = 0.1
-#: Newton steps at most; the step [m], [rad] below which the next would change nothing; and how much a step with an old
+#: Newton steps at most; the step [m], [rad] below which the next would change nothing, unless what still pulls along
+#: stiff directions would be felt as a stiffness of soft ones; and how much a step with an old
 #: stiffness must gain, or the stiffness is computed anew.
 NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
-#: A stiffness counts as zero below this share of the largest, below so many times what its differences leave in doubt,
-#: and below this [1/s2], by which nothing would move within years.
-ZERO, DOUBTS, NONE = 1e-11, 10.0, 1e-18
-#: So it does below this share of the largest acceleration that loads would give without joints, per metre or radian:
-#: where they cancel, that is their rounding, a few 1e-15, over the way of a probe.  Loads are not asked about what is
+#: Where all directions are alike stiff, a stiffness counts as zero below this share of the largest; everywhere below
+#: this [1/s2], by which nothing would move within years.
+ZERO, NONE = 1e-11, 1e-18
+#: Loads that cancel leave no more than this share of themselves, per metre or radian; they are not asked about what is
 #: too stiff for any but fiercer ones [m/s2].
 CANCELLED, FIERCEST = 1e-10, 1e6
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
 ROUNDING = 1e-6
-#: What pulls where nothing is stiff is rounding below this share of the largest stiffness times a metre or a radian,
-#: and of the largest acceleration that loads would give without joints; or below this [m/s2], [rad/s2] altogether.
+#: What pulls along a coordinate is rounding below this share of its stiffness times a metre or a radian, and of the
+#: largest acceleration that loads would give without joints; or below this [m/s2], [rad/s2] altogether.
 IDLE, NO_PULL = 1e-12, 1e-14
 #: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad], whither it pulls.
 PLAIN, ONWARD = 0.5, 1e-4
@@ -51,7 +52,7 @@ def polish(around: Vicinity) -> Polished:
             return Polished(around, moved, settled)
         moved += size
         around = Vicinity(clusters, around.state_of(rows), around.whole)
-        if settled:
+        if settled and (not around.wide or balanced(around, around.pull, pseudo_inverse(around))):
             return Polished(around, moved, True)
     return Polished(around, moved, False)
 
@@ -64,7 +65,7 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
     for _ in range(NEWTON_STEPS):
         step = back @ pull
         size = size_of(around, step)
-        if size <= POLISHED:
+        if size <= POLISHED and (not around.wide or (abs(around.jumps.tangent @ step) <= around.rounding).all()):
             return rows, size_of(around, xi), balanced(around, pull, back)
         if size > GAIN * before:  # too far from where the stiffness was measured, or down to rounding
             return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
@@ -98,9 +99,16 @@ def plainly_moves(around: Vicinity) -> bool:
 def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
     """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well its stiffness is
     zero, and its pull the largest.)"""
-    K = around.stiffness.values
-    left, stiff = size_of(around, pull - K @ (back @ pull)), float(abs(K).max(initial=0.0))
-    return left <= IDLE * stiff + NO_PULL or left <= IDLE * (stiff + around.loading)
+    K = around.jumps.tangent
+    left = abs(pull - K @ (back @ pull))
+    return bool((left <= idle(around, 0.0)).all() or (left <= idle(around, around.loading)).all())
+
+
+def idle(around: Vicinity, loading: float) -> Floats:
+    """What pulls along each coordinate by rounding alone: as forces change over a share of a metre or a radian, and
+    as loads cancel that would give bodies without joints some acceleration [m/s2], [rad/s2] (f,)."""
+    lengths = around.lengths
+    return np.asarray(IDLE * (abs(around.stiffness.values) @ lengths) + (IDLE * loading + NO_PULL) * lengths)
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:
@@ -113,6 +121,8 @@ def size_of(around: Vicinity, xi: Floats) -> float:
 
 def pseudo_inverse(around: Vicinity) -> Floats:
     """K+ without the directions whose stiffness is zero, or not known from zero."""
+    if around.jumps.counts.any():
+        return np.asarray(np.linalg.pinv(around.jumps.tangent, rcond=JUMP))
     U, sigma, Vt = around.principal
     known = sigma > unknown_below(around, Vt.T)
     return np.asarray((Vt[known].T / sigma[known]) @ U[:, known].T)
@@ -120,8 +130,8 @@ def pseudo_inverse(around: Vicinity) -> Floats:
 
 def unknown_below(around: Vicinity, along: Floats) -> Floats:
     """What the stiffness along some directions of length one (f, k) must exceed not to count as zero (k,)."""
-    doubt, sigma = around.stiffness.doubt @ along, around.principal[1]
-    least = max(ZERO * float(sigma.max(initial=0.0)), NONE)
-    if sigma.min(initial=math.inf) < CANCELLED * FIERCEST:
-        least = max(least, CANCELLED * around.loading)
-    return np.maximum(least, DOUBTS * np.sqrt((doubt * doubt).sum(axis=0)))
+    if not around.wide and float(around.principal[1].min(initial=math.inf)) > CANCELLED * FIERCEST:
+        doubt = around.stiffness.doubt @ along
+        least = ZERO * float(around.principal[1].max(initial=0.0))
+        return np.maximum(least, DOUBTS * np.sqrt((doubt * doubt).sum(axis=0)))
+    return np.maximum(unsure(around.stiffness_error, along), NONE)

@@ -46,6 +46,8 @@ STRETCH, PATIENCE = 512, 3
 #: Steps as long as dampers let them be leave a rest that trembles: velocities by so many times the absolute tolerance,
 #: poses by so many times the relative one.
 TREMBLING = 5.0
+#: What goes no farther than this in a stretch [m], [rad] creeps, and may creep for long before it moves on.
+FARTHEST = 1e-3
 #: So many rows at most are looked back at; an energy [J] that is nothing.
 LOOKED_BACK, NOTHING = 4096, 1e-300
 
@@ -86,7 +88,7 @@ class Watcher:
         self.most, self.summits = [0.0, 0.0], [list[Summit](), list[Summit]()]  # beside the whole, and of nods [J]
         self.seen: Seen | None = None
         self.before, self.peak = np.full(2, math.inf), np.zeros(2)  # of two stretches, without nods and with [J]
-        self.rows, self.end = 0, STRETCH
+        self.rows, self.end, self.began = 0, STRETCH, system.initial.t
         self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
         self.calm = calm_from(system.selection)
         self.calmed = system.initial.t >= self.calm
@@ -112,7 +114,7 @@ class Watcher:
                 self.found = well.found_at(float(end[0][0]))
                 return end
         if self.rows >= self.end:
-            self._judge(new.rows.states[-1, -1])
+            self._judge(new.rows.states[-1, -1], float(new.rows.t[-1]))
         return driver.row(filled - 1) if self.never is not None else None
 
     def _seen(self, driver: Driver, filled: int) -> Seen:
@@ -212,12 +214,14 @@ class Watcher:
                 self.found = certify(polished.around, polished.moved)
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
 
-    def _judge(self, row: Floats) -> None:
+    def _judge(self, row: Floats, t: float) -> None:
         """At the end of a stretch: does anything take the energy, or is the motion a steady one?"""
+        went = (t - self.began) * math.sqrt(float(self.peak[1]) / standstill(self.system.selection, 1.0))
+        self.began = t
         put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
         self.ledger = np.array([row[INTO], row[OUT]])
         peak, every = (float(x) for x in self.peak)
-        alike = abs(every - self.before[1]) <= STEADY * every and peak <= GROWN * self.before[0]
+        alike = abs(every - self.before[1]) <= STEADY * every and peak <= GROWN * self.before[0] and went > FARTHEST
         self.alike = self.alike + 1 if alike else 0
         if abs(put) + abs(taken) <= LOSSLESS * peak:
             self.never = "nothing takes its energy"

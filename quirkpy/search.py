@@ -146,10 +146,9 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
 
 def stepped(around: Vicinity, downhill: bool) -> Floats:
     """A step of Newton's method (f,); downhill, where energy is bent the other way the step is turned round."""
-    K = 0.5 * (around.stiffness.values + around.stiffness.values.T)
-    if not len(K):
+    bends, along = around.bends
+    if not len(bends):
         return np.zeros(0)
-    bends, along = np.linalg.eigh(K)
     softest = SOFTEST * max(float(abs(bends).max()), 1e-300)
     divisor = np.maximum(abs(bends), softest) * (1.0 if downhill else np.where(bends < 0.0, -1.0, 1.0))
     pull = along.T @ around.pull

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 SADDLES = 8
 #: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of it: less is rounding.
 UNMOVED = 1e-6
+#: A nudge takes the other sense where forces drive so many times as much that way.
+STEEPER = 10.0
 #: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this share of the square.
 #: What loops put back to within this share of the way has not moved.
 TRIED, SHUT, BACK = 1e-3, 1e-2, 0.1
@@ -123,12 +125,31 @@ def from_rest(system: Multibody, polished: Polished, rule: Rule, saddles: int = 
         return found
     worst = max(found.unstable, key=lambda m: m.eigenvalue.real)
     size = float(np.random.default_rng(rule.seed).choice([-1.0, 1.0])) * rule.nudge
+    size = ways_out(polished.around, worst, size)[0]
     given = Nudge(size, rule.seed, worst.moving)
     state = nudged(polished.around, worst, size)
     if state is None:
         reason = f"{found.reason}, but a stop is in the way of the sense that was tried"
         return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
     return dataclasses.replace(run_to_rest(system.at(state), polished.around.whole, rule, saddles), nudge=given)
+
+
+def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
+    """The senses in which a rest may be left along a mode, as displacements [m], [rad], that of `size` first: both, or,
+    where stiffness jumps and energy falls one way only, that one."""
+    there, back = (driven(around, mode, way) for way in (size, -size))
+    if back > STEEPER * max(there, 0.0):
+        return (-size,)
+    return (size,) if there > STEEPER * max(back, 0.0) else (size, -size)
+
+
+def driven(around: Vicinity, worst: Mode, size: float) -> float:
+    """What forces do along the way to a state that is displaced along a mode, no body by more than `size` [m], [rad]:
+    above zero where they drive it on."""
+    xi = around.along(np.real(worst.shape))
+    step = size / size_of(around, xi) * xi
+    pull = around.reduced(around.answers(around.displaced(step[None])).felt)[0]
+    return float((pull - around.pull) @ step)
 
 
 def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:

@@ -13,6 +13,8 @@ Hess phi_i) Z for rows with J' lambda as their force: curvature included, redund
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,6 +24,9 @@ import numpy as np
 
 from quirkpy import equation
 from quirkpy.clusters import Clusters, Entry
+from quirkpy.differences import ASYMMETRY, DOUBTS, EIGHTH, EPS, PLACES, Slopes, central, unsure
+from quirkpy.graded import eigen
+from quirkpy.jumps import Jumps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
@@ -40,20 +45,12 @@ FAR, TURNED = 1e-4, 2e-3
 NEAR, SHORTEST = 0.1, 0.05
 #: Work along a way is summed over so many pieces of it.
 SEGMENTS = 4
-#: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
-PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
-EIGHTH = np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / 840.0
-SIXTH = np.array([0.0, -1.0, 9.0, -45.0, 45.0, -9.0, 1.0, 0.0]) / 60.0
+#: Coordinates are laid along stiff and soft directions where stiffness differs by more than this share, in so many
+#: goes, each of which tells as much again.
+WIDE, GOES = 1e-8, 3
 #: The matrix that multiplies by a quaternion from the left: which of its numbers stands where, and its sign.
 FROM_LEFT = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
 SIGN_LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
-
-
-class Slopes(NamedTuple):
-    """Derivatives along coordinates, a column for each, and what a lower order makes different in them (f, f)."""
-
-    values: Floats
-    doubt: Floats
 
 
 class Answers(NamedTuple):
@@ -126,7 +123,33 @@ class Vicinity:
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
         free = full[:, len(taken) :].T.reshape(6 * n - len(taken), n, 6)
-        return _tidy(free)
+        return self._laid(_tidy(free))
+
+    def _laid(self, free: Floats) -> Floats:
+        """These directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones, others of the same space
+        that lie along either: forces of a stiff direction then hardly show in a soft one."""
+        level = math.inf
+        for _ in range(GOES if len(free) else 0):
+            around = copy.copy(self)
+            around.__dict__["_free"] = free
+            K = 0.5 * (around.stiffness.values + around.stiffness.values.T)
+            sizes = abs(np.linalg.eigvalsh(K)) if math.isinf(level) else np.zeros(1)
+            told = sizes.min() > WIDE * sizes.max()
+            if not told:
+                values, axes = eigen(K)
+                known = (abs(values) <= WIDE * level) & (abs(values) > unsure(around.stiffness_error, axes))
+                level = float(abs(values[known]).max(initial=0.0))
+                told = level == 0.0 or abs(values).min() > WIDE * level
+            if told:
+                self.__dict__.update({name: around.__dict__[name] for name in ("asked", "stiffness")})
+                break
+            free = np.einsum("fk,fni->kni", axes, free)
+        return free
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """How far along each coordinate a metre or a radian of every body leads, at most [m kg^1/2] (f,)."""
+        return np.asarray(np.linalg.norm(self.covectors, axis=1))
 
     @property
     def freedoms(self) -> int:
@@ -261,9 +284,71 @@ class Vicinity:
         return self._slopes(-self.reduced(self.probes.felt))
 
     @cached_property
+    def stiffness_error(self) -> Floats:
+        """How far each number of K may be from the true one at the equilibrium next to here [1/s2] (f, f): what still
+        pulls there would turn with the bodies."""
+        swept = np.sqrt(
+            (self.basis.reshape(self.freedoms, 2 * len(self.rows), 3) ** 2).sum(axis=2).max(axis=1, initial=0.0)
+        )
+        bent = DOUBTS * np.linalg.norm(self.pull) * swept
+        return self._error(self.stiffness, -self.reduced(self.probes.felt)) + bent
+
+    @cached_property
+    def damping_error(self) -> Floats:
+        """How far each number of D may be from the true one [1/s] (f, f)."""
+        return self._error(self.damping, -self.reduced(self.moving.felt))
+
+    def _error(self, slopes: Slopes, values: Floats) -> Floats:
+        """From what differences show, and from the rounding of what they are taken of."""
+        sizes = EPS * np.linalg.norm(self.by_place(values), axis=2).max(axis=1)
+        shown = abs(slopes.doubt) + slopes.noise
+        return np.asarray(DOUBTS * (shown + (sizes + self.rounding[:, None]) / self.reach))
+
+    @cached_property
+    def jumps(self) -> Jumps:
+        """Where forces change otherwise one way than the other."""
+        return Jumps(self)
+
+    @cached_property
+    def rounding(self) -> Floats:
+        """What the rounding of poses, and of loads that cancel, makes pull along each coordinate (f,)."""
+        weights = self.covectors.reshape(self.freedoms, len(self.rows), 2, 3)
+        places = (self.rows[:, R:Q] ** 2).sum(axis=1)
+        shaken = np.sqrt((weights[:, :, 0] ** 2).sum(axis=2) @ places + (weights[:, :, 1] ** 2).sum(axis=(1, 2)))
+        loading = self.loading + float((self.whole.turning**2).sum(axis=1).max(initial=0.0))
+        return np.asarray(EPS * (abs(self.stiffness.values) @ shaken + loading * self.lengths))
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether K is symmetric but for its error and a small share of what is alike stiff: forces have a
+        potential."""
+        K, error = self.stiffness.values, self.stiffness_error
+        sizes = np.sqrt(np.maximum(abs(K), abs(K.T)).max(axis=1, initial=0.0))
+        return bool((abs(K - K.T) <= ASYMMETRY * np.outer(sizes, sizes) + error + error.T).all())
+
+    @cached_property
     def principal(self) -> tuple[Floats, Floats, Floats]:
         """U, sigma and V' of the stiffness."""
-        return np.linalg.svd(self.stiffness.values)
+        U, sigma, Vt = np.linalg.svd(self.stiffness.values)
+        if not self.wide or not self.symmetric:
+            return U, sigma, Vt
+        values, axes = self.bends
+        return axes * np.where(values < 0.0, -1.0, 1.0), abs(values), axes.T
+
+    @cached_property
+    def wide(self) -> bool:
+        """Whether some directions are so much softer than others that they must be told from these one by one."""
+        sigma = np.linalg.svd(self.stiffness.values, compute_uv=False)
+        return bool(len(sigma)) and bool(sigma[-1] <= WIDE * sigma[0])
+
+    @cached_property
+    def bends(self) -> tuple[Floats, Floats]:
+        """Eigenvalues of the symmetric half of K (f,), and directions as columns (f, f)."""
+        K = 0.5 * (self.stiffness.values + self.stiffness.values.T)
+        if self.wide:
+            return eigen(K)
+        values, axes = np.linalg.eigh(K)
+        return values, axes
 
     def rises(self, xi: Floats) -> Floats:
         """The work [J] that it takes to go to some coordinates (k, f) along the joints, whatever forces do there, also
@@ -307,7 +392,7 @@ class Vicinity:
 
     def slopes_of(self, values: Floats) -> Floats:
         """Derivatives of anything (8 f, m) that was computed at the places of `probes` (m, f)."""
-        return np.asarray(np.einsum("p,fpm->mf", EIGHTH, self._by_place(values)) / self.reach)
+        return np.asarray(np.einsum("p,fpm->mf", EIGHTH, self.by_place(values)) / self.reach)
 
     @cached_property
     def _steps(self) -> Floats:
@@ -315,13 +400,20 @@ class Vicinity:
         unit = self.reach[:, None, None] * self.basis
         return np.asarray(PLACES[:, None, None] * unit[:, None]).reshape(len(PLACES) * len(unit), len(self.rows), 6)
 
-    def _by_place(self, values: Floats) -> Floats:
+    def nearer(self, share: float) -> Vicinity:
+        """Around the same state in the same coordinates, with probes so much shorter."""
+        other = copy.copy(self)
+        for name in ("asked", "stiffness", "_steps"):
+            other.__dict__.pop(name, None)
+        other.__dict__["reach"] = share * self.reach
+        return other
+
+    def by_place(self, values: Floats) -> Floats:
+        """Numbers at the places of differences (8 f, m), coordinate by coordinate (f, 8, m)."""
         return values.reshape(self.freedoms, len(PLACES), values.shape[-1])
 
     def _slopes(self, values: Floats) -> Slopes:
-        by_place = self._by_place(values)
-        eighth, sixth = (np.einsum("p,fpm->mf", w, by_place) / self.reach for w in (EIGHTH, SIXTH))
-        return Slopes(eighth, eighth - sixth)
+        return central(self.by_place(values), -self.pull, self.reach)
 
     # --- back to states -----------------------------------------------------------------------------------------
     def state_of(self, rows: Floats, t: float | None = None) -> State:

@@ -10,9 +10,10 @@ import numpy as np
 
 from quirkpy.catching import STILL, clearances
 from quirkpy.clusters import Clusters
-from quirkpy.equilibrium import ASYMMETRY, Equilibrium, certify, split
+from quirkpy.equilibrium import Equilibrium, certify, split
 from quirkpy.kernels.arrays import V
 from quirkpy.kernels.stops import TOUCHING
+from quirkpy.kinks import Kinks, kinks_of
 from quirkpy.parts.checks import Floats
 from quirkpy.polishing import POLISHED, newton, polish, rests, size_of, unknown_below
 from quirkpy.singular import forms_at
@@ -40,17 +41,26 @@ def standstill(selection: Selection, speed: float = STILL) -> float:
 
 
 class Well(NamedTuple):
-    """An equilibrium, and its stiffness: values (f,) along directions (f, f)."""
+    """An equilibrium, and its stiffness: values (f,) along directions (f, f); where it jumps there."""
 
     around: Vicinity
     found: Equilibrium
     stiffness: Floats
     along: Floats
+    kinks: Kinks | None = None
+
+    def bends(self, xi: Floats) -> Floats:
+        """Twice what the bend of the well alone says of the potential energy at coordinates (k, f) [J]; where it is a
+        saddle, along directions that fall as along those that rise."""
+        plain = np.asarray((xi @ self.along) ** 2 @ abs(self.stiffness))
+        if self.kinks is None:
+            return plain
+        reached = xi @ self.kinks.normals.T
+        return np.asarray(abs(plain + (reached * abs(reached)) @ self.kinks.jumps))
 
     def energies(self, states: Floats) -> Floats:
         """What the bend of the well alone says of the potential energy of states (k, n, STATE_WIDTH) near by [J]."""
-        xi = self.around.coordinates(states)
-        return np.asarray(0.5 * (xi @ self.along) ** 2 @ abs(self.stiffness))
+        return 0.5 * self.bends(self.around.coordinates(states))
 
     def energy_of(self, size: float) -> float:
         """What the bend says of a way along each direction that moves no body by more than a size [m], [rad] [J]."""
@@ -69,13 +79,16 @@ class Well(NamedTuple):
 
         Loads without a potential have no such walls; there the linearisation alone speaks.
         """
-        K = self.around.stiffness.values
-        holds = self.stiffness > unknown_below(self.around, self.along)  # the others are neutral
         still = left <= standstill(self.around.layout.selection)  # rounding
-        if still or abs(K - K.T).max(initial=0.0) > ASYMMETRY * abs(K).max(initial=0.0):
+        if still or not self.around.symmetric:
             return True
-        xi = (self.along[:, holds] * (BEYOND * np.sqrt(2.0 * left / self.stiffness[holds]))).T
-        return bool((self.around.rises(np.concatenate([xi, -xi])) >= WALL * BEYOND**2 * left).all())
+        xi = np.concatenate([self.along.T, -self.along.T])
+        stiffness, least = self.bends(xi), unknown_below(self.around, self.along)
+        if self.kinks is not None:
+            least = np.zeros(len(least))
+        holds = stiffness > np.concatenate([least, least])  # the others are neutral
+        xi = xi[holds] * (BEYOND * np.sqrt(2.0 * left / stiffness[holds]))[:, None]
+        return bool((self.around.rises(xi) >= WALL * BEYOND**2 * left).all())
 
 
 def well_around(system: Multibody, state: State) -> Well | None:
@@ -96,13 +109,17 @@ def well_around(system: Multibody, state: State) -> Well | None:
             break
     if around.whole.turning.any():
         around = polish(around).around
+    elif around.wide:  # what pulls along soft directions is told on the spot alone
+        polished = polish(around)
+        if not polished.settled:
+            return None
+        around = polished.around
     coasting = coasted(around, start)
     if coasting is None:
         return None
     around = coasting
     found = certify(around, size_of(around, around.coordinates(start.rows[None])[0]))
-    K = around.stiffness.values
-    return Well(around, found, *np.linalg.eigh(0.5 * (K + K.T)))
+    return Well(around, found, *around.bends, kinks_of(around))
 
 
 def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:

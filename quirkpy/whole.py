@@ -65,6 +65,11 @@ class Whole:
         zero, no = np.zeros((len(islands), 3)), np.zeros(len(islands), dtype=bool)
         return cls(zero, zero, zero, zero, islands, no, no)
 
+    def noticed(self) -> Whole:
+        """Moving so, and with every drift and turn of the whole among the displacements that are looked at."""
+        no = np.zeros(len(self.islands), dtype=bool)
+        return dataclasses.replace(self, drifts=no, turns=no)
+
     @cached_property
     def rests(self) -> bool:
         """Whether nothing is carried along at all."""

@@ -40,7 +40,7 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
-from quirkpy.settle import Rule, nudged, run_to_rest, settle
+from quirkpy.settle import Rule, nudged, run_to_rest, settle, ways_out
 from quirkpy.simulate import Settings
 from quirkpy.singular import stands
 from quirkpy.state import State
@@ -291,9 +291,9 @@ def left(
     assert found.system is not None
     system, rule = found.system, rule_of(study, 0.0, (SensorsMeet(),))
     around = Vicinity(system.clusters, found.state)
-    ways_out = directions(found)
-    senses = [(sense * study.nudge, k) for k in range(len(ways_out)) for sense in (1.0, -1.0)]
-    starts = [nudged(around, ways_out[k], size) for size, k in senses]
+    modes = directions(found)
+    senses = [(size, k) for k, mode in enumerate(modes) for size in ways_out(around, mode, study.nudge)]
+    starts = [nudged(around, modes[k], size) for size, k in senses]
 
     def flown(state: State, mode: Mode, there: Lookout) -> Ended:
         begun = system.at(state)
@@ -304,7 +304,7 @@ def left(
 
     for given, state in zip(senses, starts, strict=True):
         if state is not None:
-            there, mode = lookout.onward(), ways_out[given[1]]
+            there, mode = lookout.onward(), modes[given[1]]
             yield way_of(study, choice, partial(flown, state, mode, there), nudge or given, saddles, there, above)
     if all(state is None for state in starts):
         reason = f"{found.reason}, and stops are in the way of all of it"

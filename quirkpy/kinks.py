@@ -1,0 +1,221 @@
+"""Where stiffness jumps: planes through a state of rest on whose sides forces change differently, as where a rope is
+just taut, and walls, stops that are touched there and not pressed on.
+
+A smooth force changes as much one way as the other, but for squares of the way.  What is left of that at first order
+shows a plane; and where on a small circle of displacements the slope of forces turns, it does so along the plane's
+normal, for two cells of a potential differ by b a a'.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from quirkpy.analysis import pulls
+from quirkpy.catching import clearances
+from quirkpy.differences import DOUBTS, EPS, JUMP
+from quirkpy.kernels.stops import TOUCHING
+from quirkpy.parts.checks import Bools, Floats
+from quirkpy.sides import Bends
+from quirkpy.vicinity import Vicinity
+
+#: The circle, as a share of a probe, and into how many steps it is divided, so often finer where planes lie close.
+CLOSE, CIRCLE, FINER = 1e-2, 512, 8
+#: Between planes it shows how large rounding is: slopes turn where they do so by so many times what they do mostly.
+SCATTER, MOSTLY = 20.0, 0.9
+#: Planes explain jumps that they leave no more than this share of; normals are alike to this.
+EXPLAINED, ALIKE = 1e-4, 1e-3
+
+
+class Kinks(NamedTuple):
+    """Normals of planes, of length one (m, f), with half the jump of the stiffness across each [1/s2] (m,), and what
+    these leave of the jumps that there are [1/s2]; whether that is little; names of the forces that jump."""
+
+    normals: Floats
+    jumps: Floats
+    left: float
+    explained: bool
+    names: tuple[str, ...]
+
+
+def kinks_of(around: Vicinity) -> Kinks | None:
+    """Planes through a state at which stiffness jumps; None where forces are smooth."""
+    f = around.freedoms
+    counts = around.jumps.counts
+    if not counts.any():
+        return None
+    forth, back, error = around.jumps.one_sided
+    uneven = 0.5 * (forth - back)
+    normals = _normals(around)
+    if normals is None or not len(normals):
+        return Kinks(np.zeros((0, f)), np.zeros(0), 0.0, False, _jumping(around, np.asarray(counts.any(axis=0))))
+    normals, jumps = _fitted(uneven, normals)
+    left = abs(uneven - _jumps_of(normals, jumps))
+    explained = bool((left <= EXPLAINED * abs(uneven).max() + error).all())
+    return Kinks(normals, jumps, float(left.max()), explained, _jumping(around, np.asarray(counts.any(axis=0))))
+
+
+def _jumps_of(normals: Floats, jumps: Floats) -> Floats:
+    """What a displacement along each coordinate changes alike either way, per length (f, f)."""
+    return np.asarray(np.einsum("k,kf,kg->fg", jumps, normals, abs(normals)))
+
+
+def _fitted(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
+    """Normals near some (m, f), and jumps, that explain best what displacements show (f, f)."""
+    shapes = np.einsum("kf,kg->kfg", normals, abs(normals)).reshape(len(normals), -1).T
+    jumps = np.linalg.lstsq(shapes, uneven.reshape(-1), rcond=None)[0]
+    sizes = np.sqrt(abs(jumps))[:, None]
+
+    def unexplained(x: Floats) -> Floats:
+        return (uneven - _jumps_of(x.reshape(normals.shape), np.sign(jumps))).reshape(-1)
+
+    found: Any = least_squares(
+        unexplained, (sizes * normals).reshape(-1), x_scale=max(float(sizes.max()), EPS), xtol=EPS, ftol=EPS, gtol=None
+    )
+    made = found.x.reshape(normals.shape)
+    return _unit(made), np.sign(jumps) * (made * made).sum(axis=1)
+
+
+def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats) -> Bends:
+    """The bends of energy beside the neutral directions."""
+    K, error = around.stiffness.values, around.stiffness_error if kinks is None else around.jumps.one_sided[2]
+    normals, jumps = np.zeros((0, len(rest))), np.zeros(0)
+    if kinks is not None:  # differences of high order say nothing across a plane
+        K = 0.5 * (around.jumps.one_sided[0] + around.jumps.one_sided[1])
+        error = error + DOUBTS * kinks.left
+        normals, jumps = kinks.normals @ rest.T, kinks.jumps
+        lengths = np.linalg.norm(normals, axis=1)
+        normals, jumps = normals / np.maximum(lengths, EPS)[:, None], jumps * lengths**2
+    K = rest @ K @ rest.T
+    error = abs(rest) @ error @ abs(rest).T
+    return Bends(0.5 * (K + K.T), error, normals, jumps, _unit(walls @ rest.T))
+
+
+def bend_along(around: Vicinity, xi: Floats) -> tuple[float, float]:
+    """The bend of energy along coordinates of length one, on that side alone, and its error [1/s2]: by differences of
+    fourth order, beside those of third."""
+    places = np.array([1.0, 2.0, 3.0, 4.0])
+    step = 1.0 / np.sqrt(((xi / around.reach) ** 2).sum())
+    pulled = around.reduced(around.answers(around.displaced(np.outer(places * step, xi))).felt) - around.pull
+    fourth, third = (np.linalg.inv(places[:n, None] ** places[:n])[0] @ (pulled[:n] @ xi) / step for n in (4, 3))
+    rounding = abs(xi) @ around.rounding / step
+    return -float(fourth), DOUBTS * (abs(float(fourth - third)) + DOUBTS * float(rounding))
+
+
+def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
+    """How the gaps of stops that are touched and not pressed on grow along coordinates, each of length one (w, f), and
+    the names of these stops."""
+    labels = around.layout.labels
+    if not labels or not around.freedoms:
+        return np.zeros((0, around.freedoms)), ()
+    selection = around.clusters.selection
+
+    def gaps(rows: Floats) -> Floats:
+        return clearances(around.state_of(rows).instant(selection))[0]
+
+    held = np.array([label in around.state.held for label in labels])
+    touched = ~held & (abs(gaps(around.here.rows[0])) <= TOUCHING)
+    if not touched.any():
+        return np.zeros((0, around.freedoms)), ()
+    rates = around.slopes_of(np.array([gaps(rows) for rows in around.probes.rows]))[touched]
+    moved = np.linalg.norm(rates, axis=1) > ALIKE**2
+    names = [label for label, is_touched in zip(labels, touched, strict=True) if is_touched]
+    return _unit(rates[moved]), tuple(name for name, moves in zip(names, moved, strict=True) if moves)
+
+
+def _unit(rows: Floats) -> Floats:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1), EPS)[:, None])
+
+
+def _normals(around: Vicinity) -> Floats | None:
+    """Normals of all planes: each crosses any circle about the state at two opposite points.  None: some lie too close
+    to be told apart."""
+    plane = np.linalg.qr(np.random.default_rng(0).normal(size=(around.freedoms, 2)))[0].T
+    if len(plane) < 2 or around.freedoms < 2:
+        return np.ones((1, 1))
+    for steps in (CIRCLE, FINER * CIRCLE):
+        turning = _turning(around, plane, steps)
+        found = _runs(turning)
+        if found is not None:
+            return found
+    return None
+
+
+def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
+    """What is left, at each point of half a circle, of forces being linear between its neighbours (steps, f); nothing
+    where that is rounding."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
+    size = CLOSE * around.reach
+    xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ plane * size
+    pulled = around.reduced(around.answers(around.displaced(xi)).felt) - around.pull
+    left = np.roll(pulled, -1, axis=0) + np.roll(pulled, 1, axis=0) - 2.0 * np.cos(np.pi / steps) * pulled
+    left = left[:steps]
+    noise = SCATTER * np.quantile(abs(left), MOSTLY, axis=0) + 1e3 * around.rounding
+    return np.asarray(np.where(abs(left) > noise, left, 0.0))
+
+
+def _runs(turning: Floats) -> Floats | None:
+    """Directions in which slopes turn, each at one point or two next to each other (m, f)."""
+    steps = len(turning)
+    turns: Bools = np.asarray(turning.any(axis=1))
+    if turns.all():
+        return None
+    start = int(np.argmin(turns))  # half a circle closes onto itself, the other way round
+    order = (start + np.arange(steps)) % steps
+    found: list[Floats] = []
+    k = 0
+    while k < steps:
+        run = []
+        while k < steps and turns[order[k]]:
+            run.append(turning[order[k]])
+            k += 1
+        k += 1
+        if not run:
+            continue
+        largest = max(run, key=lambda row: float(np.linalg.norm(row)))
+        normal = largest / np.linalg.norm(largest)
+        lines = [row - (row @ normal) * normal for row in run]
+        if len(run) > 2 or any(np.linalg.norm(x) > 0.1 * np.linalg.norm(y) for x, y in zip(lines, run, strict=True)):
+            return None
+        found.append(normal)
+    return np.array(found).reshape(-1, turning.shape[1])
+
+
+def _jumping(around: Vicinity, along: Bools) -> tuple[str, ...]:
+    """The forces that change alike either way along some coordinates."""
+    names = dict[str, None]()
+    here = _by_force(around, around.here.rows[0])
+    for j in np.flatnonzero(along):
+        xi = np.zeros((4, around.freedoms))
+        xi[:, j] = CLOSE * around.reach[j] * np.array([1.0, -1.0, 0.5, -0.5])
+        ways = [_by_force(around, rows) for rows in around.answers(around.displaced(xi)).rows]
+        for name in dict.fromkeys(name for way in ways for name in way):
+            full, half = (
+                _of(ways[i], name) + _of(ways[i + 1], name) - 2.0 * _of(here, name) for i in (0, 2)
+            )  # fmt: skip
+            change = abs(_of(ways[0], name) - _of(ways[1], name)).max() + abs(full).max()
+            if (
+                change > 0.0
+                and abs(full).max() > JUMP * change
+                and abs(full - 2.0 * half).max() < 0.1 * abs(full).max()
+            ):
+                names[name] = None
+    return tuple(names)
+
+
+def _by_force(around: Vicinity, rows: Floats) -> dict[str, Floats]:
+    """What each force does to all bodies, one after the other."""
+    at = around.state_of(rows).instant(around.clusters.selection)
+    out: dict[str, Floats] = {}
+    bodies = at.selection.tables.body_names
+    for k, (_, found) in enumerate(pulls(at).items()):
+        for pull in found:
+            mine = out.setdefault(pull.source, np.zeros((len(bodies), 6)))
+            mine[k] = np.concatenate([pull.force, pull.torque])
+    return out
+
+
+def _of(way: dict[str, Floats], name: str) -> Floats:
+    return way.get(name, np.zeros((1, 6)))

@@ -1,0 +1,238 @@
+"""Whether the linear motion x'' + D x' + K x = 0 stays near x = 0, from matrices that are known to within some error.
+
+Energy decides first, where K is symmetric and D takes energy: a minimum stays one under any damping and any gyroscopic
+terms (the skew half of D); a maximum or a saddle is left where nothing is gyroscopic, or where damping reaches every
+motion (Kelvin, Tait and Chetaev).  Else the eigenvalues do.  Every number is compared with its own error, direction by
+direction, so that a slow motion is judged beside a fast one; what the errors leave open is marginal.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.linalg import eig, matrix_balance
+from scipy.optimize import brentq
+
+from quirkpy.differences import ASYMMETRY, EPS, unsure
+from quirkpy.graded import eigen
+from quirkpy.parts.checks import Bools, Floats
+
+#: What decides: every direction rises; one falls; one falls and turning holds it; one is level to within its error;
+#: without a potential, every motion dies out; one grows; one does neither to within its error.
+Ground: TypeAlias = Literal["rises", "falls", "turns", "level", "dies", "grows", "lasts"]
+
+#: Eigenvalues of a matrix of n rows are those of one that differs by n times this share of its norm.
+ROUNDED = 4.0 * EPS
+#: Where momentum is kept, a bend of the energy counts as none below this share of the largest.
+ZERO = 1e-11
+#: How far down real rates of growth are looked for, as a share of the fastest.
+SLOWEST = 1e-60
+
+
+class Around(NamedTuple):
+    """K [1/s2] and D [1/s] over coordinates in which the mass matrix is one, and the error of each number (f, f)."""
+
+    stiffness: Floats
+    damping: Floats
+    stiffness_error: Floats
+    damping_error: Floats
+
+
+class Motions(NamedTuple):
+    """Eigenvalues [1/s] with an imaginary part of at least zero, slowest first (m,); how far each may be from the true
+    one (m,); displacements along them (f, m)."""
+
+    values: Floats
+    errors: Floats
+    along: Floats
+
+    @property
+    def growing(self) -> Bools:
+        """Which grow for certain (m,)."""
+        return np.asarray(self.values.real > self.errors)
+
+    @property
+    def dying(self) -> Bools:
+        """Which die out for certain (m,)."""
+        return np.asarray(self.values.real < -self.errors)
+
+
+class Judgement(NamedTuple):
+    """What decides, and along which directions (f, k); what is in doubt there, and its error: a stiffness [1/s2] or a
+    rate [1/s]; the motions."""
+
+    ground: Ground
+    along: Floats
+    value: float
+    error: float
+    motions: Motions
+
+    @property
+    def damped(self) -> bool:
+        """Whether every motion dies out for certain."""
+        return bool(self.motions.dying.all())
+
+
+def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Judgement:
+    """What becomes of the motion beside the directions along which equilibria go on.
+
+    neutral (n, f) and the others, rest (f - n, f): rows of length one at right angles.  momenta: rows of what
+    (x, x') changes of momenta that are kept (k, 2 f).
+    """
+    kept = np.concatenate([momenta[:, : len(rest.T)] @ rest.T, momenta[:, len(rest.T) :]], axis=1)
+    span = _beside(kept)
+    found = motions(around, rest, span, len(neutral))
+    if not (_symmetric(around, rest) and _takes_energy(around)):
+        return _by_rates(found)
+    bends, errors, along = _energies(around, rest, span, bool(len(kept)))
+    falls, level = bends < -errors, abs(bends) <= errors
+    if falls.any():
+        worst = int(np.argmax(np.where(falls, -bends / np.maximum(errors, 1e-300), -1.0)))
+        figures = float(bends[worst]), float(errors[worst])
+        if not len(kept):
+            found = _with_growth(around, rest, found, int(falls.sum()))
+        if found.growing.any():
+            return Judgement("falls", found.along[:, found.growing], *figures, found)
+        if not len(kept) and (_damps_all(around) or (falls.sum() % 2 == 1 and not level.any())):
+            return Judgement("falls", along[:, falls], *figures, found)
+        if not level.any():
+            return Judgement("turns", along[:, falls], *figures, found)
+    if level.any():
+        worst = int(np.argmax(np.where(level, errors - abs(bends), -1.0)))
+        return Judgement("level", along[:, level], float(bends[worst]), float(errors[worst]), found)
+    return Judgement("rises", along[:, :0], 0.0, 0.0, found)
+
+
+def _by_rates(found: Motions) -> Judgement:
+    """Without a potential: stable if all motions die out."""
+    growing, lasting = found.growing, ~found.dying
+    which = growing if growing.any() else lasting
+    if not which.any():
+        return Judgement("dies", found.along[:, :0], 0.0, 0.0, found)
+    worst = int(np.argmax(np.where(which, found.values.real, -np.inf)))
+    figures = float(found.values.real[worst]), float(found.errors[worst])
+    return Judgement("grows" if growing.any() else "lasts", found.along[:, which], *figures, found)
+
+
+# --- what kind of forces there are ------------------------------------------------------------------------------------
+def _symmetric(around: Around, rest: Floats) -> bool:
+    """Whether forces have a potential: K is symmetric, but for its error and a small share of what is as stiff."""
+    K, error = rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T
+    sizes = np.sqrt(np.maximum(abs(K), abs(K.T)).max(axis=1, initial=0.0))
+    return bool((abs(K - K.T) <= ASYMMETRY * np.outer(sizes, sizes) + error + error.T).all())
+
+
+def _braking(around: Around) -> tuple[Floats, Floats]:
+    """Eigenvalues of the symmetric half of D [1/s], and the error of each (f,)."""
+    values, axes = eigen(0.5 * (around.damping + around.damping.T))
+    return values, unsure(around.damping_error, axes) + ROUNDED * abs(values)
+
+
+def _takes_energy(around: Around) -> bool:
+    values, errors = _braking(around)
+    return bool((values >= -errors).all())
+
+
+def _damps_all(around: Around) -> bool:
+    values, errors = _braking(around)
+    return bool((values > errors).all())
+
+
+def _gyroscopic(around: Around) -> bool:
+    """Whether D has a skew half that counts."""
+    skew = abs(around.damping - around.damping.T)
+    return bool((skew > around.damping_error + around.damping_error.T).any())
+
+
+def _energies(around: Around, rest: Floats, span: Floats, confined: bool) -> tuple[Floats, Floats, Floats]:
+    """Bends of the energy [1/s2] (m,), their errors (m,), and directions (f, m); where momentum is kept, those of the
+    energy of motion as well."""
+    K = rest @ around.stiffness @ rest.T
+    if not confined:
+        values, axes = eigen(0.5 * (K + K.T))
+        along = rest.T @ axes
+        return values, unsure(around.stiffness_error, along) + ROUNDED * abs(values), along
+    n, f = rest.shape
+    energy = np.zeros((n + f, n + f))
+    energy[:n, :n], energy[n:, n:] = 0.5 * (K + K.T), np.eye(f)
+    values, axes = np.linalg.eigh(span.T @ energy @ span)
+    along = rest.T @ (span @ axes)[:n]
+    return values, unsure(around.stiffness_error, along) + ZERO * abs(K).max(initial=0.0), along
+
+
+# --- eigenvalues ------------------------------------------------------------------------------------------------------
+def _beside(kept: Floats) -> Floats:
+    """A basis of what changes no row (n, k), as columns."""
+    if not len(kept):
+        return np.eye(kept.shape[1])
+    _, sigma, Vt = np.linalg.svd(kept)
+    return np.asarray(Vt[(sigma > 1e-9 * sigma.max(initial=0.0)).sum() :].T)
+
+
+def motions(around: Around, rest: Floats, span: Floats | None = None, excused: int = 0) -> Motions:
+    """Motions with displacements along some rows of length one at right angles (n, f), confined to a span of (x, x')
+    where momenta are kept (n + f, k).
+
+    Of motions that do not change at all as many are left out as are excused for neutral directions, which may drift:
+    those that displace least beside them.
+    """
+    n, f = rest.shape
+    span = np.eye(n + f) if span is None else span
+    flow, error = np.zeros((n + f, n + f)), np.zeros((n + f, n + f))
+    flow[:n, n:], flow[n:, :n], flow[n:, n:] = rest, -around.stiffness @ rest.T, -around.damping
+    error[n:, :n], error[n:, n:] = around.stiffness_error @ abs(rest).T, around.damping_error
+    flow, error = span.T @ flow @ span, abs(span).T @ error @ abs(span)
+    made: Any = matrix_balance(flow, permute=False, separate=True)
+    balanced, scale = made[0], made[1][0]
+    values, left, right = eig(balanced, left=True, right=True)
+    error = error * scale / scale[:, None] + ROUNDED * len(flow) * np.linalg.norm(balanced)
+    weights = abs(np.einsum("fm,fm->m", left.conj(), right))
+    errors = np.einsum("fm,fg,gm->m", abs(left), error, abs(right)) / np.maximum(weights, 1e-300)
+    displaced, rates = np.split(span @ (scale[:, None] * right), [n])
+    displaced = (rest.T @ displaced).astype(complex)
+    lasts = abs(values) <= errors
+    values = np.where(lasts, 0.0, values)
+    steady = np.flatnonzero(lasts)
+    drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][:excused]
+    displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # along what is neutral as well
+    listed = [k for k, s in enumerate(values) if s.imag >= 0.0 and k not in drifting]
+    return _sorted(values[listed], errors[listed], displaced[:, listed])
+
+
+def _sorted(values: Floats, errors: Floats, along: Floats) -> Motions:
+    """Slowest first."""
+    order = sorted(range(len(values)), key=lambda k: (round(float(abs(values[k])), 12), -values[k].real))
+    return Motions(values[order], errors[order], along[:, order])
+
+
+def _with_growth(around: Around, rest: Floats, found: Motions, falling: int) -> Motions:
+    """These motions where nothing is gyroscopic: as many of them grow as there are directions that fall, at real rates,
+    which are looked for one by one, for rounding of faster ones may hide them."""
+    if _gyroscopic(around):
+        return found
+    onto = rest.T @ rest
+    K, D = onto @ around.stiffness @ onto, around.damping
+    K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)
+    highest = float(np.sqrt(abs(K).sum(axis=1).max()))
+    ends = math.log(SLOWEST * highest), math.log(2.0 * highest)
+    rates = np.array([math.exp(brentq(_lowest, *ends, args=(K, D, k))) for k in range(falling)])
+    along = np.array([_bent(rate, K, D, k)[1] for k, rate in enumerate(rates)]).T
+    others = np.argsort(np.where(found.growing, -1.0, abs(found.values)), kind="stable")[falling:]
+    return _sorted(
+        np.append(rates, found.values[others]), np.append(0.0 * rates, found.errors[others]),
+        np.concatenate([along, found.along[:, others]], axis=1),
+    )  # fmt: skip
+
+
+def _bent(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
+    """The k-th lowest eigenvalue of K + s D + s^2 for symmetric matrices, and its direction (f,)."""
+    values, axes = eigen(K + rate * D + rate * rate * np.eye(len(K)))
+    which = int(np.argsort(values, kind="stable")[k])
+    return float(values[which]), axes[:, which]
+
+
+def _lowest(power: float, K: Floats, D: Floats, k: int) -> float:
+    """That eigenvalue at s = e^power; it is zero at a rate of growth."""
+    return _bent(math.exp(power), K, D, k)[0]

@@ -1,0 +1,164 @@
+"""From one state to an equilibrium: downhill, by Newton's method, or along a motion until energy is level again.
+
+What follows a motion leaves an equilibrium along one of its modes and goes on until energy is bent the other way along
+that: from a minimum to a saddle, from there to a higher one, or down again (eigenvector following: Cerjan and Miller,
+J. Chem. Phys. 75, 2800, 1981).  All steps are in the metric of kinetic energy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.parts.checks import Floats
+from quirkpy.polishing import newton, polish, size_of
+from quirkpy.vicinity import Vicinity
+
+#: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body [m], [rad].
+STEPS, NEWTON, STEP = 200, 40, 0.3
+#: The same along a mode.
+FOLLOWED, STRIDE = 120, 0.15
+#: Steps of steepest descent, at most and how far.
+DOWN, FALL = 1000, 0.05
+#: Steps below this [m], [rad] are left to Newton's method alone; a bottom is near below the second.
+CLOSE, NEAR = 1e-3, 0.03
+#: A stiffness below this share of the largest is taken for so much in a step; one that has no pull is left alone.
+SOFTEST, NO_PULL = 1e-6, 1e-12
+#: How far beyond a stop an equilibrium may lie [m], [rad].
+BEYOND = 1e-7
+
+
+def bent(around: Vicinity) -> tuple[Floats, Floats]:
+    """Bends of energy [1/s2], rising (f,), and the modes along which they are, as columns (f, f)."""
+    return np.linalg.eigh(0.5 * (around.stiffness.values + around.stiffness.values.T))
+
+
+def gone(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
+    """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than the longest way."""
+    share = min(1.0, longest / max(size_of(around, xi), 1e-300))
+    rows = around.answers(around.displaced(share * xi[None])).rows[0]
+    return Vicinity(around.clusters, around.state_of(rows), around.whole)
+
+
+def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
+    """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any kind."""
+    for _ in range(STEPS if downhill else NEWTON):
+        step = _stepped(around, downhill)
+        size = size_of(around, step)
+        if size < CLOSE:
+            ended = _ended(around)
+            if ended is not None:
+                return ended
+        if downhill:
+            tried = np.outer([1.0, 0.5, 0.25, 0.125], step * min(1.0, STEP / max(size, 1e-300)))
+            step = tried[int(np.argmin(around.rises(tried)))]
+        around = gone(around, step, STEP)
+    return None
+
+
+def _ended(around: Vicinity) -> Vicinity | None:
+    """The equilibrium to which Newton's steps lead in the coordinates of one vicinity."""
+    rows, _, settled = newton(around)
+    if not settled:
+        return None
+    there = polish(Vicinity(around.clusters, around.state_of(rows), around.whole))
+    return there.around if there.settled else None
+
+
+def _stepped(around: Vicinity, downhill: bool) -> Floats:
+    """A step of Newton's method (f,); downhill, where energy is bent the other way the step is turned round."""
+    if not around.freedoms:
+        return np.zeros(0)
+    bends, modes = bent(around)
+    sign = np.where((bends < 0.0) & (not downhill), -1.0, 1.0)
+    return np.asarray(modes @ _steps(bends, sign * (modes.T @ around.pull)))
+
+
+def _steps(bends: Floats, pull: Floats) -> Floats:
+    """Newton's steps along modes, each as far as its pull says."""
+    softest = SOFTEST * max(float(abs(bends).max(initial=0.0)), 1e-300)
+    return np.where((abs(bends) < softest) & (abs(pull) < NO_PULL), 0.0, pull / np.maximum(abs(bends), softest))
+
+
+def follow(base: Vicinity, along: Floats) -> Vicinity | None:
+    """The equilibrium to which a mode of another leads (f,), in its sense: there energy is bent the other way along it.
+
+    On the way up the lowest modes across it are as many as energy falls along at the base, and are climbed as well;
+    all others go downhill.
+    """
+    curve = float(along @ base.stiffness.values @ along)
+    up = curve > 0.0
+    bends, _ = bent(base)
+    climbed = int((bends < -SOFTEST * abs(bends).max(initial=0.0)).sum()) - (0 if up else 1)
+    around, along = gone(base, along * (STRIDE / size_of(base, along)), STRIDE), along.copy()
+    before = base
+    for _ in range(FOLLOWED):
+        along = around.coordinates_of(before, along)
+        bends, modes = bent(around)
+        k = int(np.argmax(abs(along @ modes)))
+        way = modes[:, k] * (1.0 if along @ modes[:, k] >= 0.0 else -1.0)
+        sign = np.ones(len(bends))
+        sign[[i for i in range(len(bends)) if i != k][: max(climbed, 0)]] = -1.0
+        turned = bends[k] < 0.0 if up else bends[k] > 0.0
+        sign[k] = (-1.0 if up else 1.0) if turned else 0.0
+        step = modes @ _steps(bends, sign * (modes.T @ around.pull))
+        size = size_of(around, step)
+        if turned and size < CLOSE:
+            return _ended(around)
+        if not turned:
+            step = step * min(1.0, STRIDE / max(size, 1e-300)) + way * (STRIDE / size_of(around, way))
+        before, along, around = around, way, gone(around, step, STRIDE)
+    return None
+
+
+def descend(around: Vicinity) -> Vicinity | None:
+    """The minimum in whose basin a state lies: by steepest descent in short steps, so that no ridge is leapt over."""
+    for _ in range(DOWN):
+        bends, modes = bent(around)
+        pull = around.pull
+        if beyond_stops(around):
+            return None
+        if len(bends) and bends[0] > -SOFTEST * bends[-1]:
+            step = modes @ _steps(bends, modes.T @ pull)
+            if size_of(around, step) < NEAR:
+                return approach(around, True)
+        size = size_of(around, pull)
+        if size == 0.0:
+            return around
+        times = np.maximum(bends * (FALL / size), -1.0)  # along the flow xi' = pull, as its linear part goes
+        decay = np.where(abs(times) < 1e-6, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times))
+        around = gone(around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL)
+    return None
+
+
+def beyond_stops(around: Vicinity) -> bool:
+    """Whether a state lies where a stop does not let it."""
+    stops = around.engine.model.stops
+    at = around.at.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
+    return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -BEYOND).any())
+
+
+def pressed(around: Vicinity) -> bool:
+    """Whether all stops that hold a state are pressed on: without one its coordinate would pass it."""
+    stops, labels = around.engine.model.stops, around.engine.stops
+    for label in around.state.held:
+        others = tuple(other for other in around.state.held if other != label)
+        free = Vicinity(around.clusters, replace(around.state, held=others), around.whole)
+        k = labels.index(label)
+        rate = float(gradients(free)[stops.what[k, STOP_COORDINATE]] @ free.pull)
+        if stops.numbers[k, SIDE] * rate >= 0.0:
+            return False
+    return True
+
+
+def gradients(around: Vicinity) -> Floats:
+    """Derivatives of all joint coordinates along those of the vicinity (nc, f)."""
+    at, which = around.at, np.arange(len(around.near))
+    out = np.zeros((len(which), around.freedoms))
+    for k, motion in enumerate(around.basis):
+        moving = Instant(at.selection, at.t, at.r, at.q, motion[:, :3].copy(), motion[:, 3:].copy(), at.near, at.held)
+        out[:, k] = moving.coordinates(which)[:, 1]
+    return out

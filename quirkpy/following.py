@@ -7,6 +7,7 @@ J. Chem. Phys. 75, 2800, 1981).  All steps are in the metric of kinetic energy.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +28,8 @@ DOWN, FALL = 1000, 0.05
 CLOSE, NEAR = 1e-3, 0.03
 #: A stiffness below this share of the largest is taken for so much in a step; one that has no pull is left alone.
 SOFTEST, NO_PULL = 1e-6, 1e-12
+#: How often the step that moves as far as may be is narrowed down.
+HALVINGS = 4
 #: How far beyond a stop an equilibrium may lie [m], [rad].
 BEYOND = 1e-7
 
@@ -47,13 +50,12 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
     """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any kind."""
     for _ in range(STEPS if downhill else NEWTON):
         step = _stepped(around, downhill)
-        size = size_of(around, step)
-        if size < CLOSE:
+        if size_of(around, step) < CLOSE:
             ended = _ended(around)
             if ended is not None:
                 return ended
         if downhill:
-            tried = np.outer([1.0, 0.5, 0.25, 0.125], step * min(1.0, STEP / max(size, 1e-300)))
+            tried = np.outer([1.0, 0.5, 0.25, 0.125], step)
             step = tried[int(np.argmin(around.rises(tried)))]
         around = gone(around, step, STEP)
     return None
@@ -74,13 +76,30 @@ def _stepped(around: Vicinity, downhill: bool) -> Floats:
         return np.zeros(0)
     bends, modes = bent(around)
     sign = np.where((bends < 0.0) & (not downhill), -1.0, 1.0)
-    return np.asarray(modes @ _steps(bends, sign * (modes.T @ around.pull)))
+    return _limited(around, bends, modes, sign * (modes.T @ around.pull), STEP)
 
 
-def _steps(bends: Floats, pull: Floats) -> Floats:
-    """Newton's steps along modes, each as far as its pull says."""
-    softest = SOFTEST * max(float(abs(bends).max(initial=0.0)), 1e-300)
-    return np.where((abs(bends) < softest) & (abs(pull) < NO_PULL), 0.0, pull / np.maximum(abs(bends), softest))
+def _limited(around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longest: float) -> Floats:
+    """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too far, as if all were
+    bent by so much more that it does not: then a soft mode leaves the others their share."""
+    largest = max(float(abs(bends).max(initial=0.0)), 1e-300)
+    size, stiff = np.maximum(abs(bends), SOFTEST * largest), abs(bends) >= SOFTEST * largest
+    pull = np.where(stiff | (abs(pull) >= NO_PULL), pull, 0.0)
+
+    def step(more: float) -> Floats:
+        return np.asarray(modes @ (pull / (size + more)))
+
+    made, more = step(0.0), SOFTEST * largest
+    if size_of(around, made) <= longest:
+        return made
+    while size_of(around, made) > longest:
+        more *= 4.0
+        made = step(more)
+    low = 0.25 * more
+    for _ in range(HALVINGS):
+        middle = math.sqrt(low * more)
+        low, more = (middle, more) if size_of(around, step(middle)) > longest else (low, middle)
+    return step(more)
 
 
 def follow(base: Vicinity, along: Floats) -> Vicinity | None:
@@ -104,12 +123,11 @@ def follow(base: Vicinity, along: Floats) -> Vicinity | None:
         sign[[i for i in range(len(bends)) if i != k][: max(climbed, 0)]] = -1.0
         turned = bends[k] < 0.0 if up else bends[k] > 0.0
         sign[k] = (-1.0 if up else 1.0) if turned else 0.0
-        step = modes @ _steps(bends, sign * (modes.T @ around.pull))
-        size = size_of(around, step)
-        if turned and size < CLOSE:
+        step = _limited(around, bends, modes, sign * (modes.T @ around.pull), STRIDE)
+        if turned and size_of(around, step) < CLOSE:
             return _ended(around)
         if not turned:
-            step = step * min(1.0, STRIDE / max(size, 1e-300)) + way * (STRIDE / size_of(around, way))
+            step = step + way * (STRIDE / size_of(around, way))
         before, along, around = around, way, gone(around, step, STRIDE)
     return None
 
@@ -121,10 +139,9 @@ def descend(around: Vicinity) -> Vicinity | None:
         pull = around.pull
         if beyond_stops(around):
             return None
-        if len(bends) and bends[0] > -SOFTEST * bends[-1]:
-            step = modes @ _steps(bends, modes.T @ pull)
-            if size_of(around, step) < NEAR:
-                return approach(around, True)
+        convex = len(bends) > 0 and bends[0] > -SOFTEST * bends[-1]
+        if convex and size_of(around, _limited(around, bends, modes, modes.T @ pull, 2.0 * NEAR)) < NEAR:
+            return approach(around, True)
         size = size_of(around, pull)
         if size == 0.0:
             return around

@@ -20,8 +20,8 @@ from quirkpy.vicinity import Vicinity
 
 #: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body [m], [rad].
 STEPS, NEWTON, STEP = 200, 40, 0.3
-#: The same along a mode.
-FOLLOWED, STRIDE = 120, 0.15
+#: The same along a mode; so many of them at most go straight.
+FOLLOWED, STRIDE, STRAIGHT = 80, 0.15, 20
 #: Steps of steepest descent, at most and how far.
 DOWN, FALL = 1000, 0.05
 #: Steps below this [m], [rad] are left to Newton's method alone; a bottom is near below the second.
@@ -102,34 +102,47 @@ def _limited(around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longe
     return step(more)
 
 
-def follow(base: Vicinity, along: Floats) -> Vicinity | None:
+def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | None:
     """The equilibrium to which a mode of another leads (f,), in its sense: there energy is bent the other way along it.
 
     On the way up the lowest modes across it are as many as energy falls along at the base, and are climbed as well;
-    all others go downhill.
+    all others go downhill.  straight: along any direction, uphill, until energy is bent down along one mode more.
     """
-    curve = float(along @ base.stiffness.values @ along)
-    up = curve > 0.0
-    bends, _ = bent(base)
-    climbed = int((bends < -SOFTEST * abs(bends).max(initial=0.0)).sum()) - (0 if up else 1)
-    around, along = gone(base, along * (STRIDE / size_of(base, along)), STRIDE), along.copy()
-    before = base
-    for _ in range(FOLLOWED):
+    up = straight or float(along @ base.stiffness.values @ along) > 0.0
+    climbed = max(0, falling(bent(base)[0]) - (0 if up else 1))
+    before, around = base, gone(base, along * (STRIDE / size_of(base, along)), STRIDE)
+    for taken in range(FOLLOWED):
+        if straight and taken == STRAIGHT:
+            return None
         along = around.coordinates_of(before, along)
         bends, modes = bent(around)
-        k = int(np.argmax(abs(along @ modes)))
-        way = modes[:, k] * (1.0 if along @ modes[:, k] >= 0.0 else -1.0)
+        if straight and falling(bends) > climbed:
+            along, straight = modes[:, climbed] * _sense(along, modes[:, climbed]), False
+        k = -1 if straight else int(np.argmax(abs(along @ modes)))
+        way = along if straight else modes[:, k] * _sense(along, modes[:, k])
+        turned = not straight and bool(bends[k] < 0.0 if up else bends[k] > 0.0)
         sign = np.ones(len(bends))
-        sign[[i for i in range(len(bends)) if i != k][: max(climbed, 0)]] = -1.0
-        turned = bends[k] < 0.0 if up else bends[k] > 0.0
-        sign[k] = (-1.0 if up else 1.0) if turned else 0.0
+        sign[[i for i in range(len(bends)) if i != k][:climbed]] = -1.0
+        if not straight:
+            sign[k] = (-1.0 if up else 1.0) if turned else 0.0
         step = _limited(around, bends, modes, sign * (modes.T @ around.pull), STRIDE)
         if turned and size_of(around, step) < CLOSE:
             return _ended(around)
         if not turned:
-            step = step + way * (STRIDE / size_of(around, way))
+            across = step - way * float(way @ step) / float(way @ way)
+            step = across + way * (STRIDE / size_of(around, way))
         before, along, around = around, way, gone(around, step, STRIDE)
     return None
+
+
+def falling(bends: Floats) -> int:
+    """Along how many modes energy falls."""
+    return int((bends < -SOFTEST * abs(bends).max(initial=0.0)).sum())
+
+
+def _sense(along: Floats, mode: Floats) -> float:
+    """The sense in which a mode goes along a direction."""
+    return 1.0 if along @ mode >= 0.0 else -1.0
 
 
 def descend(around: Vicinity) -> Vicinity | None:

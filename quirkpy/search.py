@@ -12,7 +12,8 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.following import approach, bent, beyond_stops, descend, follow, gone, pressed
-from quirkpy.parts.checks import positive, shown, whole
+from quirkpy.kernels.arrays import state_rows
+from quirkpy.parts.checks import Floats, positive, shown, whole
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import size_of
 from quirkpy.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral directions, where energy and
 #: stiffness agree to this share.
 SAME, ALIKE = 1e-5, 1e-6
+#: What moves by less than this share of what moves most does not, along what is neutral.
+STILL = 1e-6
 #: So many standard deviations are not exceeded in 95 of 100 cases.
 CERTAIN = 1.645
 #: So many ways are followed from equilibria that are known, for each seed.
@@ -154,13 +157,19 @@ class Met:
         self.hits[k] += k not in self.reached
         self.reached.add(k)
 
-    def hop(self) -> None:
-        """Follow what has been followed least so far."""
+    def hop(self, rng: np.random.Generator) -> None:
+        """Follow what has been followed least so far; then random directions, uphill from anywhere."""
         if self.hops:
             _, k, hop = heappop(self.hops)
-            self.leave(k)
-            for ended in hop.follow(self.around[k]):
-                self.arrive(ended)
+            ways = hop.follow(self.around[k])
+        elif self.found:
+            k = int(rng.integers(len(self.found)))
+            ways = climbs(self.around[k], rng)
+        else:
+            return
+        self.leave(k)
+        for ended in ways:
+            self.arrive(ended)
 
 
 class Hop(NamedTuple):
@@ -178,6 +187,15 @@ class Hop(NamedTuple):
         along = bent(around)[1][:, self.mode]
         for sense in (1.0, -1.0):
             yield follow(around, sense * along)
+
+
+def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
+    """Where a random direction leads uphill, both ways, among those that have a stiffness."""
+    bends, modes = bent(around)
+    along = modes @ np.where(abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0)
+    if along.any():
+        for sense in (1.0, -1.0):
+            yield follow(around, sense * along, straight=True)
 
 
 def hops_from(around: Vicinity) -> list[Hop]:
@@ -217,8 +235,8 @@ def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float
             met.leave()
             for downhill in (True, False):
                 met.arrive(approach(start, downhill))
-        for _ in range(HOPS):
-            met.hop()
+        for _ in range(HOPS if met.hops else 1):
+            met.hop(rng)
 
 
 def at_one(a: Vicinity, b: Vicinity) -> bool:
@@ -239,9 +257,20 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     """Whether two equilibria are of one family, along what is neutral."""
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
+    still = [np.max([np.linalg.norm(mode.shape.reshape(-1, 2, 3), axis=2) for mode in e.neutral], axis=0) < STILL
+             for e in (one, two)]  # fmt: skip
+    ways = np.linalg.norm(apart(state_rows_of(one), state_rows_of(two)).reshape(-1, 2, 3), axis=2)
+    if (ways[still[0] & still[1]] > SAME).any():  # what is neutral moves none of these
+        return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
     scale = max(float(abs(ours).max(initial=0.0)), 1e-300)
     return bool(as_high(a, b) and abs(ours - theirs).max(initial=0.0) <= ALIKE * scale)
+
+
+def state_rows_of(found: Equilibrium) -> Floats:
+    """Bodies of the state as rows (n, STATE_WIDTH)."""
+    s = found.state
+    return state_rows(s.r, s.q, s.v, s.omega)
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------

@@ -127,6 +127,48 @@ def test_a_rod_between_stops_rests_on_them_too(seed: int) -> None:
     assert len(found) - len(held) == inside
 
 
+def test_two_balls_on_rods_rest_with_each_up_or_down_and_turned_any_way() -> None:
+    """Each equilibrium is a family: all turns about the vertical, and each ball's own about its rod."""
+    one, two = (
+        qp.Body.sphere(n, 0.05, 1.0, position=p) for n, p in (("one", (0.3, 0, -0.4)), ("two", (0.3, 0.3, -0.8)))
+    )
+    knees = qp.Spherical("foot", qp.GROUND, one, at=(0, 0, 0)), qp.Spherical("knee", one, two, at=(0.3, 0, -0.4))
+    system = qp.Multibody(one, two, *knees, qp.Gravity((0, 0, -G)))
+    found = system.equilibria(seeds=4)
+    known = [G * (2.0 * x + y) * 0.5 for x, y in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
+    np.testing.assert_allclose([e.energy for e in found], known, rtol=1e-9)
+
+
+def test_mirror_images_are_two_equilibria_though_a_ball_may_turn_in_both() -> None:
+    """Three springs in a plane hold a ball above it, or below."""
+    posts = [qp.Body.sphere(f"p{k}", 0.05, 1.0, position=p, fixed=True)
+             for k, p in enumerate([(1, 0, 0), (-1, 0, 0), (0, 1.2, 0)])]  # fmt: skip
+    ball = qp.Body.sphere("ball", 0.05, 1.0, position=(0.1, 0.2, 0.1))
+    springs = [qp.Spring(f"s{k}", post, ball, stiffness=3.0 + k, rest_length=1.3) for k, post in enumerate(posts)]
+    found = qp.Multibody(*posts, ball, *springs).equilibria(seeds=6)
+    wells = [e.state["ball"].position[2] for e in found if e.verdict == "stable"]
+    np.testing.assert_allclose(np.sort(wells), (-0.8101783, 0.8101783), atol=1e-6)
+
+
+def test_half_a_turn_is_judged_as_any_other_angle() -> None:
+    """U = -A cos a - B cos 2a with 4 B > A has minima at zero and at half a turn, where an angle beside its whole
+    turns is as near to plus as to minus half a turn."""
+    long, short = (
+        qp.Body.rod(n, (x, 0, 0), (x, 0, -size), mass=m) for n, x, size, m in (("a", 0, 0.5, 1.0), ("b", 1, 0.3, 0.7))
+    )
+    hinges = [qp.Revolute(f"h{b.name}", qp.GROUND, b, at=(x, 0, 0), axis=(0, 1, 0)) for b, x in ((long, 0), (short, 1))]
+    system = qp.Multibody(long, short, *hinges, qp.Gear("gear", *hinges, ratio=2.0), qp.Gravity((0, 0, -G)))
+    A, B = G * 0.25, 0.7 * G * 0.15
+    top = math.acos(-A / (4.0 * B))
+    found = system.equilibria(seeds=6)
+    known = sorted([-A - B, A - B, *2 * [-A * math.cos(top) - B * math.cos(2.0 * top)]])
+    np.testing.assert_allclose([e.energy for e in found], known, rtol=1e-9)
+    assert [e.verdict for e in found] == ["stable", "stable", "unstable", "unstable"]
+    over = system.saddle(found[0])
+    assert over is not None
+    assert over.barrier == pytest.approx(known[2] - known[0], rel=1e-9)
+
+
 # --- four-bars --------------------------------------------------------------------------------------------------------
 def four_bar(rng: np.random.Generator) -> Counted:
     """A four-bar of rods under tilted gravity; its equilibria are where energy is level along its circuit, which is

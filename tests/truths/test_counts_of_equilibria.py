@@ -14,9 +14,11 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.parts.checks import Floats
-from tests.random_systems import seeds
+from tests.random_systems import ATTACKING, seeds
 
 G = 9.81
+#: Searches of each system from which coverage is counted.
+SEARCHES = 40 if ATTACKING else 1
 
 
 class Counted(NamedTuple):
@@ -69,7 +71,7 @@ def roots(gradient: Callable[[Floats], Floats], bend: Callable[[Floats], Floats]
 def test_hinged_rods_rest_with_each_up_or_down(n: int, aligned: bool) -> None:
     """Of 2^n equilibria as many as n over k have k rods up, and fall along k modes."""
     system, weights, _, _ = chain(np.random.default_rng(n), n, aligned=aligned)
-    found = system.equilibria(seeds=10 if n < 4 else 30)
+    found = system.equilibria(seeds=(4, 4, 10, 12, 24)[n - 1])
     known = sorted(float(weights @ np.array(signs)) for signs in itertools.product((-1, 1), repeat=n))
     np.testing.assert_allclose([e.energy - found[0].energy for e in found], np.array(known) - known[0], atol=1e-9)
     ups = [len(e.unstable) for e in found]
@@ -90,7 +92,7 @@ def test_the_lowest_pass_of_hinged_rods_turns_the_lightest_over(n: int) -> None:
 
 
 @pytest.mark.slow
-@seeds(6, 0, attack=100)
+@seeds(2, 0, attack=100)
 def test_two_sprung_rods_rest_where_a_grid_finds_roots(seed: int) -> None:
     """U = -sum c cos a + sum k (change of hinge angle)^2 / 2, whole turns included."""
     system, c, k, first = chain(np.random.default_rng([1, seed]), 2, sprung=True)
@@ -104,7 +106,7 @@ def test_two_sprung_rods_rest_where_a_grid_finds_roots(seed: int) -> None:
 
     far = np.cumsum([c.sum() / k[0], c[1] / k[1]]) + 0.5
     known = roots(gradient, bend, [np.arange(a - w, a + w, 0.4) for a, w in zip(first, far)])
-    found = system.equilibria()
+    found = system.equilibria(seeds=12)
     angles = [first + np.cumsum([e.state[f"hinge {j}"].angle for j in range(2)]) for e in found]
     assert all(min(abs(a - b).max() for b in known) < 1e-6 for a in angles)
     assert (len(known) - len(found)) / len(known) <= found.unseen
@@ -221,7 +223,7 @@ def four_bar(rng: np.random.Generator) -> Counted:
     return Counted(system, int((signs[1:] != signs[:-1]).sum()))
 
 
-@seeds(6, 2, attack=100)
+@seeds(4, 1, attack=100)
 def test_four_bars_rest_where_energy_is_level_along_their_circuit(seed: int) -> None:
     system, count = four_bar(np.random.default_rng([3, seed]))
     assert len(system.equilibria(seeds=20)) == count
@@ -275,9 +277,7 @@ def lowest_way(U: Floats, start: tuple[int, int]) -> Floats:
     return best
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(s, marks=[pytest.mark.slow] * (s > 9)) for s in (3, 7, 9, 18, 22, 26, 31)]
-)
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.slow] * (s > 7)) for s in (7, 18, 26)])
 def test_the_barrier_is_that_of_the_lowest_way_across_a_grid(seed: int) -> None:
     """From each minimum to the others; a grid of 1 cm is some 0.1 % of a height off."""
     system, energy = landscape(seed)
@@ -304,21 +304,22 @@ def counted() -> list[tuple[str, Counted]]:
 
 
 @pytest.mark.slow
+@pytest.mark.attack
 def test_the_share_unseen_is_bounded_in_nine_of_ten_searches() -> None:
     """Little effort, so that much is missed: what is stated covers that, and comes down with effort."""
     stated: dict[int, list[float]] = {}
     covered = []
     for _, (system, count) in counted():
-        for effort in (1, 2, 4, 8):
-            for seed in range(2):
+        for effort in (1, 2, 4):
+            for seed in range(SEARCHES):
                 found = system.equilibria(seeds=effort, seed=seed)
                 assert len(found) <= count
                 covered.append(1.0 - len(found) / count <= found.unseen)
                 stated.setdefault(effort, []).append(found.unseen)
     assert np.mean(covered) >= 0.9
-    means = [np.mean(stated[effort]) for effort in (1, 2, 4, 8)]
+    means = [np.mean(stated[effort]) for effort in (1, 2, 4)]
     assert means == sorted(means, reverse=True)
-    assert means[-1] < 0.3
+    assert means[-1] < 0.4
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------

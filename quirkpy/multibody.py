@@ -267,14 +267,20 @@ class Multibody:
     ) -> Equilibria:
         """Equilibria found without moving, from many places, each certified.
 
-        Every seed wanders from the state along the joints, up to `spread` [m] or [rad] of the body that moves most, and
-        goes from there downhill to a minimum, and by Newton's method to an equilibrium of any kind.  The search is
-        random and may miss some; the result says how likely that is.
+        Every seed wanders from the state along the joints, up to `spread` [m] or [rad] of the body that moves most,
+        and goes to a corner of the ranges of all joint coordinates; from there it goes downhill to a minimum, and by
+        Newton's method to an equilibrium of any kind.  With each seed some equilibria found before are left along their
+        modes, both ways, and by half a turn of a hinge.  The search may miss some: `unseen` of the result says which
+        share at most, in nine of ten searches.
         """
         return search.equilibria(self, self.initial if state is None else state, seeds, seed, spread)
 
     def saddle(self, equilibrium: Equilibrium, *, directions: int = 3) -> Saddle | None:
-        """The lowest pass found out of the well of a stable equilibrium, climbing along its softest directions."""
+        """The lowest pass found out of the well of a stable equilibrium: an upper bound of its barrier.
+
+        directions: so many of its softest modes are climbed, both ways, and four times as many places around are
+        searched for passes from which a way leads down to the bottom (see `equilibria`).
+        """
         return search.saddle(self, equilibrium, directions)
 
     def linearize(

@@ -20,6 +20,7 @@ from quirkpy.onward import Moment, Onward
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, rests
+from quirkpy.returning import Ranges
 from quirkpy.simulate import Driver, knots_of
 from quirkpy.tables import Selection
 from quirkpy.wells import Well, standstill, unpressed, well_around
@@ -90,6 +91,7 @@ class Watcher:
         self.before, self.peak = np.full(2, math.inf), np.zeros(2)  # of two stretches, without nods and with [J]
         self.rows, self.end, self.began = 0, STRETCH, system.initial.t
         self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
+        self.ranges = Ranges(whole)
         self.calm = calm_from(system.selection)
         self.calmed = system.initial.t >= self.calm
         self.found: Equilibrium | None = None
@@ -102,6 +104,7 @@ class Watcher:
         if not self.calmed:
             return self._calmed(driver, new)
         kinetic = new.kinetic
+        self.ranges.add(driver, new.rows)
         self.peak, self.rows = np.maximum(self.peak, [kinetic.max(), (kinetic + new.nods).max()]), self.rows + filled
         quiet = filled - int(np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.liveliest, True)))
         last = float(kinetic[quiet:].max(initial=0.0))
@@ -114,7 +117,7 @@ class Watcher:
                 self.found = well.found_at(float(end[0][0]))
                 return end
         if self.rows >= self.end:
-            self._judge(new.rows.states[-1, -1], float(new.rows.t[-1]))
+            self._judge(driver, new.rows.cut(slice(-1, None)))
         return driver.row(filled - 1) if self.never is not None else None
 
     def _seen(self, driver: Driver, filled: int) -> Seen:
@@ -214,26 +217,33 @@ class Watcher:
                 self.found = certify(polished.around, polished.moved)
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
 
-    def _judge(self, row: Floats, t: float) -> None:
-        """At the end of a stretch: does anything take the energy, or is the motion a steady one?"""
+    def _judge(self, driver: Driver, last: Rows) -> None:
+        """At the end of a stretch: is the motion a steady one, which nothing stops, and does it stay where it was?"""
+        why = self._steadiness(last.states[0, -1], float(last.t[-1]))
+        self.ranges.close()
+        if why is not None and not self.ranges.left(driver, last):
+            self.never = why
+
+    def _steadiness(self, row: Floats, t: float) -> str | None:
+        """Why the energy of the motion stays what it is, by its ledger and its liveliest moments; None: it does not."""
         went = (t - self.began) * math.sqrt(float(self.peak[1]) / standstill(self.system.selection, 1.0))
         self.began = t
         put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
         self.ledger = np.array([row[INTO], row[OUT]])
         peak, every = (float(x) for x in self.peak)
         alike = abs(every - self.before[1]) <= STEADY * every and peak <= GROWN * self.before[0] and went > FARTHEST
+        lossless = abs(put) + abs(taken) <= LOSSLESS * peak
+        fed = alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * peak
         self.alike = self.alike + 1 if alike else 0
-        if abs(put) + abs(taken) <= LOSSLESS * peak:
-            self.never = "nothing takes its energy"
-        elif alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * peak:
-            self.steady += 1
-            if self.steady == 2:
-                self.never = "it keeps moving: what is put in each cycle, dampers take out"
-        else:
-            self.steady = 0
-        if self.alike == PATIENCE:  # forces may put in and take out within one cycle
-            self.never = "it keeps moving as it did, stretch after stretch"
+        self.steady = self.steady if lossless else self.steady + 1 if fed else 0
         self.end, self.before, self.peak = 2 * self.end, self.peak, np.zeros(2)
+        if lossless:
+            return "nothing takes its energy"
+        if self.alike >= PATIENCE:  # forces may put in and take out within one cycle
+            return "it keeps moving as it did, stretch after stretch"
+        if self.steady >= 2:
+            return "it keeps moving: what is put in each cycle, dampers take out"
+        return None
 
     @property
     def share(self) -> float:

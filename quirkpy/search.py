@@ -2,58 +2,72 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, overload
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, certify
-from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.following import approach, bent, beyond_stops, descend, follow, gone, pressed
+from quirkpy.kernels.arrays import state_rows
 from quirkpy.parts.checks import Floats, positive, shown, whole
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import newton, polish, size_of
+from quirkpy.polishing import size_of
+from quirkpy.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
 from quirkpy.state import State
-from quirkpy.vicinity import TURNED, Vicinity, apart
+from quirkpy.vicinity import Vicinity, apart
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody
 
-#: Steps towards an equilibrium at most, and how far one moves any body [m], [rad].
-STEPS, STEP = 200, 0.3
-#: A stiffness below this share of the largest is taken for so much in a step.
-SOFTEST = 1e-6
 #: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral directions, where energy and
 #: stiffness agree to this share.
 SAME, ALIKE = 1e-5, 1e-6
-#: How far beyond a stop an equilibrium may lie [m], [rad].
-BEYOND = 1e-7
-#: How much a way wavers, as a share of a stride.
-WAVERS = 0.1
+#: What moves by less than this share of what moves most does not, along what is neutral.
+STILL = 1e-6
+#: So many standard deviations are not exceeded in 95 of 100 cases.
+CERTAIN = 1.645
+#: So many ways are followed from equilibria that are known, for each seed.
+HOPS = 4
+#: Energy is level along a mode where it is bent by less than this share of the largest.
+FLAT = 1e-9
 #: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre) is left.
 UNKNOWN = 1e-8
-#: A climb begins so far up a mode [m], [rad].
+#: A way down from a top begins so far down a mode [m], [rad].
 CLIMB = 0.05
+#: A pass is looked for from so many places for each direction, and how far away these are [m], [rad].
+TRIES, SPREAD = 4, 3.0
 
 
 @dataclass(frozen=True)
 class Equilibria(Sequence[Equilibrium]):
-    """Equilibria found from some seeds, lowest energy first; `hits` says how often each was.
+    """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each was reached.
 
-    The search is random, so there may be more: `unseen` estimates how likely a further hit would be a new one: the
-    share of those met once (Good and Turing), as if the next were one of them, so that it is never zero.  lost:
-    attempts that led nowhere; each seed makes two, downhill and by Newton's method.
+    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.  places: how many were left
+    from, at random or equilibria found before; left: how many ways from these were not followed yet.
     """
 
     found: tuple[Equilibrium, ...]
     hits: tuple[int, ...]
     seeds: int
     lost: int
+    places: int = 0
+    left: int = 0
 
     @property
     def unseen(self) -> float:
-        """The chance that one more hit is a new equilibrium."""
-        return (1 + sum(n == 1 for n in self.hits)) / (1 + sum(self.hits))
+        """The share of all equilibria that was not found: an upper estimate that holds in nine of ten searches.
+
+        It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were reached from no place, by
+        how many were from one and from two; and as many more as the ways that are left would lead to, if each met a new
+        one as often as places have led to those.  It is never zero.
+        """
+        once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
+        more = _never_met(once, twice) + (once + twice) * self.left / max(1, self.places)
+        return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
 
     @overload
     def __getitem__(self, k: int) -> Equilibrium: ...
@@ -67,18 +81,134 @@ class Equilibria(Sequence[Equilibrium]):
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{e.verdict} at {e.energy:.6g} J ({n})" for e, n in zip(self.found, self.hits, strict=True))
-        return f"Equilibria({kinds}; {self.seeds} seeds, chance of another: {self.unseen:.2g})"
+        return f"Equilibria({kinds}; {self.seeds} seeds, share unseen at most {self.unseen:.2g})"
 
 
 class Saddle(NamedTuple):
-    """The lowest pass found out of a well: barrier [J] is its height above the bottom, an upper bound of what it takes
-    to leave, for lower passes may have been missed."""
+    """The lowest pass found out of a well.  From its equilibrium a way leads down to the bottom, so that barrier [J],
+    its height above that, is an upper bound of what it takes to leave: a lower pass may have been missed.
+
+    attempts: how many were made to find lower ones.
+    """
 
     equilibrium: Equilibrium
     barrier: float
+    attempts: int = 0
+    bound: Literal["upper"] = "upper"
+
+    def explain(self) -> str:
+        """What is known of the barrier, in a sentence."""
+        moving = ", ".join(dict.fromkeys(what for mode in self.equilibrium.unstable for what in mode.moving))
+        return (
+            f"The barrier is {self.barrier:.6g} J at most: the height of the lowest pass found in {self.attempts} "
+            f"attempts, on which {moving or 'nothing'}; a lower one may have been missed."
+        )
+
+    def __repr__(self) -> str:
+        return f"Saddle(barrier at most {self.barrier:.6g} J: the lowest pass found in {self.attempts} attempts)"
 
 
-# --- wells ------------------------------------------------------------------------------------------------------------
+def _never_met(once: int, twice: int) -> float:
+    """How many kinds were never met, at most, of which so many were once and twice."""
+    if not once:
+        return 0.0
+    likely = 0.5 * once * (once - 1) / (twice + 1)
+    doubt = likely + once * (2 * once - 1) ** 2 / (4.0 * (twice + 1) ** 2)
+    doubt += once**2 * twice * (once - 1) ** 2 / (4.0 * (twice + 1) ** 4)
+    likely = max(likely, 0.5)
+    return likely * math.exp(CERTAIN * math.sqrt(math.log(1.0 + doubt / likely**2)))
+
+
+# --- finding them -----------------------------------------------------------------------------------------------------
+class Met:
+    """The equilibria that a search has met, how often each, and what is left to follow from them."""
+
+    def __init__(self) -> None:
+        self.found: list[Equilibrium] = []
+        self.around: list[Vicinity] = []
+        self.hits: list[int] = []
+        self.lost = self.attempts = self.places = 0
+        self.reached: set[int] = set()
+        self.hops: list[tuple[int, int, Hop]] = []
+
+    def leave(self, source: int = -1) -> None:
+        """Begin at another place: at the equilibrium with a number, or at none.  Where it leads back to counts not, and
+        all else but once, however many attempts lead there."""
+        self.places += 1
+        self.reached = {source}
+
+    def arrive(self, ended: Vicinity | None) -> None:
+        """What an attempt has led to."""
+        self.attempts += 1
+        if ended is None or beyond_stops(ended) or not pressed(ended):
+            self.lost += 1
+            return
+        k = next((k for k, other in enumerate(self.around) if at_one(ended, other)), None)
+        if k is None:
+            found = certify(ended)
+            k = next((k for k, other in enumerate(self.found) if akin(found, ended, other, self.around[k])), None)
+        if k is None:
+            k = len(self.found)
+            self.found.append(found)
+            self.around.append(ended)
+            self.hits.append(0)
+            for order, hop in enumerate(hops_from(ended)):
+                heappush(self.hops, (order, k, hop))
+        self.hits[k] += k not in self.reached
+        self.reached.add(k)
+
+    def hop(self, rng: np.random.Generator) -> None:
+        """Follow what has been followed least so far; then random directions, uphill from anywhere."""
+        if self.hops:
+            _, k, hop = heappop(self.hops)
+            ways = hop.follow(self.around[k])
+        elif self.found:
+            k = int(rng.integers(len(self.found)))
+            ways = climbs(self.around[k], rng)
+        else:
+            return
+        self.leave(k)
+        for ended in ways:
+            self.arrive(ended)
+
+
+class Hop(NamedTuple):
+    """A way from an equilibrium: along one of its modes, either way; or half a turn of one of its angles."""
+
+    mode: int
+    coordinate: int
+    by: float = math.pi
+
+    def follow(self, around: Vicinity) -> Iterator[Vicinity | None]:
+        """Where it leads."""
+        if self.coordinate >= 0:
+            yield approach(turned_on(around, self.coordinate, self.by), False)
+            return
+        along = bent(around)[1][:, self.mode]
+        for sense in (1.0, -1.0):
+            yield follow(around, sense * along)
+
+
+def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
+    """Where a random direction leads uphill, both ways, among those that have a stiffness."""
+    bends, modes = bent(around)
+    along = modes @ np.where(abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0)
+    if along.any():
+        for sense in (1.0, -1.0):
+            yield follow(around, sense * along, straight=True)
+
+
+def hops_from(around: Vicinity) -> list[Hop]:
+    """Half a turn of each angle, both ways where a force counts turns, and every mode that has a stiffness, softest
+    first."""
+    counted = turns_counted(around)
+    turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
+              if sense > 0.0 or counted[c]]  # fmt: skip
+    bends = abs(bent(around)[0])
+    modes = [k for k in np.argsort(bends, kind="stable").tolist() if bends[k] > FLAT * bends.max(initial=0.0)]
+    return [*turned, *(Hop(k, -1) for k in modes)]
+
+
 def equilibria(system: Multibody, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
     """See `Multibody.equilibria`."""
     if not (isinstance(seeds, int) and seeds > 0):
@@ -88,91 +218,59 @@ def equilibria(system: Multibody, state: State, seeds: int, seed: int, spread: f
             check(value)
         except (TypeError, ValueError) as error:
             raise PartError(f"equilibria: {name} {error}.") from None
-    rng, lost = np.random.default_rng(seed), 0
-    met: list[tuple[Equilibrium, Vicinity]] = []
-    hits: list[int] = []
+    base = Vicinity(system.clusters, state)
+    met = Met()
+    searched(base, seeds, np.random.default_rng(seed), spread, met)
+    order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
+    found = tuple(replace(met.found[i], system=system) for i in order)
+    return Equilibria(found, tuple(met.hits[i] for i in order), seeds, met.lost, met.places, len(met.hops))
+
+
+def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met) -> None:
+    """What is met from a state and from random places around it, and from there on along modes and joints."""
+    corners = ranges(base)
     for k in range(seeds):
-        base = Vicinity(system.clusters, state)
-        start = base if k == 0 else wandered(base, rng, spread)
-        for downhill in (True, False):
-            ended = approach(start, downhill)
-            if ended is None or beyond_stops(ended):
-                lost += 1
-                continue
-            found = certify(ended)
-            same = [i for i, (other, around) in enumerate(met) if alike(found, ended, other, around)]
-            if same:
-                hits[same[0]] += 1
-            else:
-                met.append((found, ended))
-                hits.append(1)
-    order = sorted(range(len(met)), key=lambda i: (round(met[i][0].energy, 12), i))
-    return Equilibria(
-        tuple(replace(met[i][0], system=system) for i in order), tuple(hits[i] for i in order), seeds, lost
-    )
+        places = [base] if k == 0 else [wandered(base, rng, spread), cornered(base, rng, corners)]
+        for start in [held for place in places for held in (place, at_stops(place)) if held is not None]:
+            met.leave()
+            for downhill in (True, False):
+                met.arrive(approach(start, downhill))
+        for _ in range(HOPS if met.hops else 1):
+            met.hop(rng)
 
 
-def wandered(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinity:
-    """A place some strides away along the joints, in random directions; spread: the whole way [m], [rad]."""
-    left = spread * float(rng.uniform(0.1, 1.0))
-    direction = rng.normal(size=around.freedoms) * around.reach
-    while left > 0.0 and around.freedoms:
-        direction = direction / size_of(around, direction)
-        direction = direction + WAVERS * rng.normal(size=around.freedoms) * around.reach / TURNED
-        stride = min(left, STEP)
-        rows = around.answers(around.displaced(direction[None] * (stride / size_of(around, direction)))).rows[0]
-        there = Vicinity(around.clusters, around.state_of(rows), around.whole)
-        direction, around, left = there.coordinates_of(around, direction), there, left - stride
-    return around
+def at_one(a: Vicinity, b: Vicinity) -> bool:
+    """Whether two equilibria are one: the same pose, and the same energy, which may tell whole turns apart."""
+    ways = apart(a.rows, b.rows).reshape(-1, 3)
+    if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME:
+        return False
+    return as_high(a, b)
 
 
-def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
-    """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any kind."""
-    for _ in range(STEPS):
-        step = stepped(around, downhill)
-        size = size_of(around, step)
-        if size < 1e-3:
-            rows, _, settled = newton(around)
-            if settled:
-                there = polish(Vicinity(around.clusters, around.state_of(rows), around.whole))
-                return there.around if there.settled else None
-        share = min(1.0, STEP / size) if size > 0.0 else 0.0
-        tried = np.outer([1.0, 0.5, 0.25, 0.125] if downhill else [1.0], share * step)
-        best = tried[int(np.argmin(around.rises(tried)))] if downhill else tried[0]
-        rows = around.answers(around.displaced(best[None])).rows[0]
-        around = Vicinity(around.clusters, around.state_of(rows), around.whole)
-    return None
+def as_high(a: Vicinity, b: Vicinity) -> bool:
+    """Whether two equilibria have one energy, but for what places nearly the same may differ."""
+    stiffest = float(a.principal[1].max(initial=0.0)) * float(a.layout.selection.tables.body_mass.sum())
+    return abs(a.energy - b.energy) <= ALIKE * max(abs(a.energy), abs(b.energy)) + stiffest * SAME**2
 
 
-def stepped(around: Vicinity, downhill: bool) -> Floats:
-    """A step of Newton's method (f,); downhill, where energy is bent the other way the step is turned round."""
-    bends, along = around.bends
-    if not len(bends):
-        return np.zeros(0)
-    softest = SOFTEST * max(float(abs(bends).max()), 1e-300)
-    divisor = np.maximum(abs(bends), softest) * (1.0 if downhill else np.where(bends < 0.0, -1.0, 1.0))
-    pull = along.T @ around.pull
-    flat = abs(bends) < softest
-    return np.asarray(along @ np.where(flat & (abs(pull) < 1e-12), 0.0, pull / divisor))
-
-
-def beyond_stops(around: Vicinity) -> bool:
-    """Whether a state lies where a stop does not let it."""
-    stops = around.layout.stops
-    at = around.at.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
-    return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -BEYOND).any())
-
-
-def alike(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
-    """Whether two equilibria are one, or of one family."""
-    if np.linalg.norm(apart(a.rows, b.rows).reshape(-1, 3), axis=1).max(initial=0.0) <= SAME:
-        return True
+def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
+    """Whether two equilibria are of one family, along what is neutral."""
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
+        return False
+    still = [np.max([np.linalg.norm(mode.shape.reshape(-1, 2, 3), axis=2) for mode in e.neutral], axis=0) < STILL
+             for e in (one, two)]  # fmt: skip
+    ways = np.linalg.norm(apart(state_rows_of(one), state_rows_of(two)).reshape(-1, 2, 3), axis=2)
+    if (ways[still[0] & still[1]] > SAME).any():  # what is neutral moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
     scale = max(float(abs(ours).max(initial=0.0)), 1e-300)
-    energy = abs(one.energy - two.energy) <= ALIKE * max(abs(one.energy), abs(two.energy))
-    return bool(energy and abs(ours - theirs).max(initial=0.0) <= ALIKE * scale)
+    return bool(as_high(a, b) and abs(ours - theirs).max(initial=0.0) <= ALIKE * scale)
+
+
+def state_rows_of(found: Equilibrium) -> Floats:
+    """Bodies of the state as rows (n, STATE_WIDTH)."""
+    s = found.state
+    return state_rows(s.r, s.q, s.v, s.omega)
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------
@@ -192,53 +290,30 @@ def saddle(system: Multibody, bottom: Equilibrium, directions: int) -> Saddle | 
             "saddle: some of the loads that act here have no potential energy, so no barrier can be stated; write them "
             "as forces with a potential (Gravity, PotentialWell, Potential)."
         )
-    found = []
-    for climbed in _climbs(base, directions):
-        if climbed is not None and not beyond_stops(climbed):
-            at = replace(certify(climbed), system=system)
-            if at.energy > bottom.energy:
-                found.append(Saddle(at, at.energy - bottom.energy))
-    return min(found, key=lambda s: s.barrier, default=None)
-
-
-def _climbs(base: Vicinity, directions: int) -> Iterator[Vicinity | None]:
-    """Climbs along the softest directions, either way."""
-    K = 0.5 * (base.stiffness.values + base.stiffness.values.T)
-    if not len(K):
-        return
-    bends, along = np.linalg.eigh(K)
-    rising = np.flatnonzero(bends > 1e-9 * bends[-1])[:directions]
-    for k in rising:
-        for sense in (1.0, -1.0):
-            yield climb(base, sense * along[:, k])
-
-
-def climb(base: Vicinity, along: Floats) -> Vicinity | None:
-    """Up along a direction and down across it, until energy no longer rises (eigenvector following)."""
-    around = base
-    rows = base.answers(base.displaced(along[None] * (CLIMB / size_of(base, along)))).rows[0]
-    for _ in range(STEPS):
-        there = Vicinity(base.clusters, around.state_of(rows), base.whole)
-        along = there.coordinates_of(around, along)
-        around = there
-        bends, modes = np.linalg.eigh(0.5 * (around.stiffness.values + around.stiffness.values.T))
-        followed = int(np.argmax(abs(along @ modes)))
-        way = modes[:, followed] * np.sign(along @ modes[:, followed])
-        softest = SOFTEST * max(float(abs(bends).max()), 1e-300)
-        pull = modes.T @ around.pull
-        steps = pull / np.maximum(abs(bends), softest)
-        steps[followed] = 0.0
-        step = modes @ np.where((abs(bends) < softest) & (abs(pull) < 1e-12), 0.0, steps)
-        uphill = -float(way @ around.pull)
-        if bends[followed] < 0.0:
-            onward = uphill / -bends[followed]
-        else:
-            onward = CLIMB / size_of(around, way)
-        step = step + onward * way
-        size = size_of(around, step)
-        if size < 1e-4 and bends[followed] < 0.0:
-            ended = polish(around)
-            return ended.around if ended.settled else None
-        rows = around.answers(around.displaced(step[None] * min(1.0, 0.5 * STEP / max(size, 1e-300)))).rows[0]
-        along = way
+    met, rng = Met(), np.random.default_rng(0)
+    met.leave()
+    met.arrive(base)
+    modes = [hop.mode for hop in hops_from(base) if hop.mode >= 0][:directions]
+    for hop in hops_from(base):
+        if hop.mode in (-1, *modes):
+            met.leave(0)
+            for ended in hop.follow(base):
+                met.arrive(ended)
+    searched(base, TRIES * directions, rng, SPREAD, met)
+    tops = sorted((k for k, e in enumerate(met.found) if e.energy > bottom.energy), key=lambda k: met.found[k].energy)
+    for k in tops:
+        if leads_to(met.around[k], base):
+            at = replace(met.found[k], system=system)
+            return Saddle(at, at.energy - bottom.energy, met.attempts)
     return None
+
+
+def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
+    """Whether a way down from a top along what energy falls along ends at a bottom."""
+    bends, modes = bent(top)
+    for mode in modes.T[bends < -FLAT * abs(bends).max(initial=0.0)]:
+        for sense in (1.0, -1.0):
+            ended = descend(gone(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB))
+            if ended is not None and (at_one(ended, bottom) or akin(certify(ended), ended, certify(bottom), bottom)):
+                return True
+    return False

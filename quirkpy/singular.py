@@ -155,7 +155,7 @@ def branches(K: Floats, forms: Floats) -> Floats:
 def _instant(around: Vicinity, rows: Floats) -> Instant:
     s = around.state
     r, q, v, omega = (rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
-    return Instant(around.layout.selection, s.t, r, q, v, omega, s.near, s.held)
+    return Instant(around.layout.selection, s.t, r, q, v, omega, around.near, s.held)
 
 
 def _gammas(around: Vicinity, directions: Floats) -> Floats:

@@ -72,6 +72,7 @@ class Vicinity:
         self.layout = self.entry.layout
         self.rows = self.entry.rows
         self.near = state.near
+        self.near = self._angles  # at half a turn from these an angle would jump as the state is displaced
         self.whole = self._whole() if whole is None else whole
 
     @contextmanager
@@ -91,7 +92,7 @@ class Vicinity:
         """The state as the kernels of rows and loads take it."""
         rows, s = self.rows, self.state
         r, q, v, omega = (rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
-        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held)
+        return Instant(self.layout.selection, s.t, r, q, v, omega, s.near, s.held)
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:

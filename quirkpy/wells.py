@@ -16,7 +16,7 @@ from quirkpy.kernels.stops import TOUCHING
 from quirkpy.kinks import Kinks, kinks_of
 from quirkpy.parts.checks import Floats
 from quirkpy.polishing import POLISHED, newton, polish, rests, size_of, unknown_below
-from quirkpy.singular import forms_at
+from quirkpy.singular import NO_BEND, forms_at
 from quirkpy.state import State
 from quirkpy.tables import Selection
 from quirkpy.vicinity import Vicinity
@@ -133,7 +133,7 @@ def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
     xi, D = around.coordinates(start.rows[None])[0], around.damping.values
     eta = around.reduced(start.whole.beside(start.rows)[None])[0]
     U, sigma, Vt = np.linalg.svd(neutral @ D @ neutral.T)
-    braked = sigma > BRAKED * abs(D).max()
+    braked = sigma > max(BRAKED * float(abs(D).max()), NO_BEND)
     step = neutral.T @ (Vt[braked].T @ ((U[:, braked].T @ neutral @ (eta + D @ xi)) / sigma[braked]))
     size = size_of(around, step)
     if size <= POLISHED or size > COASTING:

@@ -37,6 +37,8 @@ ROUNDING = 1e-14
 #: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not turning: joints that take
 #: hold leave as much.
 TURNS_NOT = 1e-6
+#: What drifts no faster than this [m/s] is not looked ahead for; places at which it is [m].
+DRIFTS_NOT, AHEAD = 1e-9, np.geomspace(1e-2, 1e5, 321)
 #: Bodies are looked at so far off their places [m], [rad].
 DISTORTION = 1e-3
 #: Shifts [m] and turns [rad] that are tried: no special places.
@@ -188,7 +190,7 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
                 out = _driven(out, at, rows, mine) or _fitted(
                     out, engine.selection, rows, mine, base, drifts=False, turns=False
                 )
-        elif _nothing_pulls(engine, at.t, bent, mine):
+        elif _nothing_pulls(engine, at.t, bent, mine) and not _pulled_later(engine, at.t, rows, mine):
             turns = _nothing_turns(engine, at.t, bent, mine)
             out = _fitted(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
     return out
@@ -250,6 +252,25 @@ def _nothing_pulls(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     for e in acting[tables.element_kind[acting] == HILL]:
         here[mine, :3] += tables.element_numbers[e, 0] ** 2 * SHIFT * (3.0, 0.0, -1.0)
     return _alike(here, there)
+
+
+def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
+    """Whether a group that drifts freely will meet what pulls it, as far as `AHEAD`: forces of users, and those between
+    it and what stands elsewhere, are asked on the way.  (Uniform and orbital fields have no second end.)"""
+    tables, acting = engine.selection.tables, engine.selection.elements
+    mass = tables.body_mass[mine]
+    velocity = mass @ rows[mine, V:OMEGA] / mass.sum()
+    speed = float(np.linalg.norm(velocity))
+    ends = np.stack([tables.element_site1[acting], tables.element_site2[acting], tables.element_site3[acting]])
+    inside = np.append(np.append(mine, False)[tables.site_body], False)[ends]
+    ties = inside.any(axis=0) & ((ends >= 0) & ~inside).any(axis=0)
+    kinds = tables.element_kind[acting]
+    if speed <= DRIFTS_NOT or (kinds == HILL).any() or not (ties | (kinds == CALLBACK)).any():
+        return False
+    ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
+    ahead[1:, mine, R:Q] += AHEAD[:, None, None] * (velocity / speed)
+    felt = accelerations(engine, t, ahead)
+    return not _alike(felt[:1], felt[1:])
 
 
 def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:

@@ -186,8 +186,9 @@ def test_both_equilibria_are_found_without_moving(seed: int) -> None:
     found = cubes(0.3, 0.0, NEAR).equilibria(seeds=20, seed=seed)
     assert [e.verdict for e in found] == ["stable", "unstable"]
     np.testing.assert_allclose([e.energy for e in found], (0.0, 5e-4), rtol=1e-10, atol=1e-18)
-    assert sum(found.hits) + found.lost == 40
-    assert found.unseen == pytest.approx((1 + found.hits.count(1)) / (1 + sum(found.hits)))
+    assert min(found.hits) > 2
+    assert 0.0 < found.unseen < 0.05
+    assert found.left == 0
 
 
 def test_a_closed_stop_blocks_a_nudge_of_locked_bars_as_well() -> None:

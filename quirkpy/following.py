@@ -1,0 +1,194 @@
+"""From one state to an equilibrium: downhill, by Newton's method, or along a motion until energy is level again.
+
+What follows a motion leaves an equilibrium along one of its modes and goes on until energy is bent the other way along
+that: from a minimum to a saddle, from there to a higher one, or down again (eigenvector following: Cerjan and Miller,
+J. Chem. Phys. 75, 2800, 1981).  All steps are in the metric of kinetic energy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.parts.checks import Floats
+from quirkpy.polishing import newton, polish, size_of
+from quirkpy.vicinity import Vicinity
+
+#: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body [m], [rad].
+STEPS, NEWTON, STEP = 200, 40, 0.3
+#: The same along a mode; so many of them at most go straight.
+FOLLOWED, STRIDE, STRAIGHT = 80, 0.15, 20
+#: Steps of steepest descent, at most and how far.
+DOWN, FALL = 1000, 0.05
+#: Steps below this [m], [rad] are left to Newton's method alone; a bottom is near below the second.
+CLOSE, NEAR = 1e-3, 0.03
+#: A stiffness below this share of the largest is taken for so much in a step; one that has no pull is left alone.
+SOFTEST, NO_PULL = 1e-6, 1e-12
+#: How often the step that moves as far as may be is narrowed down.
+HALVINGS = 4
+#: How far beyond a stop an equilibrium may lie [m], [rad].
+BEYOND = 1e-7
+
+
+def bent(around: Vicinity) -> tuple[Floats, Floats]:
+    """Bends of energy [1/s2], rising (f,), and the modes along which they are, as columns (f, f)."""
+    return np.linalg.eigh(0.5 * (around.stiffness.values + around.stiffness.values.T))
+
+
+def gone(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
+    """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than the longest way."""
+    share = min(1.0, longest / max(size_of(around, xi), 1e-300))
+    rows = around.answers(around.displaced(share * xi[None])).rows[0]
+    return Vicinity(around.clusters, around.state_of(rows), around.whole)
+
+
+def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
+    """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any kind."""
+    for _ in range(STEPS if downhill else NEWTON):
+        step = _stepped(around, downhill)
+        if size_of(around, step) < CLOSE:
+            ended = _ended(around)
+            if ended is not None:
+                return ended
+        if downhill:
+            tried = np.outer([1.0, 0.5, 0.25, 0.125], step)
+            step = tried[int(np.argmin(around.rises(tried)))]
+        around = gone(around, step, STEP)
+    return None
+
+
+def _ended(around: Vicinity) -> Vicinity | None:
+    """The equilibrium to which Newton's steps lead in the coordinates of one vicinity."""
+    rows, _, settled = newton(around)
+    if not settled:
+        return None
+    there = polish(Vicinity(around.clusters, around.state_of(rows), around.whole))
+    return there.around if there.settled else None
+
+
+def _stepped(around: Vicinity, downhill: bool) -> Floats:
+    """A step of Newton's method (f,); downhill, where energy is bent the other way the step is turned round."""
+    if not around.freedoms:
+        return np.zeros(0)
+    bends, modes = bent(around)
+    sign = np.where((bends < 0.0) & (not downhill), -1.0, 1.0)
+    return _limited(around, bends, modes, sign * (modes.T @ around.pull), STEP)
+
+
+def _limited(around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longest: float) -> Floats:
+    """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too far, as if all were
+    bent by so much more that it does not: then a soft mode leaves the others their share."""
+    largest = max(float(abs(bends).max(initial=0.0)), 1e-300)
+    size, stiff = np.maximum(abs(bends), SOFTEST * largest), abs(bends) >= SOFTEST * largest
+    pull = np.where(stiff | (abs(pull) >= NO_PULL), pull, 0.0)
+
+    def step(more: float) -> Floats:
+        return np.asarray(modes @ (pull / (size + more)))
+
+    made, more = step(0.0), SOFTEST * largest
+    if size_of(around, made) <= longest:
+        return made
+    while size_of(around, made) > longest:
+        more *= 4.0
+        made = step(more)
+    low = 0.25 * more
+    for _ in range(HALVINGS):
+        middle = math.sqrt(low * more)
+        low, more = (middle, more) if size_of(around, step(middle)) > longest else (low, middle)
+    return step(more)
+
+
+def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | None:
+    """The equilibrium to which a mode of another leads (f,), in its sense: there energy is bent the other way along it.
+
+    On the way up the lowest modes across it are as many as energy falls along at the base, and are climbed as well;
+    all others go downhill.  straight: along any direction, uphill, until energy is bent down along one mode more.
+    """
+    up = straight or float(along @ base.stiffness.values @ along) > 0.0
+    climbed = max(0, falling(bent(base)[0]) - (0 if up else 1))
+    before, around = base, gone(base, along * (STRIDE / size_of(base, along)), STRIDE)
+    for taken in range(FOLLOWED):
+        if straight and taken == STRAIGHT:
+            return None
+        along = around.coordinates_of(before, along)
+        bends, modes = bent(around)
+        if straight and falling(bends) > climbed:
+            along, straight = modes[:, climbed] * _sense(along, modes[:, climbed]), False
+        k = -1 if straight else int(np.argmax(abs(along @ modes)))
+        way = along if straight else modes[:, k] * _sense(along, modes[:, k])
+        turned = not straight and bool(bends[k] < 0.0 if up else bends[k] > 0.0)
+        sign = np.ones(len(bends))
+        sign[[i for i in range(len(bends)) if i != k][:climbed]] = -1.0
+        if not straight:
+            sign[k] = (-1.0 if up else 1.0) if turned else 0.0
+        step = _limited(around, bends, modes, sign * (modes.T @ around.pull), STRIDE)
+        if turned and size_of(around, step) < CLOSE:
+            return _ended(around)
+        if not turned:
+            across = step - way * float(way @ step) / float(way @ way)
+            step = across + way * (STRIDE / size_of(around, way))
+        before, along, around = around, way, gone(around, step, STRIDE)
+    return None
+
+
+def falling(bends: Floats) -> int:
+    """Along how many modes energy falls."""
+    return int((bends < -SOFTEST * abs(bends).max(initial=0.0)).sum())
+
+
+def _sense(along: Floats, mode: Floats) -> float:
+    """The sense in which a mode goes along a direction."""
+    return 1.0 if along @ mode >= 0.0 else -1.0
+
+
+def descend(around: Vicinity) -> Vicinity | None:
+    """The minimum in whose basin a state lies: by steepest descent in short steps, so that no ridge is leapt over."""
+    for _ in range(DOWN):
+        bends, modes = bent(around)
+        pull = around.pull
+        if beyond_stops(around):
+            return None
+        convex = len(bends) > 0 and bends[0] > -SOFTEST * bends[-1]
+        if convex and size_of(around, _limited(around, bends, modes, modes.T @ pull, 2.0 * NEAR)) < NEAR:
+            return approach(around, True)
+        size = size_of(around, pull)
+        if size == 0.0:
+            return around
+        times = np.maximum(bends * (FALL / size), -1.0)  # along the flow xi' = pull, as its linear part goes
+        decay = np.where(abs(times) < 1e-6, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times))
+        around = gone(around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL)
+    return None
+
+
+def beyond_stops(around: Vicinity) -> bool:
+    """Whether a state lies where a stop does not let it."""
+    stops = around.layout.stops
+    at = around.at.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
+    return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -BEYOND).any())
+
+
+def pressed(around: Vicinity) -> bool:
+    """Whether all stops that hold a state are pressed on: without one its coordinate would pass it."""
+    stops, labels = around.layout.stops, around.layout.labels
+    for label in around.state.held:
+        others = tuple(other for other in around.state.held if other != label)
+        free = Vicinity(around.clusters, replace(around.state, held=others), around.whole)
+        k = labels.index(label)
+        rate = float(gradients(free)[stops.what[k, STOP_COORDINATE]] @ free.pull)
+        if stops.numbers[k, SIDE] * rate >= 0.0:
+            return False
+    return True
+
+
+def gradients(around: Vicinity) -> Floats:
+    """Derivatives of all joint coordinates along those of the vicinity (nc, f)."""
+    at, which = around.at, np.arange(len(around.near))
+    out = np.zeros((len(which), around.freedoms))
+    for k, motion in enumerate(around.basis):
+        moving = Instant(at.selection, at.t, at.r, at.q, motion[:, :3].copy(), motion[:, 3:].copy(), at.near, at.held)
+        out[:, k] = moving.coordinates(which)[:, 1]
+    return out

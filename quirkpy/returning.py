@@ -1,0 +1,183 @@
+"""`Ranges`: whether a motion stays where it has been, or is on its way to somewhere else.
+
+A motion whose energy stays what it was is a cycle only if its coordinates stay within the ranges that they have had.
+One that runs on, at the terminal speed of a damper or creeping under friction, may come to a stop, a well or another
+body yet.  Whole turns of an angle count as no way where no force, stop or event can tell them apart.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.between import Rows
+from quirkpy.kernels.arrays import (
+    AXIS_SITE,
+    COORDINATE_AXIS,
+    COORDINATE_KIND,
+    COORDINATE_SITE1,
+    COORDINATE_SITE2,
+    PLACE_AXES,
+    PLACE_POINT,
+    Q,
+    R,
+    V,
+)
+from quirkpy.kernels.stops import STOP_COORDINATE
+from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.parts.event import When
+from quirkpy.simulate import Driver, state_at
+from quirkpy.tables.merge import turned
+from quirkpy.tables.tables import ANGLE, TRAVEL
+from quirkpy.watching import ask
+from quirkpy.whole import Whole, accelerations
+
+#: A coordinate leaves its range where that grows by more than this share of it within a stretch; one whose bounds move
+#: by more than the second, alike in two stretches but for the third, a factor, drifts.
+GROWS, DRIFTS, ALIKE = 0.1, 1e-3, 2.0
+#: A way below this share of the longest of its kind, of bodies or of angles, is rounding.
+NO_WAY = 1e-6
+#: So many whole turns on, forces are asked whether they tell them apart; the share of accelerations that is rounding.
+TURNS_ON = tuple(2**k for k in range(0, 21, 2))
+ROUNDING, NO_PULL = 1e-7, 1e-14
+
+
+class Stretch(NamedTuple):
+    """Bounds of all coordinates over some time: the middle of it [s], the lowest and the highest values (m,)."""
+
+    t: float
+    low: Floats
+    high: Floats
+
+
+class Ranges:
+    """The ranges of positions and joint coordinates in which a motion has been, stretch by stretch.
+
+    Positions are those of mass centres, of what drifts freely beside the mass centre of its group.
+    """
+
+    def __init__(self, whole: Whole) -> None:
+        self.whole = whole
+        self.stretches: list[Stretch] = []
+        self.begun = self.end = 0.0
+        self.low, self.high = np.zeros(0), np.zeros(0)
+
+    def add(self, driver: Driver, rows: Rows) -> None:
+        """More rows of the present stretch."""
+        values = self._values(driver, rows)
+        low, high = values.min(axis=0), values.max(axis=0)
+        if len(self.low):
+            low, high = np.minimum(low, self.low), np.maximum(high, self.high)
+        else:
+            self.begun = float(rows.t[0])
+        self.low, self.high, self.end = low, high, float(rows.t[-1])
+
+    def close(self) -> None:
+        """End the present stretch; three are remembered, the first with all before."""
+        self.stretches.append(Stretch(0.5 * (self.begun + self.end), self.low, self.high))
+        if len(self.stretches) > 3:
+            one, two = self.stretches[:2]
+            self.stretches[:2] = [Stretch(two.t, np.minimum(one.low, two.low), np.maximum(one.high, two.high))]
+        self.low = self.high = np.zeros(0)
+
+    def left(self, driver: Driver, row: Rows) -> bool:
+        """Whether the motion left, in the last stretch, where it had been; row: the last one.  The first tells nothing:
+        then it counts as having left."""
+        if len(self.stretches) < 2:
+            return True
+        gone = self._gone(driver)
+        angles = len(gone) - len(row.angles[0])
+        turning = np.flatnonzero(gone[angles:])
+        return bool(gone[:angles].any()) or any(tells_turns(driver, row, int(c)) for c in turning)
+
+    def _gone(self, driver: Driver) -> Bools:
+        """Which values left their range (m,)."""
+        last, before = self.stretches[-1], self.stretches[:-1]
+        low = np.min([s.low for s in before], axis=0)
+        high = np.max([s.high for s in before], axis=0)
+        lengths = np.maximum(last.high, high) - np.minimum(last.low, low)
+        n = len(lengths) - len(driver.rows.angles[0])
+        longest = np.concatenate([np.full(len(part), part.max(initial=0.0)) for part in (lengths[:n], lengths[n:])])
+        counts = lengths > NO_WAY * longest
+        grown = np.maximum(last.high - high, low - last.low) > GROWS * (high - low)
+        drifts = [self._drifts([getattr(s, bound) for s in self.stretches], lengths) for bound in ("low", "high")]
+        return np.asarray(counts & (grown | drifts[0] | drifts[1]))
+
+    def _drifts(self, bounds: list[Floats], lengths: Floats) -> Bools:
+        """Which bounds move on steadily (m,)."""
+        times = [s.t for s in self.stretches]
+        shift = bounds[-1] - bounds[-2]
+        moves = abs(shift) > DRIFTS * lengths
+        if len(bounds) < 3:
+            return np.asarray(moves)
+        rate, earlier = shift / (times[-1] - times[-2]), (bounds[-2] - bounds[-3]) / (times[-2] - times[-3])
+        alike = (rate * earlier > 0.0) & (abs(rate) < ALIKE * abs(earlier)) & (abs(earlier) < ALIKE * abs(rate))
+        return np.asarray(moves & alike)
+
+    def _values(self, driver: Driver, rows: Rows) -> Floats:
+        """Positions, travels and lengths, and then angles, of rows (k, m)."""
+        states = rows.states[:, :-1]
+        mass, at = driver.engine.selection.tables.body_mass, states[..., R:Q].copy()
+        for g in np.unique(self.whole.islands[self.whole.drifts]):
+            mine = self.whole.islands == g
+            at[:, mine] -= (np.einsum("n,kni->ki", mass[mine], at[:, mine]) / mass[mine].sum())[:, None]
+        ways = travels(driver, states)
+        turning = driver.engine.model.joints.coordinates[:, COORDINATE_KIND] == ANGLE
+        return np.concatenate([at.reshape(len(at), -1), ways, np.where(turning, rows.angles, 0.0)], axis=1)
+
+
+def travels(driver: Driver, states: Floats) -> Floats:
+    """Travels and lengths [m] of states (k, nb, STATE_WIDTH), zero for angles (k, nc)."""
+    sites, coordinates = driver.engine.model.sites, driver.engine.model.joints.coordinates
+    k, n = len(states), states.shape[1]
+    ground = np.zeros((k, 1, states.shape[2]))
+    ground[..., Q] = 1.0
+    frames = np.concatenate([states, ground], axis=1)
+    out = np.zeros((k, len(coordinates)))
+    for c in np.flatnonzero(coordinates[:, COORDINATE_KIND] != ANGLE):
+        one, two = coordinates[c, COORDINATE_SITE1], coordinates[c, COORDINATE_SITE2]
+
+        def point(site: int) -> Floats:
+            body = frames[:, min(int(sites.body[site]), n)]
+            return body[:, R:Q] + turned(body[:, Q:V], sites.place[site, PLACE_POINT : PLACE_POINT + 3])
+
+        way = point(two) - point(one)
+        if coordinates[c, COORDINATE_KIND] == TRAVEL:
+            site = coordinates[c, AXIS_SITE]
+            axes = sites.place[site, PLACE_AXES : PLACE_AXES + 9].reshape(3, 3)
+            along = turned(frames[:, min(int(sites.body[site]), n), Q:V], axes[:, coordinates[c, COORDINATE_AXIS]])
+            out[:, c] = (way * along).sum(axis=1)
+        else:
+            out[:, c] = np.linalg.norm(way, axis=1)
+    return out
+
+
+def tells_turns(driver: Driver, row: Rows, c: int) -> bool:
+    """Whether a stop, a force or an event would notice whole turns of an angle."""
+    engine = driver.engine
+    stopped: Ints = engine.model.stops.what[:, STOP_COORDINATE]
+    if (stopped == c).any():
+        return True
+    near = engine.model.joints.near
+    angles, t, y = row.angles[0], float(row.t[0]), row.states[0]
+    kept = near.copy()
+    sense = 1 if angles[c] >= 0.0 else -1
+    watched = [w.event for w in driver.watched if isinstance(w.event, When)]
+
+    def answers(turns: int) -> tuple[Floats, list[float]]:
+        near[:] = angles
+        near[c] += 2.0 * np.pi * turns
+        state = state_at(driver.start, t, driver.entry.expand(y), near).with_angles(near)
+        return accelerations(engine, t, y[None, :-1])[0], [ask(event, state) for event in watched]
+
+    try:
+        here, values = answers(0)
+        scale = ROUNDING * float(abs(here).max(initial=0.0)) + NO_PULL
+        for turns in TURNS_ON:
+            there, others = answers(sense * turns)
+            if abs(there - here).max(initial=0.0) > scale or others != values:
+                return True
+    finally:
+        near[:] = kept
+    return False

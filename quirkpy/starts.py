@@ -1,0 +1,148 @@
+"""Places from which equilibria are looked for: some way off at random, at corners of joint ranges, half a turn on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from quirkpy.following import gradients
+from quirkpy.kernels.arrays import COORDINATE_KIND, Q, V
+from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.parts.checks import Bools, Floats
+from quirkpy.polishing import size_of
+from quirkpy.tables.merge import turned
+from quirkpy.tables.tables import ANGLE
+from quirkpy.vicinity import Vicinity
+
+#: How far one stride moves any body [m], [rad]; how much a way wavers, as a share of a stride.
+STEP, WAVERS = 0.3, 0.1
+#: Strides at most towards corners of joint ranges, how far one moves any body, and what is left of the way there [m],
+#: [rad].
+STRIDES, DRIVEN, THERE = 60, 0.6, 1e-3
+#: Corners of an angle without stops, from where it is [rad]; so many whole turns to either side where a force counts
+#: them, which it does where it changes accelerations by this share.
+CORNERS = 0.5 * math.pi * np.arange(-1.0, 3.0)
+TURNS, COUNTED = 2, 1e-7
+#: What is so near a stop is at it [m], [rad].
+AT = 2e-3
+#: Gradients below this share of the largest do not move a coordinate.
+IDLE = 1e-6
+
+
+def wandered(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinity:
+    """A place some strides away along the joints, in random directions; spread: the whole way [m], [rad].
+
+    Directions are drawn as motions of bodies in their own axes, so that a copy turned in space wanders alike.
+    """
+    left = spread * float(rng.uniform(0.1, 1.0))
+    direction = drawn(around, rng)
+    while left > 0.0 and around.freedoms:
+        direction = direction + WAVERS * drawn(around, rng)
+        stride = min(left, STEP)
+        there = displaced(around, direction * (stride / max(size_of(around, direction), 1e-300)))
+        direction, around, left = there.coordinates_of(around, direction), there, left - stride
+        direction = direction / max(size_of(around, direction), 1e-300)
+    return around
+
+
+def drawn(around: Vicinity, rng: np.random.Generator) -> Floats:
+    """A random direction (f,): motions of all bodies in their own axes, as far as the joints follow them, that move no
+    body by more than one [m], [rad]."""
+    motion = rng.normal(size=(len(around.rows), 6))
+    motion[:, :3] = turned(around.rows[:, Q:V], motion[:, :3])
+    along = np.einsum("fni,ni->f", around.basis, motion)
+    return np.asarray(along / max(size_of(around, along), 1e-300))
+
+
+def displaced(around: Vicinity, xi: Floats) -> Vicinity:
+    """The vicinity of the state at some coordinates (f,), put onto the joints."""
+    rows = around.answers(around.displaced(xi[None])).rows[0]
+    return Vicinity(around.clusters, around.state_of(rows), around.whole)
+
+
+# --- by joint coordinates ---------------------------------------------------------------------------------------------
+def ranges(around: Vicinity) -> list[Floats]:
+    """Values at which each joint coordinate begins a search: bounds of its stops and the middle between two, or
+    quarters of a turn from where it is."""
+    stops = around.layout.stops
+    here, counted = values_of(around), turns_counted(around)
+    on = 2.0 * math.pi * np.arange(-TURNS, TURNS + 1)[:, None]
+    out = []
+    for c, kind in enumerate(around.layout.packed.coordinates[:, COORDINATE_KIND]):
+        mine = stops.what[:, STOP_COORDINATE] == c
+        bounds, sides = stops.numbers[mine, BOUND], stops.numbers[mine, SIDE]
+        low, high = bounds[sides > 0.0].max(initial=-math.inf), bounds[sides < 0.0].min(initial=math.inf)
+        if math.isfinite(low) and math.isfinite(high):
+            found = [low, 0.5 * (low + high), high, here[c]]
+        else:
+            corners = here[c] + (CORNERS + on * counted[c]).ravel() if kind == ANGLE else here[c : c + 1]
+            found = [*corners[(corners >= low) & (corners <= high)], *bounds]
+        out.append(np.array(found))
+    return out
+
+
+def cornered(around: Vicinity, rng: np.random.Generator, corners: list[Floats]) -> Vicinity:
+    """A random corner of the ranges of all joint coordinates, as near as the joints let it be reached."""
+    return driven(around, np.array([float(rng.choice(values)) for values in corners]))
+
+
+def turned_on(around: Vicinity, c: int, by: float) -> Vicinity:
+    """The place where one joint coordinate is farther on by so much [rad], [m]; the others as they were, where they
+    can."""
+    target = values_of(around)
+    target[c] += by
+    return driven(around, target, c)
+
+
+def driven(around: Vicinity, target: Floats, chosen: int | None = None) -> Vicinity:
+    """The place where joint coordinates have some values (nc,), or the nearest that is reached in strides; chosen: the
+    one that counts where they cannot all be met."""
+    for _ in range(STRIDES):
+        way = target - values_of(around)
+        J = gradients(around)
+        if abs(way).max(initial=0.0) <= THERE or not J.size:
+            break
+        xi: Floats = np.asarray(np.linalg.lstsq(J, way, rcond=IDLE)[0], dtype=np.float64)
+        if chosen is not None and abs((J @ xi - way)[chosen]) > 0.5 * abs(way[chosen]):
+            row = J[chosen]
+            if np.linalg.norm(row) <= IDLE * abs(J).max():
+                break
+            xi = row * (float(way[chosen]) / float(row @ row))
+            if abs(way[chosen]) <= THERE:
+                break
+        size = size_of(around, xi)
+        if size <= THERE:
+            break
+        around = displaced(around, xi * min(1.0, DRIVEN / size))
+    return around
+
+
+def angles_of(around: Vicinity) -> list[int]:
+    """Which joint coordinates are angles."""
+    return np.flatnonzero(around.layout.packed.coordinates[:, COORDINATE_KIND] == ANGLE).tolist()
+
+
+def turns_counted(around: Vicinity) -> Bools:
+    """Which joint coordinates are angles of which a force counts whole turns (nc,)."""
+    out, here = np.zeros(len(around.near), dtype=bool), around.here.felt
+    for c in angles_of(around):
+        windings = around.state.windings.copy()
+        windings[c] += 1
+        other = Vicinity(around.clusters, replace(around.state, windings=windings), around.whole).here.felt
+        out[c] = abs(other - here).max() > COUNTED * max(float(abs(here).max()), around.loading)
+    return out
+
+
+def values_of(around: Vicinity) -> Floats:
+    """Values of all joint coordinates, whole turns included (nc,)."""
+    return np.array(around.at.coordinates(np.arange(len(around.near)))[:, 0])
+
+
+def at_stops(around: Vicinity) -> Vicinity | None:
+    """The same place, held by all stops that it is at; None: it is at none."""
+    stops, here = around.layout.stops, values_of(around)
+    away = abs(here[stops.what[:, STOP_COORDINATE]] - stops.numbers[:, BOUND])
+    held = tuple(label for label, gap in zip(around.layout.labels, away, strict=True) if gap <= AT)
+    return Vicinity(around.clusters, replace(around.state, held=held), around.whole) if held else None

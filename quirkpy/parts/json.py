@@ -62,6 +62,8 @@ PART_TYPES: dict[str, type[Part]] = {
 
 #: Characters of a document, and how deep values in it lie within each other, at most: some hundred times what any has.
 LONGEST_TEXT, DEEPEST = 1 << 28, 100
+#: Characters of a sentence about values that may be of any length.
+LONGEST_SENTENCE = 390
 TOO_DEEP = f"from_json: values lie within each other more than {DEEPEST} deep, but those of a document do not."
 #: What values that do not belong together raise when parts are made of them.
 UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError, MemoryError)
@@ -169,8 +171,10 @@ class Reader:
                 for key, fields in self.data["parts"].items():
                     self.parts[key] = self.value(fields)
                 return self.value(self.data["root"])
-        except PartError:
-            raise
+        except PartError as error:
+            if len(str(error)) < LONGEST_SENTENCE:
+                raise
+            raise PartError(f"{str(error)[: LONGEST_SENTENCE - 20]} (and so on).") from error
         except UNREADABLE as error:
             raise PartError(
                 f"from_json: the document is damaged or was changed by hand: {sentence_of(error)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import quat
+from quirkpy.doubt import warn
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.bushing import Bushing, mobility, modal_damping
 from quirkpy.parts.checks import Floats, instance, numbers, optional, steady, text
@@ -77,10 +77,9 @@ class FluxPinning(Force):
                     "superconductor under warm=, or in another FluxPinning."
                 )
             if height < NEAREST * magnet.size:
-                warnings.warn(
+                warn(
                     f"{self._title()}: magnet {magnet.name!r} (radius {magnet.size:.3g} m) was frozen {height:.3g} m "
-                    f"above {cold.name!r}; images of points hold from {NEAREST:g} radii on.",
-                    stacklevel=4,
+                    f"above {cold.name!r}; images of points hold from {NEAREST:g} radii on."
                 )
 
     def _check_names(self, word: str, names: Any) -> None:

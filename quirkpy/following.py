@@ -34,11 +34,6 @@ HALVINGS = 4
 BEYOND = 1e-7
 
 
-def bent(around: Vicinity) -> tuple[Floats, Floats]:
-    """Bends of energy [1/s2], rising (f,), and the modes along which they are, as columns (f, f)."""
-    return np.linalg.eigh(0.5 * (around.stiffness.values + around.stiffness.values.T))
-
-
 def gone(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
     """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than the longest way."""
     share = min(1.0, longest / max(size_of(around, xi), 1e-300))
@@ -74,7 +69,7 @@ def _stepped(around: Vicinity, downhill: bool) -> Floats:
     """A step of Newton's method (f,); downhill, where energy is bent the other way the step is turned round."""
     if not around.freedoms:
         return np.zeros(0)
-    bends, modes = bent(around)
+    bends, modes = around.bends
     sign = np.where((bends < 0.0) & (not downhill), -1.0, 1.0)
     return _limited(around, bends, modes, sign * (modes.T @ around.pull), STEP)
 
@@ -109,13 +104,13 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
     all others go downhill.  straight: along any direction, uphill, until energy is bent down along one mode more.
     """
     up = straight or float(along @ base.stiffness.values @ along) > 0.0
-    climbed = max(0, falling(bent(base)[0]) - (0 if up else 1))
+    climbed = max(0, falling(base.bends[0]) - (0 if up else 1))
     before, around = base, gone(base, along * (STRIDE / size_of(base, along)), STRIDE)
     for taken in range(FOLLOWED):
         if straight and taken == STRAIGHT:
             return None
         along = around.coordinates_of(before, along)
-        bends, modes = bent(around)
+        bends, modes = around.bends
         if straight and falling(bends) > climbed:
             along, straight = modes[:, climbed] * _sense(along, modes[:, climbed]), False
         k = -1 if straight else int(np.argmax(abs(along @ modes)))
@@ -148,7 +143,7 @@ def _sense(along: Floats, mode: Floats) -> float:
 def descend(around: Vicinity) -> Vicinity | None:
     """The minimum in whose basin a state lies: by steepest descent in short steps, so that no ridge is leapt over."""
     for _ in range(DOWN):
-        bends, modes = bent(around)
+        bends, modes = around.bends
         pull = around.pull
         if beyond_stops(around):
             return None

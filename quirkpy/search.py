@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, certify
-from quirkpy.following import approach, bent, beyond_stops, descend, follow, gone, pressed
+from quirkpy.following import approach, beyond_stops, descend, follow, gone, pressed
 from quirkpy.kernels.arrays import state_rows
 from quirkpy.parts.checks import Floats, positive, shown, whole
 from quirkpy.parts.part import PartError
@@ -184,14 +184,14 @@ class Hop(NamedTuple):
         if self.coordinate >= 0:
             yield approach(turned_on(around, self.coordinate, self.by), False)
             return
-        along = bent(around)[1][:, self.mode]
+        along = around.bends[1][:, self.mode]
         for sense in (1.0, -1.0):
             yield follow(around, sense * along)
 
 
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
     """Where a random direction leads uphill, both ways, among those that have a stiffness."""
-    bends, modes = bent(around)
+    bends, modes = around.bends
     along = modes @ np.where(abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0)
     if along.any():
         for sense in (1.0, -1.0):
@@ -204,7 +204,7 @@ def hops_from(around: Vicinity) -> list[Hop]:
     counted = turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
-    bends = abs(bent(around)[0])
+    bends = abs(around.bends[0])
     modes = [k for k in np.argsort(bends, kind="stable").tolist() if bends[k] > FLAT * bends.max(initial=0.0)]
     return [*turned, *(Hop(k, -1) for k in modes)]
 
@@ -310,7 +310,7 @@ def saddle(system: Multibody, bottom: Equilibrium, directions: int) -> Saddle | 
 
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     """Whether a way down from a top along what energy falls along ends at a bottom."""
-    bends, modes = bent(top)
+    bends, modes = top.bends
     for mode in modes.T[bends < -FLAT * abs(bends).max(initial=0.0)]:
         for sense in (1.0, -1.0):
             ended = descend(gone(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB))

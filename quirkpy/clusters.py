@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.engine import Engine, Layout

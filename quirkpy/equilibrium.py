@@ -6,12 +6,12 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
+from quirkpy.cached import cached_property
 from quirkpy.differences import ASYMMETRY
 from quirkpy.kernels.arrays import V
 from quirkpy.kinks import Kinks, bend_along, bends_of, kinks_of, walls_of

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.differences import ALIKE, BESIDE, COARSER, DOUBTS, EPS, JUMP, NEARER, UNEVEN, one_sided
 from quirkpy.parts.checks import Bools, Floats
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 from quirkpy import analysis, equation, search
 from quirkpy.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
+from quirkpy.cached import cached_property
 from quirkpy.catching import Catch, catch
 from quirkpy.clusters import Clusters
 from quirkpy.course import Keep

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.kernels import solids as built_in
 from quirkpy.kernels.solids import Solids
 from quirkpy.parts.checks import Bools, Floats, Ints

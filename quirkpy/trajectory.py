@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from quirkpy import analysis, quat
 from quirkpy.analysis import ReactionAxes
 from quirkpy.between import ALLOWED, Between, Rows, before, rows_of
+from quirkpy.cached import cached_property
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH

@@ -17,12 +17,12 @@ import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from quirkpy import equation
+from quirkpy.cached import cached_property
 from quirkpy.clusters import Clusters, Entry
 from quirkpy.differences import ASYMMETRY, DOUBTS, EIGHTH, EPS, PLACES, Slopes, central, unsure
 from quirkpy.graded import eigen

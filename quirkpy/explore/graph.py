@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore import exports
 from quirkpy.explore import plan as answers

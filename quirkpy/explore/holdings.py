@@ -12,11 +12,11 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.explore.choices import Link
 from quirkpy.explore.choosing import clusters
 from quirkpy.explore.conclusions import Rules, frame_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from quirkpy import quat
+from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import OMEGA, Q, R, V
 from quirkpy.kernels.engine import Engine
 from quirkpy.multibody import Multibody

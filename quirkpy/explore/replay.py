@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from quirkpy.analysis import Energy
+from quirkpy.cached import cached_property
 from quirkpy.course import Counts, Course, Happening
 from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.cones import Cones

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.explore.choices import Choice, Count, Exploring, OnContact, Pair, Reduction, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group

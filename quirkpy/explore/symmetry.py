@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.explore.choices import Link
 from quirkpy.explore.identity import Group, poses_of
 from quirkpy.explore.options import Free, Hinge, Lock

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quirkpy.cached import cached_property
 from quirkpy.clusters import Clusters
 from quirkpy.explore.chances import Spread
 from quirkpy.explore.choices import Choice

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from functools import cached_property
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import Joints, pack
 from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.kernels import kinematics, loads
 from quirkpy.kernels.arrays import (
     ROW_BODY1,

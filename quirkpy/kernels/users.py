@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.wrenches import INTO
 from quirkpy.parts.body import Body

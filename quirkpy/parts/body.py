@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
 from quirkpy import quat
+from quirkpy.cached import cached_property
 from quirkpy.parts.checks import (
     Axis,
     Floats,

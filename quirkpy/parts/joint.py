@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.parts.body import Body, Site, axes_about
 from quirkpy.parts.checks import Axis, Floats, Vector, direction, instance, optional, shown, text, vector
 from quirkpy.parts.motion import MotionView

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from functools import cached_property
 
+from quirkpy.cached import cached_property
 from quirkpy.parts.body import Site, point_sites
 from quirkpy.parts.checks import Vector, not_negative, number, optional, positive, vector
 from quirkpy.parts.force import Element

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import number, shown
 from quirkpy.parts.force import Element, Force

@@ -6,12 +6,12 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
 from os import PathLike
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
+from quirkpy.cached import cached_property
 from quirkpy.parts.checks import AXES, Axis, Floats, Ints, Vector, lengths, locked, numbers, positive, real, word
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import Part, PartError, checked, sentence_of

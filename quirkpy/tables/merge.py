@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from quirkpy.cached import cached_property
 from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.record import Record
 from quirkpy.tables.tables import (

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quirkpy.cached import cached_property
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.force import ELEMENT_KINDS, Force

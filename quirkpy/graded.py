@@ -49,3 +49,12 @@ def _rotate(a: Floats, v: Floats, i: int, j: int) -> None:
     for rows in (a, a.T, v.T):
         rows[i], rows[j] = c * rows[i] - s * rows[j], s * rows[i] + c * rows[j]
     a[i, i], a[j, j], a[i, j], a[j, i] = ii, jj, 0.0, 0.0
+
+
+def with_signs(directions: Floats) -> Floats:
+    """Directions (k, n, m) with the sign that makes the largest entry of each positive, whatever rounding does."""
+    if not directions.size:
+        return directions
+    flat = directions.reshape(len(directions), -1)
+    largest = flat[np.arange(len(flat)), abs(flat).argmax(axis=1)]
+    return np.asarray(directions * np.where(largest < 0.0, -1.0, 1.0)[:, None, None])

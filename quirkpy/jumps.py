@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,14 @@ class Jumps:
     """Of the stiffness around a state: which numbers of K jump there, and what they are on either side."""
 
     def __init__(self, around: Vicinity) -> None:
-        self.around = around
+        self._around = weakref.ref(around)  # which keeps these: a circle would live until Python next looks for some
+
+    @property
+    def around(self) -> Vicinity:
+        """The states around the one of which they are."""
+        around = self._around()
+        assert around is not None
+        return around
 
     @cached_property
     def uneven(self) -> Floats:
@@ -47,8 +55,8 @@ class Jumps:
         plain = uneven > JUMP * np.outer(sizes, sizes)
         if not plain.any() or not (plain := plain & (uneven > self.error)).any():
             return np.asarray(plain)
-        nearer = Jumps(self.around.nearer(NEARER))  # a jump at this very state is as large as seen from near by
-        return np.asarray(plain & (abs(nearer.uneven - self.uneven) <= ALIKE * uneven))
+        nearer = self.around.nearer(NEARER)  # a jump at this very state is as large as seen from near by
+        return np.asarray(plain & (abs(nearer.jumps.uneven - self.uneven) <= ALIKE * uneven))
 
     @cached_property
     def one_sided(self) -> tuple[Floats, Floats, Floats]:

@@ -25,7 +25,7 @@ from quirkpy import equation
 from quirkpy.cached import cached_property
 from quirkpy.clusters import Clusters, Entry
 from quirkpy.differences import ASYMMETRY, DOUBTS, EIGHTH, EPS, PLACES, Slopes, central, unsure
-from quirkpy.graded import eigen
+from quirkpy.graded import eigen, with_signs
 from quirkpy.jumps import Jumps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.engine import Engine
@@ -43,8 +43,7 @@ FAR, TURNED = 1e-4, 2e-3
 #: A pose is near a singular one where the smallest singular value that counts is below this; then probes move less,
 #: down to this share, below which rounding spoils more than they gain.
 NEAR, SHORTEST = 0.1, 0.05
-#: Work along a way is summed over so many pieces of it.
-SEGMENTS = 4
+SEGMENTS = 4  # pieces of a way over which work is summed
 #: Coordinates are laid along stiff and soft directions where stiffness differs by more than this share, in so many
 #: goes, each of which tells as much again.
 WIDE, GOES = 1e-8, 3
@@ -124,7 +123,7 @@ class Vicinity:
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
         free = full[:, len(taken) :].T.reshape(6 * n - len(taken), n, 6)
-        return self._laid(_tidy(free))
+        return self._laid(with_signs(free))
 
     def _laid(self, free: Floats) -> Floats:
         """These directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones, others of the same space
@@ -404,7 +403,7 @@ class Vicinity:
     def nearer(self, share: float) -> Vicinity:
         """Around the same state in the same coordinates, with probes so much shorter."""
         other = copy.copy(self)
-        for name in ("asked", "stiffness", "_steps"):
+        for name in ("asked", "stiffness", "jumps", "_steps"):
             other.__dict__.pop(name, None)
         other.__dict__["reach"] = share * self.reach
         return other
@@ -437,15 +436,10 @@ class Vicinity:
         return np.asarray(self.entry.expand(still)[:, :-1, V:])
 
     def along(self, shape: Floats) -> Floats:
-        """Coordinates (f,) of the motion in which all bodies have some velocities (n, 6), in N and body axes.
-
-        The inverse of `shapes`.  Coordinates mean nothing in another vicinity, not even in one of the same state whose
-        basis was made anew; shapes do, so a direction is handed on as a shape.
-        """
-        s = self.state
-        moving = state_rows(s.r, s.q, shape[:, :3], shape[:, 3:])
-        rows = self.entry.contract(np.concatenate([moving, np.zeros((1, STATE_WIDTH))]))
-        return np.asarray(self.covectors @ rows[:-1, V:].reshape(-1))
+        """Coordinates (f,) of the motion with such velocities of bodies (n, 6), in N and body axes.  Directions are
+        handed on as shapes, for coordinates mean nothing where a basis is made anew."""
+        moving = state_rows(self.state.r, self.state.q, shape[:, :3], shape[:, 3:])
+        return np.asarray(self.covectors @ self.entry.contract(moving)[:, V:].reshape(-1))
 
 
 def apart(one: Floats, two: Floats) -> Floats:
@@ -453,12 +447,3 @@ def apart(one: Floats, two: Floats) -> Floats:
     turn = product(one[..., Q:V] * (1.0, -1.0, -1.0, -1.0), two[..., Q:V])
     turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
     return np.concatenate([two[..., R:Q] - one[..., R:Q], turning], axis=-1)
-
-
-def _tidy(directions: Floats) -> Floats:
-    """The same with the sign that makes the largest entry of each positive, so that it does not depend on rounding."""
-    if not directions.size:
-        return directions
-    flat = directions.reshape(len(directions), -1)
-    largest = flat[np.arange(len(flat)), abs(flat).argmax(axis=1)]
-    return np.asarray(directions * np.where(largest < 0.0, -1.0, 1.0)[:, None, None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from sys import intern
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from quirkpy.parts.checks import positive
 from quirkpy.parts.part import Part, checked, parts_within
@@ -83,6 +83,12 @@ class Carried(NamedTuple):
     by: tuple[Reduction, ...]
     node: str | None = None
     selection: Choice | None = None
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain values."""
+        run = self.selection
+        joints, potential = (None, None) if run is None else (dict(run.joints), run.potential)
+        return {"by": self.by, "node": self.node, "joints": joints, "potential": potential}
 
 
 def holding(study: Study, choice: Choice) -> float:

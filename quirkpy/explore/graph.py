@@ -17,12 +17,13 @@ import numpy as np
 
 from quirkpy.cached import cached_property
 from quirkpy.equilibrium import Equilibrium, Mode
-from quirkpy.explore import exports
+from quirkpy.explore import exports, routes
 from quirkpy.explore import plan as answers
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Carried, Choice, Link
+from quirkpy.explore.costs import Cost
 from quirkpy.explore.leaving import Leaving
-from quirkpy.explore.plan import Cost, FlightTable
+from quirkpy.explore.plan import FlightTable
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
@@ -264,7 +265,7 @@ class ReconfigurationGraph:
         """The nodes to which moves lead from one, in order."""
         import networkx
 
-        found = networkx.descendants(answers.cheapest(self, "switches", False), self[key].key)
+        found = networkx.descendants(routes.cheapest(self, "switches", False), self[key].key)
         return tuple(other for other in self.nodes if other in found)
 
     def sinks(self) -> tuple[str, ...]:
@@ -361,7 +362,8 @@ class ReconfigurationGraph:
         nodes = {key: node_record(node) | {"id": node.id, "name": node.name} for key, node in self.nodes.items()}
         edges = [
             {"source": e.source, "joints": dict(e.selection.joints), "potential": e.selection.potential, "kind": e.kind,
-             "outcomes": [outcome._asdict() for outcome in e.outcomes], "carried": _carried(e.carried)}
+             "outcomes": [outcome._asdict() for outcome in e.outcomes],
+             "carried": None if e.carried is None else e.carried.record()}
             | ({"robustness": e.robustness.record()} if e.robustness else {})
             for e in self.edges
         ]  # fmt: skip
@@ -414,17 +416,6 @@ TEXTS: dict[str, Callable[[ReconfigurationGraph], str]] = {
     ".txt": lambda graph: graph.report() + "\n",
 }  # fmt: skip
 ENDINGS = (*TEXTS, *PICTURES)
-
-
-def _carried(carried: Carried | None) -> dict[str, Any] | None:
-    """Where an edge has its outcomes from, as plain values."""
-    if carried is None:
-        return None
-    run = carried.selection
-    return {
-        "by": carried.by, "node": carried.node, "joints": None if run is None else dict(run.joints),
-        "potential": None if run is None else run.potential,
-    }  # fmt: skip
 
 
 def node_record(node: Node) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.explore.assembly import assembled
+from quirkpy.explore.costs import COST_WORDS, price_of
 from quirkpy.explore.graph import Outcome
-from quirkpy.explore.plan import COST_WORDS, price_of
 from quirkpy.explore.runner import Ended, begin, motions
 from quirkpy.frames import Frames, frames_of, watched
 from quirkpy.multibody import Multibody

@@ -29,7 +29,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 from quirkpy.state import State
-from quirkpy.tables.merge import product, turned
+from quirkpy.tables.merge import product, quaternion_of, turned
 
 #: Poses that differ by no more than this [m], [rad] begin the same run.
 EQUAL = 1e-10
@@ -160,7 +160,7 @@ class Symmetry:
             sensors = self.carried_sensors(turn, one.name, two.name)
             if sensors is not None:
                 seen.append(turn)
-                yield Alike(_quaternion(turn), sensors)
+                yield Alike(quaternion_of(turn), sensors)
 
     def carried_sensors(self, turn: Floats, one: str, two: str) -> dict[int, int] | None:
         """Which sensor of another body each of one body becomes when a turn of body axes (3, 3) carries the first onto
@@ -440,15 +440,3 @@ def _element(element: Element, place: Callable[[Site], Any]) -> Any:
         numbers = (*numbers[n : 2 * n], *numbers[:n], *numbers[2 * n :])
         schedules = schedules if n == 0 else schedules[::-1]
     return element.kind, tuple(sites), tuple(float(f"{x:.{DIGITS}g}") for x in numbers), schedules
-
-
-def _quaternion(turn: Floats) -> Floats:
-    """The quaternion w x y z of a rotation matrix, its largest component positive."""
-    xx, yy, zz = np.diag(turn)
-    sizes = np.array([1.0 + xx + yy + zz, 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz])
-    k = int(sizes.argmax())
-    (a, b, c), (d, e, f) = (turn[2, 1], turn[0, 2], turn[1, 0]), (turn[1, 2], turn[2, 0], turn[0, 1])
-    lines = ((sizes[0], a - d, b - e, c - f), (a - d, sizes[1], c + f, b + e),
-             (b - e, c + f, sizes[2], a + d), (c - f, b + e, a + d, sizes[3]))  # fmt: skip
-    q = np.array(lines[k])
-    return np.asarray(q / np.linalg.norm(q))

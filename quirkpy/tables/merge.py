@@ -254,3 +254,15 @@ def _sums(values: Floats, cluster: Ints, n: int) -> Floats:
     out = np.zeros((n + 1, *values.shape[1:]))
     np.add.at(out, cluster[: len(values)], values)
     return out[:n]
+
+
+def quaternion_of(turn: Floats) -> Floats:
+    """The quaternion w x y z of a rotation matrix (3, 3), its largest component positive (4,)."""
+    xx, yy, zz = np.diag(turn)
+    sizes = np.array([1.0 + xx + yy + zz, 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz])
+    k = int(sizes.argmax())
+    (a, b, c), (d, e, f) = (turn[2, 1], turn[0, 2], turn[1, 0]), (turn[1, 2], turn[2, 0], turn[0, 1])
+    lines = ((sizes[0], a - d, b - e, c - f), (a - d, sizes[1], c + f, b + e),
+             (b - e, c + f, sizes[2], a + d), (c - f, b + e, a + d, sizes[3]))  # fmt: skip
+    q = np.array(lines[k])
+    return np.asarray(q / np.linalg.norm(q))

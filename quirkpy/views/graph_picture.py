@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from quirkpy.explore.costs import supplied
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
-from quirkpy.explore.plan import supplied
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, Mode
+from quirkpy.explore.costs import COST_WORDS, price_of, supplied_in_motion
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
-from quirkpy.explore.plan import COST_WORDS, price_of, steps, supplied_in_motion
+from quirkpy.explore.routes import steps
 from quirkpy.frames import Frames
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.files import write_text

@@ -118,6 +118,7 @@ def test_no_orientation_is_no_rotation() -> None:
     assert body.orientation == qp.rotation((0, 0, 1), 0.0)
 
 
+@pytest.mark.filterwarnings("ignore::quirkpy.PartWarning")  # some of them are round
 @pytest.mark.parametrize("step", [3.1, 1.0, -2.5])
 def test_angles_go_on_past_half_a_turn(step: float) -> None:
     state = STATE

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import quirkpy as qp
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -48,14 +50,17 @@ def test_measurement_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_kernels_with_something_exchanged_can_be_called() -> None:
     from benchmarks.variants import recompiled
-    from quirkpy.kernels import closure
+    from quirkpy.kernels import arrays, closure, elimination, tree
 
+    of_one, _ = tree.tree_of(qp.Multibody(qp.Body("b", mass=1.0, inertia=(1.0, 1.0, 1.0))).selection)
+    loose = of_one._replace(loops=np.zeros((1, tree.LOOP_WIDTH), dtype=np.int64))
+    nobody, work = np.zeros((0, arrays.BODY_WIDTH)), np.zeros((1, elimination.WIDTH))
     rows, report = np.zeros((1, closure.SIZE + closure.LEFT + 1)), np.zeros(closure.REPORT_WIDTH)
     found = []
     for sweeps in (1, 2):
         A = np.array([[1e-3], [0.0]])  # one row whose square is the pivot: a sweep leaves a third of it
         rows[0, closure.LEFT] = 1e-3
         spans = np.array([[0, 1, 0]])
-        recompiled(closure.smallest_solution, SWEEPS=sweeps)(A, spans, rows, 1e-6, report)
+        recompiled(closure.smallest_solution, SWEEPS=sweeps)(loose, nobody, work, A, spans, rows, 1e-6, report)
         found.append(A[1, 0])
     np.testing.assert_allclose(found, [2.0 / 3.0, 8.0 / 9.0])

@@ -19,8 +19,8 @@ def run(**keywords: Any) -> qp.Trajectory:
     ("keywords", "words"),
     [
         ({"margin": -1.0}, "must not be negative"),
-        ({"margin": "wide"}, "clearances: margin or slack"),
-        ({"slack": 0.0}, "clearances: margin or slack"),
+        ({"margin": "wide"}, "clearances: margin, slack or play"),
+        ({"slack": 0.0}, "clearances: margin, slack or play"),
         ({"pairs": [("ball 0", "cube")]}, "'cube' in pairs= is no body with a shape; there are: ball 0, ball 1"),
     ],
 )

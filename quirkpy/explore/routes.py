@@ -1,0 +1,214 @@
+"""`Routes`: the cheapest ways through a graph.
+
+What a step costs in energy depends on the step before: switching changes the potential energy from that of the joints
+and the potential that hold and act there, not of those under which the shape was first reached.  So a route is followed
+over (node, energy stored on arrival), and not over nodes alone.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from quirkpy.explore.costs import check_cost, price, time_of
+from quirkpy.parts.part import PartError
+
+if TYPE_CHECKING:
+    import networkx
+
+    from quirkpy.explore.graph import Edge, Outcome, ReconfigurationGraph
+
+#: Energies stored that differ by no more than this share of the largest one in the graph are the same.
+SAME_ENERGY = 1e-12
+
+
+class Step(NamedTuple):
+    """An edge as a step of routes: where it leads, by which outcome, what it costs whatever comes before (see `price`)
+    and after what its source was first reached with; the potential energy once its selection is made, and at its end
+    [J], both zero where the cost knows no energy."""
+
+    edge: Any
+    target: str
+    outcome: Any
+    price: float
+    first: float
+    start: float = 0.0
+    end: float = 0.0
+
+    def after(self, stored: float) -> float:
+        """What it costs where so much energy is stored before [J]."""
+        return self.price + max(0.0, self.start - stored)
+
+
+def steps(graph: ReconfigurationGraph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
+    """Edges that lead somewhere else: source, target, edge and the first outcome that leads there; where several
+    outcomes are possible only when asked."""
+    for edge in graph.edges:
+        if edge.kind == "moved" or (edge.kind == "ambiguous" and ambiguous):
+            seen = {edge.source, None}
+            for outcome in edge.outcomes:
+                if outcome.target not in seen:
+                    seen.add(outcome.target)
+                    yield edge.source, str(outcome.target), edge, outcome
+
+
+class Label(NamedTuple):
+    """A way to a node: what it has cost, the energy stored there [J] (None: that with which the node was first
+    reached), the node, the last step, and the label before it."""
+
+    cost: float
+    stored: float | None
+    node: str
+    step: Step | None = None
+    before: Label | None = None
+
+    def on(self, step: Step) -> Label:
+        """The way that goes on by a step."""
+        more = step.first if self.stored is None else step.after(self.stored)
+        return Label(self.cost + more, step.end, step.target, step, self)
+
+    def way(self) -> list[Label]:
+        """The labels on the way, the first one first."""
+        out, label = [], self
+        while label.before is not None:
+            out.append(label)
+            label = label.before
+        return [label, *reversed(out)]
+
+    def nodes(self) -> list[str]:
+        """The nodes on the way, the first one first."""
+        return [label.node for label in self.way()]
+
+    def steps(self) -> list[Step]:
+        """The steps on the way."""
+        return [label.step for label in self.way() if label.step is not None]
+
+
+class Routes:
+    """All steps of a graph, priced by one cost, and the cheapest ways along them."""
+
+    def __init__(self, graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> None:
+        check_cost(cost)
+        self.graph = graph
+        self.leaving: dict[str, list[Step]] = {key: [] for key in graph.nodes}
+        for source, target, edge, outcome in steps(graph, ambiguous):
+            value = price(graph.study, cost, edge, outcome)
+            if not value >= 0.0:
+                raise PartError(f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up.")
+            if value < math.inf:
+                self.leaving[source].append(_step(cost, edge, target, outcome, value))
+        every = [abs(step.end) for found in self.leaving.values() for step in found]
+        self.same = SAME_ENERGY * max(every, default=0.0)
+
+    def cheapest(
+        self, begun: Iterable[Label], goal: str, without: Collection[str] = (), never_next: Collection[str] = ()
+    ) -> Label | None:
+        """The cheapest way on from some ways to one node, as far as a goal, past no node of some and to none of others
+        by its first step (label setting; a label is dropped where another has cost no more and left no less)."""
+        count = itertools.count()
+        queue = [(label.cost, next(count), label) for label in begun]
+        roots = {id(label) for _, _, label in queue}
+        heapq.heapify(queue)
+        best: dict[str, float] = {}
+        while queue:
+            _, _, label = heapq.heappop(queue)
+            if label.node == goal:
+                return label
+            if label.stored is not None:
+                if label.stored <= best.get(label.node, -math.inf) + self.same:
+                    continue
+                best[label.node] = label.stored
+            gone = {*without, *label.nodes()}
+            barred = gone.union(never_next) if id(label) in roots else gone
+            for step in self.leaving[label.node]:
+                if step.target not in barred:
+                    on = label.on(step)
+                    if on.stored is None or on.stored > best.get(on.node, -math.inf) + self.same:
+                        heapq.heappush(queue, (on.cost, next(count), on))
+        return None
+
+    def along(self, nodes: Sequence[str]) -> list[Label]:
+        """The ways along a row of nodes that none beats in both cost and energy left."""
+        labels = [Label(0.0, None, nodes[0])]
+        for node in nodes[1:]:
+            every = [label.on(step) for label in labels for step in self.leaving[label.node] if step.target == node]
+            labels, most = [], -math.inf
+            for label in sorted(every, key=lambda label: label.cost):
+                if label.stored is not None and label.stored > most + self.same:
+                    labels.append(label)
+                    most = label.stored
+        return labels
+
+    def best(self, start: str, goal: str, k: int) -> list[Label]:
+        """The k cheapest routes without loops, one for each row of nodes (Yen 1971, with ways along rows as roots)."""
+        found: list[Label] = []
+        first = self.cheapest([Label(0.0, None, start)], goal)
+        known: dict[tuple[str, ...], Label] = {} if first is None else {tuple(first.nodes()): first}
+        while known and len(found) < k:
+            row = min(known, key=lambda row: (known[row].cost, [self.graph.nodes[key].number for key in row]))
+            found.append(known.pop(row))
+            rows = [label.nodes() for label in found]
+            if len(found) == k:
+                break
+            for end in range(1, len(row)):
+                root = list(row[:end])
+                never = {other[end] for other in rows if other[:end] == root}
+                other = self.cheapest(self.along(root), goal, root[:-1], never)
+                if other is not None:
+                    known.setdefault(tuple(other.nodes()), other)
+        return found
+
+    def front(self, start: str, goal: str) -> list[Label]:
+        """All routes by energy that no other beats in both energy and time, cheapest first (label setting, Martins
+        1984)."""
+        study, count = self.graph.study, itertools.count()
+        queue: list[Any] = [(0.0, 0.0, next(count), Label(0.0, None, start))]
+        settled: dict[str, list[tuple[float, float]]] = {}
+        done: list[Label] = []
+        while queue:
+            _, time, _, label = heapq.heappop(queue)
+            stored = 0.0 if label.node == goal or label.stored is None else label.stored
+            if any(t <= time and u >= stored - self.same for t, u in settled.get(label.node, ())):
+                continue
+            settled.setdefault(label.node, []).append((time, stored))
+            if label.node == goal:
+                done.append(label)
+                continue
+            gone = label.nodes()
+            for step in self.leaving[label.node]:
+                if step.target not in gone:
+                    on = label.on(step)
+                    heapq.heappush(queue, (on.cost, time + time_of(study, step.outcome), next(count), on))
+        return done
+
+
+def _step(cost: Any, edge: Edge, target: str, outcome: Outcome, value: float) -> Step:
+    """An edge as a step, priced."""
+    if cost != "energy":
+        return Step(edge, target, outcome, value, value)
+    first = value + max(0.0, outcome.switching)
+    start, end = outcome.start_energy, outcome.end_energy
+    if start is None or end is None:
+        raise PartError(f"plan: {edge!r} tells nothing of energies; explore again for plans by energy.")
+    return Step(edge, target, outcome, value, first, start, end)
+
+
+def cheapest(graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
+    """The cheapest step between every two nodes, first in canonical order where several cost the same; by energy, where
+    each is made after whatever costs most."""
+    import networkx
+
+    routes, out = Routes(graph, cost, ambiguous), networkx.DiGraph()
+    out.add_nodes_from(graph.nodes)
+    every = [(source, step) for source, found in routes.leaving.items() for step in found]
+    least: dict[str, float] = {}
+    for _, step in every:
+        least[step.target] = min(step.end, least.get(step.target, math.inf))
+    for source, step in every:
+        value = max(step.first, step.after(least.get(source, math.inf)))
+        if not out.has_edge(source, step.target) or value < out[source][step.target]["weight"]:
+            out.add_edge(source, step.target, weight=value, edge=step.edge)
+    return out

@@ -63,3 +63,9 @@ def unsure(error: Floats, along: Floats) -> Floats:
     have an error (f, f); k numbers."""
     sizes = abs(along)
     return np.asarray(np.einsum("fk,fg,gk->k", sizes, error, sizes))
+
+
+def alike_across(K: Floats, error: Floats) -> bool:
+    """Whether a matrix (f, f) is symmetric but for errors of its numbers and a small share of what is alike large."""
+    sizes = np.sqrt(np.maximum(abs(K), abs(K.T)).max(axis=1, initial=0.0))
+    return bool((abs(K - K.T) <= ASYMMETRY * np.outer(sizes, sizes) + error + error.T).all())

@@ -12,9 +12,9 @@ import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
 from quirkpy.cached import cached_property
-from quirkpy.differences import ASYMMETRY
+from quirkpy.differences import ASYMMETRY, alike_across
 from quirkpy.kernels.arrays import V
-from quirkpy.kinks import Kinks, bend_along, bends_of, kinks_of, walls_of
+from quirkpy.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
 from quirkpy.parts.checks import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import IDLE, NO_PULL, polish, rests, size_of, unknown_below
@@ -225,6 +225,8 @@ def judged_by_sides(around: Vicinity, parts: Sorted, kinks: Kinks | None) -> tup
     bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
     jumping = "" if kinks is None else f"the stiffness of {', '.join(kinks.names) or 'its forces'} jumps here"
     where = " and ".join([*([jumping] if jumping else []), *([f"it touches {', '.join(stops)}"] if stops else [])])
+    if not alike_across(*even_stiffness(around, kinks)):
+        return (), dict(verdict="marginal", reason=f"{where}, and its loads have no potential")
     found = decide_by_sides(bends) if kinks is None or kinks.explained else None
     if found is None:
         return (), dict(verdict="marginal", reason=f"{where}, in more ways than are told apart")

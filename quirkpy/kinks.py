@@ -78,12 +78,19 @@ def _fitted(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
     return _unit(made), np.sign(jumps) * (made * made).sum(axis=1)
 
 
+def even_stiffness(around: Vicinity, kinks: Kinks | None) -> tuple[Floats, Floats]:
+    """The stiffness that is alike on both sides of all planes, the mean of both, and its errors [1/s2] (f, f)."""
+    if kinks is None:
+        return around.stiffness.values, around.stiffness_error
+    forth, back, error = around.jumps.one_sided  # differences of high order say nothing across a plane
+    return 0.5 * (forth + back), error
+
+
 def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats) -> Bends:
     """The bends of energy beside the neutral directions."""
-    K, error = around.stiffness.values, around.stiffness_error if kinks is None else around.jumps.one_sided[2]
+    K, error = even_stiffness(around, kinks)
     normals, jumps = np.zeros((0, len(rest))), np.zeros(0)
-    if kinks is not None:  # differences of high order say nothing across a plane
-        K = 0.5 * (around.jumps.one_sided[0] + around.jumps.one_sided[1])
+    if kinks is not None:
         error = error + DOUBTS * kinks.left
         normals, jumps = kinks.normals @ rest.T, kinks.jumps
         lengths = np.linalg.norm(normals, axis=1)

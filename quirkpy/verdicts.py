@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eig, matrix_balance
 from scipy.optimize import brentq
 
-from quirkpy.differences import ASYMMETRY, EPS, unsure
+from quirkpy.differences import EPS, alike_across, unsure
 from quirkpy.graded import eigen
 from quirkpy.parts.checks import Bools, Floats
 
@@ -119,9 +119,7 @@ def _by_rates(found: Motions) -> Judgement:
 # --- what kind of forces there are ------------------------------------------------------------------------------------
 def _symmetric(around: Around, rest: Floats) -> bool:
     """Whether forces have a potential: K is symmetric, but for its error and a small share of what is as stiff."""
-    K, error = rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T
-    sizes = np.sqrt(np.maximum(abs(K), abs(K.T)).max(axis=1, initial=0.0))
-    return bool((abs(K - K.T) <= ASYMMETRY * np.outer(sizes, sizes) + error + error.T).all())
+    return alike_across(rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T)
 
 
 def _braking(around: Around) -> tuple[Floats, Floats]:

@@ -24,7 +24,7 @@ import numpy as np
 from quirkpy import equation
 from quirkpy.cached import cached_property
 from quirkpy.clusters import Clusters, Entry
-from quirkpy.differences import ASYMMETRY, DOUBTS, EIGHTH, EPS, PLACES, Slopes, central, unsure
+from quirkpy.differences import DOUBTS, EIGHTH, EPS, PLACES, Slopes, alike_across, central, unsure
 from quirkpy.graded import eigen, with_signs
 from quirkpy.jumps import Jumps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
@@ -322,9 +322,7 @@ class Vicinity:
     def symmetric(self) -> bool:
         """Whether K is symmetric but for its error and a small share of what is alike stiff: forces have a
         potential."""
-        K, error = self.stiffness.values, self.stiffness_error
-        sizes = np.sqrt(np.maximum(abs(K), abs(K.T)).max(axis=1, initial=0.0))
-        return bool((abs(K - K.T) <= ASYMMETRY * np.outer(sizes, sizes) + error + error.T).all())
+        return alike_across(self.stiffness.values, self.stiffness_error)
 
     @cached_property
     def principal(self) -> tuple[Floats, Floats, Floats]:

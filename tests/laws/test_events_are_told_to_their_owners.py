@@ -35,6 +35,7 @@ def cranks(stopped: bool) -> qp.Multibody:
     return qp.Multibody(*parts)
 
 
+@pytest.mark.filterwarnings("ignore::quirkpy.PartWarning")  # a stop at 50 rad
 @pytest.mark.parametrize("stopped", [False, True])
 def test_singular_poses_are_told_to_nobody_else(stopped: bool) -> None:
     """Turning at 1 rad/s from 0.5 rad past the line, with one of the events that users have, or none."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, instance
 from tests.random_systems import seeds
 
 
@@ -68,6 +68,28 @@ def test_one_rope_that_is_just_taut(low: float, high: float, verdict: str, seed:
         for choice in range(3):
             left = system.settle(seed=choice, duration=8.0 / np.sqrt(-low))
             assert ((left.state["ball"].position - shift) @ turn)[0] < -5e-7
+
+
+class Whirl(qp.Force):
+    """A load on a body across the way from the origin, in its own plane: it has no potential."""
+
+    body: qp.Body = qp.checked(instance(qp.Body))
+    strength: float
+
+    def load(self, at: qp.MotionView) -> qp.Wrench:
+        x, y, _ = at[self.body].position
+        return {self.body: qp.Wrench((-self.strength * y, self.strength * x, 0.0))}  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("strength", [0.5, 3.0])
+def test_loads_without_a_potential_are_not_judged_by_energy(strength: float) -> None:
+    """x'' = -x + s y: with s = 3 the ball spirals out at every moderate damping, though energy rises on all sides."""
+    system = ropes(np.eye(3), np.eye(3)[:1], np.array([4.0]))
+    ball = system["ball"]
+    assert isinstance(ball, qp.Body)
+    found = system.with_(Whirl("whirl", ball, strength)).settle(nudge=0.0)
+    assert found.verdict == "marginal"
+    assert "no potential" in found.reason
 
 
 def test_what_swings_across_a_rope_comes_to_rest_where_it_is_just_taut() -> None:

@@ -16,6 +16,8 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from quirkpy.kernels.arrays import state_rows
 from quirkpy.parts.checks import Floats
+from quirkpy.settle import nudged
+from quirkpy.vicinity import Vicinity
 from quirkpy.whole import angular_momentum
 from tests.assemblies import assembly
 from tests.motion import apart
@@ -396,10 +398,11 @@ def test_frequencies_are_those_with_which_it_rings() -> None:
     springs = [qp.JointSpring(f"s{k}", h, stiffness=5.0 + k) for k, h in enumerate(hinges)]
     system = qp.Multibody(*bodies, *hinges, *springs, qp.Gravity((9.81, 0, 0)))
     found = system.settle(nudge=0.0)
-    around = system.linearize(found.state)
+    around = Vicinity(system.clusters, found.state)
     assert len(found.modes) == 3
     for mode in found.modes:
-        start = around.displaced(1e-5 * np.real(mode.along) / np.linalg.norm(mode.along))
+        start = nudged(around, mode, 1e-5)
+        assert start is not None
         run = system.at(start).simulate(3.2 * mode.period, rtol=1e-12, atol=1e-16)
         swing = np.array([run.at(t).r - found.state.r for t in run.t]).reshape(len(run.t), -1)
         which = int(abs(swing).max(axis=0).argmax())

@@ -22,7 +22,10 @@ def text(graph: ReconfigurationGraph) -> str:
         )
     moves = [edge for edge in graph.edges if edge.kind in ("moved", "ambiguous")]
     if moves:
-        head = f"{'from':6} {'to':9} {'time [s]':>10} {'switched [J]':>13} {'dissipated [J]':>15} {'m/s':>9}  selection"
+        head = (
+            f"{'from':6} {'to':9} {'moves [s]':>10} {'waits [s]':>10} {'switched [J]':>13} {'dissipated [J]':>15} "
+            f"{'m/s':>9}  selection"
+        )
         lines += ["", head, *map(_edge, moves)]
     for kind in ("rejected", "jammed", "never settles", "failed"):
         reasons = Counter(
@@ -45,6 +48,6 @@ def text(graph: ReconfigurationGraph) -> str:
 def _edge(edge: Edge) -> str:
     to = edge.target or "/".join(sorted({o.target or o.kind for o in edge.outcomes}))
     o = edge.outcomes[0]
-    figures = f"{o.duration:10.5g} {o.switching:13.5g} {o.dissipated:15.5g} {o.peak_speed:9.4g}"
+    figures = f"{o.moving:10.5g} {o.waiting:10.5g} {o.switching:13.5g} {o.dissipated:15.5g} {o.peak_speed:9.4g}"
     runs = f", {len(edge.outcomes)} runs" if len(edge.outcomes) > 1 else ""
     return f"{edge.source:6} {to:9} {figures}  {edge.selection}{runs}"

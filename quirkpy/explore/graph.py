@@ -109,14 +109,14 @@ class Outcome(NamedTuple):
     """What one run from a node came to.
 
     target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and by which parts it was
-    rejected.  duration [s] of the motion as it was flown; leavings: the unstable rests that it left on its way, each
+    rejected. duration [s] of the motion as it was flown; leavings: the unstable rests that it left on its way, each
     with the time that this took; switching [J]: work of exchanging joints and potential at the start, from what held
     and acted at the node when it was first reached; start_energy, end_energy [J]: potential energy once that is done,
-    and at the end (None where it reaches no node); holding [W]: power that the forces state; dissipated, put_in,
-    lost [J]: by dampers and stops, by loads, by joints that took hold; peak_speed [m/s], peak_load [N or N m] (None
-    where it was not asked for); clearance [m]: the least distance of bodies that move past each other (None where it
-    was not asked for, or none do); contacts: pairs that locked, and when; nudge: how the first unstable rest, at the
-    start or on the way, was left, [m or rad] along which direction.
+    and at the end (None where it reaches no node); holding [W]: power that the forces state; dissipated, put_in, lost
+    [J]: by dampers and stops, by loads, by joints that took hold or were put back into place; peak_speed [m/s],
+    peak_load [N or N m] (None where it was not asked for); clearance [m]: the least distance of bodies that move past
+    each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how the
+    first unstable rest, at the start or on the way, was left, [m or rad] along which direction.
     """
 
     kind: Kind

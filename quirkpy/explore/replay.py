@@ -63,10 +63,10 @@ class Replay(Trajectory):
     """A run through all steps of a plan; a step begins where the one before has ended.
 
     What a `Trajectory` has, over all bodies and the joints of the system itself; and: legs; switched [J], what
-    switching has put in so far (k,); lost [J], what joints have taken when they took hold, and what was left of motions
-    when they counted as over (k,); power [W], what the spacecraft supplies at each time, without the spikes of
-    switching (k,).  energy + dissipated + lost - work - switched stays what it was.  The last row of each leg is the
-    node of the graph that it reached.
+    switching has put in so far (k,); lost [J], what joints have taken when they took hold and as states were put back
+    onto them, and what was left of motions when they counted as over (k,); power [W], what the spacecraft supplies at
+    each time, without the spikes of switching (k,). energy + dissipated + lost - work - switched stays what it was. The
+    last row of each leg is the node of the graph that it reached.
     """
 
     legs: tuple[Leg, ...]
@@ -123,9 +123,9 @@ class Replay(Trajectory):
 
     @cached_property
     def lost(self) -> Floats:
-        """What joints have taken so far when they took hold [J] (k,)."""
+        """What joints have taken so far [J] (k,): when they took hold, and as states were put back onto them."""
         ends = [loss for leg in self.legs for loss in leg.losses]
-        return super().lost + self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
+        return super().lost + self.projected + self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
 
     @cached_property
     def power(self) -> Floats:

@@ -412,7 +412,7 @@ def measured(
         switching=begun.switching, holding=power,
         dissipated=math.fsum(float(run.dissipated[-1]) for run in runs),
         put_in=math.fsum(float(run.work[-1]) for run in runs),
-        lost=math.fsum(ended.losses),
+        lost=math.fsum([*ended.losses, *(float(run.lost[-1] + run.projected[-1]) for run in runs)]),
         peak_speed=max(speeds, default=0.0), peak_load=max(loads, default=None) if wanted else None,
         clearance=ended.clearance,
         contacts=ended.contacts,

@@ -44,7 +44,8 @@ def compare(graph: ReconfigurationGraph, plan: qp.Plan) -> None:
         assert leg.supplied == pytest.approx(energy, rel=1e-6, abs=1e-12)
         assert leg.lasted - waited == pytest.approx(time, rel=1e-6, abs=1e-9)
     ledger = run.energy + run.dissipated + run.lost - run.work - run.switched
-    assert abs(ledger - ledger[0]).max() <= 1e-8 * max(1.0, abs(run.energy).max())
+    taken = float(abs(run.projected).max())  # known to first order in what loads do along the way
+    assert abs(ledger - ledger[0]).max() <= 1e-8 + 0.01 * taken
     goal, final = graph.nodes[plan.nodes[-1]], run.final
     poses = (poses_of(state.r, state.q) for state in (goal.state, final))
     assert graph.study.shapes.distance(*poses) <= 1e-6

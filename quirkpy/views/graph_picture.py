@@ -176,8 +176,8 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
     taken: list[Any] = [ROOM + place for place in places]
     for k, found in enumerate(ways.values()):
         quickest: dict[str, float] = {}
-        for edge, outcome in sorted(found, key=lambda way: way[1].duration):
-            quickest.setdefault(edge.selection.potential, outcome.duration)
+        for edge, outcome in sorted(found, key=lambda way: way[1].moving):
+            quickest.setdefault(edge.selection.potential, outcome.moving)
         lines = [f"{name}, {lasting(time)}".replace("-", "\u2212") for name, time in list(quickest.items())[:3]]
         words = "\n".join(lines) if len(ways) <= LABELLED else ""
         at = beside(k, curves, words, taken) if words else curves[k][len(curves[k]) // 2]

@@ -74,7 +74,7 @@ def test_the_page_holds_everything(graph: ReconfigurationGraph) -> None:
 
 def test_arrows_say_potential_and_time() -> None:
     picture = picture_of(study.explore())
-    assert [arrow.words for arrow in picture.arrows] == ["−y, 88.5 s", "+x, 88.5 s"]
+    assert [arrow.words for arrow in picture.arrows] == ["−y, 33.6 s", "+x, 33.6 s"]
     assert all(arrow.certain for arrow in picture.arrows)
     assert [shape.lines for shape in picture.shapes] == [("n0", "stable, 0 J"), ("n1", "stable, 0 J")]
     assert picture.caption.startswith("2 shapes; 18 choices tried:")
@@ -243,6 +243,6 @@ def test_costs_are_those_of_the_edges() -> None:
     graph = study.explore()
     for arrow, edge in zip(picture_of(graph).arrows, graph.moves(), strict=True):
         assert arrow.energy == pytest.approx(0.5 * 0.05 * 0.02)
-        assert arrow.time == edge.duration
+        assert arrow.time == edge.moving
     with pytest.raises(qp.PartError, match="picture: colour is 'red', but must be one of 'drive', 'energy', 'time'"):
         graph.picture(colour="red")  # type: ignore[arg-type]

@@ -1,4 +1,8 @@
 // The page of a study.
+
+// How long an outcome moves, without its waiting near unstable rests [s].
+const moving = (outcome) => (outcome.leavings || []).reduce((left, leaving) => left - leaving[1], outcome.duration || 0);
+
 class Study {
   constructor(data) {
     this.data = data;
@@ -36,8 +40,8 @@ class Study {
       if (!found.get(key).edges.includes(number)) found.get(key).edges.push(number);
     }));
     return [...found.values()].map((way) => {
-      way.edges.sort((a, b) => (this.data.edges[a].k === "moved" ? 0 : 1) - (this.data.edges[b].k === "moved" ? 0 : 1) || this.data.edges[a].o[0].duration - this.data.edges[b].o[0].duration);
-      const first = this.data.edges[way.edges[0]], time = said(first.o[0].duration), names = [way.source, way.target].map((k) => called(this.data.nodes[k]));
+      way.edges.sort((a, b) => (this.data.edges[a].k === "moved" ? 0 : 1) - (this.data.edges[b].k === "moved" ? 0 : 1) || moving(this.data.edges[a].o[0]) - moving(this.data.edges[b].o[0]));
+      const first = this.data.edges[way.edges[0]], time = said(moving(first.o[0])), names = [way.source, way.target].map((k) => called(this.data.nodes[k]));
       way.certain = way.edges.some((edge) => this.data.edges[edge].k === "moved");
       way.label = `${this.data.tables.potentials[first.u]}, ${time} s`;
       way.words = `from ${names[0]} to ${names[1]}: ${way.edges.length} ${way.edges.length === 1 ? "choice" : "choices"}, in ${time} s${way.certain ? "" : ", not for certain"}`;
@@ -182,7 +186,7 @@ class Study {
 
   // All choices; what is shown can be narrowed by kind and sorted by a column.
   choices() {
-    const columns = [["from", (edge) => edge.s], ["to", (edge) => this.panels.to(edge)], ["kind", (edge) => edge.k], ["time [s]", (edge) => edge.o[0].duration || 0],
+    const columns = [["from", (edge) => edge.s], ["to", (edge) => this.panels.to(edge)], ["kind", (edge) => edge.k], ["time [s]", (edge) => moving(edge.o[0])],
       ["switched [J]", (edge) => edge.o[0].switching || 0], ["m/s", (edge) => edge.o[0].peak_speed || 0], ["choice or reason", (edge) => this.panels.line(edge)]];
     const kinds = [...new Set(this.data.edges.map((edge) => edge.k))].sort(), body = make("tbody", {}), more = make("button", { type: "button", onclick: () => { most += 300; fill(); } }, "Show more");
     let kind = "", by = null, falling = false, most = 100;
@@ -193,7 +197,7 @@ class Study {
       body.replaceChildren(...rows.slice(0, most).map((k) => {
         const edge = this.data.edges[k], first = edge.o[0], number = (value) => make("td", { class: "number" }, value ? said(value) : "");
         return make("tr", {}, make("td", {}, called(this.data.nodes[edge.s])), make("td", {}, this.panels.to(edge)), make("td", { class: TONES[edge.k] }, edge.k),
-          number(first.duration), number(first.switching), number(first.peak_speed),
+          number(moving(first)), number(first.switching), number(first.peak_speed),
           make("td", {}, this.panels.link({ edge: k }, this.panels.line(edge)), ["moved", "stayed"].includes(edge.k) ? null : ` ${first.reason}`));
       }));
     };

@@ -85,7 +85,7 @@ class Carried(NamedTuple):
     selection: Choice | None = None
 
     def record(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """What is kept of it in files, as plain values."""
         run = self.selection
         joints, potential = (None, None) if run is None else (dict(run.joints), run.potential)
         return {"by": self.by, "node": self.node, "joints": joints, "potential": potential}

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from quirkpy.doubt import warn
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import Floats, Vector, instance, number, optional, positive, shown, text, vector
 from quirkpy.parts.force import Element, Force
@@ -17,8 +18,10 @@ from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.triples import cross, dot, scale, sub, unit
 
-#: No orbit has a rate beyond this [rad/s]; those around planets have 1e-3, scaled ones some 1.
-FASTEST = 10.0
+#: No orbit around a planet or a moon has a rate beyond the first [rad/s], of which one is warned; no scaled one beyond
+#: the second, which is refused.
+FAST, FASTEST = 0.1, 10.0
+DAY = 86_400.0  # [s]
 
 
 def each(kind: type[Part]) -> Callable[[Any], Any]:
@@ -164,6 +167,14 @@ class HillFrame(Force):
 
     rate: float = checked(rate_of_orbit)
     name: str = checked(text, default="hill frame", kw_only=True)
+
+    def validate(self) -> None:
+        if self.rate > FAST:
+            turn = 2.0 * math.pi / self.rate
+            warn(
+                f"HillFrame {self.name!r}: rate of an orbit is {self.rate:g} rad/s, one turn in {turn:.3g} s; around "
+                f"the Earth 1e-3 is usual, and {self.rate:g} turns a day are {2.0 * math.pi * self.rate / DAY:.3g}."
+            )
 
     def elements(self) -> tuple[Element, ...]:
         return (Element("hill", numbers=(self.rate,)),)

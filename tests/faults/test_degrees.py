@@ -81,5 +81,14 @@ def test_a_period_is_no_rate() -> None:
     qp.HillFrame(2.0 * math.pi / 5700.0)
 
 
+@pytest.mark.parametrize("rate", [0.2, 4.0])
+def test_a_rate_that_no_orbit_has_is_warned_of(rate: float) -> None:
+    with pytest.warns(qp.PartWarning, match=f"'hill frame': rate of an orbit is {rate:g} rad/s, one turn in"):
+        qp.HillFrame(rate)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        qp.HillFrame(0.1)
+
+
 def test_a_degree() -> None:
     assert qp.deg * 180.0 == math.pi

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.linalg import solve_continuous_lyapunov
+from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 
 from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError
@@ -81,8 +82,13 @@ class Linear:
     def h2(self) -> float:
         """The H2 norm: the size of the outputs under white noise of unit intensity; refused unless all dies out."""
         self._check_decay("H2")
-        P = solve_continuous_lyapunov(self.A, -self.B @ self.B.T)
-        return float(np.sqrt(max(0.0, np.trace(self.C @ P @ self.C.T))))
+        if not len(self.A):
+            return 0.0
+        A, (scale, _) = matrix_balance(self.A, permute=False, separate=True)
+        B, C = self.B / scale[:, None], self.C * scale
+        rate = float(abs(A).max())  # time is counted in the fastest motion, lengths in what it moves
+        P = solve_continuous_lyapunov(A / rate, -B @ B.T)
+        return math.sqrt(max(0.0, float(np.trace(C @ P @ C.T))) / rate)
 
     def hinf(self) -> float:
         """The H-infinity norm: the largest gain at any frequency (Bruinsma and Steinbuch, 1990)."""

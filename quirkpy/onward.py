@@ -58,6 +58,7 @@ class Onward:
         self.settings = replace(settings, keep="ends", max_steps=None)
         self.lock = RLock()  # threads come one after the other; a user's Python may ask from within
         self.idle = [self._driver()]
+        self.clock = self.idle[0].clock.copy()  # as it is before anything was asked
         self.entry = self.idle[0].entry
 
     def _driver(self) -> Driver:
@@ -82,6 +83,7 @@ class Onward:
     def _moved(self, driver: Driver, row: Rows, t: float, step: float) -> Moment:
         """One stretch, from a single row."""
         e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
+        clock[:] = self.clock
         clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0
         clock[steps.H] = clock[steps.FIXED] or step
         driver.y[:-1], driver.y[-1] = row.states[:-1], 0.0

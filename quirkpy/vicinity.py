@@ -35,7 +35,7 @@ from quirkpy.parts.checks import Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
 from quirkpy.tables.merge import cross, product, turned
-from quirkpy.whole import Whole, angular_momentum, rotation, whole_motion
+from quirkpy.whole import Whole, angular_momentum, rotation, stored_momentum, whole_motion
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
 #: stiffness that changes over a centimetre or more (docs/numerics.md).
@@ -377,12 +377,13 @@ class Vicinity:
         """What (xi, eta) changes of the angular momentum of groups that turn and that nothing outside turns
         (3 each, 2 f)."""
         tables, out = self.layout.selection.tables, []
+        stored = stored_momentum(self.layout.selection, self.state.t)
         for g in np.unique(self.whole.islands) if self.whole.turning.any() else ():
             mine = self.whole.islands == g
             if self.whole.turns[mine].all() and self.whole.turning[mine].any():
                 halves = (
                     self.slopes_of(angular_momentum(answers.rows[:, mine], tables.body_mass[mine],
-                                                    tables.body_inertia[mine]))
+                                                    tables.body_inertia[mine], stored[mine]))
                     for answers in (self.probes, self.moving)
                 )  # fmt: skip
                 out.append(np.concatenate(list(halves), axis=1))

@@ -103,7 +103,7 @@ def well_around(system: Multibody, state: State) -> Well | None:
         if not settled or moved >= before:  # down to rounding
             break
         before = moved
-        whole = around.whole.keeping(around.layout.selection, start.rows, rows)
+        whole = around.whole.keeping(around.layout.selection, around.state.t, start.rows, rows)
         around = Vicinity(system.clusters, around.state_of(at_standstill(whole, rows)), whole)
         if not whole.turning.any() or moved <= POLISHED:
             break

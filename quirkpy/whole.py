@@ -23,9 +23,10 @@ from quirkpy.kernels.evaluation import evaluate
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.users import joints_in_python
+from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.checks import Bools, Floats, Ints
 from quirkpy.tables.merge import cross, product, turned
-from quirkpy.tables.tables import CALLBACK, HILL, Selection
+from quirkpy.tables.tables import CALLBACK, HILL, WHEEL, Selection
 
 #: An island counts as free of outside loads where a shift of one metre or a turn changes its accelerations by less
 #: than this share of them.
@@ -127,16 +128,18 @@ class Whole:
         arm = rows[:, R:Q] - self.centre
         return np.where(mine, np.concatenate([cross(self.turning, arm), into_body(rows, self.turning)], axis=1), 0.0)
 
-    def keeping(self, selection: Selection, before: Floats, after: Floats) -> Whole:
-        """The same, turning as the angular momentum of a state makes it turn in another pose (n, STATE_WIDTH)."""
+    def keeping(self, selection: Selection, t: float, before: Floats, after: Floats) -> Whole:
+        """The motion that turns as the angular momentum of a state at time t makes it turn in another pose (n,
+        STATE_WIDTH)."""
         if not self.turning.any():
             return self
         turning, tables = self.turning.copy(), selection.tables
         for k in np.unique(self.islands):
             mine = self.islands == k
             if self.turns[mine].all() and self.turning[mine].any():
-                m, inertia = tables.body_mass[mine], tables.body_inertia[mine]
-                momentum = angular_momentum(before[None, mine], m, inertia)[0]
+                m, inertia, h = tables.body_mass[mine], tables.body_inertia[mine], stored_momentum(selection, t)[mine]
+                momentum = angular_momentum(before[None, mine], m, inertia, h)[0]
+                momentum -= np.einsum("nip,np->i", _axes(after[mine]), h)
                 turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
         return dataclasses.replace(self, turning=turning)
 
@@ -399,9 +402,20 @@ def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
     return np.asarray(total + np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3))
 
 
-def angular_momentum(states: Floats, mass: Floats, inertia: Floats) -> Floats:
-    """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3)."""
-    spin = np.einsum("knip,npq,knq->ki", _axes(states), inertia, states[..., OMEGA:STATE_WIDTH])
+def stored_momentum(selection: Selection, t: float) -> Floats:
+    """What reaction wheels store in each body at time t [s], in body axes [N m s] (n, 3)."""
+    tables, out = selection.tables, np.zeros((selection.tables.n_bodies + 1, 3))
+    for e in selection.elements[tables.element_kind[selection.elements] == WHEEL]:
+        wheel, site = tables.forces[tables.element_force[e]], tables.element_site1[e]
+        assert isinstance(wheel, ReactionWheel)
+        out[tables.site_body[site]] += tables.site_axes[site].reshape(3, 3) @ wheel.in_site(t)
+    return out[:-1]
+
+
+def angular_momentum(states: Floats, mass: Floats, inertia: Floats, stored: Floats | None = None) -> Floats:
+    """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them (n, 3)."""
+    each = np.einsum("npq,knq->knp", inertia, states[..., OMEGA:STATE_WIDTH])
+    spin = np.einsum("knip,knp->ki", _axes(states), each if stored is None else each + stored)
     return np.asarray(spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), states[..., V:OMEGA])))
 
 

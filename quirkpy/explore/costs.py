@@ -50,7 +50,11 @@ def risk(edge: Edge) -> float:
 def price(study: Study | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
     """What a step costs whatever comes before it; in energy, beside the work of switching."""
     if callable(cost):
-        return float(cost(edge))
+        value = cost(edge)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise PartError(f"plan: the cost of {edge!r} is {shown(value)}, but must be a number from 0 up.") from None
     prices: dict[str, Callable[[], float]] = {
         "energy": lambda: supplied_in_motion(outcome), "time": lambda: time_of(study, outcome),
         "switches": lambda: 1.0, "risk": lambda: risk(edge),

@@ -249,12 +249,13 @@ class ReconfigurationGraph:
     ) -> Any:  # fmt: skip
         """The cheapest route from one node to another, as a `Plan`.
 
-        cost: "energy" that the spacecraft supplies, "time", "switches", "risk", or a function of an edge.  k: a list of
-        the k best; pareto: a list of all that none beats in both energy and time.  Edges whose outcome is not certain
-        are left out unless asked for; rejected ones always are.  Each step switches from what the step before has left
-        acting, the first from what acted when its node was first reached.  "time" is that of the motions, without the
-        waiting near unstable rests unless the study states a `disturbance`.  "risk" is minus the logarithm of the
-        probability of success, at the lower end of its interval; edges without `robustness` are left out.
+        cost: "energy" that the spacecraft supplies, "time", "switches", "risk", or a function of an edge. k: a list
+        of the k best, each through other nodes or in another order; pareto: a list of all that none beats in both
+        energy and time. Edges whose outcome is not certain are left out unless asked for; rejected ones always are.
+        Each step switches from what the step before has left acting, the first from what acted when its node was
+        first reached. "time" is that of the motions, without the waiting near unstable rests unless the study states
+        a `disturbance`. "risk" is minus the logarithm of the probability of success, at the lower end of its
+        interval; edges without `robustness` are left out.
         """
         if pareto:
             return answers.pareto(self, start, goal, ambiguous)

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from quirkpy.cached import cached_property
+from quirkpy.explore.assembly import firmest, locks
 from quirkpy.explore.choices import Link
 from quirkpy.explore.choosing import clusters
 from quirkpy.explore.conclusions import Rules, frame_of
@@ -153,9 +154,11 @@ class Holdings:
         return apart and all(len(set(clusters(self.study.names, joints).values())) > 1 for joints in held)
 
     def _one_hinge(self, state: State, one: Link, two: Link) -> bool:
-        """Whether two links are hinges of one body about one line between the same two ends of its motion: the faces of
-        either, shut, lie within how far the other opens.  There sensors meet, whichever hinge holds.  (Two boxes that
-        touch along an edge alone have two pairs of faces there, for one and the same hinge.)"""
+        """Whether two links are hinges of one body about one line between the same two ends of its motion: the faces
+        of either, shut, lie within how far the other opens. There sensors meet and lock, whichever hinge holds.
+        (Two boxes that touch along an edge alone have two pairs of faces there, for one and the same hinge.)"""
+        if not all(self._locks_shut(link) for link in (one, two)):
+            return False
         spans = [self._span(state, link) for link in (one, two)]
         common = set(self.study.ends(one.pair)) & set(self.study.ends(two.pair))
         if None in spans or not common:
@@ -168,6 +171,11 @@ class Holdings:
         other, away = _seen_by(self.study.ends(two.pair), body, math.copysign(1.0, float(u @ w)), others)
         opposite = (far - shut) * (away - other) < 0.0
         return opposite and _within(other, shut, far, near) and _within(shut, other, away, near)
+
+    def _locks_shut(self, link: Link) -> bool:
+        """Whether the faces of a link lock where they meet; else they are held by what lets them go on moving."""
+        held = firmest(self.study, link.pair, link.roll)
+        return self.study.on_contact == "lock" and held is not None and locks(self.study, held)
 
     def _span(self, state: State, link: Link) -> tuple[Floats, Floats, tuple[float, float]] | None:
         """Point and axis in N of a hinge, and how far the second body may turn from here [rad]: back, until its faces

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from quirkpy.explore.choices import Choice
 from quirkpy.explore.costs import check_cost, supplied_in_motion, time_of
 from quirkpy.explore.routes import Routes, Step, cheapest
+from quirkpy.parts.checks import shown
 from quirkpy.parts.files import ending_of, write_text
 from quirkpy.parts.part import PartError
 
@@ -87,6 +88,8 @@ def plan_of(study: Study | None, steps: Sequence[Step], cost: float, start: str)
 
 def plans(graph: ReconfigurationGraph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
     """The k cheapest routes without loops; one for each row of nodes."""
+    if type(k) is not int or k < 1:
+        raise PartError(f"plan: k is {shown(k)}, but must be a number of plans from 1 up.")
     source, target = graph[start].key, graph[goal].key
     check_cost(cost)
     if source == target:
@@ -253,6 +256,8 @@ def table(graph: ReconfigurationGraph, goal: str, cost: Any) -> FlightTable:
 
     target = graph[goal].key
     simple = cheapest(graph, cost, False)
+    if not simple.in_degree(target) and untried(graph, cost):
+        raise PartError(f"table: no way to {target} is known.{untried(graph, cost)}")
     paths = networkx.single_source_dijkstra_path(simple.reverse(copy=False), target, weight="weight")
     rows = []
     for key in graph.nodes:

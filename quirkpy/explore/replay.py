@@ -21,7 +21,7 @@ from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, stan
 from quirkpy.explore.symmetry import Exchange, Symmetry
 from quirkpy.frames import Waits
 from quirkpy.kernels.arrays import STATE_WIDTH
-from quirkpy.parts.checks import Floats
+from quirkpy.parts.checks import Floats, shown
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
@@ -170,8 +170,15 @@ def joined(legs: list[Leg], system: Any) -> Course:
 def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
     """See `ReconfigurationGraph.replay`."""
     legs: list[Leg] = []
+    if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
+        raise PartError(f"replay: {shown(plan)} is no plan; give one, or a list of edges.")
     if not len(plan):
         raise PartError("replay: the plan has no steps; plan a way from one node to another.")
+    for edge in () if isinstance(plan, Plan) else plan:
+        if edge.target is None:
+            raise PartError(
+                f"replay: {edge!r} leads to no node for certain; plan along it with ambiguous=True, if to any."
+            )
     goals = plan.nodes[1:] if isinstance(plan, Plan) else [str(edge.target) for edge in plan]
     node, t = graph.nodes[plan[0].source], 0.0
     cones, holdings = Cones(Symmetry(graph.study)), Holdings(graph.study)

@@ -125,10 +125,17 @@ class Symmetry:
         options = [option for chosen in self.study.options.values() for option in chosen]
         known = all(type(option) in (Free, Lock, Hinge) for option in options)
         marks = {part for part in system.parts if isinstance(part, Sensor)} <= set(self.study.sensors)
-        if not (known and marks and self.judges_alike and self._forces_of(range(len(self.bodies))) is not None):
+        plain = known and marks and self.judges_alike and self._takes_hold_alike()
+        if not (plain and self._forces_of(range(len(self.bodies))) is not None):
             return set(range(len(self.bodies)))
         joints = [part for part in system.parts if isinstance(part, BaseJoint)]
         return set(range(len(self.bodies))) if joints else set()
+
+    def _takes_hold_alike(self) -> bool:
+        """Whether there is one firmest hold for sensors that meet: of several alike the first is always taken."""
+        choices = ([type(o) for o in chosen if o.joins] for chosen in self.study.options.values())
+        one = all(kinds.count(Lock) == 1 or (Lock not in kinds and len(kinds) <= 1) for kinds in choices)
+        return self.study.on_contact == "stop" or one
 
     @cached_property
     def judges_alike(self) -> bool:

@@ -49,7 +49,8 @@ class ReactionWheel(Force):
     momentum h [N m s] in the axes of the site: one number along z, three numbers for three wheels, or a `Schedule`
     joined by lines, whose slopes are the torques of the motors.  h is the whole spin about each wheel's axis, so the
     body's inertia holds the wheels without their moments about these axes.  The motors' power on the body, -h'.w,
-    counts as work; h is not part of `run.angular_momentum`, and `momentum_at` gives it.
+    counts as work; h is not part of `run.angular_momentum`, and `momentum_at` gives it.  Not in a `HillFrame`, with
+    which h would have to turn.
     """
 
     site: Site = checked(instance(Site))
@@ -66,7 +67,16 @@ class ReactionWheel(Force):
             return (Element("wheel", self.site, numbers=(0.0, 0.0, 0.0), schedules=(self.momentum, None)),)
         return (Element("wheel", self.site, numbers=tuple(self.momentum)),)  # type: ignore[arg-type]
 
+    @property
+    def still(self) -> bool:
+        """Whether nothing is stored, ever."""
+        return not isinstance(self.momentum, Schedule) and not any(self.momentum)  # type: ignore[arg-type]
+
     def momentum_at(self, t: float) -> Floats:
         """h (3,) at time t [s], in body axes [N m s]."""
-        h = self.momentum.at(t) if isinstance(self.momentum, Schedule) else np.array(self.momentum)
-        return np.asarray(self.site.axes @ h)
+        return np.asarray(self.site.axes @ self.in_site(t))
+
+    def in_site(self, t: float) -> Floats:
+        """h (3,) at time t [s], in axes of the site [N m s]."""
+        h = self.momentum.at(t) if isinstance(self.momentum, Schedule) else self.momentum
+        return np.array(h, dtype=float)

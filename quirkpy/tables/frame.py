@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.fields import GravityGradient, HillFrame, PointGravity
 from quirkpy.parts.force import Force
 from quirkpy.parts.magnets import PlanetField
@@ -18,6 +19,12 @@ def check_frame(forces: Iterable[Force]) -> None:
         raise frames[0].refuse(
             f"it acts together with {type(others[0]).__name__} {others[0].name!r}, and both contain a planet's pull "
             "and say how N moves; let one of them act."
+        )
+    wheels = [force for force in acting if isinstance(force, ReactionWheel) and not force.still]
+    if wheels and frames and isinstance(frames[0], HillFrame):
+        raise wheels[0].refuse(
+            f"its momentum would have to turn with HillFrame {frames[0].name!r}, which it is not known to do; let "
+            "GravityGradient act on an Orbit instead, where the axes of N do not turn."
         )
     falling = [force for force in acting if isinstance(force, PlanetField) and force.orbit]
     if falling and frames and isinstance(frames[0], HillFrame):

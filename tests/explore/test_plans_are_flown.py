@@ -13,7 +13,7 @@ import pytest
 import quirkpy as qp
 from benchmarks.reductions import CASES, part_of
 from demos import imaging_in_orbit, imaging_mission
-from demos.cubesat_pair import pair
+from demos.cubesat_pair import b, pair
 from demos.flux_pinned_layouts import layouts
 from demos.lattice import lattice
 from quirkpy.explore.graph import ReconfigurationGraph
@@ -68,6 +68,38 @@ def test_as_many_steps_as_there_are(far: ReconfigurationGraph) -> None:
         if one.target == two.source:
             legs = far.replay([one, two]).legs
             assert legs[1].switching == pytest.approx(two.start_energy - one.end_energy, rel=1e-9, abs=1e-13)
+
+
+def loose() -> qp.Study:
+    """The pair with hinges alone, which do not lock where faces meet, and a well between its two shapes."""
+    study = pair()
+    out = qp.PotentialWell("out", b, centre=(0.1, -0.1, 0.0), stiffness=0.05)
+    options = {
+        ("A east", "B west"): [qp.Free(), qp.Hinge(edge=1)],
+        ("A south", "B south"): [qp.Free(), qp.Hinge(edge=2)],
+    }
+    return changed(study, options=options, potentials=study.potentials | {"out": [out]})
+
+
+def test_plans_without_locks_are_flown() -> None:
+    """What is held by one hinge shuts otherwise than what is held by the other."""
+    graph = loose().explore(progress=False)
+    assert fly(graph, itertools.permutations(graph.nodes, 2)) > 20
+
+
+def test_what_cannot_be_flown_is_refused(far: ReconfigurationGraph) -> None:
+    rejected = next(edge for edge in far.edges if edge.target is None)
+    with pytest.raises(qp.PartError, match="leads to no node for certain"):
+        far.replay([rejected])
+    with pytest.raises(qp.PartError, match="'n0' is no plan"):
+        far.replay("n0")
+    with pytest.raises(qp.PartError, match=r"no way to n1 is known.*risk of 6 edges is not known"):
+        far.table("n1", cost="risk")
+    for k in (0, -1, 1.5):
+        with pytest.raises(qp.PartError, match="must be a number of plans from 1 up"):
+            far.plan("n0", "n1", k=k)  # type: ignore[arg-type]
+    with pytest.raises(qp.PartError, match="is None, but must be a number from 0 up"):
+        far.plan("n0", "n1", cost=lambda edge: None)  # type: ignore[arg-type, return-value]
 
 
 @pytest.fixture(scope="module")

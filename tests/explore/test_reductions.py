@@ -362,3 +362,23 @@ def test_what_is_not_alike_is_not_exchanged() -> None:
     assert Symmetry(changed(study, always=[*study.always, Tilted("own", body)])).kinds == [0, 1, 2, 3]
     slow = Slow(0.0)
     assert Symmetry(changed(study, safety=[slow])).kinds == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("cubes", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_where_the_first_of_several_hinges_is_taken_modules_are_not_exchanged(cubes: int) -> None:
+    """Sensors that meet are held by the first of two hinges alike; an exchange would make it the second."""
+    options = {("face", "face"): [qp.Free(), qp.Hinge(edge=1), qp.Hinge(edge=2)]}
+    study = changed(lattice(cubes, choosing=()), options=options, same=qp.SameShape())
+    one, own = (study.explore(budget=80, progress=False, reductions=which) for which in (True, False))
+    known = {(edge.source, edge.selection.key): edge for edge in own.edges}
+    both = [
+        (edge, known[edge.source, edge.selection.key])
+        for edge in one.edges
+        if (edge.source, edge.selection.key) in known
+    ]
+    assert len(both) > 20
+    for carried, alone in both:
+        assert carried.kind == alone.kind
+        assert carried.target == alone.target
+        assert carried.duration == pytest.approx(alone.duration, rel=1e-6)
+        assert carried.dissipated == pytest.approx(alone.dissipated, rel=1e-6, abs=1e-12)

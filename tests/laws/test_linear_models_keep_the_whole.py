@@ -199,3 +199,13 @@ def test_in_orbit_the_whole_drifts_as_hill_says() -> None:
     )
     np.testing.assert_allclose(found, np.linalg.inv(hill) / 2.0, rtol=1e-7, atol=1e-7 * abs(found).max())
     assert dataclasses.is_dataclass(model)
+
+
+@pytest.mark.parametrize("rate", [3e-6, 1e-3, 1.0, 1e4])
+def test_the_h2_norm_of_slow_and_fast_motions(rate: float) -> None:
+    """x'' + 0.2 w x' + w^2 x = f: 1 / (2 x 0.2 w^3), squared."""
+    body = qp.Body.sphere("body", 0.1, 1.0)
+    slide = qp.Prismatic("slide", qp.GROUND, body, at=(0, 0, 0), axis=(1, 0, 0))
+    spring = qp.JointSpring("spring", slide, stiffness=rate**2, damping=0.2 * rate)
+    model = qp.Multibody(body, slide, spring).linearize(inputs=["slide"], outputs=["slide"])
+    assert model.h2() == pytest.approx((0.4 * rate**3) ** -0.5, rel=1e-6)

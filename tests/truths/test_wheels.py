@@ -89,3 +89,31 @@ def test_thruster_by_schedule_gives_its_impulse() -> None:
     jet = qp.Thruster("jet", body.site("nozzle", at=(0.0, -0.3, 0.0), z=(1, 0, 0)), puff)
     final = qp.Multibody(body, jet).simulate(1.0, **TIGHT).final
     assert final.omega[0, 2] == pytest.approx(0.5 * 0.3 / 4.0, rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_verdicts_of_what_spins_with_a_wheel(seed: int) -> None:
+    """About a principal axis, with momentum stored along it: I w' = -w x (I w + h), linearised by hand."""
+    rng, inertia = np.random.default_rng(seed), np.array([1.0, 2.0, 3.0])
+    axis = np.eye(3)[seed % 3]
+    spin, stored = 0.7 * axis, float(rng.uniform(-3.0, 3.0)) * axis
+    body = qp.Body("body", mass=1.0, inertia=inertia, angular_velocity=spin)
+    wheel = qp.ReactionWheel("wheel", body.site("wheel"), momentum=tuple(stored))
+    found = qp.Multibody(body, wheel).settle(nudge=0.0)
+
+    def rate(w: Floats) -> Floats:
+        return np.asarray(-np.cross(w, inertia * w + stored) / inertia)
+
+    slopes = np.array([(rate(spin + d) - rate(spin - d)) / 2e-6 for d in 1e-6 * np.eye(3)]).T
+    growth = float(np.linalg.eigvals(slopes).real.max())
+    assert max((mode.eigenvalue.real for mode in found.unstable), default=0.0) == pytest.approx(growth, abs=1e-6)
+    assert (found.verdict == "unstable") == (growth > 1e-6)
+
+
+def test_a_wheel_does_not_turn_with_the_frame_of_an_orbit() -> None:
+    body = qp.Body("body", mass=1.0, inertia=(1.0, 2.0, 3.0))
+    wheel = qp.ReactionWheel("wheel", body.site("wheel"), momentum=0.01)
+    with pytest.raises(qp.PartError, match="'wheel': its momentum would have to turn with HillFrame 'hill frame'"):
+        qp.Multibody(body, qp.HillFrame(1e-3), wheel)
+    still = qp.ReactionWheel("wheel", body.site("wheel"), momentum=0.0)
+    assert qp.Multibody(body, qp.HillFrame(1e-3), still).bodies == ("body",)

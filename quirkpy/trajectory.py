@@ -177,7 +177,8 @@ class Trajectory:
 
     @cached_property
     def final(self) -> State:
-        """The last state; ``system.at(run.final)`` goes on from it bit for bit."""
+        """The last state, from which ``system.at(run.final)`` goes on: it begins with these very bits, and its steps are
+        its own, so that two halves of a run agree with the whole to the tolerance."""
         return self._state(len(self.t) - 1, self.course.step, self.course.merged)
 
     def at(self, t: float) -> State:

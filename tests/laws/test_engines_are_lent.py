@@ -142,7 +142,7 @@ def test_threads_on_one_system_get_the_bits_of_one_alone(make: Callable[[], qp.M
 
 
 def test_a_moment_does_not_depend_on_what_was_asked_before() -> None:
-    """Three rods on stops of restitution 0, 0.5 and 1: moments between rows in any order have the bits of each alone."""
+    """Rods on stops of restitution 0, 0.5 and 1: moments between rows, in any order, have the bits of each alone."""
     parts: list[qp.Part] = [qp.Gravity((0.0, 0.0, -9.81))]
     before: qp.Body = qp.GROUND
     for k, restitution in enumerate((0.0, 0.5, 1.0)):

@@ -177,8 +177,8 @@ class Trajectory:
 
     @cached_property
     def final(self) -> State:
-        """The last state, from which ``system.at(run.final)`` goes on: it begins with these very bits, and its steps are
-        its own, so that two halves of a run agree with the whole to the tolerance."""
+        """The last state, from which ``system.at(run.final)`` goes on: with these very bits, but with steps of its own,
+        so that two halves of a run agree with the whole to its tolerance."""
         return self._state(len(self.t) - 1, self.course.step, self.course.merged)
 
     def at(self, t: float) -> State:

@@ -219,8 +219,8 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
 
 
 def judged_by_sides(around: Vicinity, parts: Sorted, kinks: Kinks | None) -> tuple[tuple[Mode, ...], dict[str, Any]]:
-    """The same where stiffness jumps, or stops that are touched leave some motions out: by energy alone, along every
-    allowed direction."""
+    """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out: by energy alone,
+    along every allowed direction."""
     walls, stops = walls_of(around)
     bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
     jumping = "" if kinks is None else f"the stiffness of {', '.join(kinks.names) or 'its forces'} jumps here"
@@ -286,7 +286,7 @@ def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
 
 
 def _carried(around: Vicinity, direction: Floats) -> Mode:
-    """The same for a motion as a whole, which no coordinate follows."""
+    """A motion of the whole (n, 6), which no coordinate follows, described."""
     still = around.rows.copy()
     still[:, V:] = direction
     every = around.entry.expand(np.concatenate([still, np.zeros((1, still.shape[1]))]))

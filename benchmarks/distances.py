@@ -16,11 +16,11 @@ import numpy as np
 import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.timing import race
-from quirkpy import quat
 from quirkpy.collision import Clearances, clearances
 from quirkpy.kernels.distance import ANSWER_WIDTH, GAP, distances
 from quirkpy.kernels.solids import POSE_WIDTH, fill_poses, solids
-from quirkpy.parts.triples import NO_TURN
+from quirkpy.maths import quat
+from quirkpy.maths.triples import NO_TURN
 
 SHAPES = {"sphere": qp.Sphere(0.5), "box": qp.Box((1.0, 0.8, 0.6)), "cylinder": qp.Cylinder(0.4, 1.0, axis="z")}
 #: Distances of centres: far apart, close by, within each other.

@@ -3,7 +3,6 @@
 from quirkpy.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
-from quirkpy.doubt import PartWarning, deg
 from quirkpy.equation import Matrices
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.chances import Robustness, Spread
@@ -16,12 +15,14 @@ from quirkpy.explore.safety import KeepOut, Limit, NoCollision, Safety, StayToge
 from quirkpy.explore.study import Study
 from quirkpy.formats import from_json, to_json
 from quirkpy.linear import Linear
+from quirkpy.maths import triples
+from quirkpy.maths.quat import Quaternion, rotation
+from quirkpy.maths.types import Vector
+from quirkpy.maths.warnings import PartWarning, deg
 from quirkpy.multibody import Multibody
-from quirkpy.parts import triples
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
-from quirkpy.parts.checks import Vector
 from quirkpy.parts.couplings import Gear, Prescribed
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.fields import Charge, Coulomb, GravityGradient, HillFrame, Orbit, PointGravity, Potential
@@ -77,7 +78,6 @@ from quirkpy.parts.primitives import (
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.quat import Quaternion, rotation
 from quirkpy.state import BodyState, JointState, SensorState, State
 from quirkpy.trajectory import Trajectory
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from quirkpy import equation
 from quirkpy.kernels.instant import Instant
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.parts.couplings import Coupling, Prescribed
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.primitives import Gap

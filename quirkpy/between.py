@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.cached import cached_property
 from quirkpy.course import Course
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.curves import fill_bends, fill_middles, rates_within
 from quirkpy.kernels.solids import REACH, SOLID_BODY, Solids
-from quirkpy.parts.checks import Bools, Floats, Ints
-from quirkpy.tables.merge import product
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.rotations import product
+from quirkpy.maths.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from quirkpy.trajectory import Trajectory

@@ -16,7 +16,7 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.ledger import hold_momentum
 from quirkpy.kernels.projection import move_on, project
 from quirkpy.kernels.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
 from quirkpy.vicinity import apart

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quirkpy.doubt import PartWarning
+from quirkpy.maths.warnings import PartWarning
 from quirkpy.parts.files import check_writable, ending_of
 from quirkpy.parts.part import PartError
 

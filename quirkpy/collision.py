@@ -47,8 +47,9 @@ from quirkpy.kernels.solids import (
     Solids,
     fill_poses,
 )
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.moments import bottom
-from quirkpy.parts.checks import Bools, Floats, Ints, not_negative, number, positive
+from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
 from quirkpy.skins import Couple, Skin, meshed, skins_of, solids_of

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, Verdict, certify, split
-from quirkpy.parts.checks import Floats, number, shown
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import number, shown
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, size_of
 from quirkpy.state import State

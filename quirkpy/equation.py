@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.instant import Instant, Rows
-from quirkpy.parts.checks import Floats
-from quirkpy.tables.merge import cross
+from quirkpy.maths.rotations import cross
+from quirkpy.maths.types import Floats
 
 #: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this (relative to the largest)
 #: is redundancy.  It lies far above the drift that rows carry (1e-9 in Runge-Kutta stages, 1e-7 at worst), so that

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
-from quirkpy.cached import cached_property
-from quirkpy.differences import ASYMMETRY, alike_across
 from quirkpy.kernels.arrays import V
 from quirkpy.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.differences import ASYMMETRY, alike_across
+from quirkpy.maths.types import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import IDLE, NO_PULL, polish, rests, size_of, unknown_below
 from quirkpy.sides import decide as decide_by_sides

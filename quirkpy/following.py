@@ -14,7 +14,7 @@ import numpy as np
 
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.polishing import newton, polish, size_of
 from quirkpy.vicinity import Vicinity
 

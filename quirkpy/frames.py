@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.parts.joint import COORDINATE_UNITS
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quirkpy.cached import cached_property
-from quirkpy.differences import ALIKE, BESIDE, COARSER, DOUBTS, EPS, JUMP, NEARER, UNEVEN, one_sided
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.differences import ALIKE, BESIDE, COARSER, DOUBTS, EPS, JUMP, NEARER, UNEVEN, one_sided
+from quirkpy.maths.types import Bools, Floats
 
 if TYPE_CHECKING:
     from quirkpy.vicinity import Vicinity

@@ -15,9 +15,9 @@ from scipy.optimize import least_squares
 
 from quirkpy.analysis import pulls
 from quirkpy.catching import clearances
-from quirkpy.differences import DOUBTS, EPS, JUMP
 from quirkpy.kernels.stops import TOUCHING
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.differences import DOUBTS, EPS, JUMP
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.sides import Bends
 from quirkpy.vicinity import Vicinity
 

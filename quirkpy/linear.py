@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
-from quirkpy.tables.merge import product, turned
 from quirkpy.verdicts import Around, motions
 from quirkpy.vicinity import Vicinity
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy import quat
 from quirkpy.between import turning
 from quirkpy.kernels.advancement import (
     FOUND_WIDTH,
@@ -29,9 +28,10 @@ from quirkpy.kernels.advancement import (
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.curves import CONTROLS
 from quirkpy.kernels.solids import SOLID_BODY, Solids
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths import quat
+from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.skins import Couple, Skin, distinct, near
-from quirkpy.tables.merge import product, turned
 
 #: Weights of the control points of fifth and fourth degree.
 FIFTH, FOURTH = (np.array([math.comb(n, k) for k in range(n + 1)], dtype=float) for n in (5, 4))

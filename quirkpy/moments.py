@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.between import Rows
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.onward import Moment
-from quirkpy.parts.checks import Bools, Floats
 
 #: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either side of a moment.
 POINTS, BESIDE = 8, 3

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 from quirkpy import analysis, equation, search
 from quirkpy.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
-from quirkpy.cached import cached_property
 from quirkpy.catching import Catch, catch
 from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
@@ -19,8 +18,10 @@ from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.methods import Method
 from quirkpy.kernels.users import unchecked
 from quirkpy.linear import Linear, Measure, linearize
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats
 from quirkpy.parts.body import GROUND, Body
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.checks import shown
 from quirkpy.parts.event import Event
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint

@@ -17,7 +17,7 @@ from quirkpy.between import Rows, before
 from quirkpy.clusters import Clusters
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.stops import DECIDED, HOLDS
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Driver, Settings
 from quirkpy.state import State

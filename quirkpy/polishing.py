@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.differences import DOUBTS, JUMP, unsure
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.differences import DOUBTS, JUMP, unsure
+from quirkpy.maths.types import Floats
 from quirkpy.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].

@@ -15,9 +15,9 @@ from quirkpy.catching import STILL
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.steps import NOTED
 from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.moments import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
 from quirkpy.onward import Moment, Onward
-from quirkpy.parts.checks import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, rests
 from quirkpy.returning import Ranges

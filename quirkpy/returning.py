@@ -25,10 +25,10 @@ from quirkpy.kernels.arrays import (
     V,
 )
 from quirkpy.kernels.stops import STOP_COORDINATE
-from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.maths.rotations import turned
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.event import When
 from quirkpy.simulate import Driver, state_at
-from quirkpy.tables.merge import turned
 from quirkpy.tables.tables import ANGLE, TRAVEL
 from quirkpy.watching import ask
 from quirkpy.whole import Whole, accelerations

@@ -13,7 +13,8 @@ import numpy as np
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.following import approach, beyond_stops, descend, follow, gone, pressed
 from quirkpy.kernels.arrays import state_rows
-from quirkpy.parts.checks import Floats, positive, shown, whole
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import size_of
 from quirkpy.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered

@@ -14,7 +14,8 @@ from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
-from quirkpy.parts.checks import Floats, number, positive, shown, whole
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import number, positive, shown, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import Polished, polish, rests, size_of

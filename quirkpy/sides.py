@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from quirkpy.differences import unsure
-from quirkpy.graded import eigen
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.differences import unsure
+from quirkpy.maths.eigen import eigen
+from quirkpy.maths.types import Floats
 
 #: So many planes and walls at most are looked at in all their combinations.
 MOST = 7

@@ -29,7 +29,8 @@ from quirkpy.kernels.stops import HOLDS, STOP_JOINT
 from quirkpy.kernels.users import unchecked
 from quirkpy.kernels.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
 from quirkpy.kernels.wrenches import LOST
-from quirkpy.parts.checks import Bools, Floats, optional, positive
+from quirkpy.maths.types import Bools, Floats
+from quirkpy.parts.checks import optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
 from quirkpy.state import State

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.cached import cached_property
 from quirkpy.kernels import solids as built_in
 from quirkpy.kernels.solids import Solids
-from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.triples import NO_TURN, ORIGIN, Nine, Triple, triple
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.parts.triples import NO_TURN, ORIGIN, Nine, Triple, triple
 from quirkpy.tables.tables import Tables
 
 #: How far apart [m], below zero a depth, and the direction from the first to the second.

@@ -10,9 +10,9 @@ import numpy as np
 from quirkpy.following import gradients
 from quirkpy.kernels.arrays import COORDINATE_KIND, Q, V
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.rotations import turned
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.polishing import size_of
-from quirkpy.tables.merge import turned
 from quirkpy.tables.tables import ANGLE
 from quirkpy.vicinity import Vicinity
 

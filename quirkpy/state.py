@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy import quat
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.integrator import RIM
 from quirkpy.kernels.stops import BEYOND
+from quirkpy.maths import quat
+from quirkpy.maths.records import Record
+from quirkpy.maths.triples import Nine, Triple, add, array, product, product_back, sub, turn, turn_back
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import Floats, Ints, number, numbers, shown, vector
+from quirkpy.parts.checks import number, numbers, shown, vector
 from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, Coordinate, GeneralJoint, Joint, Relation
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
 from quirkpy.parts.sensor import Sensor
-from quirkpy.parts.triples import Nine, Triple, add, array, product, product_back, sub, turn, turn_back
-from quirkpy.tables.record import Record
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
 #: Ends of an active joint further apart than this [m or rad] do not meet.

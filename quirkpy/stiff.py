@@ -12,7 +12,7 @@ from quirkpy.clusters import Clusters
 from quirkpy.kernels import integrator, steps
 from quirkpy.kernels.arrays import STATE_WIDTH
 from quirkpy.kernels.wrenches import LOST
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.parts.event import Event
 from quirkpy.simulate import START_OVER, Driver, Settings, StiffMethod
 from quirkpy.state import State

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quirkpy import analysis, quat
+from quirkpy import analysis
 from quirkpy.analysis import ReactionAxes
 from quirkpy.between import ALLOWED, Between, Rows, before, rows_of
-from quirkpy.cached import cached_property
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
 from quirkpy.kernels.wrenches import INTO, LOST, OUT, PROJECTED
+from quirkpy.maths import quat
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.moments import highest, no_higher, passing, summits
 from quirkpy.onward import Moment, Onward
-from quirkpy.parts.checks import Bools, Floats, positive
+from quirkpy.parts.checks import positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
 from quirkpy.skins import solids_of

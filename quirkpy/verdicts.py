@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import eig, matrix_balance
 from scipy.optimize import brentq
 
-from quirkpy.differences import EPS, alike_across, unsure
-from quirkpy.graded import eigen
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.differences import EPS, alike_across, unsure
+from quirkpy.maths.eigen import eigen
+from quirkpy.maths.types import Bools, Floats
 
 #: What decides: every direction rises; one falls; one falls and turning holds it; one is level to within its error;
 #: without a potential, every motion dies out; one grows; one does neither to within its error.

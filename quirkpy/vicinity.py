@@ -22,19 +22,19 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy import equation
-from quirkpy.cached import cached_property
 from quirkpy.clusters import Clusters, Entry
-from quirkpy.differences import DOUBTS, EIGHTH, EPS, PLACES, Slopes, alike_across, central, unsure
-from quirkpy.graded import eigen, with_signs
 from quirkpy.jumps import Jumps
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.engine import Engine
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.responses import respond
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.differences import DOUBTS, EIGHTH, EPS, PLACES, Slopes, alike_across, central, unsure
+from quirkpy.maths.eigen import eigen, with_signs
+from quirkpy.maths.rotations import cross, product, turned
+from quirkpy.maths.types import Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
-from quirkpy.tables.merge import cross, product, turned
 from quirkpy.whole import Whole, angular_momentum, rotation, stored_momentum, whole_motion
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a

@@ -14,7 +14,7 @@ from quirkpy.equilibrium import Equilibrium, certify, split
 from quirkpy.kernels.arrays import V
 from quirkpy.kernels.stops import TOUCHING
 from quirkpy.kinks import Kinks, kinks_of
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.polishing import POLISHED, newton, polish, rests, size_of, unknown_below
 from quirkpy.singular import NO_BEND, forms_at
 from quirkpy.state import State

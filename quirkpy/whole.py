@@ -15,7 +15,6 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from quirkpy import equation
-from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.engine import Engine
@@ -23,9 +22,10 @@ from quirkpy.kernels.evaluation import evaluate
 from quirkpy.kernels.instant import Instant
 from quirkpy.kernels.projection import project
 from quirkpy.kernels.users import joints_in_python
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.rotations import cross, product, turned
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.actuators import ReactionWheel
-from quirkpy.parts.checks import Bools, Floats, Ints
-from quirkpy.tables.merge import cross, product, turned
 from quirkpy.tables.tables import CALLBACK, HILL, WHEEL, Selection
 
 #: An island counts as free of outside loads where a shift of one metre or a turn changes its accelerations by less

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 
 @dataclass(frozen=True)

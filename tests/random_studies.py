@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 import quirkpy as qp
-from quirkpy import quat
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.identity import poses_of
 from quirkpy.explore.safety import APART
-from quirkpy.parts.checks import Floats
-from quirkpy.tables.merge import product, turned
+from quirkpy.maths import quat
+from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.types import Floats
 
 SIDE = 0.1  # of a module [m]
 LETTERS = "ABCDEFGH"

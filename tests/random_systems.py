@@ -18,7 +18,7 @@ import pytest
 import quirkpy as qp
 from quirkpy import equation
 from quirkpy.kernels.instant import Instant
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.user_parts import Cylindrical, Slot, Table, Universal, Wave
 from tests.workshop import INSTANT, Workshop, World
 

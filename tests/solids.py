@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from quirkpy.kernels.distance import ANSWER_WIDTH, GAP, NORMAL, POINT1, POINT2, distances
 from quirkpy.kernels.solids import POSE_WIDTH, fill_poses, solids
-from quirkpy.parts.triples import NO_TURN, ORIGIN
+from quirkpy.maths.triples import NO_TURN, ORIGIN
 
 Array = NDArray[np.float64]
 AXES = "xyz"

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats, instance, number
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import instance, number
 
 #: How much of each coordinate of d = x2 - x1, in the axes of site 1, bends a `Wave`.
 ACROSS = np.array([1.0, 1.0, 0.0])

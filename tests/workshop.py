@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.parts.part import Part
 from tests.user_parts import Attraction, Compass, Cylindrical, Drag, Slot, Table, Universal, Wave
 

@@ -28,13 +28,13 @@ from quirkpy.explore.safety import (
 )
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Symmetry
+from quirkpy.maths.rotations import turned
+from quirkpy.maths.types import Floats
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import Floats
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.state import State
-from quirkpy.tables.merge import turned
 
 #: What a choice becomes at some place: the option of every open pair, by label, and the potential.
 Form = tuple[tuple[str, ...], str]

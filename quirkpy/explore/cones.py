@@ -14,10 +14,10 @@ import numpy as np
 from quirkpy.explore.safety import KeepOut, Safety, Violation, at_once
 from quirkpy.explore.symmetry import BACK, Exchange, Symmetry
 from quirkpy.explore.ways import Entered
+from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.triples import unit
+from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats
-from quirkpy.parts.triples import unit
-from quirkpy.tables.merge import product, turned
 from quirkpy.trajectory import Trajectory
 
 #: Sites [m] and directions that agree so closely are one.

@@ -17,7 +17,6 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
-from quirkpy.doubt import warn
 from quirkpy.explore.choices import Carried, Count, Exploring, Reduction
 from quirkpy.explore.graph import SHORT, Edge, Kind, Node, ReconfigurationGraph
 from quirkpy.explore.journal import UNREADABLE, Journal
@@ -38,6 +37,7 @@ from quirkpy.explore.workers import (
     run_batch,
     workers_of,
 )
+from quirkpy.maths.warnings import warn
 from quirkpy.parts.checks import shown
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError

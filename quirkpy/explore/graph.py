@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from quirkpy.cached import cached_property
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore import exports, routes
 from quirkpy.explore import plan as answers
@@ -24,7 +23,8 @@ from quirkpy.explore.choices import Carried, Choice, Link
 from quirkpy.explore.costs import Cost
 from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.plan import FlightTable
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats
 from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.state import State

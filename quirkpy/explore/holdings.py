@@ -16,7 +16,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from quirkpy.cached import cached_property
 from quirkpy.explore.assembly import firmest, locks
 from quirkpy.explore.choices import Link
 from quirkpy.explore.choosing import clusters
@@ -27,10 +26,11 @@ from quirkpy.explore.options import Hinge, Lock
 from quirkpy.explore.safety import StayTogether
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import Exchange, Symmetry
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.rotations import turned
+from quirkpy.maths.types import Floats
 from quirkpy.parts.joints import Revolute
 from quirkpy.state import State
-from quirkpy.tables.merge import turned
 
 #: Open links of one node, and those of another that stand for them.
 Matching: TypeAlias = Mapping[Link, Link]

@@ -8,16 +8,17 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy import quat
-from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import OMEGA, Q, R, V
 from quirkpy.kernels.engine import Engine
+from quirkpy.maths import quat
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.types import Floats
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND
-from quirkpy.parts.checks import Floats, positive, shown, word
+from quirkpy.parts.checks import positive, shown, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.state import State
-from quirkpy.tables.merge import product, turned
 from quirkpy.whole import SHIFT, TURN, accelerations, distorted, rotation
 
 #: Motions of the whole that do not change a shape.

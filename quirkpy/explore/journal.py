@@ -15,12 +15,12 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from quirkpy.doubt import HOUSE
 from quirkpy.explore.chances import Robustness
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.records import Record, Told, check_outcome, check_reached
 from quirkpy.explore.ways import Entered, Way
+from quirkpy.maths.warnings import HOUSE
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError
 

@@ -10,7 +10,7 @@ from quirkpy.explore.graph import Node, node_of
 from quirkpy.explore.holdings import Holdings
 from quirkpy.explore.identity import NEAR, Shapes, poses_of
 from quirkpy.explore.study import Study
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: Poses of which no number differs by more than this share of the tolerance are one shape as they stand.
 SURELY = 0.125

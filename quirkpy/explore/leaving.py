@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from quirkpy.equilibrium import Mode
 from quirkpy.kernels.arrays import state_rows
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
+from quirkpy.maths.triples import add, cross, dot, scale, sub, turn, unit
 from quirkpy.parts.body import Site
 from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.checks import direction, not_negative, optional, positive, shown, vector
@@ -17,7 +18,6 @@ from quirkpy.parts.part import Part, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
-from quirkpy.parts.triples import add, cross, dot, scale, sub, turn, unit
 
 #: An edge is looked for where a line from the face's centre leaves the box, no nearer than this [m].
 THIN = 1e-9

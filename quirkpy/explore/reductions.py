@@ -24,7 +24,8 @@ from quirkpy.explore.runner import UNMET
 from quirkpy.explore.safety import APART, ENTERS
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Carrier, Symmetry
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
 

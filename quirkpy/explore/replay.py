@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quirkpy.analysis import Energy
-from quirkpy.cached import cached_property
 from quirkpy.course import Counts, Course, Happening
 from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.cones import Cones
@@ -21,7 +20,9 @@ from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, stan
 from quirkpy.explore.symmetry import Exchange, Symmetry
 from quirkpy.frames import Waits
 from quirkpy.kernels.arrays import STATE_WIDTH
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
 from quirkpy.trajectory import Trajectory

@@ -25,7 +25,8 @@ from quirkpy.explore.safety import judge
 from quirkpy.explore.study import Study
 from quirkpy.explore.variations import Variations
 from quirkpy.explore.workers import Sent, check_workers, killed, pool_for, workers_of
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import shown
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.settle import run_to_rest, settle

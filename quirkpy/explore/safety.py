@@ -14,15 +14,16 @@ from quirkpy.between import Rows, fastest
 from quirkpy.collision import Clearances, clearances, least_among
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solids import REACH
+from quirkpy.maths.rotations import turned
+from quirkpy.maths.triples import unit
+from quirkpy.maths.types import Floats
 from quirkpy.moments import highest, summits
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Site
-from quirkpy.parts.checks import Floats, angle_up_to, instance, not_negative, optional, positive, word
+from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
-from quirkpy.parts.triples import unit
 from quirkpy.simulate import knots_of
 from quirkpy.skins import solids_of
-from quirkpy.tables.merge import turned
 from quirkpy.tables.tables import IMAGE, Tables
 from quirkpy.trajectory import Trajectory
 

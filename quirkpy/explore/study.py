@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quirkpy.cached import cached_property
 from quirkpy.explore.choices import Choice, Count, Exploring, OnContact, Pair, Reduction, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
@@ -23,6 +22,7 @@ from quirkpy.explore.options import Option, mated
 from quirkpy.explore.safety import Safety
 from quirkpy.kernels import sight
 from quirkpy.kernels.integrator import RIM
+from quirkpy.maths.cached import cached_property
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import not_negative, optional, positive, shown, whole, word

@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.cached import cached_property
 from quirkpy.explore.choices import Link
 from quirkpy.explore.identity import Group, poses_of
 from quirkpy.explore.options import Free, Hinge, Lock
 from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether
 from quirkpy.explore.study import Study
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.rotations import product, quaternion_of, turned
+from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.forces import SprungHinges, ViscousHinges
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 from quirkpy.state import State
-from quirkpy.tables.merge import product, quaternion_of, turned
 
 #: Poses that differ by no more than this [m], [rad] begin the same run.
 EQUAL = 1e-10

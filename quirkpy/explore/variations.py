@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.cached import cached_property
 from quirkpy.clusters import Clusters
 from quirkpy.explore.chances import Spread
 from quirkpy.explore.choices import Choice
@@ -20,15 +19,16 @@ from quirkpy.explore.study import Study, freedoms_of
 from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
 from quirkpy.kernels.engine import Layout
 from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.rotations import turned
+from quirkpy.maths.types import Floats
 from quirkpy.multibody import Multibody
-from quirkpy.parts.checks import Floats
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import size_of
 from quirkpy.settle import nudged, settle
 from quirkpy.state import State
 from quirkpy.tables import Selection
-from quirkpy.tables.merge import turned
 from quirkpy.tables.tables import ANGLE, Tables
 from quirkpy.tables.vary import has_strength, varied
 from quirkpy.vicinity import Vicinity

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from quirkpy.explore.safety import at_once
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 T = TypeVar("T")
 S = TypeVar("S")

@@ -31,7 +31,7 @@ from quirkpy.kernels.solids import (
     turned_back,
 )
 from quirkpy.kernels.vectors import add, cross, dot, get3, norm, scale, sub
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 #: The least clearance is found to this share of it, or to what the caller wants, whichever is more.
 SHARE = 1e-3

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.law import CompiledForce
 from quirkpy.tables.tables import ANGLE, LAW, RELATION_ROW, Tables
 

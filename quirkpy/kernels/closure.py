@@ -69,7 +69,7 @@ from quirkpy.kernels.tree import (
     Tree,
 )
 from quirkpy.kernels.vectors import add, cross, dot, get3, put3, scale, sub
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 #: Rows whose part independent of the others, squared, is far above this count fully; far below, not at all.  For one
 #: acceleration, exact; and for the stages of a run, whose drift of 1e-9 must not pose as independence.

@@ -74,7 +74,7 @@ from quirkpy.kernels.watch import (
     watched_stops,
 )
 from quirkpy.kernels.wrenches import OUT, PROJECTED
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.types import Bools, Floats
 
 #: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop; and of a step beyond
 #: which joints cannot be held.

@@ -17,7 +17,7 @@ from quirkpy.kernels.kinematics import rotation_matrix
 from quirkpy.kernels.solids import turned_back
 from quirkpy.kernels.stops import HOLDS
 from quirkpy.kernels.vectors import add, cross, dot, get3, norm, put3, scale, sub
-from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.maths.types import Bools, Floats, Ints
 
 #: Four numbers of a quaternion, w x y z.
 Four: TypeAlias = tuple[float, float, float, float]

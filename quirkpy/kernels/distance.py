@@ -31,7 +31,7 @@ from quirkpy.kernels.solids import (
     turned_back,
 )
 from quirkpy.kernels.vectors import add, cross, dot, get3, norm, put3, scale, sub
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 #: Distance [m], below zero the depth; its direction from the first solid to the second; a point of each.
 Apart: TypeAlias = tuple[float, Vec, Vec, Vec]

@@ -13,7 +13,7 @@ from quirkpy.kernels.compiled import inner, woven
 from quirkpy.kernels.matrices import mixed_transposed, put6, sym6, sym_inverse, sym_times
 from quirkpy.kernels.tree import COUNT, MOTION, NEAR, PARENT, TURN_NODE, Tree
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import TURN
 
 # Columns of the scratch array, a row per body.

@@ -8,7 +8,6 @@ from copy import copy
 
 import numpy as np
 
-from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import Joints, pack
 from quirkpy.kernels.callbacks import PythonParts
 from quirkpy.kernels.closure import PIVOT, REPORT_WIDTH, WEAKEST
@@ -35,7 +34,8 @@ from quirkpy.kernels.tree import (
     PLACE,
     tree_of,
 )
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import Selection
 
 #: No stabilisation; joints that move by themselves do.

@@ -28,7 +28,7 @@ from quirkpy.kernels.stops import BOUNCE, HOLDS, Stops, stop_row
 from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
 from quirkpy.kernels.vectors import dot, get3, scale, sub
 from quirkpy.kernels.wrenches import INTO
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 # Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how much of a gap
 # [1/s2] and of a slip [1/s] becomes acceleration; 1, or 0 where

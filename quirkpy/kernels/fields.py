@@ -37,7 +37,7 @@ from quirkpy.kernels.wrenches import (
     power_of,
     to_site,
 )
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import BUSHING, CHARGES, DIPOLES, HILL, IMAGE, LAW, PLANET, PLANET_DIPOLE, WHEEL
 
 #: Coulomb's constant [N m2/C2].

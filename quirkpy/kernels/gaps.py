@@ -30,7 +30,7 @@ from quirkpy.kernels.tree import (
     Tree,
 )
 from quirkpy.kernels.vectors import add, column, cross, get3, put3, scale, sub, turn
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import TURN
 
 

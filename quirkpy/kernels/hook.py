@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from quirkpy.kernels.compiled import inner
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 #: What Python is asked for: loads of the users' forces, rows of their joints, values of their events, what is wrong
 #: with a law that gave no number.

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.cached import cached_property
 from quirkpy.kernels import kinematics, loads
 from quirkpy.kernels.arrays import (
     ROW_BODY1,
@@ -20,7 +19,8 @@ from quirkpy.kernels.arrays import (
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, RATE, ROW_WIDTH, SECOND, constraint_rows
 from quirkpy.kernels.stops import SIDE, STOP_JOINT, stop_labels, stop_names, stop_rows, stops_of
 from quirkpy.kernels.users import Frames, Users, joints_in_python, off_by
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.motion import MotionView
 from quirkpy.tables.tables import CALLBACK, LAW, Selection

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from quirkpy import quat
 from quirkpy.kernels.arrays import (
     ACROSS,
     AXES,
@@ -34,7 +33,8 @@ from quirkpy.kernels.arrays import (
 )
 from quirkpy.kernels.compiled import inner, kernel, woven, woven_kernel
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, norm, put3, scale, sub, turn
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths import quat
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
 TURN_AROUND = 2.0 * math.pi

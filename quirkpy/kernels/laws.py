@@ -28,9 +28,9 @@ from quirkpy.kernels.hook import PLAIN_LAWS
 from quirkpy.kernels.kinematics import site_axis, site_motion
 from quirkpy.kernels.vectors import add3
 from quirkpy.kernels.wrenches import INTO, OUT, apply_force, power_of
-from quirkpy.parts import triples
+from quirkpy.maths import triples
+from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats
 from quirkpy.parts.law import CompiledForce
 from quirkpy.parts.motion import PlaceMotion, Wrench
 from quirkpy.tables.tables import ELEMENT_WIDTH

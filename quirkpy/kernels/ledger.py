@@ -16,7 +16,7 @@ from quirkpy.kernels.matrices import sym6, sym_inverse, sym_times
 from quirkpy.kernels.recursion import inertia_in_n
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, put3, scale, sub, turn_back
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: Of all the energy that moves within the islands a correction may be this share; more means that something is wrong,
 #: and nothing is touched.

@@ -31,7 +31,7 @@ from quirkpy.kernels.kinematics import along, coordinate_axis, joint_coordinate,
 from quirkpy.kernels.schedules import scheduled
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
 from quirkpy.kernels.wrenches import INTO, OUT, apply_force
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, CALLBACK, COORDINATE, PAIR, PUSH, STOP, TRAVEL, UNIFORM
 
 

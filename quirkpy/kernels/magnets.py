@@ -21,7 +21,7 @@ from quirkpy.kernels.orbit import MOVING, origin
 from quirkpy.kernels.schedules import scheduled
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, scale, sub
 from quirkpy.kernels.wrenches import INTO, apply_force, from_site, power_of, to_site
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: mu0 / (4 pi) [T m/A].
 MU0_4PI = 1e-7

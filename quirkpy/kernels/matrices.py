@@ -6,7 +6,7 @@ import math
 
 from quirkpy.kernels.arrays import Mat, Sym, Vec
 from quirkpy.kernels.compiled import inner
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 
 @inner

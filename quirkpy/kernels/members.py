@@ -9,7 +9,7 @@ from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, Vec
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.curves import Four, get4
 from quirkpy.kernels.vectors import add, cross, get3, put3, scale
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 
 @inner

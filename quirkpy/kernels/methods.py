@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.integrate import DOP853, RK45
 
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 Method: TypeAlias = Literal["dop853", "rk45"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from quirkpy.kernels.arrays import Vec
 from quirkpy.kernels.compiled import inner
 from quirkpy.kernels.vectors import add, get3, scale
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 # Columns of the numbers of an element that knows a planet: mu; semi-major axis (0: the planet stands in N);
 # eccentricity; mean anomaly at t = 0; unit vectors to the pericentre, or else the point of N's origin from the

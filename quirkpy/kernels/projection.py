@@ -15,7 +15,7 @@ from quirkpy.kernels.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.evaluation import Model, Scratch, solve_here
 from quirkpy.kernels.kinematics import fill_frames, rotation_matrix
 from quirkpy.kernels.vectors import add3, get3, norm, turn_back
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: As PIVOT of closure.py, for corrections: they are small, so a weaker row may count.
 CORRECTION_PIVOT = 1e-8

@@ -25,7 +25,7 @@ from quirkpy.kernels.tree import (
     Tree,
 )
 from quirkpy.kernels.vectors import dot, get3
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 #: What is left of a row below this share of the pivot is rounding.
 ROUNDING = 1e-3

@@ -60,7 +60,7 @@ from quirkpy.kernels.tree import (
     Tree,
 )
 from quirkpy.kernels.vectors import add, column, cross, dot, get3, put3, scale, sub, turn, turn_back
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 
 @inner

@@ -6,7 +6,7 @@ from quirkpy.kernels.closure import TIME
 from quirkpy.kernels.compiled import kernel
 from quirkpy.kernels.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.projection import project
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 
 @kernel

@@ -38,7 +38,7 @@ from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.kinematics import along, centripetal, coordinate_axis, joint_angle, site_axis, site_motion
 from quirkpy.kernels.schedules import schedule_motion
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, norm, put3, scale, sub
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, DISTANCE, DOT, LINE, RELATION_ROW, TRAVEL
 
 # Columns of a row at one instant: residual, its explicit time derivative, what the accelerations must supply, what is

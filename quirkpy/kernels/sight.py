@@ -10,7 +10,7 @@ from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.curves import get4
 from quirkpy.kernels.members import turned_by
 from quirkpy.kernels.vectors import add, column, dot, get3, sub
-from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.maths.types import Bools, Floats, Ints
 
 # Columns of a sensor: its point and axes in body axes; of a pair: reach [m], alignment [rad], the step from one turn of
 # the second about the first to the next [rad], and how many there are.

@@ -15,9 +15,9 @@ import numpy as np
 from quirkpy.kernels.arrays import AXES, POSITION, Mat, Vec
 from quirkpy.kernels.compiled import inner, kernel
 from quirkpy.kernels.vectors import add, column, get3, put3, turn
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.triples import NO_TURN, Nine, Triple
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
-from quirkpy.parts.triples import NO_TURN, Nine, Triple
 
 #: Kinds of solid.
 SPHERE, BOX, CYLINDER = range(3)

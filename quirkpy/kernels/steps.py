@@ -28,7 +28,7 @@ from quirkpy.kernels.methods import (
 from quirkpy.kernels.projection import CORRECTION_PIVOT, change_velocities, project
 from quirkpy.kernels.vectors import cross, get3, put3, scale, sub, turn, turn_back
 from quirkpy.kernels.wrenches import INTO, OUT
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;
 # whether the energy is held, and its value at the start; whether states are projected; the length of the present step;

@@ -12,7 +12,7 @@ from quirkpy.kernels.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.kinematics import joint_coordinate
 from quirkpy.kernels.rows import GAMMA, JACOBIAN, PHI, SECOND, coordinate_row
 from quirkpy.kernels.vectors import dot, get3
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import STOP, Selection
 
 # Columns of Stops.what: joint and coordinate; whether it holds; whether it has been met while the joints alone, drives

@@ -28,7 +28,7 @@ from quirkpy.kernels.arrays import (
     pack,
 )
 from quirkpy.kernels.compiled import allocating, inner
-from quirkpy.parts.checks import Bools, Ints
+from quirkpy.maths.types import Bools, Ints
 from quirkpy.tables.tables import ONWARDS, SLIDE, TURN, Selection
 
 #: What hangs a body on its parent.

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from quirkpy.cached import cached_property
 from quirkpy.kernels.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.wrenches import INTO
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats, Ints, number, numbers, vector
+from quirkpy.parts.checks import number, numbers, vector
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench

@@ -15,7 +15,7 @@ from quirkpy.kernels.rows import GAMMA
 from quirkpy.kernels.stops import HOLDS, RELEASE, SIDE, clearance, solved, stop_row
 from quirkpy.kernels.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.kernels.vectors import dot, get3, norm, sub
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 
 #: What is watched.  REST: a = speed [m/s], b = acceleration [m/s2].  ENERGY: a = energy [J].  MEETING: sites one and
 #: two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the event is asked.  STOP: one =

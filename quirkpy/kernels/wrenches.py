@@ -12,7 +12,7 @@ from quirkpy.kernels.arrays import (
 )
 from quirkpy.kernels.compiled import inner, woven
 from quirkpy.kernels.vectors import add, add3, cross, dot, get3, turn, turn_back
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: Columns of the power of forces that no potential accounts for: what loads put in, what dampers take out.  Of the
 #: ledger, the last row of a state, as well: what joints took as they took hold, and what projection took.

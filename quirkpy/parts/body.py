@@ -8,28 +8,9 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from quirkpy import quat
-from quirkpy.cached import cached_property
-from quirkpy.parts.checks import (
-    Axis,
-    Floats,
-    Vector,
-    direction,
-    flag,
-    instance,
-    is_triple,
-    locked,
-    numbers,
-    optional,
-    positive,
-    real,
-    shown,
-    text,
-    vector,
-)
-from quirkpy.parts.part import Part, PartError, checked
-from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.parts.triples import (
+from quirkpy.maths import quat
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.triples import (
     NO_TURN,
     ORIGIN,
     Nine,
@@ -50,6 +31,22 @@ from quirkpy.parts.triples import (
     turn_back,
     unit,
 )
+from quirkpy.maths.types import Axis, Floats, Vector, locked
+from quirkpy.parts.checks import (
+    direction,
+    flag,
+    instance,
+    is_triple,
+    numbers,
+    optional,
+    positive,
+    real,
+    shown,
+    text,
+    vector,
+)
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 
 #: Three principal moments, or a symmetric 3x3 matrix: about the mass centre, in body axes [kg m2].
 Inertia: TypeAlias = Sequence[float] | Sequence[Sequence[float]] | Floats

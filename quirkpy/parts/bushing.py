@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from quirkpy.maths.types import Floats, Vector
 from quirkpy.parts.body import Body, Site, point_sites
-from quirkpy.parts.checks import Floats, Vector, instance, numbers, optional, real, vector
+from quirkpy.parts.checks import instance, numbers, optional, real, vector
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.part import checked
 

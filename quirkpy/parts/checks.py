@@ -7,22 +7,14 @@ puts the part and the field in front of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quirkpy.doubt import in_radians
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
-Bools: TypeAlias = NDArray[np.bool_]
-#: Three numbers: a tuple, a list or an array of shape (3,).  Parts store a tuple of floats.
-Vector: TypeAlias = Sequence[float] | Floats
-Axis: TypeAlias = Literal["x", "y", "z"]
-AXES: tuple[Axis, ...] = get_args(Axis)
+from quirkpy.maths.types import Floats
+from quirkpy.maths.warnings import in_radians
 
 
 def shown(value: Any) -> str:
@@ -188,12 +180,6 @@ def instance(*kinds: type) -> Callable[[Any], Any]:
         return value
 
     return check
-
-
-def locked(array: Floats) -> Floats:
-    """The same array, read-only from now on."""
-    array.setflags(write=False)
-    return array
 
 
 def _tuples(value: Any) -> Any:

@@ -9,14 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from quirkpy.doubt import warn
+from quirkpy.maths.triples import cross, dot, scale, sub, unit
+from quirkpy.maths.types import Floats, Vector
+from quirkpy.maths.warnings import warn
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats, Vector, instance, number, optional, positive, shown, text, vector
+from quirkpy.parts.checks import instance, number, optional, positive, shown, text, vector
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.schedule import Schedule
-from quirkpy.parts.triples import cross, dot, scale, sub, unit
 
 #: No orbit around a planet or a moon has a rate beyond the first [rad/s], of which one is warned; no scaled one beyond
 #: the second, which is refused.

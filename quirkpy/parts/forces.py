@@ -9,15 +9,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from quirkpy.doubt import doubt_degrees
+from quirkpy.maths.triples import NO_TURN
+from quirkpy.maths.types import Vector
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import GROUND, Body, Site, point_sites
-from quirkpy.parts.checks import Vector, flag, instance, not_negative, number, optional, positive, text, vector, word
+from quirkpy.parts.checks import flag, instance, not_negative, number, optional, positive, text, vector, word
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.joint import BaseJoint, Coordinate
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
-from quirkpy.parts.triples import NO_TURN
 
 Frame: TypeAlias = Literal["inertial", "body"]
 #: A vector that may change with time: three numbers, a Schedule, or a function of t (not written to JSON).

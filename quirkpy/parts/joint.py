@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.cached import cached_property
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.triples import NO_TURN, Nine
+from quirkpy.maths.types import Axis, Floats, Vector
 from quirkpy.parts.body import Body, Site, axes_about
-from quirkpy.parts.checks import Axis, Floats, Vector, direction, instance, optional, shown, text, vector
+from quirkpy.parts.checks import direction, instance, optional, shown, text, vector
 from quirkpy.parts.motion import MotionView
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.primitives import Primitive
 from quirkpy.parts.schedule import Schedule
-from quirkpy.parts.triples import NO_TURN, Nine
 
 if TYPE_CHECKING:
     from quirkpy.parts.force import Element

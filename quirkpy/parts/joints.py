@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from abc import ABC
 
-from quirkpy.cached import cached_property
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Vector
 from quirkpy.parts.body import Site, point_sites
-from quirkpy.parts.checks import Vector, not_negative, number, optional, positive, vector
+from quirkpy.parts.checks import not_negative, number, optional, positive, vector
 from quirkpy.parts.force import Element
 from quirkpy.parts.joint import Coordinate, Freedom, Joint, PlacedJoint, Relation
 from quirkpy.parts.part import checked

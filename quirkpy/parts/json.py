@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy import quat
+from quirkpy.maths import quat
 from quirkpy.parts import (
     actuators,
     body,

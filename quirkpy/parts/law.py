@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from quirkpy.cached import cached_property
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.triples import triple
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import number, shown
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.motion import MotionView, PlaceMotion, Wrench
-from quirkpy.parts.triples import triple
 
 #: An element has room for so many bodies and sites, and for so many numbers.
 MOST_PLACES, MOST_NUMBERS = 3, 42

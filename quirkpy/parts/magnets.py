@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from quirkpy.maths.types import Vector
 from quirkpy.parts.actuators import along_z
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import Vector, instance, not_negative, number, optional, positive, text, vector
+from quirkpy.parts.checks import instance, not_negative, number, optional, positive, text, vector
 from quirkpy.parts.fields import Orbit, at_rest, each, pairs
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.part import Part, checked

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.maths.triples import Triple, cross
+from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import Floats
-from quirkpy.parts.triples import Triple, cross
 
 
 class FrameMotion(NamedTuple):

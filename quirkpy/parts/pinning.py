@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy import quat
-from quirkpy.doubt import warn
+from quirkpy.maths import quat
+from quirkpy.maths.types import Floats
+from quirkpy.maths.warnings import warn
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.bushing import Bushing, mobility, modal_damping
-from quirkpy.parts.checks import Floats, instance, numbers, optional, steady, text
+from quirkpy.parts.checks import instance, numbers, optional, steady, text
 from quirkpy.parts.fields import each
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.magnets import Magnet

@@ -16,7 +16,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.parts.checks import AXES, Axis, Floats, number, positive, word
+from quirkpy.maths.types import AXES, Axis, Floats
+from quirkpy.parts.checks import number, positive, word
 from quirkpy.parts.part import Part, checked
 
 RowKind: TypeAlias = Literal["line", "dot", "distance"]

@@ -11,11 +11,12 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from quirkpy.cached import cached_property
-from quirkpy.parts.checks import AXES, Axis, Floats, Ints, Vector, lengths, locked, numbers, positive, real, word
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.triples import Triple
+from quirkpy.maths.types import AXES, Axis, Floats, Ints, Vector, locked
+from quirkpy.parts.checks import lengths, numbers, positive, real, word
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import Part, PartError, checked, sentence_of
-from quirkpy.parts.triples import Triple
 
 #: Three principal moments, or a symmetric 3x3 matrix.
 Moments: TypeAlias = Triple | tuple[Triple, ...]

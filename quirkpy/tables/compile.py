@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.maths.triples import Nine
+from quirkpy.maths.types import Floats, Ints, Vector
 from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.checks import Floats, Ints, Vector, shown
+from quirkpy.parts.checks import shown
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS, Schedule
 from quirkpy.parts.sensor import Sensor
-from quirkpy.parts.triples import Nine
 from quirkpy.tables.tables import (
     ANGLE,
     BOTH_WAYS,

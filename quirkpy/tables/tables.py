@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.cached import cached_property
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.records import Record
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.force import ELEMENT_KINDS, Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
@@ -24,7 +25,6 @@ from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS
 from quirkpy.parts.sensor import Sensor
 from quirkpy.tables.frame import check_frame
-from quirkpy.tables.record import Record
 
 #: New values of some fields of some parts: {"pull": {"stiffness": 0.1}}.
 Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats, Ints
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.force import ELEMENT_KINDS, ElementKind
 from quirkpy.tables.tables import Selection, Tables
 

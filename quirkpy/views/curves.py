@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from quirkpy.explore.replay import Replay
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import shown
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.trajectory import Trajectory

@@ -9,8 +9,9 @@ import numpy as np
 
 from quirkpy.explore.costs import supplied
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
+from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats, shown
+from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 from quirkpy.views.curves import prefixed
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled

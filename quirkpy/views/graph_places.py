@@ -9,7 +9,7 @@ import numpy as np
 
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.routes import steps
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends away from the straight
 #: line, a line of writing, and a letter of it.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.parts.checks import Bools, Floats, Ints
+from quirkpy.maths.types import Bools, Floats, Ints
 
 #: Share of the whole extent within which a point lies in a plane.
 IN_PLANE = 1e-7

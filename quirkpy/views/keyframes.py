@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.parts.checks import Bools, Floats
+from quirkpy.maths.types import Bools, Floats
 
 #: Whole numbers of an orientation for each unit of its components.
 TURNS = 32767

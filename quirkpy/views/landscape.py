@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.explore.replay import Replay
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.trajectory import Trajectory
 from quirkpy.views.curves import prefixed, readable

@@ -12,7 +12,8 @@ import numpy as np
 
 from quirkpy.explore.replay import Replay
 from quirkpy.frames import moments, time_watched
-from quirkpy.parts.checks import Floats, positive
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import positive
 from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 from quirkpy.trajectory import Trajectory

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.views.drawing import LINES
 from quirkpy.views.film import Film, rgb_of
 

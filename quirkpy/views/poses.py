@@ -9,10 +9,10 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.replay import Replay
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.rotations import product
+from quirkpy.maths.types import Floats
 from quirkpy.parts.part import PartError
 from quirkpy.state import State
-from quirkpy.tables.merge import product
 from quirkpy.trajectory import Trajectory
 from quirkpy.views import stills
 from quirkpy.views.drawing import PALE, Drawing, blank, styled

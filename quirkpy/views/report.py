@@ -16,13 +16,13 @@ import numpy as np
 
 from quirkpy.explore.replay import Replay
 from quirkpy.frames import Frames
+from quirkpy.maths.quat import to_array
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats, Ints
 from quirkpy.parts.files import check_writable, path_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Shape
-from quirkpy.quat import to_array
 from quirkpy.trajectory import Trajectory
 from quirkpy.views.keyframes import keyframes, packed
 from quirkpy.views.solids import SHARP, Surface, mesh_of

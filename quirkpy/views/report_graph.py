@@ -14,7 +14,7 @@ from quirkpy.explore.costs import COST_WORDS, price_of, supplied_in_motion
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.routes import steps
 from quirkpy.frames import Frames
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.parts.files import write_text
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of

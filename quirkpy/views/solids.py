@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.parts.checks import Bools, Floats, Ints, direction
+from quirkpy.maths.rotations import turned
+from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.parts.checks import direction
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.tables.merge import turned
 from quirkpy.views.hidden import Piece, normal_of, ordered
 
 #: Towards the eye, and towards the light.

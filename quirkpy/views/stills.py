@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.maths.types import Floats
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import Floats
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
 from quirkpy.state import State
 from quirkpy.views.curves import prefixed

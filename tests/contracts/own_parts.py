@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats, positive
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import positive
 
 
 class Slot(qp.Joint):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from quirkpy.cached import cached_property
+from quirkpy.maths.cached import cached_property
 
 
 class Twins:

@@ -10,7 +10,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.kernels.instant import Instant, Loads
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.tables import Tables, compile
 from tests.contracts.catalogue import ARM, BOWL, CHARGES, FORCES, HINGE, HUB, ROPE, label
 from tests.contracts.stage import Pose, allowed, at_poses, moved, random_pose, site_frame, turn, written

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
 from quirkpy.kernels.instant import Instant
-from quirkpy.parts.checks import AXES, Floats
+from quirkpy.maths.types import AXES, Floats
 from quirkpy.parts.joint import BaseJoint, Freedom
 from quirkpy.state import MEETING_TOLERANCE, gaps
 from tests.contracts.catalogue import ARM, HUB, JOINTS, label

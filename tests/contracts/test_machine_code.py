@@ -33,9 +33,9 @@ print(qp.Multibody(body, hinge).initial["hinge"].angle == 0.0)
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A package in which numba has left its files."""
-    for name in ("kernels/rows.py", "quat.py", "tables/tables.py", "tables/compile.py"):
+    for name in ("kernels/rows.py", "maths/quat.py", "tables/tables.py", "tables/compile.py"):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x = 1\n")
     forget_stale_machine_code(tmp_path)
     leave_machine_code(tmp_path)
@@ -43,8 +43,8 @@ def package(tmp_path: Path) -> Path:
 
 
 def leave_machine_code(package: Path) -> None:
-    for name in ("kernels/__pycache__/rows.nbi", "kernels/__pycache__/rows.1.nbc", "__pycache__/quat.1.nbc"):
-        (package / name).parent.mkdir(exist_ok=True)
+    for name in ("kernels/__pycache__/rows.nbi", "kernels/__pycache__/rows.1.nbc", "maths/__pycache__/quat.1.nbc"):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("code")
 
 
@@ -52,7 +52,7 @@ def left(package: Path) -> int:
     return sum(1 for path in package.rglob("*.nb?"))
 
 
-@pytest.mark.parametrize("source", ["kernels/rows.py", "quat.py", "tables/tables.py"])
+@pytest.mark.parametrize("source", ["kernels/rows.py", "maths/quat.py", "tables/tables.py"])
 def test_forgotten_when_a_compiled_source_changes(package: Path, source: str) -> None:
     (package / source).write_text("x = 2\n")
     forget_stale_machine_code(package)

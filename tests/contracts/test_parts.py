@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import quirkpy as qp
-from quirkpy import quat
+from quirkpy.maths import quat
 from tests.contracts.catalogue import ARM, EAST, HUB, PARTS, label
 
 every_part = pytest.mark.parametrize("part", PARTS, ids=label)

@@ -9,7 +9,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.kernels.instant import Instant
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.state import gaps
 from tests.contracts.catalogue import EAST, PRIMITIVES, WEST, label
 from tests.contracts.stage import Pose, between, random_pose, turn

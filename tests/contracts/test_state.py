@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy import quat
+from quirkpy.maths import quat
 from quirkpy.state import State
 
 HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), fixed=True, position=(0.0, 0.0, 1.0), orientation=qp.rotation((1, 0, 0), 0.3))

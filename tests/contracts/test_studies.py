@@ -15,8 +15,8 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import STIFFNESS, a, b, face, pair, study
-from quirkpy import quat
 from quirkpy.explore.runner import begin, chosen_links
+from quirkpy.maths import quat
 from tests.faults.sentence import Case, case, check_refused
 from tests.studies import Ball, Slow, Unless, balanced, changed, far_pair
 

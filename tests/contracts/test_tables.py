@@ -12,8 +12,8 @@ import pytest
 import quirkpy as qp
 from quirkpy import equation
 from quirkpy.kernels.instant import Instant
+from quirkpy.maths.types import Floats
 from quirkpy.multibody import Evaluator
-from quirkpy.parts.checks import Floats
 from quirkpy.state import State
 from quirkpy.tables import Selection, Tables, compile
 from tests.contracts.universe import Universe, rebuilt

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quirkpy.parts import triples
+from quirkpy.maths import triples
 from quirkpy.parts.checks import is_triple
 
 every_seed = pytest.mark.parametrize("seed", range(20))

@@ -16,8 +16,8 @@ import pytest
 import quirkpy as qp
 from quirkpy import equation
 from quirkpy.kernels.instant import Instant
+from quirkpy.maths.types import Floats
 from quirkpy.multibody import Evaluator
-from quirkpy.parts.checks import Floats
 from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, seeds, weighted_rows
 from tests.workshop import World
 

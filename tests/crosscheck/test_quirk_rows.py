@@ -14,7 +14,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy import equation
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.random_systems import compatible, free_acceleration, instant
 from tests.workshop import Workshop, World
 

@@ -10,7 +10,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.equation import solve_dense
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.random_systems import FAMILIES, instant, random_system, seeds
 
 systems = lru_cache(maxsize=None)(random_system)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.sides import Bends, decide
 from tests.random_systems import seeds
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import quat
 from quirkpy.between import ALLOWED, fastest
 from quirkpy.collision import (
     SLACK,
@@ -21,6 +20,7 @@ from quirkpy.collision import (
     least_among,
     scene_of,
 )
+from quirkpy.maths import quat
 from quirkpy.skins import solids_of
 from tests.motion import floating_chain
 from tests.random_systems import seeds

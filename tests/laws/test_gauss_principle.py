@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.maths.types import Floats
 from quirkpy.multibody import Evaluator
-from quirkpy.parts.checks import Floats
 from tests.random_systems import (
     FAMILIES,
     allowed_directions,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import quirkpy as qp
 from quirkpy.equation import solve_dense
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.inputs import OPEN, numbers, turns
 from tests.random_systems import FAMILIES, free_acceleration, random_system, seeds
 from tests.workshop import World

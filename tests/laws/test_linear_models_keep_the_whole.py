@@ -13,7 +13,7 @@ import pytest
 import scipy.linalg
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.motion import TIGHT
 from tests.random_systems import seeds
 

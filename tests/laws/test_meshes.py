@@ -11,7 +11,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.collision import SLACK, Clearances, clearances
-from quirkpy.parts.triples import NO_TURN, ORIGIN
+from quirkpy.maths.triples import NO_TURN, ORIGIN
 from quirkpy.skins import Couple, Skin, surface_of
 from tests.solids import found, random_pair
 
@@ -169,7 +169,7 @@ def parts_of_it(at: np.ndarray, turn: Any, mass: float, **motion: Any) -> tuple[
 
 
 def matrix(turn: Any) -> np.ndarray:
-    from quirkpy import quat
+    from quirkpy.maths import quat
 
     return np.array(quat.rotation_matrix(turn.w, turn.x, turn.y, turn.z)).reshape(3, 3)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.jets import Frame, dot, frames, root
 from tests.random_systems import FAMILIES, free_acceleration, instant, masses, moved, random_system, seeds, velocities
 from tests.user_parts import Attraction, Compass, Drag, SlideSpring

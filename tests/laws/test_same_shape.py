@@ -13,8 +13,8 @@ from demos.cubesat_pair import pair
 from quirkpy.explore.graph import Node, node_record, rest_at
 from quirkpy.explore.identity import NEAR, Group, Shapes, allowed_group, poses_of
 from quirkpy.explore.known import Known
-from quirkpy.parts.checks import Floats
-from quirkpy.tables.merge import product, turned
+from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.types import Floats
 from tests.faults.sentence import check_refused
 from tests.studies import changed
 

@@ -7,7 +7,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.equilibrium import ASYMMETRY
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.polishing import DOUBTS, size_of
 from quirkpy.vicinity import Vicinity
 from tests.motion import compiled_system

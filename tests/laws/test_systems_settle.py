@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
 from quirkpy.kernels.arrays import state_rows
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.settle import nudged
 from quirkpy.vicinity import Vicinity
 from quirkpy.whole import angular_momentum

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.quat import matrix
+from quirkpy.maths.types import Floats
 from quirkpy.parts.joint import PlacedJoint
-from quirkpy.quat import matrix
 from quirkpy.vicinity import apart
 from tests.random_systems import allowed_directions, compatible, masses, velocities, weighted_rows
 

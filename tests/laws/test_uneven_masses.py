@@ -15,7 +15,7 @@ from scipy.linalg import qr
 
 import quirkpy as qp
 from quirkpy import equation
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.tables.vary import varied
 from tests.motion import compiled_system
 from tests.random_systems import seeds

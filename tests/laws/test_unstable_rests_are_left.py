@@ -14,7 +14,7 @@ import quirkpy as qp
 from quirkpy.explore import runner
 from quirkpy.explore.leaving import NEARBY
 from quirkpy.kernels.arrays import state_rows
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from quirkpy.settle import nudged
 from quirkpy.vicinity import Vicinity, apart
 from tests.random_systems import seeds

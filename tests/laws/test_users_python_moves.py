@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats, instance, number
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import instance, number
 from tests.contracts.own_parts import Lift
 from tests.motion import apart
 

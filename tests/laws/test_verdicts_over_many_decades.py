@@ -13,8 +13,8 @@ import pytest
 from scipy.linalg import block_diag
 
 import quirkpy as qp
-from quirkpy.graded import eigen
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.eigen import eigen
+from quirkpy.maths.types import Floats
 from quirkpy.verdicts import Around, Judgement, judge
 from tests.random_systems import seeds
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.random_systems import ATTACKING, seeds
 
 G = 9.81

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 from scipy.optimize import least_squares
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.motion import TIGHT
 
 MOMENT, HEIGHT = 5.7, 0.03

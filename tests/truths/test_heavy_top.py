@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.motion import TIGHT
 
 MASS, LEVER, G = 1.3, 0.12, 9.81

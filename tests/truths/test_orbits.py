@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 from tests.motion import TIGHT
 
 #: Earth, 500 km up.

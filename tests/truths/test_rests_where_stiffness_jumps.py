@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.parts.checks import Floats, instance
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import instance
 from tests.random_systems import seeds
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats, Vector
+from quirkpy.maths.types import Floats, Vector
 
 Triple: TypeAlias = tuple[float, float, float]
 #: A 3x3 matrix, row by row.

@@ -15,7 +15,7 @@ import quaternion as numpy_quaternion
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from quirkpy.doubt import doubt_degrees
+from quirkpy.maths.warnings import doubt_degrees
 
 Quaternion: Any = numpy_quaternion.quaternion
 Floats: TypeAlias = NDArray[np.float64]

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: Sweeps at most, and the share of sqrt(a_ii a_jj) below which an entry is none.
 SWEEPS, NONE = 30, 1e-16

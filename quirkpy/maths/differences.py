@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.parts.checks import Floats
+from quirkpy.maths.types import Floats
 
 #: Central differences of eighth order: places, and weights for the first derivative; those of sixth order beside them.
 PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])

@@ -1,0 +1,1 @@
+"""Numbers without mechanics: rotations, eigenvalues, differences; angles that look like degrees; records."""

@@ -22,10 +22,10 @@ from benchmarks import problems
 from benchmarks.cutoffs import Case, about_its_edge, eliminated, error, moved_off, one_rigid_body, parallelogram
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
-from quirkpy.kernels import closure, evaluation
-from quirkpy.kernels.closure import PIVOT
-from quirkpy.kernels.evaluation import PIVOT_USED
-from quirkpy.kernels.rows import LEFT
+from quirkpy.kernels.place.rows import LEFT
+from quirkpy.kernels.tree import closure, evaluation
+from quirkpy.kernels.tree.closure import PIVOT
+from quirkpy.kernels.tree.evaluation import PIVOT_USED
 from tests.crosscheck.test_evaluators_agree import drifted
 from tests.random_systems import FAMILIES, free_acceleration, random_system
 

@@ -15,7 +15,7 @@ from benchmarks import peers
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import Cost, race
 from quirkpy.clusters import Clusters
-from quirkpy.kernels.methods import Method
+from quirkpy.kernels.step.methods import Method
 from quirkpy.simulate import Driver, Settings
 from quirkpy.state import State
 from quirkpy.tables import Tables, compile

@@ -17,7 +17,7 @@ import quirkpy as qp
 from benchmarks import problems
 from benchmarks.tables import table
 from quirkpy import equation
-from quirkpy.kernels.instant import Instant
+from quirkpy.mechanics.instant import Instant
 
 OFF = (0.0, 1e-9, 1e-7)  # distance from the manifold [m], [rad], [m/s], [rad/s]
 FORMS = ("dense", "scaled", "printed")

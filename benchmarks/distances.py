@@ -17,8 +17,8 @@ import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.timing import race
 from quirkpy.collision import Clearances, clearances
-from quirkpy.kernels.distance import ANSWER_WIDTH, GAP, distances
-from quirkpy.kernels.solids import POSE_WIDTH, fill_poses, solids
+from quirkpy.kernels.solid.distance import ANSWER_WIDTH, GAP, distances
+from quirkpy.kernels.solid.solids import POSE_WIDTH, fill_poses, solids
 from quirkpy.maths import quat
 from quirkpy.maths.triples import NO_TURN
 

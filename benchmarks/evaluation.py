@@ -11,7 +11,7 @@ import quirkpy as qp
 from benchmarks import peers, problems, trees
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import race
-from quirkpy.kernels.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 
 SIZES = (2, 8, 32, 128, 512)
 LATTICES = (3, 6, 10)

@@ -20,8 +20,8 @@ from benchmarks.problems import four_bars
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
 from quirkpy import simulate
-from quirkpy.kernels import integrator
-from quirkpy.kernels.closure import RUNNING_PIVOT
+from quirkpy.kernels.step import integrator
+from quirkpy.kernels.tree.closure import RUNNING_PIVOT
 from quirkpy.simulate import Driver, EnergyControl, Settings
 
 UPRIGHT, HANGING = 0.5 * math.pi, -0.5 * math.pi + 0.5  # over the top through all flat poses; to and fro below them

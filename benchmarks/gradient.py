@@ -11,7 +11,7 @@ import numpy as np
 
 import quirkpy as qp
 from benchmarks.tables import table
-from quirkpy.kernels import users
+from quirkpy.kernels.users import users
 
 MU0_4PI = 1e-7
 

@@ -13,8 +13,8 @@ from benchmarks.cutoffs import moved_off
 from benchmarks.tables import table
 from benchmarks.tolerances import falling_chain
 from benchmarks.variants import recompiled
-from quirkpy.kernels import projection
-from quirkpy.kernels.arrays import STATE_WIDTH
+from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.step import projection
 from quirkpy.simulate import state_at
 
 OFF = (1e-9, 1e-6, 1e-3)

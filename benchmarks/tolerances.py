@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
-from quirkpy.kernels import integrator, steps
-from quirkpy.kernels.engine import Engine
-from quirkpy.kernels.methods import Method
+from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.methods import Method
+from quirkpy.mechanics.engine import Engine
 from quirkpy.simulate import Driver, Settings, new_rows
 
 #: Tip of `falling_chain(8)` at 5 s: two methods of order 8 and two programs agree to about 1e-12.

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import njit
 
-from quirkpy.kernels.compiled import SETTINGS
+from quirkpy.kernels.base.compiled import SETTINGS
 
 #: Not kept on disk: numba would not see what has been exchanged.
 AFRESH = {name: value for name, value in SETTINGS.items() if name != "cache"}

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import equation
-from quirkpy.kernels.instant import Instant
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.couplings import Coupling, Prescribed
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.primitives import Gap

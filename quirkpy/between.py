@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quirkpy.course import Course
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.curves import fill_bends, fill_middles, rates_within
-from quirkpy.kernels.solids import REACH, SOLID_BODY, Solids
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.solid.curves import fill_bends, fill_middles, rates_within
+from quirkpy.kernels.solid.solids import REACH, SOLID_BODY, Solids
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Bools, Floats, Ints

@@ -9,14 +9,15 @@ import numpy as np
 
 from quirkpy.analysis import energy
 from quirkpy.clusters import Clusters
-from quirkpy.kernels.arrays import STATE_WIDTH, V, pack, state_rows
-from quirkpy.kernels.closure import TIME
-from quirkpy.kernels.engine import Engine
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.ledger import hold_momentum
-from quirkpy.kernels.projection import move_on, project
-from quirkpy.kernels.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
+from quirkpy.kernels.base.arrays import STATE_WIDTH, V, state_rows
+from quirkpy.kernels.step.ledger import hold_momentum
+from quirkpy.kernels.step.projection import move_on, project
+from quirkpy.kernels.tree.closure import TIME
+from quirkpy.kernels.tree.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
+from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.instant import Instant
 from quirkpy.simulate import state_at
 from quirkpy.state import State
 from quirkpy.vicinity import apart

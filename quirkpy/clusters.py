@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
-from quirkpy.kernels.closure import TIME
-from quirkpy.kernels.engine import Engine, Layout
-from quirkpy.kernels.integrator import START_TOLERANCE
-from quirkpy.kernels.members import gather, spread
-from quirkpy.kernels.projection import project
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.place.members import gather, spread
+from quirkpy.kernels.step.integrator import START_TOLERANCE
+from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.tree.closure import TIME
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.state import State
 from quirkpy.tables import Selection
 from quirkpy.tables.merge import Merger, merge

@@ -17,7 +17,9 @@ import numpy as np
 
 from quirkpy import meshes
 from quirkpy.between import PLACES, Between, before
-from quirkpy.kernels.advancement import (
+from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.place.kinematics import fill_frames, ground_frames
+from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
     LEAST,
     LOOKS,
@@ -30,11 +32,9 @@ from quirkpy.kernels.advancement import (
     along,
     pass_by,
 )
-from quirkpy.kernels.arrays import STATE_WIDTH
-from quirkpy.kernels.curves import CONTROLS, CURVE_WIDTH, RELATIVE_WIDTH
-from quirkpy.kernels.distance import ANSWER_WIDTH, GAP, distances
-from quirkpy.kernels.kinematics import fill_frames, ground_frames
-from quirkpy.kernels.solids import (
+from quirkpy.kernels.solid.curves import CONTROLS, CURVE_WIDTH, RELATIVE_WIDTH
+from quirkpy.kernels.solid.distance import ANSWER_WIDTH, GAP, distances
+from quirkpy.kernels.solid.solids import (
     BOX,
     CYLINDER,
     HALF,

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.instant import Instant, Rows
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant, Rows
 
 #: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this (relative to the largest)
 #: is redundancy.  It lies far above the drift that rows carry (1e-9 in Runge-Kutta stages, 1e-7 at worst), so that

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.analysis import Pull, Reaction
-from quirkpy.kernels.arrays import V
+from quirkpy.kernels.base.arrays import V
 from quirkpy.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import ASYMMETRY, alike_across

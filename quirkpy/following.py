@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.polishing import newton, polish, size_of
 from quirkpy.vicinity import Vicinity
 

@@ -15,7 +15,7 @@ from scipy.optimize import least_squares
 
 from quirkpy.analysis import pulls
 from quirkpy.catching import clearances
-from quirkpy.kernels.stops import TOUCHING
+from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.differences import DOUBTS, EPS, JUMP
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.sides import Bends

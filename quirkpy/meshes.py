@@ -14,20 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.between import turning
-from quirkpy.kernels.advancement import (
-    FOUND_WIDTH,
-    LEAST,
-    LOOKS,
-    PASSED,
-    SHARE,
-    SHORTEST,
-    THERE,
-    WHEN,
-    Motions,
-)
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.curves import CONTROLS
-from quirkpy.kernels.solids import SOLID_BODY, Solids
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.solid.advancement import FOUND_WIDTH, LEAST, LOOKS, PASSED, SHARE, SHORTEST, THERE, WHEN, Motions
+from quirkpy.kernels.solid.curves import CONTROLS
+from quirkpy.kernels.solid.solids import SOLID_BODY, Solids
 from quirkpy.maths import quat
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats, Ints

@@ -14,12 +14,12 @@ from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
 from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.equilibrium import Equilibrium
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.methods import Method
-from quirkpy.kernels.users import unchecked
+from quirkpy.kernels.step.methods import Method
+from quirkpy.kernels.users.users import unchecked
 from quirkpy.linear import Linear, Measure, linearize
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import shown
 from quirkpy.parts.event import Event

@@ -15,8 +15,8 @@ import numpy as np
 
 from quirkpy.between import Rows, before
 from quirkpy.clusters import Clusters
-from quirkpy.kernels import integrator, steps
-from quirkpy.kernels.stops import DECIDED, HOLDS
+from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.tree.stops import DECIDED, HOLDS
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Driver, Settings

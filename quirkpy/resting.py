@@ -13,8 +13,8 @@ import numpy as np
 from quirkpy.between import Rows
 from quirkpy.catching import STILL
 from quirkpy.equilibrium import Equilibrium, certify
-from quirkpy.kernels.steps import NOTED
-from quirkpy.kernels.wrenches import INTO, OUT
+from quirkpy.kernels.act.wrenches import INTO, OUT
+from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.moments import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
 from quirkpy.onward import Moment, Onward

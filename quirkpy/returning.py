@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.between import Rows
-from quirkpy.kernels.arrays import (
+from quirkpy.kernels.base.arrays import (
     AXIS_SITE,
     COORDINATE_AXIS,
     COORDINATE_KIND,
@@ -24,7 +24,7 @@ from quirkpy.kernels.arrays import (
     R,
     V,
 )
-from quirkpy.kernels.stops import STOP_COORDINATE
+from quirkpy.kernels.tree.stops import STOP_COORDINATE
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.event import When

@@ -12,7 +12,7 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.following import approach, beyond_stops, descend, follow, gone, pressed
-from quirkpy.kernels.arrays import state_rows
+from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError

@@ -13,7 +13,7 @@ from quirkpy.catching import STILL, clearances
 from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, Nudge, certify
-from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.parts.checks import number, positive, shown, whole
 from quirkpy.parts.event import Event

@@ -14,22 +14,22 @@ import numpy as np
 from quirkpy.analysis import drives_against, energy, slipping
 from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
-from quirkpy.kernels import integrator, steps
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.callbacks import interruptions
-from quirkpy.kernels.closure import COUNTED, RUNNING_PIVOT, WHICH
-from quirkpy.kernels.contact import CONTRADICTED, HELD, NOTE_WIDTH, POSE, RELEASED, Rows
-from quirkpy.kernels.engine import Engine
-from quirkpy.kernels.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
-from quirkpy.kernels.hook import PARTS
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.methods import GIVEN, TABLES, Method
-from quirkpy.kernels.projection import move_on, project
-from quirkpy.kernels.stops import HOLDS, STOP_JOINT
-from quirkpy.kernels.users import unchecked
-from quirkpy.kernels.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
-from quirkpy.kernels.wrenches import LOST
+from quirkpy.kernels.act.wrenches import LOST
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.hook import PARTS
+from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.impacts import CONTRADICTED, HELD, NOTE_WIDTH, POSE, RELEASED, Rows
+from quirkpy.kernels.step.methods import GIVEN, TABLES, Method
+from quirkpy.kernels.step.projection import move_on, project
+from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
+from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
+from quirkpy.kernels.tree.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
+from quirkpy.kernels.tree.stops import HOLDS, STOP_JOINT
+from quirkpy.kernels.users.callbacks import interruptions
+from quirkpy.kernels.users.users import unchecked
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.checks import optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError

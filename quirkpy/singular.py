@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy import equation
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.instant import Instant
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.maths.differences import PLACES
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.vicinity import Vicinity
 
 #: A form counts where it is more than this share of what single rows are bent by.

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels import solids as built_in
-from quirkpy.kernels.solids import Solids
+from quirkpy.kernels.solid import solids as built_in
+from quirkpy.kernels.solid.solids import Solids
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import NO_TURN, ORIGIN, Nine, Triple, triple
 from quirkpy.maths.types import Bools, Floats, Ints

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from quirkpy.following import gradients
-from quirkpy.kernels.arrays import COORDINATE_KIND, Q, V
-from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.kernels.base.arrays import COORDINATE_KIND, Q, V
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.polishing import size_of

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.integrator import RIM
-from quirkpy.kernels.stops import BEYOND
+from quirkpy.kernels.step.integrator import RIM
+from quirkpy.kernels.tree.stops import BEYOND
 from quirkpy.maths import quat
 from quirkpy.maths.records import Record
 from quirkpy.maths.triples import Nine, Triple, add, array, product, product_back, sub, turn, turn_back
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import number, numbers, shown, vector
 from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, Coordinate, GeneralJoint, Joint, Relation

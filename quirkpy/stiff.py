@@ -9,9 +9,9 @@ import numpy as np
 from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.clusters import Clusters
-from quirkpy.kernels import integrator, steps
-from quirkpy.kernels.arrays import STATE_WIDTH
-from quirkpy.kernels.wrenches import LOST
+from quirkpy.kernels.act.wrenches import LOST
+from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.step import integrator, steps
 from quirkpy.maths.types import Floats
 from quirkpy.parts.event import Event
 from quirkpy.simulate import START_OVER, Driver, Settings, StiffMethod

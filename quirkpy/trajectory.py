@@ -15,9 +15,9 @@ from quirkpy import analysis
 from quirkpy.analysis import ReactionAxes
 from quirkpy.between import ALLOWED, Between, Rows, before, rows_of
 from quirkpy.course import Counts, Course, Happening, Stop
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.solids import REACH
-from quirkpy.kernels.wrenches import INTO, LOST, OUT, PROJECTED
+from quirkpy.kernels.act.wrenches import INTO, LOST, OUT, PROJECTED
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats

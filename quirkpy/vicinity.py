@@ -24,15 +24,15 @@ import numpy as np
 from quirkpy import equation
 from quirkpy.clusters import Clusters, Entry
 from quirkpy.jumps import Jumps
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
-from quirkpy.kernels.engine import Engine
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.responses import respond
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import DOUBTS, EIGHTH, EPS, PLACES, Slopes, alike_across, central, unsure
 from quirkpy.maths.eigen import eigen, with_signs
 from quirkpy.maths.rotations import cross, product, turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.instant import Instant
 from quirkpy.simulate import state_at
 from quirkpy.state import State
 from quirkpy.whole import Whole, angular_momentum, rotation, stored_momentum, whole_motion

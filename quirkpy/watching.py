@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from quirkpy.clusters import Entry
-from quirkpy.kernels.engine import Layout
-from quirkpy.kernels.stops import STOP_JOINT
-from quirkpy.kernels.watch import ENERGY, MEETING, PYTHON, REST, STOP
+from quirkpy.kernels.step.watch import ENERGY, MEETING, PYTHON, REST, STOP
+from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.mechanics.engine import Layout
 from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError

@@ -11,8 +11,8 @@ import numpy as np
 from quirkpy.catching import STILL, clearances
 from quirkpy.clusters import Clusters
 from quirkpy.equilibrium import Equilibrium, certify, split
-from quirkpy.kernels.arrays import V
-from quirkpy.kernels.stops import TOUCHING
+from quirkpy.kernels.base.arrays import V
+from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.kinks import Kinks, kinks_of
 from quirkpy.maths.types import Floats
 from quirkpy.polishing import POLISHED, newton, polish, rests, size_of, unknown_below

@@ -15,16 +15,16 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from quirkpy import equation
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.closure import TIME
-from quirkpy.kernels.engine import Engine
-from quirkpy.kernels.evaluation import evaluate
-from quirkpy.kernels.instant import Instant
-from quirkpy.kernels.projection import project
-from quirkpy.kernels.users import joints_in_python
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.tree.closure import TIME
+from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import cross, product, turned
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.tables.tables import CALLBACK, HILL, WHEEL, Selection
 

@@ -17,8 +17,8 @@ import pytest
 
 import quirkpy as qp
 from quirkpy import equation
-from quirkpy.kernels.instant import Instant
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
 from tests.user_parts import Cylindrical, Slot, Table, Universal, Wave
 from tests.workshop import INSTANT, Workshop, World
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy.kernels.distance import ANSWER_WIDTH, GAP, NORMAL, POINT1, POINT2, distances
-from quirkpy.kernels.solids import POSE_WIDTH, fill_poses, solids
+from quirkpy.kernels.solid.distance import ANSWER_WIDTH, GAP, NORMAL, POINT1, POINT2, distances
+from quirkpy.kernels.solid.solids import POSE_WIDTH, fill_poses, solids
 from quirkpy.maths.triples import NO_TURN, ORIGIN
 
 Array = NDArray[np.float64]

@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.kernels.arrays import OMEGA, Q, R, V
-from quirkpy.kernels.engine import Engine
+from quirkpy.kernels.base.arrays import OMEGA, Q, R, V
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.engine import Engine
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import positive, shown, word

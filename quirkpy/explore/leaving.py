@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from quirkpy.equilibrium import Mode
-from quirkpy.kernels.arrays import state_rows
+from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.state import State
 from quirkpy.trajectory import Trajectory

@@ -19,7 +19,7 @@ from quirkpy.explore.plan import Plan
 from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, standing
 from quirkpy.explore.symmetry import Exchange, Symmetry
 from quirkpy.frames import Waits
-from quirkpy.kernels.arrays import STATE_WIDTH
+from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.parts.checks import shown

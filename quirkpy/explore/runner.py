@@ -33,7 +33,7 @@ from quirkpy.explore.records import Record, Told, failed, recorded, rejected, se
 from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peak
 from quirkpy.explore.study import Study
 from quirkpy.explore.ways import Entered, Parting, Way
-from quirkpy.kernels.integrator import START_TOLERANCE
+from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force

@@ -12,8 +12,8 @@ import numpy as np
 
 from quirkpy.between import Rows, fastest
 from quirkpy.collision import Clearances, clearances, least_among
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.solids import REACH
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats

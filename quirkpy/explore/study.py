@@ -20,8 +20,8 @@ from quirkpy.explore.choosing import Choosing, Chosen
 from quirkpy.explore.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.options import Option, mated
 from quirkpy.explore.safety import Safety
-from quirkpy.kernels import sight
-from quirkpy.kernels.integrator import RIM
+from quirkpy.kernels.solid import sight
+from quirkpy.kernels.step.integrator import RIM
 from quirkpy.maths.cached import cached_property
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body

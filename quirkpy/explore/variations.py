@@ -16,12 +16,12 @@ from quirkpy.explore.choices import Choice
 from quirkpy.explore.graph import Node, Outcome
 from quirkpy.explore.runner import begin, directions, rule_of
 from quirkpy.explore.study import Study, freedoms_of
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
-from quirkpy.kernels.engine import Layout
-from quirkpy.kernels.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.engine import Layout
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy.course import Counts, Course, Happening, Stop
-from quirkpy.kernels.arrays import STATE_WIDTH
+from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.multibody import Multibody
 from quirkpy.parts.files import FilePath, path_of, replacing
 from quirkpy.parts.json import Reader, Writer

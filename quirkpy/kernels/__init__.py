@@ -1,1 +1,1 @@
-"""Room 3: functions of arrays, compiled by numba on first use and cached on disk."""
+"""Functions of arrays, compiled by numba on first use and cached on disk."""

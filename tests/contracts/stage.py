@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.kernels.instant import Instant
 from quirkpy.maths import quat
 from quirkpy.maths.types import AXES, Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.tables import Selection, compile
 from tests.contracts.catalogue import ARM, HUB

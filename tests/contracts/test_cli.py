@@ -15,7 +15,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.cli import main
-from quirkpy.kernels.compiled import NOTICE
+from quirkpy.kernels.base.compiled import NOTICE
 from tests.doomed import wait_for
 from tests.motion import floating_chain
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.instant import Instant, Loads
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant, Loads
 from quirkpy.tables import Tables, compile
 from tests.contracts.catalogue import ARM, BOWL, CHARGES, FORCES, HINGE, HUB, ROPE, label
 from tests.contracts.stage import Pose, allowed, at_poses, moved, random_pose, site_frame, turn, written

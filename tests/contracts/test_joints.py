@@ -9,8 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy.kernels.instant import Instant
 from quirkpy.maths.types import AXES, Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.joint import BaseJoint, Freedom
 from quirkpy.state import MEETING_TOLERANCE, gaps
 from tests.contracts.catalogue import ARM, HUB, JOINTS, label

@@ -14,8 +14,8 @@ import pytest
 from numba.extending import is_jitted
 
 import quirkpy.kernels
-from quirkpy.kernels import laws
-from quirkpy.kernels.compiled import Notice, forget_stale_machine_code
+from quirkpy.kernels.base.compiled import Notice, forget_stale_machine_code
+from quirkpy.kernels.users.users import laws
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = list(quirkpy.kernels.__path__)
@@ -33,7 +33,7 @@ print(qp.Multibody(body, hinge).initial["hinge"].angle == 0.0)
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A package in which numba has left its files."""
-    for name in ("kernels/rows.py", "maths/quat.py", "tables/tables.py", "tables/compile.py"):
+    for name in ("kernels/place/rows.py", "maths/quat.py", "tables/tables.py", "tables/compile.py"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x = 1\n")
@@ -43,7 +43,11 @@ def package(tmp_path: Path) -> Path:
 
 
 def leave_machine_code(package: Path) -> None:
-    for name in ("kernels/__pycache__/rows.nbi", "kernels/__pycache__/rows.1.nbc", "maths/__pycache__/quat.1.nbc"):
+    for name in (
+        "kernels/place/__pycache__/rows.nbi",
+        "kernels/place/__pycache__/rows.1.nbc",
+        "maths/__pycache__/quat.1.nbc",
+    ):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("code")
 
@@ -52,7 +56,7 @@ def left(package: Path) -> int:
     return sum(1 for path in package.rglob("*.nb?"))
 
 
-@pytest.mark.parametrize("source", ["kernels/rows.py", "maths/quat.py", "tables/tables.py"])
+@pytest.mark.parametrize("source", ["kernels/place/rows.py", "maths/quat.py", "tables/tables.py"])
 def test_forgotten_when_a_compiled_source_changes(package: Path, source: str) -> None:
     (package / source).write_text("x = 2\n")
     forget_stale_machine_code(package)
@@ -60,18 +64,18 @@ def test_forgotten_when_a_compiled_source_changes(package: Path, source: str) ->
 
 
 def test_forgotten_when_a_source_comes_or_goes(package: Path) -> None:
-    (package / "kernels" / "new.py").write_text("x = 1\n")
+    (package / "kernels" / "place" / "new.py").write_text("x = 1\n")
     forget_stale_machine_code(package)
     assert left(package) == 0
     leave_machine_code(package)
-    (package / "kernels" / "new.py").unlink()
+    (package / "kernels" / "place" / "new.py").unlink()
     forget_stale_machine_code(package)
     assert left(package) == 0
 
 
 def test_kept_when_nothing_compiled_has_changed(package: Path) -> None:
     (package / "tables" / "compile.py").write_text("x = 2\n")
-    (package / "kernels" / "rows.py").touch()
+    (package / "kernels" / "place" / "rows.py").touch()
     forget_stale_machine_code(package)
     assert left(package) == 3
 
@@ -80,7 +84,7 @@ def test_nothing_is_fused() -> None:
     """A fused multiply-add rounds once, and LLVM fuses only what it has inlined: the bits of an exploration differed
     between the process that had compiled a kernel and one that had read it from the cache.
     """
-    modules = [importlib.import_module(found.name) for found in pkgutil.iter_modules(KERNELS, "quirkpy.kernels.")]
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(KERNELS, "quirkpy.kernels.")]
     kernels = [made for module in modules for made in vars(module).values() if is_jitted(made)]
     assert len(kernels) > 100
     assert not [made.__name__ for made in kernels if made.targetoptions.get("fastmath")]
@@ -98,12 +102,12 @@ def test_told_once_and_of_our_kernels_only(capsys: pytest.CaptureFixture[str]) -
     notice = Notice()
     begin(notice, "users.module")
     assert capsys.readouterr().err == ""
-    begin(notice, "quirkpy.kernels.tree")
+    begin(notice, "quirkpy.kernels.tree.tree")
     told = capsys.readouterr().err
     assert told.startswith("quirkpy: compiling its kernels")
     assert told.endswith("cellar\n")
     assert told.count("\n") == 1
-    begin(notice, "quirkpy.kernels.rows")
+    begin(notice, "quirkpy.kernels.place.rows")
     assert capsys.readouterr().err == ""
 
 
@@ -111,7 +115,7 @@ def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stderr", None)
         notice = Notice()
-        begin(notice, "quirkpy.kernels.tree")
+        begin(notice, "quirkpy.kernels.tree.tree")
     assert not notice.given
 
 

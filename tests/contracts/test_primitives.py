@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.instant import Instant
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.state import gaps
 from tests.contracts.catalogue import EAST, PRIMITIVES, WEST, label
 from tests.contracts.stage import Pose, between, random_pose, turn

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels import compiled
+from quirkpy.kernels.base import compiled
 from quirkpy.views import progress
 from quirkpy.views.progress import MOTIONS, Bar, counted, duration, line
 from tests.faults.sentence import check_refused

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.instant import Instant
+from quirkpy.mechanics.instant import Instant
 from quirkpy.tables.vary import has_strength, selection_on, varied
 from tests.contracts.catalogue import ARM, FORCES, HUB, label
 from tests.contracts.stage import at_poses, random_pose

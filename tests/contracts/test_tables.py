@@ -11,8 +11,8 @@ import pytest
 
 import quirkpy as qp
 from quirkpy import equation
-from quirkpy.kernels.instant import Instant
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.multibody import Evaluator
 from quirkpy.state import State
 from quirkpy.tables import Selection, Tables, compile

@@ -15,8 +15,8 @@ import pytest
 
 import quirkpy as qp
 from quirkpy import equation
-from quirkpy.kernels.instant import Instant
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
 from quirkpy.multibody import Evaluator
 from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, seeds, weighted_rows
 from tests.workshop import World

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy.kernels.tree import CARRIER, NODE
+from quirkpy.kernels.tree.tree import CARRIER, NODE
 from tests.random_systems import free_acceleration
 
 KINDS: tuple[tuple[Any, dict[str, Any]], ...] = (

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
 from quirkpy.equation import rate_matrix
-from quirkpy.kernels.tree import GENERAL_NODE, NODE
+from quirkpy.kernels.tree.tree import GENERAL_NODE, NODE
 from quirkpy.parts.joint import Freedom
 from tests.random_systems import free_acceleration
 

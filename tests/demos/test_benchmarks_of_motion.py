@@ -50,7 +50,8 @@ def test_measurement_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_kernels_with_something_exchanged_can_be_called() -> None:
     from benchmarks.variants import recompiled
-    from quirkpy.kernels import arrays, closure, elimination, tree
+    from quirkpy.kernels.base import arrays
+    from quirkpy.kernels.tree import closure, elimination, tree
 
     of_one, _ = tree.tree_of(qp.Multibody(qp.Body("b", mass=1.0, inertia=(1.0, 1.0, 1.0))).selection)
     loose = of_one._replace(loops=np.zeros((1, tree.LOOP_WIDTH), dtype=np.int64))

@@ -119,7 +119,7 @@ for name in dir(caching):
     if hasattr(found, "_locator_classes"):
         found._locator_classes = []
 import quirkpy
-from quirkpy.kernels.compiled import SETTINGS
+from quirkpy.kernels.base.compiled import SETTINGS
 assert SETTINGS["cache"] is False
 """
 

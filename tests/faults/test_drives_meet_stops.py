@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.methods import Method
+from quirkpy.kernels.step.methods import Method
 from quirkpy.simulate import StiffMethod
 
 #: One worker runs them all, so that the kernels of stiff steps are compiled once.

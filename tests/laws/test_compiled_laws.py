@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels import loads
+from quirkpy.kernels.act import loads
 from quirkpy.multibody import Evaluator
 from tests.contracts.catalogue import ARM, EAST, HINGE, HUB, WEST
 from tests.contracts.own_parts import Breeze, Bungee, Well

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.methods import Method
+from quirkpy.kernels.step.methods import Method
 from tests.motion import TIGHT, apart, compiled_system, floating_chain
 from tests.random_systems import FAMILIES
 from tests.truths.test_double_pendulum import bars

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 import quirkpy as qp
 from quirkpy.between import fastest
 from quirkpy.explore.safety import judge, peak
-from quirkpy.kernels.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from tests.faults.sentence import check_refused
 from tests.random_systems import FAMILIES, random_system, seeds
 

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy.kernels.arrays import state_rows
+from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.settle import nudged
 from quirkpy.vicinity import Vicinity

@@ -13,7 +13,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.explore import runner
 from quirkpy.explore.leaving import NEARBY
-from quirkpy.kernels.arrays import state_rows
+from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.settle import nudged
 from quirkpy.vicinity import Vicinity, apart

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.reach import HIGH, LOW
+from quirkpy.kernels.tree.reach import HIGH, LOW
 from quirkpy.multibody import Evaluator
 
 G = 9.81

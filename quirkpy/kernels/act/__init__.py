@@ -1,0 +1,1 @@
+"""What acts: forces, fields and magnets, as wrenches on bodies."""

@@ -1,0 +1,1 @@
+"""Arrays and their columns, small vectors and matrices, and what compiles them."""

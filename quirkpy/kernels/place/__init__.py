@@ -1,0 +1,1 @@
+"""Where everything is: frames of bodies and sites, coordinates of joints, constraint rows, schedules."""

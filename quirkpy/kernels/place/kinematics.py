@@ -1,0 +1,167 @@
+"""Where sites are and how they move, everything in N.  The ground is the last row of every body array."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import (
+    ACROSS,
+    AXES,
+    AXIS_SITE,
+    COORDINATE_AXIS,
+    COORDINATE_KIND,
+    COORDINATE_SITE1,
+    COORDINATE_SITE2,
+    FRAME_WIDTH,
+    MOMENTS,
+    OMEGA,
+    PLACE_AXES,
+    PLACE_POINT,
+    POINTER,
+    POINTER_SITE,
+    POSITION,
+    SPIN,
+    UP,
+    VELOCITY,
+    Joints,
+    Q,
+    R,
+    Sites,
+    Sym,
+    V,
+    Vec,
+)
+from quirkpy.kernels.base.compiled import inner, kernel, woven, woven_kernel
+from quirkpy.kernels.base.matrices import sym6, sym_times
+from quirkpy.kernels.base.vectors import add, column, cross, dot, get3, norm, put3, scale, sub, turn
+from quirkpy.maths import quat
+from quirkpy.maths.types import Floats, Ints
+from quirkpy.tables.tables import ANGLE, TRAVEL
+
+TURN_AROUND = 2.0 * math.pi
+#: Angles as near to half way between two as this [turns] are half way.
+TIE = 1e-9
+
+rotation_matrix = inner(quat.rotation_matrix)
+
+
+@woven_kernel
+def fill_frames(y: Floats, frames: Floats) -> None:
+    """Kinematics of the moving bodies from the state; the last row, the ground, is left as it is."""
+    for i in range(frames.shape[0] - 1):
+        nine = rotation_matrix(y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
+        put3(frames, i, AXES, (nine[0], nine[1], nine[2]))
+        put3(frames, i, AXES + 3, (nine[3], nine[4], nine[5]))
+        put3(frames, i, AXES + 6, (nine[6], nine[7], nine[8]))
+        w = get3(y, i, OMEGA)
+        put3(frames, i, SPIN, (
+            nine[0] * w[0] + nine[1] * w[1] + nine[2] * w[2],
+            nine[3] * w[0] + nine[4] * w[1] + nine[5] * w[2],
+            nine[6] * w[0] + nine[7] * w[1] + nine[8] * w[2],
+        ))  # fmt: skip
+        put3(frames, i, POSITION, get3(y, i, R))
+        put3(frames, i, VELOCITY, get3(y, i, V))
+
+
+def ground_frames(n: int) -> Floats:
+    """Room for the kinematics of n moving bodies; the ground's row, the last, is filled in."""
+    frames = np.zeros((n + 1, FRAME_WIDTH))
+    frames[n, AXES:SPIN] = np.eye(3).reshape(9)
+    return frames
+
+
+@woven
+def site_motion(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, Vec, Vec, Vec]:
+    """Body row, arm from the mass centre, position, velocity and angular velocity of a site."""
+    b = sites.body[site]
+    arm = turn(frames, b, AXES, get3(sites.place, site, PLACE_POINT))
+    w = get3(frames, b, SPIN)
+    return b, arm, add(get3(frames, b, POSITION), arm), add(get3(frames, b, VELOCITY), cross(w, arm)), w
+
+
+@woven
+def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
+    """Axis k of a site, in N."""
+    return turn(frames, sites.body[site], AXES, column(sites.place, site, PLACE_AXES, k))
+
+
+@inner
+def next_to(near: float, angle: float) -> float:
+    """The angle, from -pi to pi, with the whole turns that bring it next to another.
+
+    Half a turn from two: then with the turns that the other has, when it is a number of whole turns.
+    """
+    turns = (near - angle) / TURN_AROUND
+    return angle + TURN_AROUND * (math.floor(turns + 0.5 + TIE) if angle > 0.0 else math.ceil(turns - 0.5 - TIE))
+
+
+@woven
+def coordinate_axis(c: int, joints: Joints, sites: Sites, frames: Floats) -> Vec:
+    """The axis of a coordinate, in N."""
+    return site_axis(joints.coordinates[c, AXIS_SITE], joints.coordinates[c, COORDINATE_AXIS], sites, frames)
+
+
+@woven
+def turning_rate(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
+    """How fast the second site turns relative to the first about the axis of an angle [rad/s]."""
+    s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
+    w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
+    return dot(coordinate_axis(c, joints, sites, frames), sub(w2, w1))
+
+
+@woven
+def joint_angle(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
+    """An angle about an axis of either site, whole turns included: of the pointer, an axis of the other site, from
+    where it is at zero."""
+    row = joints.coordinates
+    pointer = site_axis(row[c, POINTER_SITE], row[c, POINTER], sites, frames)
+    across = site_axis(row[c, AXIS_SITE], row[c, ACROSS], sites, frames)
+    up = site_axis(row[c, AXIS_SITE], row[c, UP], sites, frames)
+    angle = math.atan2(dot(pointer, up), dot(pointer, across))
+    return next_to(joints.near[c], angle)
+
+
+@inner
+def joint_coordinate(c: int, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
+    """Value and rate of a coordinate: angle [rad], whole turns included, travel [m] or length [m]."""
+    if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
+        return joint_angle(c, joints, sites, frames), turning_rate(c, joints, sites, frames)
+    s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
+    _, _, x1, u1, w1 = site_motion(s1, sites, frames)
+    _, _, x2, u2, _ = site_motion(s2, sites, frames)
+    d, u = sub(x2, x1), sub(u2, u1)
+    if joints.coordinates[c, COORDINATE_KIND] == TRAVEL:
+        z1 = coordinate_axis(c, joints, sites, frames)
+        return dot(z1, d), dot(z1, u) + dot(cross(w1, z1), d)
+    length = norm(d)
+    return length, dot(along(d, length), u)
+
+
+@inner
+def along(d: Vec, length: float) -> Vec:
+    """The direction of d; nowhere where it has no length."""
+    return scale(1.0 / length, d) if length > 0.0 else d
+
+
+@kernel
+def joint_coordinates(which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats) -> None:
+    """Value and rate of each of the given coordinates (n, 2)."""
+    for k in range(which.shape[0]):
+        out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)
+
+
+@inner
+def centripetal(w: Vec, arm: Vec) -> Vec:
+    """w x (w x arm): the acceleration of a point that turns with a body."""
+    return sub(scale(dot(w, arm), w), scale(dot(w, w), arm))
+
+
+@inner
+def inertia_in_n(bodies: Floats, frames: Floats, i: int) -> Sym:
+    """Q I Q' as a symmetric matrix, from the six moments in body axes."""
+    j = sym6(bodies, i, MOMENTS)
+    x, y, z = get3(frames, i, AXES), get3(frames, i, AXES + 3), get3(frames, i, AXES + 6)
+    jx, jy, jz = sym_times(j, x), sym_times(j, y), sym_times(j, z)
+    return dot(x, jx), dot(x, jy), dot(x, jz), dot(y, jy), dot(y, jz), dot(z, jz)

@@ -1,0 +1,1 @@
+"""Steps in time: methods, projection, the ledger of energy, events, impacts, and the loop around them."""

@@ -1,0 +1,237 @@
+"""Where in a step something happens: crossings of the watched functions, located on the polynomial of the step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.step.methods import Table
+from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.step.steps import (
+    EVALUATIONS,
+    FARTHEST,
+    NEAREST,
+    PASSING,
+    STEP,
+    WITHIN,
+    Run,
+    T,
+    interpolate,
+    make_polynomial,
+    nearness,
+)
+from quirkpy.kernels.step.watch import (
+    DIRECTION,
+    GAP,
+    KIND,
+    MEETING,
+    NOW,
+    ONE,
+    ROOT,
+    STOP,
+    TRIAL,
+    VALUE,
+    Watch,
+    watched,
+    watched_stops,
+)
+from quirkpy.kernels.tree.closure import TIME
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.stops import HOLDS
+
+#: Events this close to the first one [s] happen together.
+TOGETHER = 1e-10
+#: What stands for the value of a watched function at its crossing; its sign is that of the side where it goes on.
+JUST_CROSSED = float(np.finfo(float).tiny)
+#: Of a function that does not cross zero in the step.
+NEVER = 2.0
+#: Where the cubic through distances and rates at both ends of a step comes nearer than this many reaches, or than this
+#: share of its fall, the step is looked into for a short visit.
+NEARBY, SHARE = 2.0, 0.02
+#: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  A step is searched
+#: where it falls to this share of its largest value in the step; whether it falls or rises at an end is judged over the
+#: fourth number of steps; the stages of a step lie no further apart than the fifth.
+NEARNESS, SINGULAR, DEEP, GLANCE, APART = -1, 1e-4, 0.25, 1e-3, 0.3
+#: A visit that does not go deeper than this is rounding.
+GRAZE = 1e-12
+#: Golden sections of a search for the least value within a step, and the golden ratio less one.
+SECTIONS, GOLDEN = 60, 0.6180339887498949
+
+
+@inner
+def crosses(before: float, after: float, direction: int) -> bool:
+    """Whether a function goes through zero the way that counts."""
+    return (direction <= 0 and before > 0.0 >= after) or (direction >= 0 and before < 0.0 <= after)
+
+
+@inner
+def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+    """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to a singular one."""
+    interpolate(x, run, table)
+    if k == NEARNESS:
+        scratch.report[TIME] = run.clock[T] + x * run.clock[STEP]
+        project(run.states[WITHIN], model, scratch, run.room)
+    evaluate(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, run.out)
+    run.counts[EVALUATIONS] += 1
+    if k == NEARNESS:
+        return nearness(True, run, scratch)
+    watched(run.states[WITHIN], run.out, model, scratch, watch)
+    watched_stops(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, watch, run.out)
+    return watch.values[k, TRIAL]
+
+
+@inlined
+def root_between(
+    a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table,
+    watch: Watch,
+) -> float:  # fmt: skip
+    """Where function k, of opposite signs at a and b, has just crossed zero: Chandrupatla's method, to rounding.
+
+    T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic interpolation where it is
+    safe, halving elsewhere.
+    """
+    t, c, fc, beyond = 0.5, a, fa, fb > 0.0
+    for _ in range(100):
+        x = a + t * (b - a)
+        fx = value_within(x, k, run, model, scratch, table, watch)
+        if (fx > 0.0) == (fa > 0.0):
+            c, fc = a, fa
+        else:
+            c, fc, b, fb = b, fb, a, fa
+        a, fa = x, fx
+        half = 0.5e-15 + 2e-16 * abs(a)
+        if fa == 0.0 or abs(b - a) <= 2.0 * half:
+            return a if fa == 0.0 or (fa > 0.0) == beyond else b
+        least = half / abs(b - a)
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        t = 0.5
+        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
+            t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        t = min(1.0 - least, max(least, t))
+    return a
+
+
+@inner
+def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, float]:
+    """Where within (0, 1) the cubic with these values and slopes at 0 and 1 is least, and its value; (-1, inf) where
+    that is at an end."""
+    c3, c2 = r0 + r1 - 2.0 * (g1 - g0), 3.0 * (g1 - g0) - 2.0 * r0 - r1
+    square = c2 * c2 - 3.0 * c3 * r0
+    if square < 0.0:
+        return -1.0, math.inf
+    q = -(c2 + math.copysign(math.sqrt(square), c2))  # roots of 3 c3 x2 + 2 c2 x + r0, without cancellation
+    best, value = -1.0, math.inf
+    for n in range(2):
+        if n == 0:
+            x = q / (3.0 * c3) if c3 != 0.0 else -1.0
+        else:
+            x = r0 / q if q != 0.0 else -1.0
+        if 0.0 < x < 1.0:
+            g = g0 + x * (r0 + x * (c2 + x * c3))
+            if g < value:
+                best, value = x, g
+    return best, value
+
+
+@inner
+def may_visit(k: int, run: Run, model: Model, watch: Watch) -> float:
+    """The fraction of the step at which a pair of sensors that is apart at both ends may have met within, or a joint
+    have been at its stop; -1: nowhere.
+
+    Judged by the cubic through the squared distance, or the clearance, and its rate at both ends.
+    """
+    values, h, kind = watch.values, run.clock[STEP], watch.what[k, KIND]
+    if (kind != MEETING and kind != STOP) or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
+        return -1.0
+    if kind == STOP and model.stops.what[watch.what[k, ONE], HOLDS] != 0:
+        return -1.0
+    g0, g1 = values[k, GAP], values[k, GAP + 2]
+    x, g = least_of_cubic(g0, h * values[k, GAP + 1], g1, h * values[k, GAP + 3])
+    close = NEARBY * watch.numbers[k, 0] if kind == MEETING else 0.0
+    if x < 0.0:
+        x, g = (0.5, min(g0, g1))
+    return x if g < close * close + SHARE * (max(g0, g1) - g) else -1.0
+
+
+@inlined
+def least_between(
+    a: float, b: float, enough: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+) -> tuple[float, float]:
+    """Where between a and b function k is least, by golden sections, and its value; or the first place found where it
+    is no more than `enough`."""
+    left, right, fl, fr = a, b, math.inf, math.inf
+    for n in range(SECTIONS):
+        if n == 0 or (n > 1 and fl < fr):
+            if n > 1:
+                b, right, fr = right, left, fl
+            left = b - GOLDEN * (b - a)
+            fl = value_within(left, k, run, model, scratch, table, watch)
+        else:
+            if n > 1:
+                a, left, fl = left, right, fr
+            right = a + GOLDEN * (b - a)
+            fr = value_within(right, k, run, model, scratch, table, watch)
+        if min(fl, fr) <= enough:
+            break
+    if fl < fr:
+        return left, fl
+    return right, fr
+
+
+@inlined
+def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where none is.
+
+    Nearness goes below SINGULAR near the stage that came nearest, and has a minimum there: where that stage is an end
+    of the step, nearness falls from there into the step.
+    """
+    nearest, k = run.clock[NEAREST], np.int64(NEARNESS)  # not a literal: kernels are compiled anew for each
+    if run.clock[PASSING] > DEEP * run.clock[FARTHEST]:
+        return NEVER
+    make_polynomial(run, model, scratch, table)
+    if nearest == 0.0 or nearest == 1.0:
+        falls = value_within(abs(nearest - GLANCE), k, run, model, scratch, table, watch)
+        falls -= value_within(nearest, k, run, model, scratch, table, watch)
+        if falls > 0.0:
+            return NEVER
+    low, high = max(0.0, nearest - APART), min(1.0, nearest + APART)
+    x, near = least_between(low, high, 0.0, k, run, model, scratch, table, watch)
+    if near >= SINGULAR:
+        return NEVER
+    value_within(x, k, run, model, scratch, table, watch)  # there, so that the report is that of the pose
+    return x
+
+
+@inlined
+def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+    """The fraction of the step at which the first event happens (NEVER: none does); of each, in column ROOT."""
+    values, made, first = watch.values, False, NEVER
+    for k in range(values.shape[0]):
+        values[k, ROOT] = NEVER
+        fa, b, fb = values[k, VALUE], 1.0, values[k, NOW]
+        across = crosses(fa, fb, watch.what[k, DIRECTION])
+        visit = -1.0 if across else may_visit(k, run, model, watch)
+        if not across and visit < 0.0:
+            continue
+        if not made:
+            make_polynomial(run, model, scratch, table)
+            made = True
+        if not across:
+            low, high = max(0.0, visit - 0.5), min(1.0, visit + 0.5)
+            b, fb = least_between(low, high, -GRAZE, k, run, model, scratch, table, watch)
+            if fb > -GRAZE:
+                continue
+        a = 0.0
+        if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
+            a = min(0.5 * b, TOGETHER / run.clock[STEP])
+            fa = value_within(a, k, run, model, scratch, table, watch)
+        if fa * fb > 0.0 or (fa == 0.0 and watch.what[k, KIND] == STOP):
+            values[k, ROOT] = a
+        elif fb == 0.0:
+            values[k, ROOT] = b
+        else:
+            values[k, ROOT] = root_between(a, fa, b, fb, k, run, model, scratch, table, watch)
+        first = min(first, values[k, ROOT])
+    return first

@@ -1,0 +1,419 @@
+"""The end of a step: its slope and watched values, notes of what happened, and what stops do there."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from quirkpy.kernels.act.wrenches import OUT, PROJECTED
+from quirkpy.kernels.base.arrays import MASS, OMEGA, Q, R, V, Vec
+from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
+from quirkpy.kernels.place.kinematics import fill_frames
+from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
+from quirkpy.kernels.step.events import JUST_CROSSED
+from quirkpy.kernels.step.ledger import motion_energy, restore_energy
+from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, displace
+from quirkpy.kernels.step.steps import (
+    ALLOWED,
+    ANSWER,
+    ATOL,
+    BEGIN,
+    CHARGE,
+    CONSERVING,
+    END,
+    END_SLOPE,
+    ENERGY,
+    FIXED,
+    HARSH,
+    NEAR,
+    NOTED,
+    PROJECTING,
+    RANK,
+    RTOL,
+    SMALL,
+    TAKEN,
+    WEAK_ROW,
+    Run,
+    T,
+    copy,
+    nearness,
+    slope,
+)
+from quirkpy.kernels.step.watch import (
+    GAP,
+    KIND,
+    NOW,
+    ONE,
+    ROOT,
+    STOP,
+    VALUE,
+    Watch,
+    go_on,
+    keep,
+    metric,
+    watched,
+    watched_stops,
+)
+from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, TIME, WHICH, close_loops
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, row_rate, solve
+from quirkpy.kernels.tree.reach import trace_of
+from quirkpy.kernels.tree.stops import (
+    BEYOND,
+    BOUNCE,
+    DECIDED,
+    HOLDS,
+    LEEWAY,
+    RELEASE,
+    RESTITUTION,
+    SETTLE,
+    SIDE,
+    TOUCHING,
+    clearance,
+    solved,
+    stop_row,
+)
+from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
+from quirkpy.maths.types import Bools, Floats
+
+#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop; and of a step beyond
+#: which joints cannot be held.
+FIT, CONTRADICTED, UNHELD = -1, -2, -3
+#: Projections may move so many times the energy that the tolerances leave open, and rounding, a share of all energy;
+#: where they move more, joints have taken hold of a motion.  After so many steps on end in which they do a run is over;
+#: one that puts energy in counts as so many.
+OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
+#: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
+CONTRADICTORY = 1e-4
+#: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow the drive.
+SLIPPING = 1e-9
+# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row (-1: in none); what
+# energy joints have taken [J].
+NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
+# What happened: a watched function crossed zero, a stop was released, a singular pose was passed, joints took hold.
+CROSSED, RELEASED, POSE, HELD = range(4)
+
+
+class Rows(NamedTuple):
+    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of velocity), which
+    stops hold; and notes of events."""
+
+    t: Floats
+    states: Floats
+    angles: Floats
+    drift: Floats
+    held: Bools
+    notes: Floats
+
+
+@inner
+def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
+    """Note what happened, and to which watched function or in which closing row."""
+    at = run.counts[NOTED]
+    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = t, what, which
+    rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what == HELD else 0.0
+    run.counts[NOTED] += 1
+
+
+@inner
+def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
+    """Put the kinetic energy that projection has taken from one state to the other in a column of its ledger."""
+    old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
+    loss = 0.5 * (metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies))
+    if math.isfinite(loss):
+        new[n, column] += loss
+
+
+@inner
+def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
+    """The same for what the loads at END do along the way from the pose in a line; and compare what projection has
+    moved with what the tolerances leave open.  (A fixed step knows none.)"""
+    old, new, n, clock = run.states[line], run.states[END], model.bodies.shape[0], run.clock
+    clock[CHARGE] = 0.0
+    if clock[FIXED] > 0.0 or (run.moved[0] == 0.0 and run.moved[1] == 0.0):
+        return
+    way, all_ways, allowed = 0.0, 0.0, 0.0
+    for i in range(n):
+        f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
+        way += dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, turned_from(old, new, i))
+        m, moment = model.bodies[i, MASS], trace_of(model.bodies, i)
+        v, w, r = norm(get3(new, i, V)), norm(get3(new, i, OMEGA)), norm(get3(new, i, R))
+        off, turned_off = clock[ATOL] + clock[RTOL] * v, clock[ATOL] + clock[RTOL] * w
+        allowed += m * off * (v + off) + moment * turned_off * (w + turned_off)
+        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (clock[ATOL] + clock[RTOL])
+        all_ways += m * v * v + moment * w * w
+    new[n, PROJECTED] += way
+    taken, allowed = new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED], allowed + UNSEEN * all_ways
+    clock[TAKEN] += abs(taken)
+    clock[ALLOWED] += allowed
+    if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):
+        clock[CHARGE] = taken
+
+
+@inner
+def overdrawn(run: Run) -> bool:
+    """Whether projections have moved more energy than the tolerances explain, step after step: it is no motion."""
+    if run.clock[CHARGE] == 0.0:
+        run.counts[HARSH] = 0
+    else:
+        run.counts[HARSH] += 1 if run.clock[CHARGE] > 0.0 else FROM_NOWHERE
+    return run.counts[HARSH] > TOO_HARSH and run.clock[TAKEN] > OVERDRAWN * run.clock[ALLOWED]
+
+
+@inner
+def turned_from(old: Floats, new: Floats, i: int) -> Vec:
+    """The rotation vector in N by which body i is turned from one state to another close by."""
+    w, a = old[i, Q], get3(old, i, Q + 1)
+    u, b = new[i, Q], get3(new, i, Q + 1)
+    return scale(2.0, sub(sub(scale(w, b), scale(u, a)), cross(b, a)))
+
+
+@inner
+def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
+    """Slope, energy and watched values of the state in END."""
+    slope(t, END, END_SLOPE, run, model, scratch)
+    if run.clock[CONSERVING] > 0.0 and restore_energy(run.states[END], run.clock[ENERGY], model, scratch):
+        slope(t, END, END_SLOPE, run, model, scratch)
+    run.clock[NEAR] = nearness(True, run, scratch)
+    run.clock[WEAK_ROW] = scratch.report[WHICH]
+    watched(run.states[END], run.out, model, scratch, watch)
+    watched_stops(t, run.states[END], model, scratch, watch, run.out)
+    keep(watch, NOW)
+
+
+@inlined
+def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
+    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or the number of a stop
+    that a joint begins beyond.
+
+    One after the other takes hold, the most pressed first: where all held and were let go one by one, stops that shut
+    the same motion more than once would not tell that nothing presses on them together.
+    """
+    stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
+            s = watch.what[k, ONE]
+            free, rate = values[k, GAP], values[k, GAP + 1]
+            if free < -BEYOND:
+                return s
+            if free <= TOUCHING:
+                if decided(s, t, run.states[BEGIN], model, scratch):
+                    stops.what[s, DECIDED] = 1
+                    values[k, VALUE], values[k, GAP] = values[k, VALUE] + LEEWAY, free + LEEWAY
+                    continue
+                values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
+                touching = touching or abs(rate) <= stops.numbers[s, SETTLE]
+    if touching:
+        copy(run.lines, BEGIN, END)
+        turns = 4 * values.shape[0]
+        for turn in range(turns):
+            run.clock[RANK] = 0.0
+            settle_end(t, run, model, scratch, watch)
+            let_go_of_unpressed(t, 0.0, False, run, model, scratch, watch, rows)
+            k = most_pressed(t, run, model, scratch, watch) if turn < turns - 1 else -1
+            if k < 0:
+                break
+            stops.what[watch.what[k, ONE], HOLDS] = 1
+        copy(run.lines, END_SLOPE, 0)
+        go_on(watch)
+    return FIT
+
+
+@inner
+def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> int:
+    """The watched function of the stop, of those at which joints begin and that do not hold, into which its coordinate
+    would go with the largest acceleration; -1 where all would be left."""
+    stops, values, loops = model.stops, watch.values, model.tree.loops
+    first, least, which = loops.shape[0] - stops.what.shape[0], RELEASE, -1
+    evaluate(t, run.states[END], model, scratch, run.out)
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and values[k, GAP] <= TOUCHING:
+            s = watch.what[k, ONE]
+            resting = abs(values[k, GAP + 1]) <= stops.numbers[s, SETTLE]
+            if resting and stops.what[s, HOLDS] == 0 and stops.what[s, DECIDED] == 0:
+                row = first + s
+                stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+                change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
+                away = stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])
+                if away < least:
+                    least, which = away, k
+    return which
+
+
+@inlined
+def resolve_stops(
+    t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:  # fmt: skip
+    """What stops do that have been reached, or no longer pressed on, at the END of the step; counts[ANSWER]: the number
+    of one that contradicts a drive, at the velocities before."""
+    stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
+    fill_frames(y, scratch.frames)
+    last = -1
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
+            s = watch.what[k, ONE]
+            if stops.what[s, HOLDS] != 0:
+                slack = True
+                continue
+            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if decided(s, t, y, model, scratch):
+                if stops.what[s, DECIDED] == 0 and rate >= -stops.numbers[s, SETTLE]:
+                    stops.what[s, DECIDED] = 1
+                    values[k, NOW], values[k, GAP + 2] = LEEWAY, LEEWAY
+                    continue
+                if driven(model, scratch):
+                    run.counts[ANSWER] = s
+                    continue
+            last = s
+            bounce = stops.numbers[s, RESTITUTION]
+            stops.numbers[s, BOUNCE] = bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
+            stops.what[s, HOLDS] = 1
+            struck = True
+            note(t, CROSSED, k, run, rows)
+    if struck:
+        copy(run.lines, END, SMALL)
+        before = motion_energy(model, scratch)
+        scratch.wrench[:] = 0.0
+        solve(model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT)  # onto the bounds, which the landing misses a little
+        displace(y, model, scratch)
+        fill_frames(y, scratch.frames)
+        let_go_of_pulled(t, run, model, scratch, watch, rows)
+        solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        change_velocities(y, model, scratch)
+        fill_frames(y, scratch.frames)
+        if contradicted(model, scratch):
+            run.counts[ANSWER], stops.what[last, HOLDS] = last, 0
+            copy(run.lines, SMALL, END)
+        y[y.shape[0] - 1, OUT] += before - motion_energy(model, scratch)
+        for s in range(stops.what.shape[0]):
+            if stops.numbers[s, BOUNCE] > 0.0:
+                stops.what[s, HOLDS], stops.numbers[s, BOUNCE] = 0, 0.0
+    if run.counts[ANSWER] == FIT and (struck or slack):
+        run.clock[RANK] = 0.0
+        settle_end(t, run, model, scratch, watch)
+        let_go_of_unpressed(t, RELEASE if slack else 0.0, True, run, model, scratch, watch, rows)
+
+
+@kernel
+def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool:
+    """Whether the joints alone decide the coordinate of stop s at a state: told to change it and nothing else, they
+    contradict.  Leaves the kinematics in the scratch."""
+    stops, rows = model.stops, scratch.rows
+    first = rows.shape[0] - stops.what.shape[0]
+    fill_frames(y, scratch.frames)
+    if first == 0:
+        return False
+    scratch.report[TIME] = t
+    scratch.wrench[:] = 0.0
+    solve(model, scratch, 0.0, 0.0, 0.0, CORRECTION_PIVOT)  # nothing moves
+    for i in range(rows.shape[0]):
+        rows[i, LEFT] = 0.0
+        if i >= first:
+            for k in range(ROW_WIDTH):
+                rows[i, k] = 0.0
+    stop_row(first + s, s, stops, model.joints, model.sites, scratch.frames, rows)
+    rows[first + s, LEFT] = 1.0
+    close_loops(
+        model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT, scratch.work,
+        scratch.general, scratch.report,
+    )  # fmt: skip
+    return scratch.report[CONTRADICTION] > CONTRADICTORY * scratch.report[TARGET]
+
+
+@inner
+def driven(model: Model, scratch: Scratch) -> bool:
+    """Whether a joint moves by itself at the rows in the scratch."""
+    moving = False
+    for k in range(scratch.rows.shape[0] - model.stops.what.shape[0]):
+        moving = moving or scratch.rows[k, RATE] != 0.0
+    return moving
+
+
+@inner
+def contradicted(model: Model, scratch: Scratch) -> bool:
+    """Whether velocities after an impact, in the scratch, are not those of the drives, or still lead into a stop."""
+    stops, rows, loops, moving = model.stops, scratch.rows, model.tree.loops, False
+    for k in range(rows.shape[0] - stops.what.shape[0]):
+        if rows[k, RATE] != 0.0:
+            slip, moving = rows[k, RATE], True
+            slip += row_rate(k, JACOBIAN, loops[k, LOOP_BODY1], loops[k, LOOP_BODY2], rows, scratch.frames)
+            if loops[k, LOOP_BODY3] >= 0:
+                slip += row_rate(k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, scratch.frames)
+            if abs(slip) > CONTRADICTORY * abs(rows[k, RATE]) + SLIPPING:
+                return True
+    if moving:
+        for s in range(stops.what.shape[0]):
+            if stops.what[s, HOLDS] != 0:
+                _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+                if rate < -stops.numbers[s, SETTLE]:
+                    return True
+    return False
+
+
+@inner
+def parted(run: Run, model: Model, scratch: Scratch) -> int:
+    """The number of a stop that holds against a drive, so that one of the two is not where it should be at the state
+    just settled; or FIT."""
+    stops, held = model.stops, FIT
+    if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not driven(model, scratch):
+        return FIT
+    for s in range(stops.what.shape[0]):
+        if stops.what[s, HOLDS] != 0:
+            held = s
+            free, _ = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if abs(free) > BEYOND:
+                return s
+    if held != FIT:
+        for k in range(scratch.rows.shape[0] - stops.what.shape[0]):
+            if scratch.rows[k, RATE] != 0.0 and abs(scratch.rows[k, PHI]) > BEYOND:
+                return held
+    return FIT
+
+
+@inlined
+def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
+    """Of the stops that hold during an impact, release those that would have to pull: without them they part."""
+    stops, loops = model.stops, model.tree.loops
+    first = loops.shape[0] - stops.what.shape[0]
+    for k in range(watch.values.shape[0]):
+        s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
+        if s >= 0 and stops.what[s, HOLDS] != 0 and stops.numbers[s, BOUNCE] == 0.0:
+            row = first + s
+            stops.what[s, HOLDS] = 0
+            solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+            stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+            change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
+            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if rate + stops.numbers[s, SIDE] * change <= stops.numbers[s, SETTLE]:
+                stops.what[s, HOLDS] = 1
+            else:
+                note(t, RELEASED, k, run, rows)
+
+
+@inlined
+def let_go_of_unpressed(
+    t: float, least_value: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:  # fmt: skip
+    """Release the stops whose watched value is no more than `least_value`, the least pressed first, until all that hold
+    are pressed on; a free one at its bound counts as just left.
+
+    What lies at its stop and is pulled neither way is held: let go, it would be met again by the next rounding.
+    """
+    stops, values = model.stops, watch.values
+    for _ in range(values.shape[0]):
+        least, which = least_value, -1
+        for k in range(values.shape[0]):
+            holds = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] != 0
+            if holds and values[k, NOW] <= least:
+                least, which = values[k, NOW], k
+        if which < 0:
+            break
+        stops.what[watch.what[which, ONE], HOLDS] = 0
+        if noting:
+            note(t, RELEASED, which, run, rows)
+        run.clock[RANK] = 0.0
+        settle_end(t, run, model, scratch, watch)
+    for k in range(values.shape[0]):
+        free = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0
+        if free and values[k, NOW] <= TOUCHING:
+            values[k, NOW] = max(values[k, NOW], JUST_CROSSED)

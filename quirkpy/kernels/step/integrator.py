@@ -1,0 +1,357 @@
+"""The adaptive integrator: steps with error control, back onto the constraints, events.
+
+`advance` runs until there is something for Python to do: buffers are full, the run is over, or cannot go on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from quirkpy.kernels.act.wrenches import LOST, PROJECTED
+from quirkpy.kernels.base.arrays import COORDINATE_KIND, STATE_WIDTH
+from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.hook import FAILED
+from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
+from quirkpy.kernels.step.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate, singular_pose
+from quirkpy.kernels.step.impacts import (
+    CONTRADICTED,
+    CONTRADICTORY,
+    CROSSED,
+    FIT,
+    HELD,
+    POSE,
+    UNHELD,
+    Rows,
+    charge_motion,
+    charge_way,
+    note,
+    overdrawn,
+    parted,
+    resolve_stops,
+    settle_end,
+    touch_stops,
+)
+from quirkpy.kernels.step.ledger import energy_of, hold_momentum
+from quirkpy.kernels.step.methods import Table
+from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.step.steps import (
+    ACROSS,
+    ANSWER,
+    BEGIN,
+    CHARGE,
+    CROWDED,
+    END,
+    END_SLOPE,
+    ENERGY,
+    FIXED,
+    H_MAX,
+    HARSH,
+    LEAP,
+    NEAR,
+    NOTED,
+    PASSING,
+    PROJECTING,
+    RAW,
+    REJECTIONS,
+    ROOM,
+    SMALL,
+    STEP,
+    STEPS,
+    T_END,
+    WEAK,
+    WEAK_ROW,
+    WITHIN,
+    H,
+    Run,
+    T,
+    copy,
+    error_of,
+    finite,
+    first_step,
+    interpolate,
+    nearness,
+    next_step,
+    slope,
+    take_stages,
+    unit_quaternions,
+)
+from quirkpy.kernels.step.watch import (
+    DIRECTION,
+    KIND,
+    MEETING,
+    NOW,
+    ROOT,
+    STOP,
+    TERMINAL,
+    VALUE,
+    Watch,
+    go_on,
+    keep,
+    watched,
+    watched_stops,
+)
+from quirkpy.kernels.tree.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, TIME, WHICH
+from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.stops import HOLDS
+from quirkpy.tables.tables import ANGLE
+
+#: Why `advance` returned.
+GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(9)
+#: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
+START_TOLERANCE = 1e-10
+#: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
+RIM = 1e-6
+#: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing will come of more.
+TOO_MANY = 1000
+
+
+@inner
+def remember_angles(model: Model, scratch: Scratch) -> None:
+    """The angles of the state whose kinematics are in the scratch, so that the next are taken next to them."""
+    joints = model.joints
+    for c in range(joints.near.shape[0]):
+        if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
+            joints.near[c] = joint_angle(c, joints, model.sites, scratch.frames)
+
+
+@inlined
+def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> None:
+    """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row; the first step.
+
+    A start that is on them already is not touched by a bit: a run goes on where it stopped.  counts[ANSWER]: FIT, or
+    why it is no start: CONTRADICTED where the velocities are of no motion that the joints allow (in a singular pose
+    rows that are no longer independent may contradict the others), or the number of a stop that a joint begins beyond.
+    """
+    clock, moved = run.clock, run.moved
+    moved[:] = 0.0
+    if clock[PROJECTING] > 0.0:
+        copy(run.lines, BEGIN, WITHIN)
+        scratch.report[TIME] = clock[T]
+        project(run.states[WITHIN], model, scratch, moved)
+        if max(moved[0], moved[1]) > START_TOLERANCE:
+            charge_motion(BEGIN, WITHIN, LOST, run, model)
+            copy(run.lines, WITHIN, BEGIN)
+        else:
+            moved[:] = 0.0
+    slope(clock[T], BEGIN, 0, run, model, scratch)
+    possible = scratch.report[CONTRADICTION] <= max(1e-9, CONTRADICTORY * scratch.report[TARGET])
+    clock[NEAR] = nearness(True, run, scratch)
+    clock[ENERGY] = energy_of(model, scratch)
+    watched(run.states[BEGIN], run.out, model, scratch, watch)
+    watched_stops(clock[T], run.states[BEGIN], model, scratch, watch, run.out)
+    keep(watch, VALUE)
+    remember_angles(model, scratch)
+    run.counts[ANSWER] = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
+    for k in range(watch.values.shape[0]):  # a pair on the rim of its range is in it, until it has parted
+        if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
+            watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
+    fill_row(clock[T], BEGIN, run, model, rows)
+    if clock[H] == 0.0 and run.counts[ANSWER] == FIT:
+        clock[H] = first_step(run, model, scratch, table)
+
+
+@inlined
+def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
+    """A step of clock[STEP] to RAW, and END on the constraints; chooses the next step; returns whether it is good."""
+    clock = run.clock
+    fixed, projecting = clock[FIXED] > 0.0, clock[PROJECTING] > 0.0 and scratch.rows.shape[0] > 0
+    smooth = projecting and clock[NEAR] < WEAK
+    while True:
+        counts = take_stages(smooth, run, model, scratch, table)
+        if smooth or not projecting or clock[PASSING] >= WEAK:
+            break
+        smooth = True  # once more, with every stage on the constraints
+    if not counts:
+        clock[H] = 0.5 * clock[STEP]
+        return False
+    if not fixed:
+        error = error_of(False, run, model, scratch, table)
+        if smooth and error >= 1.0 and math.isfinite(error):
+            error = max(ACROSS * error, error_of(True, run, model, scratch, table))
+        if not next_step(error, clipped, run, table):
+            return False
+    put_back(run, model, scratch)
+    if clock[PROJECTING] > 0.0:
+        leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
+        if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
+            clock[H] = 0.5 * clock[STEP]
+            return False
+        if run.moved[0] > 0.0:
+            hold_momentum(run.states[RAW], run.states[END], model, scratch)
+        charge_motion(RAW, END, PROJECTED, run, model)
+    return True
+
+
+@inlined
+def put_back(run: Run, model: Model, scratch: Scratch) -> None:
+    """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
+    copy(run.lines, RAW, END)
+    unit_quaternions(run.states[END])
+    if run.clock[PROJECTING] > 0.0:
+        scratch.report[TIME] = run.clock[T] + run.clock[STEP]
+        project(run.states[END], model, scratch, run.moved)
+
+
+@inlined
+def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+    """Make the state at the first event the END of the step; returns its time."""
+    clock, t = run.clock, run.clock[T] + first * run.clock[STEP]
+    if first < 1.0:
+        interpolate(first, run, table)
+        copy(run.lines, WITHIN, END)
+        if clock[PROJECTING] > 0.0:
+            scratch.report[TIME] = t
+            project(run.states[END], model, scratch, run.moved)
+            hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
+            charge_motion(WITHIN, END, PROJECTED, run, model)
+        settle_end(t, run, model, scratch, watch)
+        charge_way(WITHIN, run, model, scratch)
+    return t
+
+
+@inner
+def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> bool:
+    """Note what happened at the END of the step; returns whether any of it ends the run.
+
+    Together with the first event happens what crosses within TOGETHER of it, and what has crossed by the rounding of
+    the landing.
+    """
+    values, over = watch.values, False
+    for k in range(values.shape[0]):
+        with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[k, ROOT] < NEVER
+        if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
+            values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
+            values[k, ROOT] = first
+            if watch.what[k, KIND] != STOP:  # those are noted when it is clear what they do
+                note(t, CROSSED, k, run, rows)
+            over = over or watch.what[k, TERMINAL] != 0
+    return over
+
+
+@inner
+def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
+    """The state in a line as the next row."""
+    row = run.counts[ROOM]
+    rows.t[row] = t
+    for i in range(rows.states.shape[1]):
+        for k in range(STATE_WIDTH):
+            rows.states[row, i, k] = run.states[line, i, k]
+    for j in range(rows.angles.shape[1]):
+        rows.angles[row, j] = model.joints.near[j]
+    rows.drift[row, 0], rows.drift[row, 1] = run.moved[0], run.moved[1]
+    for k in range(rows.held.shape[1]):
+        rows.held[row, k] = model.stops.what[k, HOLDS] != 0
+    run.counts[ROOM] += 1
+
+
+@inlined
+def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
+    """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
+    whether the run is over: counts[ANSWER] is the number of a stop that contradicts a drive, UNHELD, or FIT."""
+    over, first, x, weak = False, NEVER, NEVER, 0
+    if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
+        x = singular_pose(run, model, scratch, table, watch)
+        weak = int(scratch.report[WHICH])
+    settle_end(t, run, model, scratch, watch)
+    charge_way(RAW, run, model, scratch)
+    gentle = run.counts[HARSH] == 0
+    run.counts[ANSWER] = UNHELD if overdrawn(run) else parted(run, model, scratch)
+    if run.counts[ANSWER] != FIT:  # such an end is none
+        return True
+    if watch.values.shape[0] > 0:
+        first = locate(run, model, scratch, table, watch)
+    if x < min(first, NEVER):  # a later one is met again in the next step
+        note(run.clock[T] + x * run.clock[STEP], POSE, weak, run, rows)
+    if first < NEVER:
+        t = land(first, run, model, scratch, table, watch) if first < 1.0 else t
+    if gentle and run.clock[CHARGE] != 0.0:  # else it is going on
+        note(t, HELD, int(run.clock[WEAK_ROW]), run, rows)
+    if first < NEVER:
+        over = note_events(t, first, run, rows, watch)
+        resolve_stops(t, first, run, model, scratch, watch, rows)
+    fill_frames(run.states[END], scratch.frames)
+    if model.hook[FAILED] == 0:
+        go_on(watch)
+        cut = first < NEVER and t - run.clock[T] < 2.0 * TOGETHER
+        run.counts[CROWDED] = run.counts[CROWDED] + 1 if cut else 0
+        remember_angles(model, scratch)
+        fill_row(t, END, run, model, rows)
+        copy(run.lines, END, BEGIN)
+        copy(run.lines, END_SLOPE, 0)
+        run.clock[T] = t
+        run.counts[STEPS] += 1
+    return over or run.counts[ANSWER] != FIT
+
+
+@kernel
+def why_over(answer: int) -> int:
+    """What a run that `accept` has ended returns."""
+    if answer == FIT:
+        return STOPPED
+    return UNHOLDABLE if answer == UNHELD else JAMMED
+
+
+@kernel
+def advance(
+    run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows, fresh: bool, room: int
+) -> int:
+    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why.
+
+    fresh: the run begins, and the start is the first row.
+    """
+    clock, counts = run.clock, run.counts
+    events, rejected = watch.values.shape[0], 0
+    counts[ROOM], counts[NOTED] = 0, 0
+    if fresh:
+        begin(run, model, scratch, table, watch, rows)
+        if model.hook[FAILED] != 0:
+            return PYTHON_FAILED
+        if counts[ANSWER] != FIT:
+            return NO_START
+    while counts[ROOM] < room and counts[NOTED] + 2 * events < rows.notes.shape[0]:  # a stop may let go at once
+        t, left = clock[T], clock[T_END] - clock[T]
+        if left <= 0.0:
+            return ARRIVED
+        if not left < np.inf:  # a time that is none never ends
+            return NOT_FINITE
+        h = min(min(clock[H], clock[H_MAX]), left)
+        clipped = h == left and left < clock[H]
+        if left - h < 1e-12 * left:
+            h = left
+        if not h >= 16.0 * np.spacing(abs(t)) or rejected > TOO_MANY:
+            return COLLAPSED
+        clock[STEP] = h
+        good = attempt(clipped, run, model, scratch, table)
+        if model.hook[FAILED] != 0:
+            return PYTHON_FAILED
+        if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < 1e-10 * max(1.0, abs(t))):
+            return NOT_FINITE
+        if not good:
+            counts[REJECTIONS] += 1
+            rejected += 1
+            continue
+        rejected = 0
+        over = accept(clock[T_END] if h == left else t + h, run, model, scratch, table, watch, rows)
+        if model.hook[FAILED] != 0:
+            return PYTHON_FAILED
+        if over:
+            return why_over(counts[ANSWER])
+        if counts[CROWDED] > TOO_MANY:
+            return COLLAPSED
+    return GOING
+
+
+@kernel
+def finish(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
+    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether the run is over."""
+    run.clock[PASSING] = 1.0
+    put_back(run, model, scratch)
+    return accept(t, run, model, scratch, table, watch, rows)
+
+
+@kernel
+def slope_within(t: float, run: Run, model: Model, scratch: Scratch) -> None:
+    """The slope of the state in WITHIN, into SMALL."""
+    slope(t, WITHIN, SMALL, run, model, scratch)

@@ -1,0 +1,142 @@
+"""Holding a run to its ledger: energy = what it was at the start + work - dissipation.
+
+The correction is the smallest change of velocity, in the metric of kinetic energy, that the joints allow and that
+leaves the rigid motion of every free island, and so both its momenta, as it is: what moves within is scaled.
+"""
+
+from __future__ import annotations
+
+import math
+
+from quirkpy.kernels.act.wrenches import INTO, OUT
+from quirkpy.kernels.base.arrays import AXES, MASS, OMEGA, POSITION, SPIN, VELOCITY, V, Vec
+from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.matrices import sym6, sym_inverse, sym_times
+from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, put3, scale, sub, turn_back
+from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
+from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.maths.types import Floats
+
+#: Of all the energy that moves within the islands a correction may be this share; more means that something is wrong,
+#: and nothing is touched.
+LARGEST_SHARE = 1e-2
+
+
+# Columns of the sums over an island: mass; mass centre, its velocity, angular velocity, angular momentum about the mass
+# centre (3 each); moments of inertia xx xy xz yy yz zz; an angular momentum to be held (3).
+ISLAND_MASS, CENTRE, DRIFT, TURNING, MOMENTUM, INERTIA, HELD, ISLAND_WIDTH = 0, 1, 4, 7, 10, 13, 19, 22
+
+
+@inner
+def rigid_motion(model: Model, frames: Floats, sums: Floats) -> None:
+    """Mass centre, its velocity, and angular velocity of every island, into its row of `sums`."""
+    islands, bodies = model.islands, model.bodies
+    n = bodies.shape[0]
+    sums[:, :HELD] = 0.0
+    for i in range(n):
+        k, m = islands[i], bodies[i, MASS]
+        if k >= 0:
+            sums[k, ISLAND_MASS] += m
+            add3(sums, k, CENTRE, scale(m, get3(frames, i, POSITION)))
+            add3(sums, k, DRIFT, scale(m, get3(frames, i, VELOCITY)))
+    for k in range(n + 1):
+        if sums[k, ISLAND_MASS] > 0.0:
+            put3(sums, k, CENTRE, scale(1.0 / sums[k, ISLAND_MASS], get3(sums, k, CENTRE)))
+            put3(sums, k, DRIFT, scale(1.0 / sums[k, ISLAND_MASS], get3(sums, k, DRIFT)))
+    for i in range(n):
+        k, m = islands[i], bodies[i, MASS]
+        if k >= 0:
+            d = sub(get3(frames, i, POSITION), get3(sums, k, CENTRE))
+            own = inertia_in_n(bodies, frames, i)
+            orbit = scale(m, cross(d, sub(get3(frames, i, VELOCITY), get3(sums, k, DRIFT))))
+            add3(sums, k, MOMENTUM, add(sym_times(own, get3(frames, i, SPIN)), orbit))
+            square = dot(d, d)
+            sums[k, INERTIA] += own[0] + m * (square - d[0] * d[0])
+            sums[k, INERTIA + 1] += own[1] - m * d[0] * d[1]
+            sums[k, INERTIA + 2] += own[2] - m * d[0] * d[2]
+            sums[k, INERTIA + 3] += own[3] + m * (square - d[1] * d[1])
+            sums[k, INERTIA + 4] += own[4] - m * d[1] * d[2]
+            sums[k, INERTIA + 5] += own[5] + m * (square - d[2] * d[2])
+    for k in range(n + 1):
+        if sums[k, ISLAND_MASS] > 0.0:
+            put3(sums, k, TURNING, sym_times(sym_inverse(sym6(sums, k, INERTIA)), get3(sums, k, MOMENTUM)))
+
+
+@inner
+def within(i: int, model: Model, frames: Floats, sums: Floats) -> tuple[Vec, Vec]:
+    """Velocity and angular velocity of body i beside the rigid motion of its island."""
+    v, w, k = get3(frames, i, VELOCITY), get3(frames, i, SPIN), model.islands[i]
+    if k < 0:
+        return v, w
+    turning = get3(sums, k, TURNING)
+    arm = sub(get3(frames, i, POSITION), get3(sums, k, CENTRE))
+    return sub(v, add(get3(sums, k, DRIFT), cross(turning, arm))), sub(w, turning)
+
+
+@inner
+def kinetic(i: int, v: Vec, w: Vec, model: Model, frames: Floats) -> float:
+    """Kinetic energy of body i with the given velocities in N."""
+    return 0.5 * (model.bodies[i, MASS] * dot(v, v) + dot(w, sym_times(inertia_in_n(model.bodies, frames, i), w)))
+
+
+@kernel
+def energy_of(model: Model, scratch: Scratch) -> float:
+    """Kinetic and potential energy at the state that the scratch was evaluated at."""
+    out = motion_energy(model, scratch)
+    for k in range(scratch.potential.shape[0]):
+        out += scratch.potential[k]
+    return out
+
+
+@inner
+def motion_energy(model: Model, scratch: Scratch) -> float:
+    """Kinetic energy at the kinematics in the scratch."""
+    out = 0.0
+    for i in range(model.bodies.shape[0]):
+        out += kinetic(i, get3(scratch.frames, i, VELOCITY), get3(scratch.frames, i, SPIN), model, scratch.frames)
+    return out
+
+
+@kernel
+def restore_energy(y: Floats, start: float, model: Model, scratch: Scratch) -> bool:
+    """Scale what moves within the islands so that energy + dissipated - work is `start` again; y as just evaluated.
+
+    Returns whether the velocities were changed.
+    """
+    n, frames, sums = model.bodies.shape[0], scratch.frames, scratch.islands
+    missing = start + y[n, INTO] - y[n, OUT] - energy_of(model, scratch)
+    rigid_motion(model, frames, sums)
+    inside = 0.0
+    for i in range(n):
+        v, w = within(i, model, frames, sums)
+        inside += kinetic(i, v, w, model, frames)
+    if missing == 0.0 or abs(missing) > LARGEST_SHARE * inside:
+        return False
+    grow = math.sqrt(1.0 + missing / inside) - 1.0
+    for i in range(n):
+        v, w = within(i, model, frames, sums)
+        add3(y, i, V, scale(grow, v))
+        add3(y, i, OMEGA, scale(grow, turn_back(frames, i, AXES, w)))
+    return True
+
+
+@kernel
+def hold_momentum(before: Floats, after: Floats, model: Model, scratch: Scratch) -> None:
+    """Turn every free island of `after` as a whole so that its angular momentum is that of `before`.
+
+    Moved poses with the old velocities have another one; a rigid turn of the velocities is what every joint allows.
+    """
+    n, frames, sums = model.bodies.shape[0], scratch.frames, scratch.islands
+    fill_frames(before, frames)
+    rigid_motion(model, frames, sums)
+    for k in range(n + 1):
+        put3(sums, k, HELD, get3(sums, k, MOMENTUM))
+    fill_frames(after, frames)
+    rigid_motion(model, frames, sums)
+    for i in range(n):
+        k = model.islands[i]
+        if k >= 0:
+            missing = sub(get3(sums, k, HELD), get3(sums, k, MOMENTUM))
+            w = sym_times(sym_inverse(sym6(sums, k, INERTIA)), missing)
+            add3(after, i, V, cross(w, sub(get3(frames, i, POSITION), get3(sums, k, CENTRE))))
+            add3(after, i, OMEGA, turn_back(frames, i, AXES, w))

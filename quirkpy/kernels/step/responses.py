@@ -1,0 +1,24 @@
+"""What many states near each other answer: each is put onto its joints, then asked for accelerations and energy."""
+
+from __future__ import annotations
+
+from quirkpy.kernels.base.compiled import kernel
+from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.tree.closure import TIME
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.maths.types import Floats
+
+
+@kernel
+def respond(
+    t: float, states: Floats, model: Model, scratch: Scratch, moved: Floats, accelerations: Floats, energies: Floats
+) -> None:
+    """States (k, nb + 1, STATE_WIDTH), onto their joints where they stand; their accelerations (k, nb, 6) and potential
+    energies (k,).  moved: room for what projection says (2,)."""
+    for k in range(states.shape[0]):
+        scratch.report[TIME] = t
+        project(states[k], model, scratch, moved)
+        evaluate(t, states[k], model, scratch, accelerations[k])
+        energies[k] = 0.0
+        for i in range(scratch.potential.shape[0]):
+            energies[k] += scratch.potential[i]

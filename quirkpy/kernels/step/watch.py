@@ -1,0 +1,149 @@
+"""Functions of the state that a run watches; an event is where one crosses zero."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from quirkpy.kernels.base.arrays import MASS, MOMENTS, OMEGA, V
+from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.hook import EVENTS, ask
+from quirkpy.kernels.base.matrices import sym6, sym_times
+from quirkpy.kernels.base.vectors import dot, get3, norm, sub
+from quirkpy.kernels.place.kinematics import site_axis, site_motion
+from quirkpy.kernels.place.rows import GAMMA
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.stops import HOLDS, RELEASE, SIDE, clearance, solved, stop_row
+from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
+from quirkpy.maths.types import Floats, Ints
+
+#: What is watched.  REST: a = speed [m/s], b = acceleration [m/s2].  ENERGY: a = energy [J].  MEETING: sites one and
+#: two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the event is asked.  STOP: one =
+#: number of the stop; the clearance where it does not hold, else how hard it is pressed on, as an acceleration.
+REST, ENERGY, MEETING, PYTHON, STOP = range(5)
+
+# Columns of Watch.what.
+KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
+# Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state asked about; where in
+# the step it crosses zero; for meetings the square of the distance and its rate, for stops the clearance and its rate,
+# at the same three states.
+VALUE, NOW, TRIAL, ROOT, GAP, VALUES_WIDTH = 0, 1, 2, 3, 4, 10
+
+
+class Watch(NamedTuple):
+    """what (n, WHAT_WIDTH), direction: -1 falling, 1 rising, 0 both; numbers a, b, c (n, 3); values (n, VALUES_WIDTH);
+    asked: the state that events in Python are asked about (nb + 1, STATE_WIDTH)."""
+
+    what: Ints
+    numbers: Floats
+    values: Floats
+    asked: Floats
+
+
+@inner
+def metric(u: Floats, first: int, w: Floats, second: int, bodies: Floats) -> float:
+    """Sum over bodies of m |linear|^2 + angular . I angular, from columns `first` of u and `second` of w."""
+    out = 0.0
+    for i in range(bodies.shape[0]):
+        a, b = get3(u, i, first), get3(w, i, second)
+        out += bodies[i, MASS] * dot(a, a) + dot(b, sym_times(sym6(bodies, i, MOMENTS), b))
+    return out
+
+
+@inner
+def total_mass(bodies: Floats) -> float:
+    """Mass of all moving bodies [kg]."""
+    out = 0.0
+    for i in range(bodies.shape[0]):
+        out += bodies[i, MASS]
+    return out
+
+
+@inner
+def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
+    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches its x axis; the
+    distance as well."""
+    one, two = watch.what[k, ONE], watch.what[k, TWO]
+    reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
+    _, _, x1, u1, _ = site_motion(one, model.sites, frames)
+    _, _, x2, u2, _ = site_motion(two, model.sites, frames)
+    d = sub(x2, x1)
+    watch.values[k, GAP + 2 * TRIAL] = dot(d, d)
+    watch.values[k, GAP + 2 * TRIAL + 1] = 2.0 * dot(d, sub(u2, u1))
+    far = norm(d) / reach
+    z1, z2 = site_axis(one, 2, model.sites, frames), site_axis(two, 2, model.sites, frames)
+    off = math.acos(max(-1.0, min(1.0, -dot(z1, z2)))) / alignment
+    if roll > 0.0:
+        a, b = site_axis(one, 0, model.sites, frames), site_axis(one, 1, model.sites, frames)
+        c = site_axis(two, 0, model.sites, frames)
+        angle = math.atan2(dot(c, b), dot(c, a))
+        off = max(off, abs(angle - roll * round(angle / roll)) / alignment)
+    return max(far, off) - 1.0
+
+
+@inner
+def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, watch: Watch) -> None:
+    """The watched functions at a state just evaluated, into column TRIAL."""
+    bodies, energy, asking = model.bodies, 0.0, False
+    for k in range(scratch.potential.shape[0]):
+        energy += scratch.potential[k]
+    for k in range(watch.values.shape[0]):
+        kind, a, b = watch.what[k, KIND], watch.numbers[k, 0], watch.numbers[k, 1]
+        if kind == REST:
+            mass = total_mass(bodies)
+            speed = math.sqrt(metric(y, V, y, OMEGA, bodies) / mass) / a
+            push = math.sqrt(metric(acceleration, 0, acceleration, 3, bodies) / mass) / b
+            watch.values[k, TRIAL] = max(speed, push) - 1.0
+        elif kind == ENERGY:
+            watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
+        elif kind == MEETING:
+            watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
+        elif kind == STOP:
+            free, rate = clearance(watch.what[k, ONE], model.stops, model.joints, model.sites, scratch.frames)
+            watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
+            watch.values[k, TRIAL] = free
+        else:
+            asking = True
+    if asking:
+        for i in range(y.shape[0]):
+            for j in range(y.shape[1]):
+                watch.asked[i, j] = y[i, j]
+        ask(model.hook, EVENTS)
+
+
+@inlined
+def watched_stops(t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats) -> None:
+    """For stops that hold, with how much acceleration the coordinate would go on through them; `out` is room."""
+    loops, stops = model.tree.loops, model.stops
+    first = loops.shape[0] - stops.what.shape[0]
+    for k in range(watch.values.shape[0]):
+        if watch.what[k, KIND] == STOP:
+            s = watch.what[k, ONE]
+            if stops.what[s, HOLDS] != 0:
+                stops.what[s, HOLDS] = 0
+                evaluate(t, y, model, scratch, out)
+                stops.what[s, HOLDS] = 1
+                row, a, b = first + s, loops[first + s, LOOP_BODY1], loops[first + s, LOOP_BODY2]
+                stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+                away = solved(row, a, b, scratch.rows, scratch.work) - scratch.rows[row, GAMMA]
+                watch.values[k, TRIAL] = RELEASE - stops.numbers[s, SIDE] * away
+
+
+@inner
+def keep(watch: Watch, column: int) -> None:
+    """The values just asked for as those of the beginning (VALUE) or of the end (NOW) of a step."""
+    values = watch.values
+    for k in range(values.shape[0]):
+        values[k, column] = values[k, TRIAL]
+        values[k, GAP + 2 * column] = values[k, GAP + 2 * TRIAL]
+        values[k, GAP + 2 * column + 1] = values[k, GAP + 2 * TRIAL + 1]
+
+
+@inner
+def go_on(watch: Watch) -> None:
+    """The end of a step becomes the beginning of the next."""
+    values = watch.values
+    for k in range(values.shape[0]):
+        values[k, VALUE] = values[k, NOW]
+        values[k, GAP] = values[k, GAP + 2]
+        values[k, GAP + 1] = values[k, GAP + 3]

@@ -1,0 +1,1 @@
+"""Accelerations and corrections: recursion over the tree, loops closed, stops that hold."""

@@ -1,0 +1,186 @@
+"""One evaluation: from a state to its accelerations, or to the smallest correction that puts it back on its joints."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from quirkpy.kernels.act.loads import applied_loads
+from quirkpy.kernels.act.wrenches import INTO
+from quirkpy.kernels.base.arrays import MASS, SPIN, VELOCITY, Elements, Joints, RowTable, Schedules, Sites
+from quirkpy.kernels.base.compiled import inner, kernel, woven
+from quirkpy.kernels.base.hook import LAWS, LOADS, PARTS, ROWS, WRONG_LAW, ask
+from quirkpy.kernels.base.matrices import sym_times
+from quirkpy.kernels.base.vectors import dot, get3, scale, sub
+from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
+from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, constraint_rows
+from quirkpy.kernels.tree.closure import TIME, close_loops
+from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
+from quirkpy.kernels.tree.gaps import aim
+from quirkpy.kernels.tree.recursion import backward, centres, forward, hang_bodies, in_body_axes, start_bodies
+from quirkpy.kernels.tree.stops import BOUNCE, HOLDS, Stops, stop_row
+from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
+from quirkpy.maths.types import Floats, Ints
+
+# Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how much of a gap
+# [1/s2] and of a slip [1/s] becomes acceleration; 1, or 0 where
+# joints that move by themselves are to be taken as standing still.
+PIVOT_USED, OF_GAP, OF_SLIP, EXPLICIT, CONTROL_WIDTH = range(5)
+
+
+class Model(NamedTuple):
+    """All that an evaluation reads: the tree, the tables, which elements act, the bodies, the number of the island of
+    each (those that hang together without the ground; -1: on the ground) (nb,), the stops, whose rows come last, the
+    hook, and the control."""
+
+    tree: Tree
+    sites: Sites
+    joints: Joints
+    rows: RowTable
+    elements: Elements
+    schedules: Schedules
+    acting: Ints
+    bodies: Floats
+    islands: Ints
+    stops: Stops
+    hook: Ints
+    control: Floats
+
+
+class Scratch(NamedTuple):
+    """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of each acting element,
+    power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with several freedoms, the closing rows
+    (m, ROW_WIDTH), their innovations A and the solution (m + 1, freedoms), the spans of A (m, SPAN_WIDTH), sums over
+    islands, and the report."""
+
+    frames: Floats
+    wrench: Floats
+    potential: Floats
+    power: Floats
+    work: Floats
+    general: Floats
+    rows: Floats
+    innovations: Floats
+    spans: Ints
+    islands: Floats
+    report: Floats
+
+
+@woven
+def evaluate_here(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
+    """Accelerations (nb, 6) of a state: kinematics, loads, tree, loops."""
+    scratch.report[TIME] = t
+    fill_frames(y, scratch.frames)
+    applied_loads(
+        t, model.acting, model.elements, model.joints, model.schedules, model.bodies, model.sites, scratch.frames,
+        scratch.wrench, scratch.potential, scratch.power,
+    )  # fmt: skip
+    if model.hook[PARTS] != 0:
+        ask(model.hook, LOADS)
+    if model.hook[LAWS] != 0:
+        look_at_laws(model.hook, scratch.potential)
+    solve_here(model, scratch, 1.0, model.control[OF_GAP], model.control[OF_SLIP], model.control[PIVOT_USED])
+    in_body_axes(scratch.frames, scratch.work, out)
+    for k in range(scratch.rows.shape[0]):
+        if scratch.rows[k, RATE] != 0.0:
+            scratch.power[INTO] += power_of_joints(model.bodies, scratch)
+            break
+
+
+@inner
+def look_at_laws(hook: Ints, potential: Floats) -> None:
+    """A law that gave no number is told by Python."""
+    for k in range(potential.shape[0]):
+        if math.isnan(potential[k]):
+            ask(hook, WRONG_LAW)
+            return
+
+
+@inner
+def power_of_joints(bodies: Floats, scratch: Scratch) -> float:
+    """What joints that move by themselves put in [W]: all that loads do not explain of the accelerations."""
+    frames, work, wrench, out = scratch.frames, scratch.work, scratch.wrench, 0.0
+    for i in range(bodies.shape[0]):
+        w, inertia = get3(frames, i, SPIN), inertia_in_n(bodies, frames, i)
+        force = sub(scale(bodies[i, MASS], get3(work, i, CENTRE)), get3(wrench, i, 0))
+        torque = sub(sym_times(inertia, get3(work, i, ACCELERATION + 3)), get3(wrench, i, 3))
+        out += dot(force, get3(frames, i, VELOCITY)) + dot(torque, w)
+    return out
+
+
+@kernel
+def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
+    """The same, where a call does not matter."""
+    evaluate_here(t, y, model, scratch, out)
+
+
+@woven
+def solve_here(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
+    """What the bodies do about loads, gaps and slips at the kinematics in the scratch arrays: work[:, CENTRE] and the
+    angular half of work[:, ACCELERATION].
+
+    keep = 1: accelerations, to which `of_gap` and `of_slip` may be added so that joints pull themselves together.
+    keep = 0: loads and velocity terms are left out; with of_gap = 1 the smallest displacement that closes every gap,
+    with of_slip = 1 the smallest change of velocity that stops every slip.
+    """
+    frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
+    start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites.place, frames, work)
+    hang_bodies(tree.nodes, model.sites.place, frames, work)
+    if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
+        aim(tree, model.sites.place, frames, work, keep, of_gap, of_slip)
+    backward(tree, model.sites.place, frames, work, general)
+    forward(tree.nodes, work, general)
+    centres(frames, work, keep, model.bodies.shape[0])
+    if scratch.rows.shape[0] > 0:
+        closing_rows(model, scratch)
+        set_targets(model, scratch, keep, of_gap, of_slip)
+        close_loops(
+            tree, model.bodies, scratch.rows, scratch.innovations, scratch.spans, pivot, work, general, scratch.report
+        )
+
+
+@kernel
+def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
+    """The same, where a call does not matter."""
+    solve_here(model, scratch, keep, of_gap, of_slip, pivot)
+
+
+@woven
+def closing_rows(model: Model, scratch: Scratch) -> None:
+    """phi, J and gamma of the closing rows."""
+    which = model.tree.loops[:, LOOP_ROW]
+    t = scratch.report[TIME]
+    constraint_rows(which, t, model.rows, model.joints, model.schedules, model.sites, scratch.frames, scratch.rows)
+    if model.hook[PARTS] != 0:
+        ask(model.hook, ROWS)
+    first = scratch.rows.shape[0] - model.stops.what.shape[0]
+    for k in range(model.stops.what.shape[0]):
+        if model.stops.what[k, HOLDS] != 0:
+            stop_row(first + k, k, model.stops, model.joints, model.sites, scratch.frames, scratch.rows)
+
+
+@inner
+def row_rate(k: int, first: int, a: int, b: int, rows: Floats, frames: Floats) -> float:
+    """J u of row k for two bodies, whose columns begin at `first`."""
+    rate = dot(get3(rows, k, first), get3(frames, a, VELOCITY))
+    rate += dot(get3(rows, k, first + 3), get3(frames, a, SPIN))
+    rate += dot(get3(rows, k, first + 6), get3(frames, b, VELOCITY))
+    return rate + dot(get3(rows, k, first + 9), get3(frames, b, SPIN))
+
+
+@woven
+def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float) -> None:
+    """What each closing row is to be supplied with."""
+    frames, rows, loops = scratch.frames, scratch.rows, model.tree.loops
+    first = rows.shape[0] - model.stops.what.shape[0]
+    for k in range(rows.shape[0]):
+        left = keep * rows[k, GAMMA] - of_gap * rows[k, PHI]
+        if of_slip != 0.0:
+            a, b = loops[k, LOOP_BODY1], loops[k, LOOP_BODY2]
+            rate = model.control[EXPLICIT] * rows[k, RATE]
+            rate += row_rate(k, JACOBIAN, a, b, rows, frames)
+            if loops[k, LOOP_BODY3] >= 0:
+                rate += row_rate(k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, frames)
+            bounce = model.stops.numbers[k - first, BOUNCE] if k >= first else 0.0
+            left -= of_slip * (1.0 + bounce) * rate
+        rows[k, LEFT] = left

@@ -1,0 +1,1 @@
+"""Users' own forces, joints and laws, called from kernels; tables packed for them."""

@@ -1,0 +1,139 @@
+"""Users' Python in compiled runs: kernels ask for it through the hook; what it raises waits for their return."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import ROW_PERIOD
+from quirkpy.kernels.base.hook import ADDRESS, EVENTS, FAILED, LAWS, LOADS, PARTS, ROWS, SIGNATURE, WRONG_LAW
+from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
+from quirkpy.kernels.tree.closure import TIME
+from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.tree import LOOP_ROW
+from quirkpy.kernels.users.users import Frames, Users, driven_joints, general_joints, off_by
+from quirkpy.parts.joint import GeneralJoint
+from quirkpy.tables.tables import CALLBACK, LAW, Selection
+
+
+class PythonParts:
+    """Answers for the users' parts of one selection, at the kinematics that the kernels have just computed.
+
+    `events`: puts the values of a run's events that are Python where the run looks for them; t: the time [s] of the
+    last question.
+    """
+
+    def __init__(self, selection: Selection, model: Model, scratch: Scratch) -> None:
+        self.selection, self.hook, self.scratch = selection, model.hook, scratch
+        rows = model.tree.loops[:, LOOP_ROW]
+        self.joints, self.driven = general_joints(selection, rows), driven_joints(selection, rows)
+        self.periods = model.rows.numbers[rows[rows >= 0], ROW_PERIOD]
+        kinds = selection.tables.element_kind[selection.elements]
+        self.forces, self.laws = np.flatnonzero(kinds == CALLBACK), np.flatnonzero(kinds == LAW)
+        self.events: Callable[[], None] | None = None
+        self.error: BaseException | None = None
+        self.t = 0.0
+        self.halted = False
+        self._pointer: Any = None
+        if self.joints or self.driven or len(self.forces):
+            self.hook[PARTS] = 1
+            self.open()
+        if len(self.laws):
+            self.hook[LAWS] = 1
+            self.open()
+
+    def begin_anew(self) -> None:
+        """Forget events, and what was raised, of whoever has asked before."""
+        self.events, self.error, self.halted, self.t = None, None, False, 0.0
+        self.hook[FAILED] = 0
+
+    def open(self) -> None:
+        """Let kernels ask."""
+        if self._pointer is None:
+            me = weakref.proxy(self)  # which a method of its own would keep
+            self._pointer = SIGNATURE(lambda what: me._answer(what))  # lives as long as its address is in use
+            self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
+
+    def _answer(self, what: int) -> int:
+        """Do what is asked for; an error, or an interruption, is kept: no exception passes through machine code."""
+        self.t = float(self.scratch.report[TIME])
+        try:
+            if self.halted:
+                raise KeyboardInterrupt
+            if what == LOADS:
+                self._add_loads()
+            elif what == ROWS:
+                self._fill_rows()
+            elif what == EVENTS and self.events is not None:
+                self.events()
+            elif what == WRONG_LAW:
+                self._users().look_at_laws(self.laws, self.scratch.potential)
+        except BaseException as error:
+            self.error = error
+            return 1
+        return 0
+
+    def raise_pending(self) -> None:
+        """Raise what was raised inside the last call of a kernel."""
+        error, self.error = self.error, None
+        self.hook[FAILED] = 0
+        if error is not None:
+            raise error
+
+    def _users(self) -> Users:
+        return Users(self.selection, self.t, Frames(self.scratch.frames))
+
+    def _add_loads(self) -> None:
+        s, users, t = self.scratch, self._users(), self.selection.tables
+        for k in self.forces:
+            force = t.forces[t.element_force[self.selection.elements[k]]]
+            s.potential[k] = users.energy_of(force)
+            users.add_load(s.wrench, s.power, force)
+
+    def _fill_rows(self) -> None:
+        rows, users = self.scratch.rows, self._users()
+        for j, where in self.joints:
+            joint = self.selection.tables.joints[j]
+            assert isinstance(joint, GeneralJoint)
+            made = users.rows_of(joint)
+            rows[where, PHI], rows[where, RATE], rows[where, GAMMA] = made.phi, made.rate, made.gamma
+            rows[where, JACOBIAN:SECOND] = made.jacobian
+        for j, where in self.driven:
+            x, rate, bend = users.motion_of(self.selection.tables.joints[j])
+            rows[where, PHI] = off_by(rows[where, PHI] - x, self.periods[where])
+            rows[where, RATE] -= rate
+            rows[where, GAMMA] += bend
+
+
+@contextmanager
+def interruptions(python: PythonParts) -> Iterator[None]:
+    """Within, Ctrl-C waits for the kernel at work to return, which it does within a second; a second one does not.
+
+    An interruption that came while compiled code calls back would be lost.
+    """
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if python.halted:
+            signal.default_int_handler(number, frame)
+        python.halted = True
+
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    python.halted = False
+    if ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

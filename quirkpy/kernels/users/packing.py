@@ -1,0 +1,107 @@
+"""`pack`: tables as the kernels take them, made once."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import UPPER, Elements, Packed, RowTable, Schedules, Sites
+from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.parts.law import CompiledForce
+from quirkpy.tables.tables import ANGLE, LAW, RELATION_ROW, Tables
+
+_packed: WeakKeyDictionary[Tables, Packed] = WeakKeyDictionary()
+
+
+def pack(t: Tables) -> Packed:
+    """The packed arrays of the tables, made once and shared: nothing writes to them."""
+    made = _packed.get(t)
+    if made is None:
+        made = _packed[t] = _pack(t)
+    return made
+
+
+def _pack(t: Tables) -> Packed:
+    moments = t.body_inertia.reshape(-1, 9)[:, UPPER]
+    body = t.site_body[t.joint_site1], t.site_body[t.joint_site2]
+    sites = t.joint_site1[t.coordinate_joint], t.joint_site2[t.coordinate_joint]
+    second = t.coordinate_site == 1
+    turning = [(t.coordinate_axis + k) % 3 for k in (1, 2)]
+    across, up = np.where(second, turning[::-1], turning)  # seen from site 2, an axis of site 1 turns the other way
+    coordinates = _columns(
+        t.coordinate_kind, t.coordinate_axis, np.where(second, *sites[::-1]), *sites, np.where(second, *sites), across,
+        across, up,
+    )  # fmt: skip
+    return Packed(
+        Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1)),
+        _columns(t.joint_site1, t.joint_site2),
+        coordinates,
+        RowTable(
+            _columns(t.row_kind, t.row_joint, t.row_axis1, t.row_axis2, t.row_schedule, *_row_bodies(t)),
+            np.stack([t.row_value, t.row_factor, _periods(t)], axis=1),
+        ),
+        Elements(
+            _columns(
+                t.element_kind,
+                t.element_site1,
+                t.element_site2,
+                t.element_site3,
+                t.element_coordinate,
+                *t.element_schedule.T,
+                _addresses(t),
+            ),
+            t.element_numbers.copy(),
+        ),
+        Schedules(
+            _columns(t.schedule_knot[:-1], t.schedule_knot[1:] - 1, t.schedule_kind),
+            np.concatenate([t.knot_time[:, None], t.knot_value], axis=1),
+        ),
+        np.ascontiguousarray(np.concatenate([t.body_mass[:, None], moments], axis=1)),
+        _columns(t.freedom_kind, t.freedom_axis),
+        _columns(*body, t.joint_site1, t.joint_site2, t.joint_freedom[:-1], np.diff(t.joint_freedom), t.joint_in_tree),
+    )
+
+
+def _addresses(t: Tables) -> Ints:
+    """Where the machine code of each element's law is, compiled in this process; 0: it has none (ne,)."""
+    out = np.zeros(len(t.element_kind), dtype=np.int64)
+    for e in np.flatnonzero(t.element_kind == LAW):
+        from quirkpy.kernels.users.laws import address_of  # only then: it needs these arrays
+
+        force = t.forces[t.element_force[e]]
+        assert isinstance(force, CompiledForce)
+        out[e] = address_of(force)
+    return out
+
+
+def _row_bodies(t: Tables) -> Ints:
+    """Bodies on which each row acts, and those of its second coordinate (4, nr)."""
+    relates, ends = t.row_kind == RELATION_ROW, (t.joint_site1, t.joint_site2)
+    one, two = t.row_joint.copy(), np.full(len(t.row_joint), -1)
+    one[relates] = t.coordinate_joint[t.row_axis1[relates]]
+    pairs = np.flatnonzero(relates & (t.row_axis2 >= 0))
+    two[pairs] = t.coordinate_joint[t.row_axis2[pairs]]
+    other = (two >= 0) & (two != one)
+    return np.array(
+        [t.site_body[sites[one]] for sites in ends]
+        + [np.where(other, t.site_body[sites[np.where(other, two, 0)]], -1) for sites in ends]
+    ).reshape(4, -1)
+
+
+def _periods(t: Tables) -> Floats:
+    """What a whole turn makes of each relation that has just one angle (nr,)."""
+    out = np.zeros(len(t.row_kind))
+    for row in np.flatnonzero(t.row_kind == RELATION_ROW):
+        pairs = ((t.row_axis1[row], 1.0), (t.row_axis2[row], t.row_factor[row]))
+        turns = [factor for c, factor in pairs if c >= 0 and t.coordinate_kind[c] == ANGLE]
+        out[row] = 2.0 * np.pi * abs(turns[0]) if len(turns) == 1 else 0.0
+    return out
+
+
+def _columns(*columns: Ints | Bools) -> Ints:
+    """Whole numbers side by side."""
+    out = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
+    for k, column in enumerate(columns):
+        out[:, k] = column
+    return out

@@ -1,0 +1,345 @@
+"""What users' own forces and joints say at one instant, checked; their view of the bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from quirkpy.kernels.act.wrenches import INTO
+from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats, Ints
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import number, numbers, vector
+from quirkpy.parts.force import Force
+from quirkpy.parts.joint import BaseJoint, GeneralJoint
+from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
+from quirkpy.parts.part import PartError
+from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Selection
+
+#: Step of the pose differences that turn a user's potential into a force: [m] for positions (times the body's own
+#: scale when that is larger than 1 m), [rad] for rotations.
+POSE_STEP = 2e-4
+#: Load and potential are compared so far beside the pose [m and rad, as above]: farther than differences reach.
+BESIDE = 5.0 * POSE_STEP
+#: Up to which relative difference.
+AGREEMENT = 1e-5
+
+
+class Frames(NamedTuple):
+    """Kinematics of all bodies in N, the ground last (nb + 1, FRAME_WIDTH); position [m], velocity [m/s], axes and spin
+    [rad/s] are views of its columns."""
+
+    rows: Floats
+
+    @property
+    def position(self) -> Floats:
+        """Mass centres (nb + 1, 3)."""
+        return self.rows[:, POSITION:VELOCITY]
+
+    @property
+    def velocity(self) -> Floats:
+        """Of the mass centres (nb + 1, 3)."""
+        return self.rows[:, VELOCITY:AXES]
+
+    @property
+    def axes(self) -> Floats:
+        """Rotation matrices, body to N (nb + 1, 3, 3)."""
+        return self.rows[:, AXES:SPIN].reshape(-1, 3, 3)
+
+    @property
+    def spin(self) -> Floats:
+        """Angular velocities in N (nb + 1, 3)."""
+        return self.rows[:, SPIN:]
+
+
+class OwnRows(NamedTuple):
+    """What a user's own joint says: phi (m,), its explicit time derivative (m,), J over (v1, w1, v2, w2) (m, 12), gamma
+    (m,)."""
+
+    phi: Floats
+    rate: Floats
+    jacobian: Floats
+    gamma: Floats
+
+
+def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
+    """Joints with a user's own equations among the given rows of the tables, and where theirs stand."""
+    t = selection.tables
+    rows = rows[rows >= 0]  # negative: rows of stops, which come last
+    own = t.row_kind[rows] == CALLBACK_ROW
+    if not own.any():
+        return []
+    return [(int(j), np.flatnonzero(own & (t.row_joint[rows] == j))) for j in np.unique(t.row_joint[rows[own]])]
+
+
+def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
+    """Joints among the given rows that a user's function of time moves, and where their rows stand."""
+    t = selection.tables
+    rows = rows[rows >= 0]  # negative: rows of stops, which come last
+    by_time = np.flatnonzero((t.row_kind[rows] == RELATION_ROW) & (t.row_schedule[rows] < 0))
+    joints = [int(j) for j in np.unique(t.row_joint[rows[by_time]]) if t.joints[j].relations()[0].motion is not None]
+    return [(j, by_time[t.row_joint[rows[by_time]] == j]) for j in joints]
+
+
+def joints_in_python(selection: Selection) -> tuple[list[tuple[int, Ints]], list[tuple[int, Ints]]]:
+    """`general_joints` and `driven_joints` among all rows of a selection, made once."""
+    made: Any = selection.derived.get("in python")
+    if made is None:
+        made = general_joints(selection, selection.rows), driven_joints(selection, selection.rows)
+        selection.derived["in python"] = made
+    return made
+
+
+def off_by(phi: Floats, period: Floats) -> Floats:
+    """Residuals less the whole turns in them; a period of zero: there are none."""
+    turn = np.where(period > 0.0, period, np.inf)
+    return np.asarray(phi - np.where(period > 0.0, period, 0.0) * np.rint(phi / turn))
+
+
+@dataclass(frozen=True, eq=False)
+class Users:
+    """Users' parts of a selection at the time t [s] and the given kinematics."""
+
+    selection: Selection
+    t: float
+    frames: Frames
+
+    @cached_property
+    def view(self) -> MotionView:
+        """The kinematics as a user's own force or joint sees them."""
+        return _ArrayView(self.t, self.selection.tables.body_index, self.frames)
+
+    # --- joints -------------------------------------------------------------------------------------------------
+    def rows_of(self, joint: GeneralJoint) -> OwnRows:
+        """The rows of a user's own equations."""
+        m = len(joint.units)
+        return OwnRows(*(self._numbers_of(joint, name, shape) for name, shape in (
+            ("phi", (m,)), ("rate", (m,)), ("jacobian", (m, 12)), ("gamma", (m,)),
+        )))  # fmt: skip
+
+    def _numbers_of(self, joint: GeneralJoint, method: str, shape: tuple[int, ...]) -> Floats:
+        value = _ask(joint, method, self.view)
+        try:
+            return numbers(value, shape)
+        except (TypeError, ValueError) as error:
+            raise joint.refuse(f"{method}(at) at t = {self.t} {error}.") from error
+
+    def motion_of(self, joint: BaseJoint) -> tuple[float, float, float]:
+        """Value, rate and acceleration of what moves a joint by itself."""
+        try:
+            return joint.relations()[0].driven(self.t)
+        except PartError:
+            raise
+        except Exception as error:
+            error.add_note(f"in the motion of {type(joint).__name__} {joint.name!r}")
+            raise
+
+    # --- forces -------------------------------------------------------------------------------------------------
+    def add_load(self, wrench: Floats, power: Floats, force: Force) -> None:
+        """Add what a user's own force does; it counts as work where no potential accounts for it."""
+        if not force.gives("load"):
+            wrench[:-1] -= self._gradient(force)
+            return
+        mine = self.load_of(force)
+        wrench += mine
+        if not force.gives("potential"):
+            power[INTO] += (mine[:, :3] * self.frames.velocity + mine[:, 3:] * self.frames.spin).sum()
+
+    def load_of(self, force: Force) -> Floats:
+        """The wrench on every body (nb + 1, 6) that a user's force states."""
+        made = _ask(force, "load", self.view)
+        if not isinstance(made, Mapping):
+            raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
+        out = np.zeros((len(self.frames.rows), 6))
+        for body, one in made.items():
+            self._add_wrench(out, force, body, one)
+        return out
+
+    def _add_wrench(self, wrench: Floats, force: Force, body: Any, one: Any) -> None:
+        row = self.selection.tables.body_index.get(body.name) if isinstance(body, Body) else None
+        if row is None or not isinstance(one, Wrench):
+            raise force.refuse(
+                f"load(at) returned {{{body!r}: {one!r}}}; the keys must be bodies of the system, the values qp.Wrench."
+            )
+        try:
+            f, torque = np.asarray(vector(one.force)), np.asarray(vector(one.torque))
+            arm = np.zeros(3) if one.point is None else np.asarray(vector(one.point)) - self.frames.position[row]
+        except (TypeError, ValueError) as error:
+            raise force.refuse(f"load(at) at t = {self.t}: a vector of the wrench on {body.name!r} {error}.") from None
+        wrench[row, :3] += f
+        wrench[row, 3:] += torque + np.cross(arm, f)
+
+    def energy_of(self, force: Force, view: MotionView | None = None) -> float:
+        """The potential energy [J] that a user's force states."""
+        energy = _ask(force, "potential", self.view if view is None else view)
+        try:
+            return number(energy)
+        except (TypeError, ValueError) as error:
+            raise force.refuse(f"potential(at) at t = {self.t} {error}.") from error
+
+    def look_at_laws(self, where: Ints, potential: Floats) -> None:
+        """Raise what is wrong with a compiled law that gave no number; where: the laws among the acting elements.
+
+        It is asked once more, in Python.  Where there is no number to begin with, none of them is to blame.
+        """
+        if not np.isfinite(self.frames.rows).all():
+            return
+        t = self.selection.tables
+        for k in where[np.isnan(potential[where])]:
+            force = t.forces[t.element_force[self.selection.elements[k]]]
+            with suppress(KeyError):  # of members of a cluster there is no view
+                self.load_of(force)
+                self.energy_of(force)
+            raise force.refuse(f"its compiled law gives no number at t = {self.t}, or raises an error.")
+
+    def _gradient(self, force: Force) -> Floats:
+        """dU over displacements of each mass centre and turns of each body in N (nb, 6): differences of 6th order; of
+        bodies that the potential does not read they are zero, and it is not asked."""
+        moving = self.frames.rows[:-1, POSITION:VELOCITY]
+        out, view = np.zeros((len(moving), 6)), _ArrayView(self.t, self.selection.tables.body_index, self.frames)
+        self.energy_of(force, view)
+        for b in sorted(view.read):
+            for k in range(6):
+                h = POSE_STEP * (max(1.0, abs(float(moving[b, k]))) if k < 3 else 1.0)
+                u = [self.energy_of(force, self._moved(b, k, n * h)) for n in (-3, -2, -1, 1, 2, 3)]
+                out[b, k] = (45.0 * (u[3] - u[2]) - 9.0 * (u[4] - u[1]) + (u[5] - u[0])) / (60.0 * h)
+        return out
+
+    # --- is the one the gradient of the other? ---------------------------------------------------------------------
+    def check_potentials(self) -> None:
+        """Refuse forces whose load, with everything at rest, is not the negative gradient of the potential beside it.
+
+        A selection is asked once, when its system is made or at its first run.  Both are asked along one line through
+        all poses at once, whose direction is random, the same each time: what the load says of it must be the slope of
+        the potential, at a pose on either side of the present one (there a spring is not at its natural length, and a
+        rope not just taut).  What differences cannot tell is let pass, and so is a pose at which the force has no
+        answer.
+        """
+        for force in compared(self.selection):
+            if any(self._disagrees(force, side) for side in (-BESIDE, BESIDE)):
+                raise self._disagreement(force)
+        self.selection.derived["agree"] = True
+
+    def _disagrees(self, force: Force, side: float) -> bool:
+        """Whether load and potential do so, by more than differences can be wrong."""
+        h, way = POSE_STEP, self._way
+        try:
+            u = [self._beside(side + n * h).energy_of(force) for n in (-3, -2, -1, 0, 1, 2, 3)]
+            load = self._beside(side).load_of(force)[:-1]
+        except Exception:
+            return False
+        slope = (45.0 * (u[4] - u[2]) - 9.0 * (u[5] - u[1]) + (u[6] - u[0])) / (60.0 * h)
+        curl = abs(slope - 0.5 * (u[4] - u[2]) / h)  # of a kink in the load, and below of one in the potential
+        kink = abs(u[1] - 4.0 * u[2] + 6.0 * u[3] - 4.0 * u[4] + u[5]) / h
+        rounding = 1e-13 * max(map(abs, u)) / h
+        size = abs(load * way).sum() + abs(slope)
+        return bool(abs((load * way).sum() + slope) > AGREEMENT * size + 10.0 * curl + kink + rounding)
+
+    @cached_property
+    def _way(self) -> Floats:
+        """A random direction of all displacements and turns (nb, 6); the largest of each is one step."""
+        position = self.frames.position[:-1]
+        way = np.random.default_rng(0).uniform(-1.0, 1.0, (len(position), 6))
+        way[:, :3] *= np.maximum(1.0, abs(position))
+        return way
+
+    def _beside(self, step: float) -> Users:
+        """At rest, all bodies moved along that direction."""
+        rows, way = np.zeros_like(self.frames.rows), step * self._way
+        rows[:, AXES:SPIN] = self.frames.rows[:, AXES:SPIN]
+        rows[:-1, POSITION:VELOCITY] = self.frames.position[:-1] + way[:, :3]
+        turned = Rotation.from_rotvec(way[:, 3:]).as_matrix() @ self.frames.axes[:-1]
+        rows[:-1, AXES:SPIN] = turned.reshape(-1, 9)
+        return Users(self.selection, self.t, Frames(rows))
+
+    def _disagreement(self, force: Force) -> PartError:
+        """The refusal: on which body, in force or in torque, and the two values, where they differ most."""
+        found = []
+        for step in (0.0, -BESIDE, BESIDE):
+            with suppress(Exception):
+                there = self._beside(step)
+                found.append((there.load_of(force)[:-1], -there._gradient(force)))
+        load, gradient = max(found, key=lambda pair: float(abs(pair[0] - pair[1]).max()))
+        apart = np.linalg.norm((load - gradient).reshape(-1, 2, 3), axis=2)
+        b, half = np.unravel_index(apart.argmax(), apart.shape)
+        mine, wanted = (_words(one[b, 3 * half : 3 * half + 3]) for one in (load, gradient))
+        what, unit = ("torque", "N m") if half else ("force", "N")
+        return force.refuse(
+            f"its load and its potential disagree on body {self.selection.tables.body_names[b]!r} at t = {self.t}, at "
+            f"rest and near this pose: the load gives the {what} {mine} {unit}, minus the gradient of the potential "
+            f"{wanted} {unit}; correct one, leave one out, or make a force of its own of what no potential gives."
+        )
+
+    def _moved(self, b: int, k: int, step: float) -> MotionView:
+        """The view with body b moved along (k < 3) or turned about (k >= 3) an axis of N."""
+        rows = self.frames.rows.copy()
+        if k < 3:
+            rows[b, POSITION + k] += step
+        else:
+            rows[b, AXES:SPIN] = (_turn_about(k - 3, step) @ self.frames.axes[b]).reshape(9)
+        return _ArrayView(self.t, self.selection.tables.body_index, Frames(rows))
+
+
+class _ArrayView(MotionView):
+    """Reads bodies out of the arrays."""
+
+    def __init__(self, t: float, index: Mapping[str, int], frames: Frames) -> None:
+        self.t, self._index, self._frames, self.read = t, index, frames, set[int]()
+
+    def body(self, body: Body) -> FrameMotion:
+        try:
+            row = self._index[body.name]
+        except KeyError:
+            raise KeyError(f"body {body.name!r} is not in the system") from None
+        if body.fixed:
+            return FrameMotion(np.asarray(body.position), body.matrix, np.zeros(3), np.zeros(3))
+        self.read.add(row)
+        frames = self._frames
+        every = frames.position, frames.axes, frames.velocity, frames.spin
+        return FrameMotion(*(array[row].copy() for array in every))
+
+
+def compared(selection: Selection) -> list[Force]:
+    """The users' forces of a selection that give both a load and a potential."""
+    t = selection.tables
+    kinds = t.element_kind[selection.elements]
+    own = selection.elements[(kinds == CALLBACK) | (kinds == LAW)]
+    some = [t.forces[k] for k in np.unique(t.element_force[own])]
+    return [force for force in some if force.gives("load") and force.gives("potential")]
+
+
+def unchecked(selection: Selection) -> bool:
+    """Whether there are such forces that have not been compared yet."""
+    if "agree" not in selection.derived:
+        selection.derived["agree"] = not compared(selection)
+    return not selection.derived["agree"]
+
+
+def _words(vector: Floats) -> str:
+    """Three numbers in a sentence."""
+    return "(" + ", ".join(f"{x:.6g}" for x in vector) + ")"
+
+
+def _ask(part: Any, method: str, view: MotionView) -> Any:
+    """What a method of a user's part returns; an error in it says where it came from."""
+    try:
+        return getattr(part, method)(view)
+    except Exception as error:
+        error.add_note(f"in {method}(at) of {type(part).__name__} {part.name!r}")
+        raise
+
+
+def _turn_about(k: int, angle: float) -> Floats:
+    """Rotation matrix about axis k of N."""
+    c, s = np.cos(angle), np.sin(angle)
+    out = np.eye(3)
+    i, j = (k + 1) % 3, (k + 2) % 3
+    out[i, i] = out[j, j] = c
+    out[j, i], out[i, j] = s, -s
+    return out

@@ -1,0 +1,1 @@
+"""A system at one instant: state, accelerations, energy, reactions, clusters, rigid motion of the whole."""

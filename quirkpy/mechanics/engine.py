@@ -1,0 +1,154 @@
+"""`Layout`: a selection made ready for the compiled evaluator; `Engine`: that and memory to work in, lent by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from copy import copy
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import Joints
+from quirkpy.kernels.base.hook import HOOK_WIDTH
+from quirkpy.kernels.place.kinematics import ground_frames
+from quirkpy.kernels.place.rows import ROW_WIDTH
+from quirkpy.kernels.step.ledger import ISLAND_WIDTH
+from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
+from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
+from quirkpy.kernels.tree.evaluation import CONTROL_WIDTH, Model, Scratch, evaluate
+from quirkpy.kernels.tree.reach import SPAN_WIDTH
+from quirkpy.kernels.tree.stops import BOUNCE, DECIDED, HOLDS, STOP_JOINT, Stops, stop_labels, stops_of
+from quirkpy.kernels.tree.tree import (
+    CARRIER,
+    COUNT,
+    GENERAL_NODE,
+    LOOP_BODY1,
+    LOOP_BODY2,
+    LOOP_BODY3,
+    LOOP_ROW,
+    LOOP_WIDTH,
+    NODE,
+    PARENT,
+    PLACE,
+    tree_of,
+)
+from quirkpy.kernels.users.callbacks import PythonParts
+from quirkpy.kernels.users.packing import pack
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats, Ints
+from quirkpy.mechanics.instant import Instant
+from quirkpy.tables.tables import Selection
+
+#: No stabilisation; joints that move by themselves do.
+STANDARD_CONTROL = (PIVOT, 0.0, 0.0, 1.0)
+
+
+class Layout:
+    """A selection as the compiled evaluator takes it: its numbers, tree, islands and stops, and who works with them.
+
+    Anybody may read it at any time.  What changes while accelerations are computed is in engines, and `lend` alone
+    gives one, to one user at a time: runs, questions within runs, and threads never meet in one.
+    """
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection, self.packed = selection, pack(selection.tables)
+        tree, self.islands = tree_of(selection, self.packed)
+        self.stops, one, two = stops_of(selection, self.packed)
+        if len(self.stops.what):
+            tree = tree._replace(loops=np.concatenate([tree.loops, closing_stops(one, two)]))
+        self.tree = tree
+        self._idle: list[Engine] = []
+
+    @contextmanager
+    def lend(self) -> Iterator[Engine]:
+        """An engine that nobody else has, as if new, until the end of the block."""
+        try:
+            engine = self._idle.pop()  # of two threads one gets it
+        except IndexError:
+            engine = Engine(self)
+        engine.begin_anew(self.selection)
+        try:
+            yield engine
+        finally:
+            self._idle.append(engine)
+
+    def on(self, selection: Selection) -> Layout:
+        """The same for a selection that differs in the numbers of its tables; it shares these, and the engines."""
+        out = copy(self)
+        out.selection = selection
+        return out
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """A label for each bound that acts: the name of the stop or of the joint that it belongs to, and which side."""
+        return stop_labels(self.selection, self.stops)
+
+    def loop(self, k: int) -> tuple[str, ...]:
+        """The joints of the loop that closing row k closes, its own first; none for k = -1."""
+        if k < 0:
+            return ()
+        t, nodes = self.selection.tables, self.tree.nodes
+        row, a, b = self.tree.loops[k, :LOOP_BODY3].tolist()
+        carriers = [t.row_joint[row] if row >= 0 else self.stops.what[-1 - row, STOP_JOINT]]
+        while a != b:  # the deeper one goes up
+            if nodes[a, PLACE] < nodes[b, PLACE]:
+                a, b = b, a
+            carriers.append(nodes[a, CARRIER])
+            a = nodes[a, PARENT]
+        return tuple(t.joint_names[j] for j in carriers if j >= 0)
+
+
+class Engine:
+    """Accelerations of one selection by the compiled recursion, in memory of its own; see `Layout.lend`."""
+
+    def __init__(self, layout: Layout) -> None:
+        selection, packed, tree = layout.selection, layout.packed, layout.tree
+        n, m, freedoms = selection.tables.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
+        general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
+        self.selection, self.labels = selection, layout.labels
+        stops = Stops(layout.stops.what.copy(), layout.stops.numbers.copy())
+        self.model = Model(
+            tree, packed.sites, Joints(packed.ends, packed.coordinates, np.zeros(len(packed.coordinates))), packed.rows,
+            packed.elements, packed.schedules, selection.elements, packed.bodies, layout.islands, stops,
+            np.zeros(HOOK_WIDTH, dtype=np.int64), np.zeros(CONTROL_WIDTH),
+        )  # fmt: skip
+        self.scratch = Scratch(
+            ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
+            np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),
+            np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64), np.zeros((n + 1, ISLAND_WIDTH)),
+            np.zeros(REPORT_WIDTH),
+        )  # fmt: skip
+        self.python = PythonParts(selection, self.model, self.scratch)
+
+    def begin_anew(self, selection: Selection) -> None:
+        """Forget what the last user has left: angles, stops that hold, how loops are closed, what Python has raised."""
+        self.selection = selection
+        self.model.control[:] = STANDARD_CONTROL
+        self.model.joints.near[:] = 0.0
+        self.model.stops.what[:, HOLDS:] = 0
+        self.model.stops.numbers[:, BOUNCE] = 0.0
+        self.scratch.report[:] = 0.0
+        self.scratch.report[WEAKEST] = 1.0
+        self.python.begin_anew()
+
+    def accelerations(self, at: Instant) -> Floats:
+        """Accelerations (nb, 6): of the mass centre in N, omega-dot in body axes."""
+        self.model.joints.near[:] = at.near
+        self.hold(at.held)
+        out = np.empty((len(at.r), 6))
+        evaluate(at.t, at.state, self.model, self.scratch, out)
+        self.python.raise_pending()
+        return out
+
+    def hold(self, labels: Iterable[str]) -> None:
+        """Let the named stops hold, and no others."""
+        held = set(labels)
+        self.model.stops.what[:, HOLDS] = [label in held for label in self.labels]
+        self.model.stops.what[:, DECIDED] = 0
+
+
+def closing_stops(one: Ints, two: Ints) -> Ints:
+    """The closing rows of stops, numbered -1, -2 ... with their bodies."""
+    loops = np.full((len(one), LOOP_WIDTH), -1, dtype=np.int64)
+    loops[:, LOOP_ROW], loops[:, LOOP_BODY1], loops[:, LOOP_BODY2] = -1 - np.arange(len(one)), one, two
+    return loops

@@ -10,8 +10,8 @@ import numpy as np
 import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.timing import race
-from quirkpy.clusters import Clusters
 from quirkpy.course import Course
+from quirkpy.mechanics.clusters import Clusters
 from quirkpy.simulate import Driver, Settings
 
 SIDE, DURATION = 0.1, 20.0  # [m], [s]

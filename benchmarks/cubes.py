@@ -14,10 +14,10 @@ import quirkpy as qp
 from benchmarks import peers
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import Cost, race
-from quirkpy.clusters import Clusters
 from quirkpy.kernels.step.methods import Method
+from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.state import State
 from quirkpy.simulate import Driver, Settings
-from quirkpy.state import State
 from quirkpy.tables import Tables, compile
 
 SIDE, STIFFNESS, DAMPING, THRESHOLD, LONGEST = 0.1, 10.0, 0.02, 1e-8, 20.0

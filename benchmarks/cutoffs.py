@@ -16,7 +16,7 @@ import numpy as np
 import quirkpy as qp
 from benchmarks import problems
 from benchmarks.tables import table
-from quirkpy import equation
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 
 OFF = (0.0, 1e-9, 1e-7)  # distance from the manifold [m], [rad], [m/s], [rad/s]

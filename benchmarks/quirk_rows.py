@@ -14,7 +14,7 @@ import numpy as np
 import quirkpy as qp
 from benchmarks.cutoffs import eliminated, error, solve
 from benchmarks.tables import table
-from quirkpy import equation
+from quirkpy.mechanics import equation
 
 DRIFTS = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 

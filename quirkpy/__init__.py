@@ -1,9 +1,7 @@
 """quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?"""
 
-from quirkpy.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.continuation import Branch, continue_equilibrium
 from quirkpy.course import Stop
-from quirkpy.equation import Matrices
 from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, SettleRule
@@ -19,6 +17,9 @@ from quirkpy.maths import triples
 from quirkpy.maths.quat import Quaternion, rotation
 from quirkpy.maths.types import Vector
 from quirkpy.maths.warnings import PartWarning, deg
+from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
+from quirkpy.mechanics.equation import Matrices
+from quirkpy.mechanics.state import BodyState, JointState, SensorState, State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
@@ -78,7 +79,6 @@ from quirkpy.parts.primitives import (
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.state import BodyState, JointState, SensorState, State
 from quirkpy.trajectory import Trajectory
 
 __version__ = "0.1.0.dev0"

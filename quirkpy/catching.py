@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.analysis import energy
-from quirkpy.clusters import Clusters
 from quirkpy.kernels.base.arrays import STATE_WIDTH, V, state_rows
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
@@ -16,10 +14,12 @@ from quirkpy.kernels.tree.closure import TIME
 from quirkpy.kernels.tree.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.analysis import energy
+from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.state import State
 from quirkpy.simulate import state_at
-from quirkpy.state import State
 from quirkpy.vicinity import apart
 
 #: What moves slower than this beside its whole is at rest [m/s or rad/s].

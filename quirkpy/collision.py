@@ -48,12 +48,13 @@ from quirkpy.kernels.solid.solids import (
     fill_poses,
 )
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.solids import meshed, solids_of
+from quirkpy.mechanics.state import State
 from quirkpy.moments import bottom
 from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
-from quirkpy.skins import Couple, Skin, meshed, skins_of, solids_of
-from quirkpy.state import State
+from quirkpy.skins import Couple, Skin, skins_of
 from quirkpy.trajectory import Trajectory
 
 #: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of the other; touching

@@ -15,10 +15,10 @@ import numpy as np
 
 from quirkpy.equilibrium import Equilibrium, Verdict, certify, split
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import number, shown
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import polish, size_of
-from quirkpy.state import State
 from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:

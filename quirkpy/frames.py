@@ -11,7 +11,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.parts.joint import COORDINATE_UNITS
 
 if TYPE_CHECKING:
-    from quirkpy.state import State
+    from quirkpy.mechanics.state import State
     from quirkpy.trajectory import Trajectory
 
 #: A step of a run is divided at most so often, each time into halves.

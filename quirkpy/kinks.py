@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
-from quirkpy.analysis import pulls
 from quirkpy.catching import clearances
 from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.differences import DOUBTS, EPS, JUMP
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.analysis import pulls
 from quirkpy.sides import Bends
 from quirkpy.vicinity import Vicinity
 

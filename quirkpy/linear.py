@@ -12,9 +12,9 @@ from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
 from quirkpy.verdicts import Around, motions
 from quirkpy.vicinity import Vicinity
 

@@ -7,19 +7,21 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
-from quirkpy import analysis, equation, search
-from quirkpy.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
+from quirkpy import search
 from quirkpy.catching import Catch, catch
-from quirkpy.clusters import Clusters
 from quirkpy.course import Keep
-from quirkpy.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.equilibrium import Equilibrium
 from quirkpy.kernels.step.methods import Method
 from quirkpy.kernels.users.users import unchecked
 from quirkpy.linear import Linear, Measure, linearize
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import analysis, equation
+from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
+from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.state import State, check_meeting
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import shown
 from quirkpy.parts.event import Event
@@ -30,7 +32,6 @@ from quirkpy.references import check_parts
 from quirkpy.search import Equilibria, Saddle
 from quirkpy.settle import Rule, check_rule, settle
 from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, check_settings
-from quirkpy.state import State, check_meeting
 from quirkpy.stiff import driver_for
 from quirkpy.tables import Selection, Tables, compile
 from quirkpy.tables.vary import selection_on

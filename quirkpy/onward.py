@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.between import Rows, before
-from quirkpy.clusters import Clusters
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.tree.stops import DECIDED, HOLDS
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Driver, Settings
-from quirkpy.state import State
 from quirkpy.stiff import driver_for
 
 #: So many steps at once; the shortest one, in the last digit of its time.

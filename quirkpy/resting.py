@@ -16,6 +16,7 @@ from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.rigid_motion import Whole, kinetic_beside, nodding
 from quirkpy.moments import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
 from quirkpy.onward import Moment, Onward
 from quirkpy.parts.part import PartError
@@ -24,7 +25,6 @@ from quirkpy.returning import Ranges
 from quirkpy.simulate import Driver, knots_of
 from quirkpy.tables import Selection
 from quirkpy.wells import Well, standstill, unpressed, well_around
-from quirkpy.whole import Whole, kinetic_beside, nodding
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody

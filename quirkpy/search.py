@@ -14,11 +14,11 @@ from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.following import approach, beyond_stops, descend, follow, gone, pressed
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import size_of
 from quirkpy.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
-from quirkpy.state import State
 from quirkpy.vicinity import Vicinity, apart
 
 if TYPE_CHECKING:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from quirkpy.catching import STILL, clearances
-from quirkpy.clusters import Clusters
 from quirkpy.course import Stop
 from quirkpy.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.rigid_motion import Whole
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import number, positive, shown, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
@@ -22,11 +24,9 @@ from quirkpy.polishing import Polished, polish, rests, size_of
 from quirkpy.resting import Watcher, calm_from
 from quirkpy.simulate import Settings, StiffMethod, check_settings
 from quirkpy.singular import stands
-from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 from quirkpy.wells import unpressed
-from quirkpy.whole import Whole
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody

@@ -11,8 +11,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.analysis import drives_against, energy, slipping
-from quirkpy.clusters import Clusters
 from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
@@ -28,12 +26,14 @@ from quirkpy.kernels.tree.stops import HOLDS, STOP_JOINT
 from quirkpy.kernels.users.callbacks import interruptions
 from quirkpy.kernels.users.users import unchecked
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.analysis import drives_against, energy, slipping
+from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
 from quirkpy.tables import Selection
 from quirkpy.watching import StopReached, ask, watched_functions, watched_stops
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy import equation
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.maths.differences import PLACES
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.vicinity import Vicinity
 

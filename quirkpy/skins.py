@@ -14,11 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.solid import solids as built_in
-from quirkpy.kernels.solid.solids import Solids
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.triples import NO_TURN, ORIGIN, Nine, Triple, triple
+from quirkpy.maths.triples import Nine, Triple
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.solids import placed
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import Tables
@@ -286,33 +285,6 @@ def distinct(directions: Floats) -> Floats:
 
 
 # --- bodies -----------------------------------------------------------------------------------------------------------
-
-
-def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
-    """The bodies that have a shape, by name, and their solids; the ball around it stands for a mesh.  Made once for
-    the same bodies."""
-    known = t.of_bodies.get("solids")
-    if known is None:
-        names = tuple(body.name for body in (*t.bodies, *t.fixed) if body.shape is not None)
-        rows = [
-            (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
-            for body, shape, point, axes in placed(t)
-        ]
-        known = t.of_bodies["solids"] = names, built_in.solids(rows)
-    found: tuple[tuple[str, ...], Solids] = known
-    return found
-
-
-def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
-    """Row of the body, shape, and where that is in its axes, on a fixed body in N; of bodies that have a shape."""
-    moving = [(k, body.shape, ORIGIN, NO_TURN) for k, body in enumerate(t.bodies)]
-    fixed = [(t.n_bodies, body.shape, triple(body.position), body.matrix9) for body in t.fixed]
-    return [(k, shape, point, axes) for k, shape, point, axes in (*moving, *fixed) if shape is not None]
-
-
-def meshed(t: Tables) -> Bools:
-    """Which solids are meshes (n,)."""
-    return np.array([isinstance(shape, Mesh) for _, shape, _, _ in placed(t)], dtype=bool)
 
 
 def skins_of(t: Tables) -> list[Skin]:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.integrate import BDF, LSODA, Radau
 
-from quirkpy.clusters import Clusters
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.state import State
 from quirkpy.parts.event import Event
 from quirkpy.simulate import START_OVER, Driver, Settings, StiffMethod
-from quirkpy.state import State
 
 SOLVERS: dict[StiffMethod, Any] = {"radau": Radau, "bdf": BDF, "lsoda": LSODA}
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quirkpy import analysis
-from quirkpy.analysis import ReactionAxes
 from quirkpy.between import ALLOWED, Between, Rows, before, rows_of
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.act.wrenches import INTO, LOST, OUT, PROJECTED
@@ -21,13 +19,15 @@ from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics import analysis
+from quirkpy.mechanics.analysis import ReactionAxes
+from quirkpy.mechanics.solids import solids_of
+from quirkpy.mechanics.state import BodyState, JointState, SensorState, State, names_in
 from quirkpy.moments import highest, no_higher, passing, summits
 from quirkpy.onward import Moment, Onward
 from quirkpy.parts.checks import positive
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, state_at
-from quirkpy.skins import solids_of
-from quirkpy.state import BodyState, JointState, SensorState, State, names_in
 
 if TYPE_CHECKING:
     from quirkpy.frames import Waits

@@ -21,8 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy import equation
-from quirkpy.clusters import Clusters, Entry
 from quirkpy.jumps import Jumps
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.step.responses import respond
@@ -31,11 +29,13 @@ from quirkpy.maths.differences import DOUBTS, EIGHTH, EPS, PLACES, Slopes, alike
 from quirkpy.maths.eigen import eigen, with_signs
 from quirkpy.maths.rotations import cross, product, turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import equation
+from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.rigid_motion import Whole, angular_momentum, rotation, stored_momentum, whole_motion
+from quirkpy.mechanics.state import State
 from quirkpy.simulate import state_at
-from quirkpy.state import State
-from quirkpy.whole import Whole, angular_momentum, rotation, stored_momentum, whole_motion
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
 #: stiffness that changes over a centimetre or more (docs/numerics.md).

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from quirkpy.clusters import Entry
 from quirkpy.kernels.step.watch import ENERGY, MEETING, PYTHON, REST, STOP
 from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Layout
+from quirkpy.mechanics.state import State, common_range
 from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError
-from quirkpy.state import State, common_range
 from quirkpy.tables import Selection
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import equation
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from tests.user_parts import Cylindrical, Slot, Table, Universal, Wave
 from tests.workshop import INSTANT, Workshop, World

@@ -30,11 +30,11 @@ from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Symmetry
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Site
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.state import State
 
 #: What a choice becomes at some place: the option of every open pair, by label, and the potential.
 Form = tuple[tuple[str, ...], str]

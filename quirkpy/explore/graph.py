@@ -25,9 +25,9 @@ from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.plan import FlightTable
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
 
 if TYPE_CHECKING:
     from quirkpy.explore.replay import Replay

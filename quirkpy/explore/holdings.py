@@ -29,8 +29,8 @@ from quirkpy.explore.symmetry import Exchange, Symmetry
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.joints import Revolute
-from quirkpy.state import State
 
 #: Open links of one node, and those of another that stand for them.
 Matching: TypeAlias = Mapping[Link, Link]

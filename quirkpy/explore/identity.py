@@ -14,12 +14,12 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distorted, rotation
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import positive, shown, word
 from quirkpy.parts.part import Part, checked
-from quirkpy.state import State
-from quirkpy.whole import SHIFT, TURN, accelerations, distorted, rotation
 
 #: Motions of the whole that do not change a shape.
 Group: TypeAlias = Literal["auto", "none", "translations", "rigid"]

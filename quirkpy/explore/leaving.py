@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from quirkpy.equilibrium import Mode
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
-from quirkpy.state import State
+from quirkpy.mechanics.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 

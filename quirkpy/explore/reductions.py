@@ -25,9 +25,9 @@ from quirkpy.explore.safety import APART, ENTERS
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import EQUAL, Carrier, Symmetry
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
 
 
 def asked_for(value: Any) -> frozenset[Reduction]:

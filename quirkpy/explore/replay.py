@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.analysis import Energy
 from quirkpy.course import Counts, Course, Happening
 from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.cones import Cones
@@ -22,9 +21,10 @@ from quirkpy.frames import Waits
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.analysis import Energy
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peak
 from quirkpy.explore.study import Study
 from quirkpy.explore.ways import Entered, Parting, Way
 from quirkpy.kernels.step.integrator import START_TOLERANCE
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
@@ -43,7 +44,6 @@ from quirkpy.parts.pinning import FluxPinning
 from quirkpy.settle import Rule, nudged, run_to_rest, settle, ways_out
 from quirkpy.simulate import Settings
 from quirkpy.singular import stands
-from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.vicinity import Vicinity
 

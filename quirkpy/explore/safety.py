@@ -17,13 +17,13 @@ from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.solids import solids_of
 from quirkpy.moments import highest, summits
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.simulate import knots_of
-from quirkpy.skins import solids_of
 from quirkpy.tables.tables import IMAGE, Tables
 from quirkpy.trajectory import Trajectory
 

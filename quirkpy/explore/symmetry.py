@@ -23,13 +23,13 @@ from quirkpy.explore.study import Study
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, quaternion_of, turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.forces import SprungHinges, ViscousHinges
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
-from quirkpy.state import State
 
 #: Poses that differ by no more than this [m], [rad] begin the same run.
 EQUAL = 1e-10

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.clusters import Clusters
 from quirkpy.explore.chances import Spread
 from quirkpy.explore.choices import Choice
 from quirkpy.explore.graph import Node, Outcome
@@ -21,13 +20,14 @@ from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Layout
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.polishing import size_of
 from quirkpy.settle import nudged, settle
-from quirkpy.state import State
 from quirkpy.tables import Selection
 from quirkpy.tables.tables import ANGLE, Tables
 from quirkpy.tables.vary import has_strength, varied

@@ -23,12 +23,12 @@ import numpy as np
 
 from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.files import FilePath, path_of, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
 from quirkpy.simulate import Settings, check_settings
-from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 
 #: Rises when files change so that an older reader would misread them.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quirkpy.equilibrium import Equilibrium
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.state import State
 
 #: Of a table of forces, what is smaller than this share of the largest number is shown as nothing.
 ROUNDING = 1e-12

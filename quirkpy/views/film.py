@@ -13,10 +13,10 @@ from quirkpy.frames import moments, time_watched
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
-from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.views.curves import sheet_of
 from quirkpy.views.movie import Scenes, traces

@@ -11,8 +11,8 @@ from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.replay import Replay
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
 from quirkpy.trajectory import Trajectory
 from quirkpy.views import stills
 from quirkpy.views.drawing import PALE, Drawing, blank, styled

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import equation
-from quirkpy.equation import UndeterminedAcceleration
+from quirkpy.mechanics import equation
+from quirkpy.mechanics.equation import UndeterminedAcceleration
 from quirkpy.multibody import Evaluator
 from tests.faults.sentence import check_sentence
 

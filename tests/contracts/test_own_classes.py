@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import equation
+from quirkpy.mechanics import equation
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Evaluator
-from quirkpy.state import State
 from tests.contracts import own_parts
 from tests.contracts.own_parts import Attraction, Breeze, Bungee, Compass, Lift, Slot, SlotByHand, Well, Wind
 

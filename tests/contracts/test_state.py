@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
 from quirkpy.maths import quat
-from quirkpy.state import State
+from quirkpy.mechanics.state import State
 
 HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), fixed=True, position=(0.0, 0.0, 1.0), orientation=qp.rotation((1, 0, 0), 0.3))
 WHEEL = qp.Body.cylinder("wheel", 0.1, 0.02, mass=1.0, position=(0.3, 0.0, 0.0), angular_velocity=(2.0, 0.0, 0.0))

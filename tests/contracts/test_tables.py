@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import equation
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.state import State
 from quirkpy.multibody import Evaluator
-from quirkpy.state import State
 from quirkpy.tables import Selection, Tables, compile
 from tests.contracts.universe import Universe, rebuilt
 from tests.random_systems import seeds

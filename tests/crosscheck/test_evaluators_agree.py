@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import equation
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.multibody import Evaluator
 from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, seeds, weighted_rows

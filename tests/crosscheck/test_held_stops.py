@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import equation
+from quirkpy.mechanics import equation
 from tests.crosscheck.test_joints_and_couplings import chain
 from tests.random_systems import free_acceleration
 from tests.random_systems import random_system as random_of

@@ -9,8 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy.equation import rate_matrix
 from quirkpy.kernels.tree.tree import GENERAL_NODE, NODE
+from quirkpy.mechanics.equation import rate_matrix
 from quirkpy.parts.joint import Freedom
 from tests.random_systems import free_acceleration
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy import equation
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import equation
 from tests.random_systems import compatible, free_acceleration, instant
 from tests.workshop import Workshop, World
 

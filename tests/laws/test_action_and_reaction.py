@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.equation import solve_dense
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.equation import solve_dense
 from tests.random_systems import FAMILIES, instant, random_system, seeds
 
 systems = lru_cache(maxsize=None)(random_system)

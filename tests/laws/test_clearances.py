@@ -21,7 +21,7 @@ from quirkpy.collision import (
     scene_of,
 )
 from quirkpy.maths import quat
-from quirkpy.skins import solids_of
+from quirkpy.mechanics.solids import solids_of
 from tests.motion import floating_chain
 from tests.random_systems import seeds
 from tests.solids import Placed, found

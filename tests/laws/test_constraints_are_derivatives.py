@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quirkpy as qp
-from quirkpy import analysis, equation
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import analysis, equation
 from quirkpy.parts.checks import instance as instance_of
 from tests.constraints import all_demands
 from tests.inputs import OPEN, numbers

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import quirkpy as qp
-from quirkpy.equation import solve_dense
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.equation import solve_dense
 from tests.inputs import OPEN, numbers, turns
 from tests.random_systems import FAMILIES, free_acceleration, random_system, seeds
 from tests.workshop import World

@@ -14,8 +14,8 @@ import pytest
 from scipy.linalg import qr
 
 import quirkpy as qp
-from quirkpy import equation
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import equation
 from quirkpy.tables.vary import varied
 from tests.motion import compiled_system
 from tests.random_systems import seeds

@@ -15,7 +15,7 @@ from quirkpy.kernels.tree.closure import TIME
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine, Layout
-from quirkpy.state import State
+from quirkpy.mechanics.state import State
 from quirkpy.tables import Selection
 from quirkpy.tables.merge import Merger, merge
 

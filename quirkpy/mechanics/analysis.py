@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy import equation
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.state import gaps
 from quirkpy.parts.couplings import Coupling, Prescribed
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.primitives import Gap
-from quirkpy.state import gaps
 from quirkpy.tables.tables import RELATION_ROW
 
 #: A row takes part in a redundancy when its share of the dependent combinations exceeds this.

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from quirkpy import equation
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.tree.closure import TIME
@@ -23,6 +22,7 @@ from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import cross, product, turned
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.actuators import ReactionWheel

@@ -1,0 +1,39 @@
+"""Solids of all bodies in the tables, as the kernels take them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quirkpy.kernels.solid import solids as built_in
+from quirkpy.kernels.solid.solids import Solids
+from quirkpy.maths.triples import NO_TURN, ORIGIN, Nine, Triple, triple
+from quirkpy.maths.types import Bools
+from quirkpy.parts.shapes import Mesh, Shape, Sphere
+from quirkpy.tables.tables import Tables
+
+
+def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
+    """The bodies that have a shape, by name, and their solids; the ball around it stands for a mesh.  Made once for
+    the same bodies."""
+    known = t.of_bodies.get("solids")
+    if known is None:
+        names = tuple(body.name for body in (*t.bodies, *t.fixed) if body.shape is not None)
+        rows = [
+            (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
+            for body, shape, point, axes in placed(t)
+        ]
+        known = t.of_bodies["solids"] = names, built_in.solids(rows)
+    found: tuple[tuple[str, ...], Solids] = known
+    return found
+
+
+def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
+    """Row of the body, shape, and where that is in its axes, on a fixed body in N; of bodies that have a shape."""
+    moving = [(k, body.shape, ORIGIN, NO_TURN) for k, body in enumerate(t.bodies)]
+    fixed = [(t.n_bodies, body.shape, triple(body.position), body.matrix9) for body in t.fixed]
+    return [(k, shape, point, axes) for k, shape, point, axes in (*moving, *fixed) if shape is not None]
+
+
+def meshed(t: Tables) -> Bools:
+    """Which solids are meshes (n,)."""
+    return np.array([isinstance(shape, Mesh) for _, shape, _, _ in placed(t)], dtype=bool)

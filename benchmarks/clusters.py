@@ -10,9 +10,10 @@ import numpy as np
 import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.timing import race
-from quirkpy.course import Course
 from quirkpy.mechanics.clusters import Clusters
-from quirkpy.simulate import Driver, Settings
+from quirkpy.motion.course import Course
+from quirkpy.motion.driver import Driver
+from quirkpy.motion.settings import Settings
 
 SIDE, DURATION = 0.1, 20.0  # [m], [s]
 SETTINGS = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", None)

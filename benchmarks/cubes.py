@@ -17,7 +17,8 @@ from benchmarks.timing import Cost, race
 from quirkpy.kernels.step.methods import Method
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
-from quirkpy.simulate import Driver, Settings
+from quirkpy.motion.driver import Driver
+from quirkpy.motion.settings import Settings
 from quirkpy.tables import Tables, compile
 
 SIDE, STIFFNESS, DAMPING, THRESHOLD, LONGEST = 0.1, 10.0, 0.02, 1e-8, 20.0

@@ -16,7 +16,7 @@ import numpy as np
 import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.timing import race
-from quirkpy.collision import Clearances, clearances
+from quirkpy.clearance.clearances import Clearances, clearances
 from quirkpy.kernels.solid.distance import ANSWER_WIDTH, GAP, distances
 from quirkpy.kernels.solid.solids import POSE_WIDTH, fill_poses, solids
 from quirkpy.maths import quat

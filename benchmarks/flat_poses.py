@@ -19,10 +19,11 @@ import quirkpy as qp
 from benchmarks.problems import four_bars
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
-from quirkpy import simulate
 from quirkpy.kernels.step import integrator
 from quirkpy.kernels.tree.closure import RUNNING_PIVOT
-from quirkpy.simulate import Driver, EnergyControl, Settings
+from quirkpy.motion import driver
+from quirkpy.motion.driver import Driver
+from quirkpy.motion.settings import EnergyControl, Settings
 
 UPRIGHT, HANGING = 0.5 * math.pi, -0.5 * math.pi + 0.5  # over the top through all flat poses; to and fro below them
 
@@ -52,12 +53,12 @@ ordinary = recompiled(integrator.advance, WEAK=0.0)
 @contextmanager
 def running(advance: object, pivot: float) -> Iterator[None]:
     """Runs made within take their steps by this function, with this pivot."""
-    usual = integrator.advance, simulate.RUNNING_PIVOT
-    integrator.advance, simulate.RUNNING_PIVOT = advance, pivot
+    usual = integrator.advance, driver.RUNNING_PIVOT
+    integrator.advance, driver.RUNNING_PIVOT = advance, pivot
     try:
         yield
     finally:
-        integrator.advance, simulate.RUNNING_PIVOT = usual
+        integrator.advance, driver.RUNNING_PIVOT = usual
 
 
 def run(

@@ -15,7 +15,7 @@ from benchmarks.tolerances import falling_chain
 from benchmarks.variants import recompiled
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.kernels.step import projection
-from quirkpy.simulate import state_at
+from quirkpy.motion.driver import state_at
 
 OFF = (1e-9, 1e-6, 1e-3)
 

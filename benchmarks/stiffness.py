@@ -16,8 +16,8 @@ import numpy as np
 import quirkpy as qp
 from benchmarks.problems import four_bars
 from benchmarks.tables import table
-from quirkpy import vicinity
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest import vicinity
+from quirkpy.rest.vicinity import Vicinity
 
 #: Steps of bodies [m] that are tried; turns go along at this lever [m], but where they are what is tried.
 FAR = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)

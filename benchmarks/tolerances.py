@@ -16,7 +16,8 @@ from benchmarks.variants import recompiled
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.methods import Method
 from quirkpy.mechanics.engine import Engine
-from quirkpy.simulate import Driver, Settings, new_rows
+from quirkpy.motion.driver import Driver, new_rows
+from quirkpy.motion.settings import Settings
 
 #: Tip of `falling_chain(8)` at 5 s: two methods of order 8 and two programs agree to about 1e-12.
 TIP = np.array((-6.46661930312065, 4.303127178467408, -1.1481616601243552))

@@ -1,8 +1,5 @@
 """quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?"""
 
-from quirkpy.continuation import Branch, continue_equilibrium
-from quirkpy.course import Stop
-from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, SettleRule
 from quirkpy.explore.choosing import Choosing, Chosen, OneHinge
@@ -12,7 +9,6 @@ from quirkpy.explore.options import Free, Hinge, Lock, Option, Pin
 from quirkpy.explore.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
 from quirkpy.explore.study import Study
 from quirkpy.formats import from_json, to_json
-from quirkpy.linear import Linear
 from quirkpy.maths import triples
 from quirkpy.maths.quat import Quaternion, rotation
 from quirkpy.maths.types import Vector
@@ -20,7 +16,8 @@ from quirkpy.maths.warnings import PartWarning, deg
 from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.mechanics.equation import Matrices
 from quirkpy.mechanics.state import BodyState, JointState, SensorState, State
-from quirkpy.multibody import Multibody
+from quirkpy.motion.course import Stop
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
@@ -79,7 +76,10 @@ from quirkpy.parts.primitives import (
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.trajectory import Trajectory
+from quirkpy.rest.continuation import Branch, continue_equilibrium
+from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.rest.linear import Linear
+from quirkpy.system.multibody import Multibody
 
 __version__ = "0.1.0.dev0"
 

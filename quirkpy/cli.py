@@ -28,7 +28,7 @@ from quirkpy.parts.part import PartError
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
     from quirkpy.explore.study import Study
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
 
 class Answer(NamedTuple):
@@ -325,7 +325,7 @@ def _study_of(module: ModuleType, path: Path) -> Study:
 
 
 def _system_of(module: ModuleType, path: Path) -> Multibody:
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
     made = getattr(module, "system", None)
     if not isinstance(made, Multibody):

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.catching import Catch, clearances
 from quirkpy.explore.choices import Link
 from quirkpy.explore.study import Study
 from quirkpy.mechanics.analysis import residual
 from quirkpy.mechanics.state import MEETING_TOLERANCE, State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.rest.capture import Catch, clearances
+from quirkpy.system.multibody import Multibody
 
 
 def assembled(

@@ -31,10 +31,10 @@ from quirkpy.explore.symmetry import EQUAL, Symmetry
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Site
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.system.multibody import Multibody
 
 #: What a choice becomes at some place: the option of every open pair, by label, and the potential.
 Form = tuple[tuple[str, ...], str]

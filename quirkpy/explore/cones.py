@@ -17,8 +17,8 @@ from quirkpy.explore.ways import Entered
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body, Site
-from quirkpy.trajectory import Trajectory
 
 #: Sites [m] and directions that agree so closely are one.
 SAME = 1e-9

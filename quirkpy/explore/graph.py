@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore import exports, routes
 from quirkpy.explore import plan as answers
 from quirkpy.explore.chances import Robustness, Spread
@@ -28,6 +27,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
+from quirkpy.rest.equilibrium import Equilibrium, Mode
 
 if TYPE_CHECKING:
     from quirkpy.explore.replay import Replay

@@ -16,10 +16,10 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distorted, rotation
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import positive, shown, word
 from quirkpy.parts.part import Part, checked
+from quirkpy.system.multibody import Multibody
 
 #: Motions of the whole that do not change a shape.
 Group: TypeAlias = Literal["auto", "none", "translations", "rigid"]

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from quirkpy.equilibrium import Mode
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.trajectory import Trajectory
-from quirkpy.vicinity import Vicinity
+from quirkpy.motion.trajectory import Trajectory
+from quirkpy.rest.equilibrium import Mode
+from quirkpy.rest.vicinity import Vicinity
 
 #: A motion has left an unstable rest once a body is this far from it [m], [rad]; or this share of the farthest that any
 #: gets, where that is less.

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.explore.assembly import assembled
 from quirkpy.explore.costs import COST_WORDS, price_of
 from quirkpy.explore.graph import Outcome
 from quirkpy.explore.runner import Ended, begin, motions
-from quirkpy.frames import Frames, frames_of, watched
-from quirkpy.multibody import Multibody
-from quirkpy.vicinity import Vicinity
+from quirkpy.motion.frames import Frames, frames_of, watched
+from quirkpy.rest.equilibrium import Equilibrium, certify
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.system.multibody import Multibody
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import Edge, Node, ReconfigurationGraph

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.course import Counts, Course, Happening
 from quirkpy.explore.choices import Choice, Link, holding
 from quirkpy.explore.cones import Cones
 from quirkpy.explore.holdings import Holdings
@@ -17,15 +16,16 @@ from quirkpy.explore.leaving import Leaving
 from quirkpy.explore.plan import Plan
 from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, standing
 from quirkpy.explore.symmetry import Exchange, Symmetry
-from quirkpy.frames import Waits
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Energy
 from quirkpy.mechanics.state import State
+from quirkpy.motion.course import Counts, Course, Happening
+from quirkpy.motion.frames import Waits
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
-from quirkpy.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import Edge, Node, ReconfigurationGraph

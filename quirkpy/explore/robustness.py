@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.course import Stop
 from quirkpy.explore.assembly import assembled, released
 from quirkpy.explore.chances import Robustness, Spread
 from quirkpy.explore.choices import Choice, Link
@@ -26,12 +25,13 @@ from quirkpy.explore.study import Study
 from quirkpy.explore.variations import Variations
 from quirkpy.explore.workers import Sent, check_workers, killed, pool_for, workers_of
 from quirkpy.maths.types import Floats
+from quirkpy.motion.course import Stop
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import shown
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
-from quirkpy.settle import run_to_rest, settle
-from quirkpy.trajectory import Trajectory
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.settle import run_to_rest, settle
+from quirkpy.rest.vicinity import Vicinity
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import Edge, ReconfigurationGraph

@@ -10,9 +10,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from quirkpy.catching import Catch
-from quirkpy.course import Stop
-from quirkpy.equilibrium import Equilibrium, Mode, certify
 from quirkpy.explore.assembly import (
     assembled,
     caught_in,
@@ -35,17 +32,20 @@ from quirkpy.explore.study import Study
 from quirkpy.explore.ways import Entered, Parting, Way
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
+from quirkpy.motion.course import Stop
+from quirkpy.motion.settings import Settings
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.event import Event, SensorsMeet
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
-from quirkpy.settle import Rule, nudged, run_to_rest, settle, ways_out
-from quirkpy.simulate import Settings
-from quirkpy.singular import stands
-from quirkpy.trajectory import Trajectory
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.branch_points import stands
+from quirkpy.rest.capture import Catch
+from quirkpy.rest.equilibrium import Equilibrium, Mode, certify
+from quirkpy.rest.settle import Rule, nudged, run_to_rest, settle, ways_out
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.system.multibody import Multibody
 
 T = TypeVar("T")
 #: What is said of joints that do not fit.

@@ -10,22 +10,22 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.between import Rows, fastest
-from quirkpy.collision import Clearances, clearances, least_among
+from quirkpy.clearance.clearances import Clearances, clearances, least_among
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.solids import solids_of
-from quirkpy.moments import highest, summits
-from quirkpy.multibody import Multibody
+from quirkpy.motion.driver import knots_of
+from quirkpy.motion.extrema import highest, summits
+from quirkpy.motion.interpolation import Rows, fastest
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
-from quirkpy.simulate import knots_of
+from quirkpy.system.multibody import Multibody
 from quirkpy.tables.tables import IMAGE, Tables
-from quirkpy.trajectory import Trajectory
 
 Limited: TypeAlias = Literal["speed", "turning", "load"]
 Extent: TypeAlias = Literal["centres", "balls"]

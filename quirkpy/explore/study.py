@@ -24,13 +24,13 @@ from quirkpy.kernels.solid import sight
 from quirkpy.kernels.step.integrator import RIM
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import not_negative, optional, positive, shown, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
+from quirkpy.system.multibody import Multibody
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph

@@ -23,15 +23,15 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Layout
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import size_of
-from quirkpy.settle import nudged, settle
+from quirkpy.rest.newton import size_of
+from quirkpy.rest.settle import nudged, settle
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.system.multibody import Multibody
 from quirkpy.tables import Selection
 from quirkpy.tables.tables import ANGLE, Tables
 from quirkpy.tables.vary import has_strength, varied
-from quirkpy.vicinity import Vicinity
 
 #: What a parameter moves.
 What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]

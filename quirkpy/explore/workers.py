@@ -22,9 +22,9 @@ from quirkpy.explore.runner import run_choice
 from quirkpy.explore.study import Study
 from quirkpy.explore.symmetry import Symmetry
 from quirkpy.explore.ways import Way
-from quirkpy.multibody import Multibody
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
+from quirkpy.system.multibody import Multibody
 
 #: How long a task of a worker should take [s], and how many runs it has at most.
 TASK, MOST = 0.2, 200

@@ -9,9 +9,9 @@ import numpy as np
 
 from quirkpy.explore.study import Study
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import Part
+from quirkpy.system.multibody import Multibody
 
 #: Modules of ours whose classes a document names in full: those of studies.
 OURS = tuple(f"quirkpy.explore.{name}" for name in ("choosing", "choices", "identity", "options", "safety", "study"))

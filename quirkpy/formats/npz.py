@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
+from quirkpy.motion.course import Counts, Course, Happening, Stop
+from quirkpy.motion.settings import Settings, check_settings
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.files import FilePath, path_of, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
-from quirkpy.simulate import Settings, check_settings
-from quirkpy.trajectory import Trajectory
+from quirkpy.system.multibody import Multibody
 
 #: Rises when files change so that an older reader would misread them.
 SCHEMA = 1

@@ -9,10 +9,10 @@ import numpy as np
 
 from quirkpy.explore.replay import Replay
 from quirkpy.maths.types import Floats
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import shown
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
-from quirkpy.trajectory import Trajectory
 
 Chart: TypeAlias = Literal["joints", "energy", "power", "states", "momenta", "drift", "reactions", "phase"]
 #: Rows that a page has room for: of a run that stored fewer some are added, of one that stored more some are left out.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from quirkpy.equilibrium import Equilibrium
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.system.multibody import Multibody
 
 #: Of a table of forces, what is smaller than this share of the largest number is shown as nothing.
 ROUNDING = 1e-12

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.frames import moments, time_watched
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
+from quirkpy.motion.frames import moments, time_watched
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
-from quirkpy.trajectory import Trajectory
+from quirkpy.system.multibody import Multibody
 from quirkpy.views.curves import sheet_of
 from quirkpy.views.movie import Scenes, traces
 from quirkpy.views.stage import ARROW, Sight, Stage, extent_of

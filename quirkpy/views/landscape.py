@@ -9,8 +9,8 @@ import numpy as np
 
 from quirkpy.explore.replay import Replay
 from quirkpy.maths.types import Floats
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
-from quirkpy.trajectory import Trajectory
 from quirkpy.views.curves import prefixed, readable
 from quirkpy.views.drawing import INK, LINES, Drawing, blank, styled
 from quirkpy.views.solids import across, seen

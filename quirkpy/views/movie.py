@@ -11,12 +11,12 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from quirkpy.explore.replay import Replay
-from quirkpy.frames import moments, time_watched
 from quirkpy.maths.types import Floats
+from quirkpy.motion.frames import moments, time_watched
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import positive
 from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
-from quirkpy.trajectory import Trajectory
 from quirkpy.views import charts, curves, stills
 from quirkpy.views.drawing import INK, blank, styled
 from quirkpy.views.stage import Sight, Stage

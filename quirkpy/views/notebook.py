@@ -6,11 +6,11 @@ import base64
 import html
 from collections.abc import Callable
 
-from quirkpy.equilibrium import Equilibrium
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.multibody import Multibody
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
-from quirkpy.trajectory import Trajectory
+from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.system.multibody import Multibody
 from quirkpy.views import charts, curves, explain, graph_picture, graphs, poses, stills
 from quirkpy.views.drawing import Drawing
 from quirkpy.views.solids import EYE

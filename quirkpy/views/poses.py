@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.replay import Replay
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
-from quirkpy.trajectory import Trajectory
+from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.views import stills
 from quirkpy.views.drawing import PALE, Drawing, blank, styled
 from quirkpy.views.movie import Scenes, traces

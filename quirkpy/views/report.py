@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from quirkpy.explore.replay import Replay
-from quirkpy.frames import Frames
 from quirkpy.maths.quat import to_array
 from quirkpy.maths.types import Floats, Ints
-from quirkpy.multibody import Multibody
+from quirkpy.motion.frames import Frames
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
 from quirkpy.parts.files import check_writable, path_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Shape
-from quirkpy.trajectory import Trajectory
+from quirkpy.system.multibody import Multibody
 from quirkpy.views.keyframes import keyframes, packed
 from quirkpy.views.solids import SHARP, Surface, mesh_of
 from quirkpy.views.stage import Stage

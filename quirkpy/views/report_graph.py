@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.equilibrium import Equilibrium, Mode
 from quirkpy.explore.costs import COST_WORDS, price_of, supplied_in_motion
 from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
 from quirkpy.explore.routes import steps
-from quirkpy.frames import Frames
 from quirkpy.maths.types import Floats
+from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text
+from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out

@@ -10,9 +10,9 @@ from quirkpy.maths.quat import to_array
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from quirkpy.system.multibody import Multibody
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, TURN
 from quirkpy.views.solids import POINT, STILL, Solid
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.multibody import Multibody
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
+from quirkpy.system.multibody import Multibody
 from quirkpy.views.curves import prefixed
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
 from quirkpy.views.hidden import Piece, ordered

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.collision import clearances
-from quirkpy.skins import surface_of
+from quirkpy.clearance.clearances import clearances
+from quirkpy.clearance.skins import surface_of
 from quirkpy.views.solids import Solid, seen
 from tests.faults.sentence import check_refused
 

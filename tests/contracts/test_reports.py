@@ -19,7 +19,7 @@ from demos.cubesat_pair import pair, study
 from quirkpy.explore.costs import COST_WORDS, price_of
 from quirkpy.explore.graph import Outcome, ReconfigurationGraph
 from quirkpy.explore.motions import frames_of_edges, in_order
-from quirkpy.frames import frames_of, whole
+from quirkpy.motion.frames import frames_of, whole
 from quirkpy.views import report, report_graph
 from quirkpy.views.keyframes import NOTHING, TURNS, Keyframes, keyframes, misses, packed
 from quirkpy.views.solids import mesh_of

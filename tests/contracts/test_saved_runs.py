@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.course import Counts, Course, Happening
 from quirkpy.formats import npz
-from quirkpy.simulate import Settings
+from quirkpy.motion.course import Counts, Course, Happening
+from quirkpy.motion.settings import Settings
 from tests import user_parts
 from tests.assemblies import assembly
 from tests.laws.test_sensors_meet import SHORT, drifting

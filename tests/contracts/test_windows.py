@@ -21,7 +21,7 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, pulled_to
-from quirkpy.frames import time_watched
+from quirkpy.motion.frames import time_watched
 from quirkpy.views import window
 from quirkpy.views.film import Film, film_of, rgb_of, still_of
 from quirkpy.views.player import Player, top

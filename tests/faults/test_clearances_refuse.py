@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.collision import clearances
+from quirkpy.clearance.clearances import clearances
 
 
 def run(**keywords: Any) -> qp.Trajectory:

@@ -102,7 +102,8 @@ def test_a_run_of_another_selection_is_refused() -> None:
     """As an exploration begins one: from the tables, without a system of its own."""
     from quirkpy.mechanics.clusters import Clusters
     from quirkpy.mechanics.state import State
-    from quirkpy.simulate import Driver, Settings
+    from quirkpy.motion.driver import Driver
+    from quirkpy.motion.settings import Settings
 
     later = qp.Multibody(HUB, ARM, candidates=[Spring("f", EAST, WEST, 0.2, factor=0.5)])
     chosen = later.tables.select()

@@ -9,7 +9,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.kernels.step.methods import Method
-from quirkpy.simulate import StiffMethod
+from quirkpy.motion.settings import StiffMethod
 
 #: One worker runs them all, so that the kernels of stiff steps are compiled once.
 pytestmark = pytest.mark.xdist_group("stiff")

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from quirkpy.maths.types import Floats
-from quirkpy.sides import Bends, decide
+from quirkpy.rest.cones import Bends, decide
 from tests.random_systems import seeds
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.between import ALLOWED, fastest
-from quirkpy.collision import (
+from quirkpy.clearance.clearances import (
     SLACK,
     Clearances,
     chosen_pairs,
@@ -22,6 +21,7 @@ from quirkpy.collision import (
 )
 from quirkpy.maths import quat
 from quirkpy.mechanics.solids import solids_of
+from quirkpy.motion.interpolation import ALLOWED, fastest
 from tests.motion import floating_chain
 from tests.random_systems import seeds
 from tests.solids import Placed, found

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.simulate import SINGULAR_POSE
+from quirkpy.motion.driver import SINGULAR_POSE
 from tests.motion import compiled_system
 from tests.random_systems import seeds
 

@@ -13,7 +13,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.maths.types import Floats
-from quirkpy.multibody import Evaluator
+from quirkpy.system.multibody import Evaluator
 from tests.random_systems import (
     FAMILIES,
     allowed_directions,

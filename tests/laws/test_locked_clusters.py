@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.simulate import METHODS
+from quirkpy.motion.settings import METHODS
 from tests.assemblies import as_members, assembly, bolted_cubes, composed, kept_apart, moving
 from tests.motion import TIGHT, apart, compiled_system
 from tests.random_systems import seeds

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.collision import SLACK, Clearances, clearances
+from quirkpy.clearance.clearances import SLACK, Clearances, clearances
+from quirkpy.clearance.skins import Couple, Skin, surface_of
 from quirkpy.maths.triples import NO_TURN, ORIGIN
-from quirkpy.skins import Couple, Skin, surface_of
 from tests.solids import found, random_pair
 
 pytest.importorskip("fcl", reason="python-fcl, which measures meshes, is not installed")

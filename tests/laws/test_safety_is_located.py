@@ -10,9 +10,9 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial import cKDTree
 
 import quirkpy as qp
-from quirkpy.between import fastest
 from quirkpy.explore.safety import judge, peak
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.motion.interpolation import fastest
 from tests.faults.sentence import check_refused
 from tests.random_systems import FAMILIES, random_system, seeds
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.simulate import StiffMethod
+from quirkpy.motion.settings import StiffMethod
 from tests.motion import TIGHT, apart, floating_chain
 from tests.truths.test_joint_stops import FALL, drop
 from tests.truths.test_row_of_four_bars import row

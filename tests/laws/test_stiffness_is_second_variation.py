@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.equilibrium import ASYMMETRY
 from quirkpy.maths.types import Floats
-from quirkpy.polishing import DOUBTS, size_of
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.equilibrium import ASYMMETRY
+from quirkpy.rest.newton import DOUBTS, size_of
+from quirkpy.rest.vicinity import Vicinity
 from tests.motion import compiled_system
 from tests.random_systems import FAMILIES, random_system, seeds
 

@@ -17,8 +17,8 @@ import quirkpy as qp
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import angular_momentum
-from quirkpy.settle import nudged
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.settle import nudged
+from quirkpy.rest.vicinity import Vicinity
 from tests.assemblies import assembly
 from tests.motion import apart
 from tests.random_systems import seeds

@@ -12,7 +12,7 @@ import quirkpy as qp
 from quirkpy.maths.quat import matrix
 from quirkpy.maths.types import Floats
 from quirkpy.parts.joint import PlacedJoint
-from quirkpy.vicinity import apart
+from quirkpy.rest.vicinity import apart
 from tests.random_systems import allowed_directions, compatible, masses, velocities, weighted_rows
 
 SIDE, ARMS = 0.1, 4

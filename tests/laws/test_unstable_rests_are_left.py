@@ -15,8 +15,8 @@ from quirkpy.explore import runner
 from quirkpy.explore.leaving import NEARBY
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
-from quirkpy.settle import nudged
-from quirkpy.vicinity import Vicinity, apart
+from quirkpy.rest.settle import nudged
+from quirkpy.rest.vicinity import Vicinity, apart
 from tests.random_systems import seeds
 from tests.studies import balanced, changed
 

@@ -15,7 +15,7 @@ from scipy.linalg import block_diag
 import quirkpy as qp
 from quirkpy.maths.eigen import eigen
 from quirkpy.maths.types import Floats
-from quirkpy.verdicts import Around, Judgement, judge
+from quirkpy.rest.verdicts import Around, Judgement, judge
 from tests.random_systems import seeds
 
 EPS = float(np.finfo(float).eps)

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from quirkpy.catching import STILL, clearances
-from quirkpy.course import Stop
-from quirkpy.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
+from quirkpy.motion.course import Stop
+from quirkpy.motion.settings import Settings, StiffMethod, check_settings
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import number, positive, shown, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import Polished, polish, rests, size_of
-from quirkpy.resting import Watcher, calm_from
-from quirkpy.simulate import Settings, StiffMethod, check_settings
-from quirkpy.singular import stands
-from quirkpy.trajectory import Trajectory
-from quirkpy.vicinity import Vicinity
-from quirkpy.wells import unpressed
+from quirkpy.rest.branch_points import stands
+from quirkpy.rest.capture import STILL, clearances
+from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
+from quirkpy.rest.newton import Polished, polish, rests, size_of
+from quirkpy.rest.rest_detector import Watcher, calm_from
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.rest.wells import unpressed
 
 if TYPE_CHECKING:
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
 #: So many saddles at most are left, one after the other, on which a motion comes to rest.
 SADDLES = 8

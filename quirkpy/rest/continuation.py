@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from quirkpy.equilibrium import Equilibrium, Verdict, certify, split
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import number, shown
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import polish, size_of
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.equilibrium import Equilibrium, Verdict, certify, split
+from quirkpy.rest.newton import polish, size_of
+from quirkpy.rest.vicinity import Vicinity
 
 if TYPE_CHECKING:
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
 #: A family of systems: the same bodies and joints, with a force or a length that depends on p.
 Family: TypeAlias = "Callable[[float], Multibody]"

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quirkpy.between import ALLOWED, Between, Rows, before, rows_of
-from quirkpy.course import Counts, Course, Happening, Stop
 from quirkpy.kernels.act.wrenches import INTO, LOST, OUT, PROJECTED
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.solids import REACH
@@ -23,15 +21,18 @@ from quirkpy.mechanics import analysis
 from quirkpy.mechanics.analysis import ReactionAxes
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import BodyState, JointState, SensorState, State, names_in
-from quirkpy.moments import highest, no_higher, passing, summits
-from quirkpy.onward import Moment, Onward
+from quirkpy.motion.course import Counts, Course, Happening, Stop
+from quirkpy.motion.driver import state_at
+from quirkpy.motion.extrema import highest, no_higher, passing, summits
+from quirkpy.motion.interpolation import ALLOWED, Between, Rows, before, rows_of
+from quirkpy.motion.resuming import Moment, Onward
+from quirkpy.motion.settings import Settings
 from quirkpy.parts.checks import positive
 from quirkpy.parts.part import PartError
-from quirkpy.simulate import Settings, state_at
 
 if TYPE_CHECKING:
-    from quirkpy.frames import Waits
-    from quirkpy.multibody import Multibody
+    from quirkpy.motion.frames import Waits
+    from quirkpy.system.multibody import Multibody
     from quirkpy.views.curves import Chart
     from quirkpy.views.drawing import Drawing
 
@@ -141,7 +142,7 @@ class Trajectory:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the run as a page to open in any browser, ``run.report("run.html")``: it plays, with its curves."""
-        from quirkpy.frames import frames_of
+        from quirkpy.motion.frames import frames_of
         from quirkpy.views import report
 
         report.check(path)

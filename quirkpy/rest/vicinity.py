@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.jumps import Jumps
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
@@ -35,7 +34,8 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import Whole, angular_momentum, rotation, stored_momentum, whole_motion
 from quirkpy.mechanics.state import State
-from quirkpy.simulate import state_at
+from quirkpy.motion.driver import state_at
+from quirkpy.rest.jumps import Jumps
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
 #: stiffness that changes over a centimetre or more (docs/numerics.md).

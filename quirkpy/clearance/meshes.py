@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.between import turning
+from quirkpy.clearance.skins import Couple, Skin, distinct, near
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.advancement import FOUND_WIDTH, LEAST, LOOKS, PASSED, SHARE, SHORTEST, THERE, WHEN, Motions
 from quirkpy.kernels.solid.curves import CONTROLS
@@ -21,7 +21,7 @@ from quirkpy.kernels.solid.solids import SOLID_BODY, Solids
 from quirkpy.maths import quat
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats, Ints
-from quirkpy.skins import Couple, Skin, distinct, near
+from quirkpy.motion.interpolation import turning
 
 #: Weights of the control points of fifth and fourth degree.
 FIFTH, FOURTH = (np.array([math.comb(n, k) for k in range(n + 1)], dtype=float) for n in (5, 4))

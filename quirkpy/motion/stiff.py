@@ -14,8 +14,9 @@ from quirkpy.kernels.step import integrator, steps
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
+from quirkpy.motion.driver import START_OVER, Driver
+from quirkpy.motion.settings import Settings, StiffMethod
 from quirkpy.parts.event import Event
-from quirkpy.simulate import START_OVER, Driver, Settings, StiffMethod
 
 SOLVERS: dict[StiffMethod, Any] = {"radau": Radau, "bdf": BDF, "lsoda": LSODA}
 

@@ -7,13 +7,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
-from quirkpy import search
-from quirkpy.catching import Catch, catch
-from quirkpy.course import Keep
-from quirkpy.equilibrium import Equilibrium
 from quirkpy.kernels.step.methods import Method
 from quirkpy.kernels.users.users import unchecked
-from quirkpy.linear import Linear, Measure, linearize
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import analysis, equation
@@ -22,20 +17,26 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, check_meeting
+from quirkpy.motion.course import Keep
+from quirkpy.motion.driver import Look
+from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod, check_settings
+from quirkpy.motion.stiff import driver_for
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import shown
 from quirkpy.parts.event import Event
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
-from quirkpy.references import check_parts
-from quirkpy.search import Equilibria, Saddle
-from quirkpy.settle import Rule, check_rule, settle
-from quirkpy.simulate import Drift, EnergyControl, Look, Settings, StiffMethod, check_settings
-from quirkpy.stiff import driver_for
+from quirkpy.rest import search
+from quirkpy.rest.capture import Catch, catch
+from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.linear import Linear, Measure, linearize
+from quirkpy.rest.search import Equilibria, Saddle
+from quirkpy.rest.settle import Rule, check_rule, settle
+from quirkpy.system.checks import check_parts
 from quirkpy.tables import Selection, Tables, compile
 from quirkpy.tables.vary import selection_on
-from quirkpy.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from quirkpy.views.drawing import Drawing

@@ -21,7 +21,7 @@ from quirkpy.maths.differences import PLACES
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.vicinity import Vicinity
 
 #: A form counts where it is more than this share of what single rows are bent by.
 BENT = 1e-6

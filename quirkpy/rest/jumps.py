@@ -12,7 +12,7 @@ from quirkpy.maths.differences import ALIKE, BESIDE, COARSER, DOUBTS, EPS, JUMP,
 from quirkpy.maths.types import Bools, Floats
 
 if TYPE_CHECKING:
-    from quirkpy.vicinity import Vicinity
+    from quirkpy.rest.vicinity import Vicinity
 
 
 class Jumps:

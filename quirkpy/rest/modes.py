@@ -15,8 +15,8 @@ import numpy as np
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant
-from quirkpy.polishing import newton, polish, size_of
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.newton import newton, polish, size_of
+from quirkpy.rest.vicinity import Vicinity
 
 #: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body [m], [rad].
 STEPS, NEWTON, STEP = 200, 40, 0.3

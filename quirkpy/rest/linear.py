@@ -15,11 +15,11 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
-from quirkpy.verdicts import Around, motions
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.verdicts import Around, motions
+from quirkpy.rest.vicinity import Vicinity
 
 if TYPE_CHECKING:
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
 #: An output that users write: a number, or several, of a state.
 Measure: TypeAlias = Callable[[State], Any]

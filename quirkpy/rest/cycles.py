@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.between import Rows
 from quirkpy.kernels.base.arrays import (
     AXIS_SITE,
     COORDINATE_AXIS,
@@ -28,10 +27,11 @@ from quirkpy.kernels.tree.stops import STOP_COORDINATE
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import Whole, accelerations
+from quirkpy.motion.driver import Driver, state_at
+from quirkpy.motion.events import ask
+from quirkpy.motion.interpolation import Rows
 from quirkpy.parts.event import When
-from quirkpy.simulate import Driver, state_at
 from quirkpy.tables.tables import ANGLE, TRAVEL
-from quirkpy.watching import ask
 
 #: A coordinate leaves its range where that grows by more than this share of it within a stretch; one whose bounds move
 #: by more than the second, alike in two stretches but for the third, a factor, drifts.

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.kernels.base.arrays import V
-from quirkpy.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import ASYMMETRY, alike_across
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Pull, Reaction
 from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import IDLE, NO_PULL, polish, rests, size_of, unknown_below
-from quirkpy.sides import decide as decide_by_sides
-from quirkpy.singular import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
-from quirkpy.verdicts import Around, judge, motions
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.branch_points import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
+from quirkpy.rest.cones import decide as decide_by_sides
+from quirkpy.rest.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
+from quirkpy.rest.newton import IDLE, NO_PULL, polish, rests, size_of, unknown_below
+from quirkpy.rest.verdicts import Around, judge, motions
+from quirkpy.rest.vicinity import Vicinity
 
 if TYPE_CHECKING:
-    from quirkpy.multibody import Multibody
-    from quirkpy.trajectory import Trajectory
+    from quirkpy.motion.trajectory import Trajectory
+    from quirkpy.system.multibody import Multibody
     from quirkpy.views.drawing import Drawing
 
 Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]

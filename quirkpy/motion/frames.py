@@ -12,7 +12,7 @@ from quirkpy.parts.joint import COORDINATE_UNITS
 
 if TYPE_CHECKING:
     from quirkpy.mechanics.state import State
-    from quirkpy.trajectory import Trajectory
+    from quirkpy.motion.trajectory import Trajectory
 
 #: A step of a run is divided at most so often, each time into halves.
 HALVINGS = 8

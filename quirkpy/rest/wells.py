@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quirkpy.catching import STILL, clearances
-from quirkpy.equilibrium import Equilibrium, certify, split
 from quirkpy.kernels.base.arrays import V
 from quirkpy.kernels.tree.stops import TOUCHING
-from quirkpy.kinks import Kinks, kinks_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
-from quirkpy.polishing import POLISHED, newton, polish, rests, size_of, unknown_below
-from quirkpy.singular import NO_BEND, forms_at
+from quirkpy.rest.branch_points import NO_BEND, forms_at
+from quirkpy.rest.capture import STILL, clearances
+from quirkpy.rest.equilibrium import Equilibrium, certify, split
+from quirkpy.rest.kinks import Kinks, kinks_of
+from quirkpy.rest.newton import POLISHED, newton, polish, rests, size_of, unknown_below
+from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables import Selection
-from quirkpy.vicinity import Vicinity
 
 if TYPE_CHECKING:
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
 #: So often at most a polished pose is given the turning that its momentum has there.
 TURNS_ANEW = 30

@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.between import Rows, before
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.tree.stops import DECIDED, HOLDS
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
+from quirkpy.motion.driver import Driver
+from quirkpy.motion.interpolation import Rows, before
+from quirkpy.motion.settings import Settings
+from quirkpy.motion.stiff import driver_for
 from quirkpy.parts.part import PartError
-from quirkpy.simulate import Driver, Settings
-from quirkpy.stiff import driver_for
 
 #: So many steps at once; the shortest one, in the last digit of its time.
 ROOM, NO_STEP = 16, 16.0

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
-from quirkpy.equilibrium import Equilibrium, certify
-from quirkpy.following import approach, beyond_stops, descend, follow, gone, pressed
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import size_of
-from quirkpy.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
-from quirkpy.vicinity import Vicinity, apart
+from quirkpy.rest.equilibrium import Equilibrium, certify
+from quirkpy.rest.modes import approach, beyond_stops, descend, follow, gone, pressed
+from quirkpy.rest.newton import size_of
+from quirkpy.rest.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
+from quirkpy.rest.vicinity import Vicinity, apart
 
 if TYPE_CHECKING:
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
 #: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral directions, where energy and
 #: stiffness agree to this share.

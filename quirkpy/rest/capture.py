@@ -19,8 +19,8 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State
-from quirkpy.simulate import state_at
-from quirkpy.vicinity import apart
+from quirkpy.motion.driver import state_at
+from quirkpy.rest.vicinity import apart
 
 #: What moves slower than this beside its whole is at rest [m/s or rad/s].
 STILL = 1e-12

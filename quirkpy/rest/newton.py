@@ -9,7 +9,7 @@ import numpy as np
 
 from quirkpy.maths.differences import DOUBTS, JUMP, unsure
 from quirkpy.maths.types import Floats
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
 LONGEST = 0.1

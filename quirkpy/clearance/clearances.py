@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy import meshes
-from quirkpy.between import PLACES, Between, before
+from quirkpy.clearance import meshes
+from quirkpy.clearance.skins import Couple, Skin, skins_of
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.kernels.place.kinematics import fill_frames, ground_frames
 from quirkpy.kernels.solid.advancement import (
@@ -50,12 +50,12 @@ from quirkpy.kernels.solid.solids import (
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.solids import meshed, solids_of
 from quirkpy.mechanics.state import State
-from quirkpy.moments import bottom
+from quirkpy.motion.extrema import bottom
+from quirkpy.motion.interpolation import PLACES, Between, before
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
-from quirkpy.skins import Couple, Skin, skins_of
-from quirkpy.trajectory import Trajectory
 
 #: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of the other; touching
 #: without any face aligned.

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.course import Course
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.curves import fill_bends, fill_middles, rates_within
 from quirkpy.kernels.solid.solids import REACH, SOLID_BODY, Solids
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.motion.course import Course
 
 if TYPE_CHECKING:
-    from quirkpy.trajectory import Trajectory
+    from quirkpy.motion.trajectory import Trajectory
 
 #: A step in which a body turns further than the first [rad] is halved by another run, one further than the second along
 #: the curves, for bodies are seen from each other; and so often at most.

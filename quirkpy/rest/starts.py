@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from quirkpy.following import gradients
 from quirkpy.kernels.base.arrays import COORDINATE_KIND, Q, V
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.polishing import size_of
+from quirkpy.rest.modes import gradients
+from quirkpy.rest.newton import size_of
+from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
-from quirkpy.vicinity import Vicinity
 
 #: How far one stride moves any body [m], [rad]; how much a way wavers, as a share of a stride.
 STEP, WAVERS = 0.3, 0.1

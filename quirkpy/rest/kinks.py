@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
-from quirkpy.catching import clearances
 from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.differences import DOUBTS, EPS, JUMP
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import pulls
-from quirkpy.sides import Bends
-from quirkpy.vicinity import Vicinity
+from quirkpy.rest.capture import clearances
+from quirkpy.rest.cones import Bends
+from quirkpy.rest.vicinity import Vicinity
 
 #: The circle, as a share of a probe, and into how many steps it is divided, so often finer where planes lie close.
 CLOSE, CIRCLE, FINER = 1e-2, 512, 8

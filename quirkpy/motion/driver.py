@@ -6,18 +6,16 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.course import Counts, Course, Happening, Keep, Kept, Stop
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.hook import PARTS
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import CONTRADICTED, HELD, NOTE_WIDTH, POSE, RELEASED, Rows
-from quirkpy.kernels.step.methods import GIVEN, TABLES, Method
+from quirkpy.kernels.step.methods import GIVEN, TABLES
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
@@ -31,16 +29,12 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State
-from quirkpy.parts.checks import optional, positive
+from quirkpy.motion.course import Counts, Course, Happening, Kept, Stop
+from quirkpy.motion.events import StopReached, ask, watched_functions, watched_stops
+from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
-from quirkpy.watching import StopReached, ask, watched_functions, watched_stops
-
-Drift: TypeAlias = Literal["project", "baumgarte", "none"]
-StiffMethod: TypeAlias = Literal["radau", "bdf", "lsoda"]
-METHODS = (*get_args(Method), *get_args(StiffMethod))
-EnergyControl: TypeAlias = Literal["free", "conserve"]
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second, where a closing row
 #: counts as so many bodies; and events.
@@ -60,53 +54,6 @@ TAKES = 1e-10
 HALF_TURN = 1e-6
 #: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
 AT_REST, BESIDE = 1e-12, 1e-3
-
-
-def pair(value: Any) -> tuple[float, float]:
-    """Two positive numbers."""
-    if not (isinstance(value, (tuple, list)) and len(value) == 2):
-        raise TypeError(f"is {value!r}, but must be two numbers, alpha and beta [1/s]")
-    return positive(value[0]), positive(value[1])
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a run is made; see `Multibody.simulate`."""
-
-    rtol: float
-    atol: float
-    drift: Drift
-    energy: EnergyControl
-    method: Method | StiffMethod
-    step: float | None
-    keep: Keep | int
-    max_steps: int | None
-    gains: tuple[float, float] = (10.0, 10.0)
-
-
-def check_settings(duration: Any, s: Settings) -> float:
-    """The duration, when all that a run is asked for makes sense."""
-    try:
-        span = positive(duration)
-    except (TypeError, ValueError) as error:
-        raise PartError(f"simulate: duration {error}; give it in seconds.") from None
-    for name, check in (("rtol", positive), ("atol", positive), ("step", optional(positive)), ("gains", pair)):
-        try:
-            check(getattr(s, name))
-        except (TypeError, ValueError) as error:
-            raise PartError(f"simulate: {name} {error}.") from None
-    for name, options in (("drift", Drift), ("energy", EnergyControl), ("method", METHODS)):
-        known = options if isinstance(options, tuple) else get_args(options)
-        if getattr(s, name) not in known:
-            words = ", ".join(map(repr, known))
-            raise PartError(f"simulate: {name} is {getattr(s, name)!r}, but must be one of {words}.")
-    if s.keep not in get_args(Keep) and not (isinstance(s.keep, int) and not isinstance(s.keep, bool) and s.keep > 0):
-        raise PartError(f"simulate: keep is {s.keep!r}, but must be 'all', 'ends' or a whole number of steps.")
-    if s.step is not None and s.method in get_args(StiffMethod):
-        raise PartError(f"simulate: method {s.method!r} chooses its own steps; leave step out, or use 'dop853'.")
-    if s.max_steps is not None and not (type(s.max_steps) is int and s.max_steps > 0):
-        raise PartError(f"simulate: max_steps is {s.max_steps!r}, but must be None or a whole number above zero.")
-    return span
 
 
 class Driver:

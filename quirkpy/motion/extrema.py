@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.between import Rows
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.onward import Moment
+from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.resuming import Moment
 
 #: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either side of a moment.
 POINTS, BESIDE = 8, 3

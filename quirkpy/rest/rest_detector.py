@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.between import Rows
-from quirkpy.catching import STILL
-from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, kinetic_beside, nodding
-from quirkpy.moments import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
-from quirkpy.onward import Moment, Onward
+from quirkpy.motion.driver import Driver, knots_of
+from quirkpy.motion.extrema import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
+from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.parts.part import PartError
-from quirkpy.polishing import polish, rests
-from quirkpy.returning import Ranges
-from quirkpy.simulate import Driver, knots_of
+from quirkpy.rest.capture import STILL
+from quirkpy.rest.cycles import Ranges
+from quirkpy.rest.equilibrium import Equilibrium, certify
+from quirkpy.rest.newton import polish, rests
+from quirkpy.rest.wells import Well, standstill, unpressed, well_around
 from quirkpy.tables import Selection
-from quirkpy.wells import Well, standstill, unpressed, well_around
 
 if TYPE_CHECKING:
-    from quirkpy.multibody import Multibody
+    from quirkpy.system.multibody import Multibody
 
 #: Where nothing certain holds it, it has come to rest when no more than this share of its speed is left.
 DEEP = 1e-4

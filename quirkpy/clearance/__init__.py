@@ -1,0 +1,1 @@
+"""How far bodies stay apart along a run."""

@@ -1,0 +1,1 @@
+"""A system in motion: settings, driver, events, and the one result, a `Trajectory`."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import quirkpy as qp
-from quirkpy.explore import runner, workers
-from quirkpy.explore.graph import Node
+from quirkpy.explore.model.graph import Node
+from quirkpy.explore.run import runner, workers
 from quirkpy.parts.joint import BaseJoint
 
 

@@ -138,7 +138,8 @@ class Clocks:
 @contextmanager
 def clocks() -> Iterator[Clocks]:
     """Clocks on all that an exploration consists of."""
-    from quirkpy.explore import explorer, runner
+    from quirkpy.explore import explorer
+    from quirkpy.explore.run import runner
 
     found = Clocks()
     wanted = [(runner, name, part) for part, names in RUNNER.items() for name in names]
@@ -266,10 +267,10 @@ def synthetic(path: Any, edges: int) -> None:
     """A journal of so many runs of the mission, or some more, in which one module lies a little aside, each time in
     another place: all its faces stay in range, so that every shape has as many choices as the block."""
     from demos.imaging_mission import study
-    from quirkpy.explore.graph import Outcome, node_of
     from quirkpy.explore.journal import Journal
-    from quirkpy.explore.records import Record
-    from quirkpy.explore.runner import start_record
+    from quirkpy.explore.model.graph import Outcome, node_of
+    from quirkpy.explore.run.records import Record
+    from quirkpy.explore.run.runner import start_record
 
     start, bodies = start_record(study), study.system.bodies
     choices = [choice.key for choice in study.choices(node_of(start, 0, bodies))]

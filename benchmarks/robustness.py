@@ -6,7 +6,7 @@ import quirkpy as qp
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import race
 from demos.cubesat_pair import pair
-from quirkpy.explore.robustness import Flights, goals_of
+from quirkpy.explore.answers.robustness import Flights, goals_of
 
 #: Samples of one turn, and what is drawn for each.
 SAMPLES, SPREAD = 200, qp.Spread(start=1e-3, speed=1e-5, mass=0.01, strength=0.02, hinge=1e-5)

@@ -13,8 +13,8 @@ from unittest import mock
 import quirkpy as qp
 from benchmarks.tables import Measured, Sheet
 from demos.cubesat_pair import b, pair
-from quirkpy.explore import workers
-from quirkpy.explore.choices import Count
+from quirkpy.explore.run import workers
+from quirkpy.explore.scope.choices import Count
 
 #: Wells from which the pair may choose, each for four short runs; fewer when in haste.
 WELLS, FEW = 800, 150

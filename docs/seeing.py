@@ -11,7 +11,7 @@ from demos import imaging_in_orbit
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to, swing
 from demos.linear_model import arm
-from quirkpy.explore.replay import Replay
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.views.drawing import Drawing
 
 

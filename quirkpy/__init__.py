@@ -1,12 +1,13 @@
 """quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?"""
 
-from quirkpy.explore.chances import Robustness, Spread
-from quirkpy.explore.choices import Choice, SettleRule
-from quirkpy.explore.choosing import Choosing, Chosen, OneHinge
-from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
-from quirkpy.explore.identity import SameShape
-from quirkpy.explore.options import Free, Hinge, Lock, Option, Pin
-from quirkpy.explore.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.chances import Robustness, Spread
+from quirkpy.explore.model.graph import Edge, Node, Outcome
+from quirkpy.explore.scope.choices import Choice, SettleRule
+from quirkpy.explore.scope.choosing import Choosing, Chosen, OneHinge
+from quirkpy.explore.scope.identity import SameShape
+from quirkpy.explore.scope.options import Free, Hinge, Lock, Option, Pin
+from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
 from quirkpy.explore.study import Study
 from quirkpy.formats import from_json, to_json
 from quirkpy.maths import triples

@@ -260,7 +260,7 @@ def check(asked: argparse.Namespace) -> Answer:
 
 
 def _checked_study(study: Study) -> Answer:
-    from quirkpy.explore.graph import Node, rest_at
+    from quirkpy.explore.model.graph import Node, rest_at
 
     s = study.system.initial
     start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", "", 0.0, ())

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
-from quirkpy.explore.identity import poses_of
-from quirkpy.explore.safety import APART
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.graph import Edge, Node, Outcome
+from quirkpy.explore.scope.identity import poses_of
+from quirkpy.explore.scope.safety import APART
 from quirkpy.maths import quat
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats

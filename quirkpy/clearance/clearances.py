@@ -161,7 +161,7 @@ def clearances(
     reach = np.minimum(*(solids.numbers[chosen[:, k], REACH] for k in (0, 1)))
     allowed, between = OF_CURVES * share * float(reach.min()), run.between
     if between.error > allowed:
-        between = Between(run, solids, allowed)
+        between = Between(run.course, run.system.clusters, run.at, solids, allowed)
     return judged(run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach + loose)
 
 

@@ -17,15 +17,14 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
-from quirkpy.explore.choices import Carried, Count, Exploring, Reduction
-from quirkpy.explore.graph import SHORT, Edge, Kind, Node, ReconfigurationGraph
+from quirkpy import doors
 from quirkpy.explore.journal import UNREADABLE, Journal
-from quirkpy.explore.known import Known
-from quirkpy.explore.records import Record, Unfinished, check_reached, stop_short
-from quirkpy.explore.reductions import Reductions, Ticket, asked_for
-from quirkpy.explore.runner import start_record
-from quirkpy.explore.study import Study
-from quirkpy.explore.workers import (
+from quirkpy.explore.model.graph import SHORT, Edge, Graph, Kind, Node
+from quirkpy.explore.reduce.known import Known
+from quirkpy.explore.reduce.reductions import Reductions, Ticket, asked_for
+from quirkpy.explore.run.records import Record, Unfinished, check_reached, stop_short
+from quirkpy.explore.run.runner import start_record
+from quirkpy.explore.run.workers import (
     DESK,
     Batch,
     Pace,
@@ -37,6 +36,8 @@ from quirkpy.explore.workers import (
     run_batch,
     workers_of,
 )
+from quirkpy.explore.scope.choices import Carried, Count, Exploring, Reduction
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.checks import shown
 from quirkpy.parts.files import path_of
@@ -54,10 +55,10 @@ EVERYWHERE = "everywhere"
 
 # --- the loop ---------------------------------------------------------------------------------------------------------
 def explore(
-    study: Study, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
+    study: Scope, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
     towards: Callable[[Node], float] | None = None, progress: Exploring = None,
     reductions: bool | Iterable[Reduction] = True,
-) -> ReconfigurationGraph:  # fmt: skip
+) -> Graph:  # fmt: skip
     """See `Study.explore`."""
     check_workers("explore", workers)
     if budget is not None and not (type(budget) is int and budget >= 0):
@@ -67,7 +68,7 @@ def explore(
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(path))
             journal.open_for(study.digest, study.document())
-            tell = stack.enter_context(study.told(progress))
+            tell = stack.enter_context(doors.progress.told_of_exploring(progress))
             begun = start_in(journal, study)
             if begun is None:
                 begun = start_record(study)
@@ -98,7 +99,7 @@ def ended_early(error: Exception) -> PartError:
     return PartError(f"explore: {error}")
 
 
-def start_in(journal: Journal, study: Study) -> dict[str, Any] | None:
+def start_in(journal: Journal, study: Scope) -> dict[str, Any] | None:
     """The node in which an exploration began, where its journal knows it; what is read must be of the study."""
     journal.check = member_check(study)
     journal.verify()
@@ -113,7 +114,7 @@ def start_in(journal: Journal, study: Study) -> dict[str, Any] | None:
     return dict(begun)
 
 
-def member_check(study: Study) -> Callable[[dict[str, Any]], None]:
+def member_check(study: Scope) -> Callable[[dict[str, Any]], None]:
     """A check whether a record of a node is of a study: as many bodies, pairs and options that there are."""
     bodies, pairs = len(study.system.bodies), study.pairs
     labels = [{option.label for option in study.options_of(pair)} for pair in pairs]
@@ -128,12 +129,12 @@ def member_check(study: Study) -> Callable[[dict[str, Any]], None]:
     return check
 
 
-def load(path: str | Path, modules: Iterable[str] = ()) -> ReconfigurationGraph:
+def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
     """See `ReconfigurationGraph.load`."""
     if not path_of(path, "load").is_file():
         raise PartError(f"load: there is no journal {str(path)!r}.")
     with Journal(path, read_only=True) as journal:
-        study = Study.read(journal.study(), modules)
+        study = Scope.read(journal.study(), modules)
         begun = start_in(journal, study)
         if begun is None:
             raise PartError(f"load: {journal.shown} has no node yet that can be read; explore its study first.")
@@ -152,7 +153,7 @@ class Walk:
     """An exploration under way: what is known, and what comes next."""
 
     def __init__(
-        self, study: Study, journal: Journal, start: dict[str, Any], reductions: frozenset[Reduction],
+        self, study: Scope, journal: Journal, start: dict[str, Any], reductions: frozenset[Reduction],
         everywhere: bool, budget: int | None, towards: Callable[[Node], float] | None, tell: Callable[[Count], None],
     ) -> None:  # fmt: skip
         self.study, self.journal, self.budget, self.towards, self.tell = study, journal, budget, towards, tell
@@ -345,7 +346,7 @@ class Walk:
             self.spoken[ticket.key] = ticket.carried
         self.fresh.pop(ticket.key, None)
 
-    def graph(self) -> ReconfigurationGraph:
+    def graph(self) -> Graph:
         """What is known now."""
         numbers = {node.key: node.number for node in self.known.nodes}
         edges = sorted(self.edges, key=lambda edge: numbers[edge.source]) if self.towards else self.edges
@@ -357,4 +358,4 @@ class Walk:
             edges = [replace(edge, robustness=flown.get(key)) for edge, key in zip(edges, keys, strict=True)]
         path = self.journal.path
         saved = dict(sorted(self.saved.items()))
-        return ReconfigurationGraph(self.study, nodes, edges, self.known.near_misses, choices, path, saved)
+        return Graph(self.study, nodes, edges, self.known.near_misses, choices, path, saved)

@@ -3,190 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
-from quirkpy.explore import exports, routes
-from quirkpy.explore import plan as answers
-from quirkpy.explore.chances import Robustness, Spread
-from quirkpy.explore.choices import Carried, Choice, Link
-from quirkpy.explore.costs import Cost
-from quirkpy.explore.leaving import Leaving
-from quirkpy.explore.plan import FlightTable
-from quirkpy.maths.cached import cached_property
-from quirkpy.maths.types import Floats
-from quirkpy.mechanics.state import State
+from quirkpy import doors
+from quirkpy.explore.answers import exports, routes
+from quirkpy.explore.answers import plan as answers
+from quirkpy.explore.answers.motions import frames_of_edges, in_order
+from quirkpy.explore.answers.plan import FlightTable
+from quirkpy.explore.answers.replay import Replay, replay
+from quirkpy.explore.answers.robustness import FAR, Margin, flown, margins
+from quirkpy.explore.explorer import load
+from quirkpy.explore.model.chances import Robustness, Spread
+from quirkpy.explore.model.costs import Cost
+from quirkpy.explore.model.graph import Edge, Graph, node_record
 from quirkpy.parts.files import check_writable, ending_of, write_text
-from quirkpy.parts.part import PartError
-from quirkpy.rest.equilibrium import Equilibrium, Mode
 
 if TYPE_CHECKING:
-    from quirkpy.explore.replay import Replay
-    from quirkpy.explore.robustness import Margin
-    from quirkpy.explore.study import Study
-    from quirkpy.views.drawing import Drawing
-    from quirkpy.views.graph_picture import Colouring
+    from quirkpy.doors import Colouring, Drawing
 
-Kind: TypeAlias = Literal["moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"]
-SHORT = 8  # letters of an id that are shown
 PICTURES = (".png", ".svg", ".pdf")
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
-    """A shape: a certified equilibrium of the whole system at rest, with what holds it together.
-
-    number: in the order in which it was found; id: a hash of its pose; links: pairs that are held; verdict, reason: of
-    the equilibrium, under the potential with which it was first reached (None: at the start); energy [J], frequencies
-    [rad/s] of the motions around it, slowest first.  study: that of its graph, while it is in one.
-    """
-
-    number: int
-    state: State
-    links: tuple[Link, ...]
-    verdict: str
-    reason: str
-    energy: float
-    frequencies: tuple[float, ...]
-    potential: str | None = None
-    name: str | None = None
-    study: Study | None = None
-
-    @property
-    def joints(self) -> tuple[tuple[str, str], ...]:
-        """The pairs that are held, and the option that holds each, by name."""
-        return tuple((self._of_graph.pairs[link.pair].name, link.option) for link in self.links)
-
-    @property
-    def modes(self) -> tuple[Mode, ...]:
-        """The motions around it, slowest first."""
-        return self.rest.modes
-
-    @cached_property
-    def rest(self) -> Equilibrium:
-        """Its certificate, made again when it is first asked for: why it rests there (`rest.explain()`)."""
-        from quirkpy.explore.motions import resting
-
-        return resting(self._of_graph, self)
-
-    @property
-    def _of_graph(self) -> Study:
-        if self.study is None:
-            raise PartError(f"{self!r} stands alone; a node of a graph knows the study that says what holds it.")
-        return self.study
-
-    @cached_property
-    def key(self) -> str:
-        """How it is called in the graph: "n0", "n1" ..."""
-        return f"n{self.number}"
-
-    @cached_property
-    def id(self) -> str:
-        """A hash of the pose and of what holds it, to the bit."""
-        return node_id(self.state.r, self.state.q, self.links)
-
-    def __repr__(self) -> str:
-        called = f" {self.name!r}" if self.name else ""
-        return f"Node({self.key}{called}, {self.id[:SHORT]}, {self.verdict})"
-
-
-def node_id(r: Floats, q: Floats, links: tuple[Link, ...]) -> str:
-    """The hash of a pose and its links."""
-    text = json.dumps([sorted(links)]).encode()
-    return hashlib.sha256(np.ascontiguousarray(r).tobytes() + np.ascontiguousarray(q).tobytes() + text).hexdigest()
-
-
-class Outcome(NamedTuple):
-    """What one run from a node came to.
-
-    target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and by which parts it was
-    rejected. duration [s] of the motion as it was flown; leavings: the unstable rests that it left on its way, each
-    with the time that this took; switching [J]: work of exchanging joints and potential at the start, from what held
-    and acted at the node when it was first reached; start_energy, end_energy [J]: potential energy once that is done,
-    and at the end (None where it reaches no node); holding [W]: power that the forces state; dissipated, put_in, lost
-    [J]: by dampers and stops, by loads, by joints that took hold or were put back into place; peak_speed [m/s],
-    peak_load [N or N m] (None where it was not asked for); clearance [m]: the least distance of bodies that move past
-    each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how the
-    first unstable rest, at the start or on the way, was left, [m or rad] along which direction.
-    """
-
-    kind: Kind
-    target: str | None
-    reason: str
-    duration: float = 0.0
-    switching: float = 0.0
-    holding: float = 0.0
-    dissipated: float = 0.0
-    put_in: float = 0.0
-    lost: float = 0.0
-    peak_speed: float = 0.0
-    peak_load: float | None = None
-    clearance: float | None = None
-    contacts: tuple[tuple[float, str], ...] = ()
-    t: float | None = None
-    parts: tuple[str, ...] = ()
-    nudge: tuple[float, int] | None = None
-    evaluations: int = 0
-    start_energy: float | None = None
-    end_energy: float | None = None
-    leavings: tuple[Leaving, ...] = ()
-
-    @property
-    def waiting(self) -> float:
-        """How long it stayed near the unstable rests that it left [s]: it follows from the size of the nudge."""
-        return math.fsum(leaving.waiting for leaving in self.leavings)
-
-    @property
-    def moving(self) -> float:
-        """How long it moved beside that [s]: the same for every small nudge."""
-        return self.duration - self.waiting
-
-
-#: What an edge tells of its first outcome.
-TOLD = (*Outcome._fields, "waiting", "moving")
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
-
-    Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
-    robustness: what came of it when it was flown many times, if it was.  carried: the run that speaks for it, where
-    that is not its own.
-    """
-
-    source: str
-    selection: Choice
-    outcomes: tuple[Outcome, ...]
-    kind: Kind
-    robustness: Robustness | None = None
-    carried: Carried | None = None
-
-    @property
-    def target(self) -> str | None:
-        """The node that it leads to; None where it leads nowhere, or not to one."""
-        return None if self.kind == "ambiguous" else self.outcomes[0].target
-
-    def __getattr__(self, name: str) -> Any:
-        if name in TOLD:
-            return getattr(self.outcomes[0], name)
-        raise AttributeError(f"an Edge has no {name!r}; there are {', '.join((*TOLD, 'source', 'selection'))}")
-
-    def __repr__(self) -> str:
-        return f"Edge({self.source} -> {self.target or self.kind}: {self.selection})"
-
-
 @dataclass(eq=False)
-class ReconfigurationGraph:
+class ReconfigurationGraph(Graph):
     """Nodes by name ("n0" ...), edges in canonical order: by the number of their node, then by choice.
 
     near_misses: pairs of nodes that differ by little more than the tolerance of shapes, and by how much.  coverage: the
@@ -194,53 +37,15 @@ class ReconfigurationGraph:
     needed no run of their own, by the first of the reductions that allowed it.
     """
 
-    study: Study
-    nodes: dict[str, Node]
-    edges: list[Edge]
-    near_misses: list[tuple[str, str, float]] = field(default_factory=list)
-    choices: int = 0
-    path: Path | None = None
-    saved: Mapping[str, int] = field(default_factory=dict)
-
     @classmethod
     def load(cls, path: Any, modules: Iterable[str] = ()) -> ReconfigurationGraph:
         """The graph that a journal holds, as far as it has come; nothing is simulated."""
-        from quirkpy.explore.explorer import load
+        return cls.of(load(path, modules))
 
-        return load(path, modules)
-
-    # --- reading ------------------------------------------------------------------------------------------------
-    def __getitem__(self, key: str) -> Node:
-        """A node by its number ("n0"), its name, or the beginning of its id."""
-        if key in self.nodes:
-            return self.nodes[key]
-        found = [
-            node for node in self.nodes.values() if node.name == key or (len(key) >= 4 and node.id.startswith(key))
-        ]
-        if len(found) == 1:
-            return found[0]
-        raise KeyError(f"no node is called {key!r}; there are: {', '.join(self.nodes)}")
-
-    def name(self, key: str, name: str) -> None:
-        """Give a node a name of your own."""
-        node = self[key]
-        if any(other.name == name and other.key != node.key for other in self.nodes.values()):
-            raise PartError(f"name: another node is called {name!r} already.")
-        self.nodes[node.key] = dataclasses.replace(node, name=name)
-
-    @property
-    def coverage(self) -> float:
-        """The share of all choices at the nodes found that were tried."""
-        return len(self.edges) / self.choices if self.choices else 1.0
-
-    @property
-    def kinds(self) -> Mapping[str, int]:
-        """How many edges there are of each kind."""
-        return dict(sorted(Counter(edge.kind for edge in self.edges).items()))
-
-    def moves(self) -> Iterator[Edge]:
-        """Edges that lead from one node to another, for certain."""
-        return (edge for edge in self.edges if edge.kind == "moved")
+    @classmethod
+    def of(cls, graph: Graph) -> ReconfigurationGraph:
+        """What an exploration has found, with all that may be asked of it."""
+        return cls(**vars(graph))
 
     # --- answers ------------------------------------------------------------------------------------------------
     def plan(
@@ -293,8 +98,6 @@ class ReconfigurationGraph:
 
     def replay(self, plan: Any) -> Replay:
         """Fly a plan in one go: every step begins in the state in which the one before has ended; see `Replay`."""
-        from quirkpy.explore.replay import replay
-
         return replay(self, plan)
 
     # --- what may differ in flight ------------------------------------------------------------------------------
@@ -309,8 +112,6 @@ class ReconfigurationGraph:
         [m or rad]: where nodes hold the same pairs, and something can move, a sample belongs to the nearest of them, no
         further away than this.
         """
-        from quirkpy.explore.robustness import flown
-
         return flown(self, edge, samples, Spread() if spread is None else spread, seed, workers, target, within)
 
     def margins(
@@ -321,8 +122,6 @@ class ReconfigurationGraph:
         reach: how far each is moved at most; zero leaves it out.  resolution: the share of that to which a change is
         found, by steps that double and then by halves: what changes and changes back within one step is not seen.
         """
-        from quirkpy.explore.robustness import FAR, margins
-
         return margins(self, edge, FAR if reach is None else reach, resolution, within)
 
     def animate(self, plan: Any, **options: Any) -> None:
@@ -354,9 +153,7 @@ class ReconfigurationGraph:
         spacecraft supplies; or "time".  of: names or keys of the shapes to be shown; by itself all, and where these are
         more than a page has room for, those that the fewest moves from the start lead to.
         """
-        from quirkpy.views import graph_picture
-
-        return graph_picture.drawn(self, colour, of).saved(path)
+        return doors.graph_picture.drawn(self, colour, of).saved(path)
 
     def to_json(self) -> str:
         """All nodes and edges, floats exactly: the same text for the same graph, however it was explored."""
@@ -382,29 +179,22 @@ class ReconfigurationGraph:
         The page shows the motions of the edges that lead somewhere, which are run again for it.  side: a file beside
         the page, "x.js", for those that failed and those for which it has no room; the page reads it when asked to.
         """
-        from quirkpy.views import graphs
-
         if path is None:
-            return graphs.text(self)
-        from quirkpy.explore.motions import frames_of_edges, in_order
-        from quirkpy.views import progress, report, report_graph
-
-        report.check(path, side)
-        tolerances = report.tolerances_of(self.study.system.parts)
+            return doors.graphs.text(self)
+        doors.report.check(path, side)
+        tolerances = doors.report.tolerances_of(self.study.system.parts)
         rests = {key: node.rest for key, node in self.nodes.items()}
         moving = in_order(self, side is not None)
-        motions = progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
-        words = graphs.text(self)
-        data, beside = report_graph.graph_page(self, rests, motions, words, report.beside(path, side))
+        motions = doors.progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
+        words = doors.graphs.text(self)
+        data, beside = doors.report_graph.graph_page(self, rests, motions, words, doors.report.beside(path, side))
         if side is not None:  # first: the page speaks of it
-            report_graph.save_beside(side, beside)
-        report.save(path, data, words)
+            doors.report_graph.save_beside(side, beside)
+        doors.report.save(path, data, words)
         return None
 
     def _repr_html_(self) -> str:
-        from quirkpy.views import notebook
-
-        return notebook.of_graph(self)
+        return doors.notebook.of_graph(self)
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
@@ -417,29 +207,3 @@ TEXTS: dict[str, Callable[[ReconfigurationGraph], str]] = {
     ".txt": lambda graph: graph.report() + "\n",
 }  # fmt: skip
 ENDINGS = (*TEXTS, *PICTURES)
-
-
-def node_record(node: Node) -> dict[str, Any]:
-    """What a journal keeps of a node: plain values, floats exactly."""
-    return {
-        "r": node.state.r.tolist(), "q": node.state.q.tolist(), "links": [list(link) for link in node.links],
-        "verdict": node.verdict, "reason": node.reason, "energy": node.energy,
-        "frequencies": list(node.frequencies), "potential": node.potential,
-    }  # fmt: skip
-
-
-def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> Node:
-    """The node that a record describes."""
-    n = len(bodies)
-    r, q = np.array(record["r"], dtype=float).reshape(n, 3), np.array(record["q"], dtype=float).reshape(n, 4)
-    links = tuple(Link(*link) for link in record["links"])
-    return Node(
-        number, rest_at(bodies, r, q), links, record["verdict"], record["reason"], record["energy"],
-        tuple(record["frequencies"]), record["potential"],
-    )  # fmt: skip
-
-
-def rest_at(bodies: tuple[str, ...], r: Floats, q: Floats) -> State:
-    """A pose at rest, at t = 0."""
-    still = np.zeros((len(bodies), 3))
-    return State(0.0, bodies, r, q, still, still, (), np.zeros(0, dtype=np.int64))

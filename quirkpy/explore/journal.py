@@ -15,11 +15,11 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from quirkpy.explore.chances import Robustness
-from quirkpy.explore.graph import Outcome
-from quirkpy.explore.leaving import Leaving
-from quirkpy.explore.records import Record, Told, check_outcome, check_reached
-from quirkpy.explore.ways import Entered, Way
+from quirkpy.explore.model.chances import Robustness
+from quirkpy.explore.model.graph import Outcome
+from quirkpy.explore.model.leaving import Leaving
+from quirkpy.explore.model.ways import Entered, Way
+from quirkpy.explore.run.records import Record, Told, check_outcome, check_reached
 from quirkpy.maths.warnings import HOUSE
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError

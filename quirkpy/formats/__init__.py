@@ -1,4 +1,4 @@
-"""Room 6: in and out."""
+"""In and out."""
 
 from quirkpy.formats.json import from_json, to_json
 

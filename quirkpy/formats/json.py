@@ -7,19 +7,36 @@ from typing import Any
 
 import numpy as np
 
+from quirkpy.explore.scope.choices import SettleRule
+from quirkpy.explore.scope.choosing import OneHinge
+from quirkpy.explore.scope.identity import SameShape
+from quirkpy.explore.scope.options import Free, Hinge, Lock, Pin
+from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, StayTogether
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.explore.study import Study
 from quirkpy.mechanics.state import State
-from quirkpy.parts.json import Reader, Writer
+from quirkpy.parts.json import PART_TYPES, Reader, Writer
 from quirkpy.parts.part import Part
 from quirkpy.system.multibody import Multibody
 
-#: Modules of ours whose classes a document names in full: those of studies.
-OURS = tuple(f"quirkpy.explore.{name}" for name in ("choosing", "choices", "identity", "options", "safety", "study"))
+#: Every class that a document may name without a module of the reader's choosing.  Those of studies stand in it under
+#: names that never change, for the digest of a study, and with it every journal, is made of them.
+TYPES: dict[str, type[Part]] = PART_TYPES | {
+    f"quirkpy.explore.{kind}:{cls.__name__}": cls
+    for kind, classes in (
+        ("choices", (SettleRule,)),
+        ("choosing", (OneHinge,)),
+        ("identity", (SameShape,)),
+        ("options", (Free, Lock, Hinge, Pin)),
+        ("safety", (StayTogether, NoCollision, Limit, KeepOut)),
+    )
+    for cls in classes
+}
 
 
-def to_json(what: Part | State | Multibody | Study) -> str:
+def to_json(what: Part | State | Multibody | Scope) -> str:
     """A part, a state, a system or a study as JSON text; functions are refused."""
-    return Writer({Multibody: _write_system, State: _write_state, Study: _write_study}).document(what)
+    return Writer({Multibody: _write_system, State: _write_state, Study: _write_study}, TYPES).document(what)
 
 
 def from_json(text: str, modules: Iterable[str] = ()) -> Any:
@@ -28,9 +45,7 @@ def from_json(text: str, modules: Iterable[str] = ()) -> Any:
     modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may use; they are
     imported.  No other code of the document's choosing ever runs.
     """
-    return Reader(
-        text, (*modules, *OURS), {"Multibody": _read_system, "State": _read_state, "Study": _read_study}
-    ).root()
+    return Reader(text, modules, {"Multibody": _read_system, "State": _read_state, "Study": _read_study}, TYPES).root()
 
 
 def _write_system(writer: Writer, system: Multibody) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,6 +11,10 @@ import numpy as np
 from quirkpy.maths.types import Bools, Floats
 
 Keep: TypeAlias = Literal["all", "ends"]
+
+
+#: Waits of a motion, in their order: when each begins, and how long it lasts [s].
+Waits: TypeAlias = Sequence[tuple[float, float]]
 
 
 class Stop(enum.Enum):

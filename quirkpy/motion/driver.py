@@ -158,19 +158,33 @@ class Driver:
         No steps where the start is to be looked at first: at a rest, or in a loop where branches may meet.
         """
         e = self.engine
-        e.model.joints.near[:] = self.start.near
-        e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
-        why = self._onward(self.first_steps(1 if looking else 1 + self._room()))
-        e.python.raise_pending()
-        self._keep_rows(kept)
-        self.check_start()
-        self._tell_of_hold(float(self.rows.states[0, -1, LOST]))
+        why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():
             return integrator.STOPPED
         if looking and len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why
+
+    def _start(self, kept: Kept, room: int) -> int:
+        """The start as the first row, and steps that with it fill `room` rows at most; returns why they have ended."""
+        e = self.engine
+        e.model.joints.near[:] = self.start.near
+        e.hold(self.start.held)
+        why = self.first_steps(room)
+        e.python.raise_pending()
+        self._keep_rows(kept)
+        self.check_start()
+        self._tell_of_hold(float(self.rows.states[0, -1, LOST]))
+        return why
+
+    def stand(self) -> Course:
+        """The start alone: on its joints, with the stops on which it presses; no step is taken."""
+        kept = Kept(self.settings.keep)
+        self.make_room(1)
+        with self.at_work():
+            self._start(kept, 1)
+        return self._course(kept, Stop.END)
 
     def _tell_of_hold(self, lost: float) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did; those that

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from quirkpy.maths.types import Floats
+from quirkpy.motion.course import Waits
 from quirkpy.parts.joint import COORDINATE_UNITS
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ class Frames(NamedTuple):
     work: Floats
     dissipated: Floats
     joints: dict[str, Floats]
-
-
-#: Waits of a motion, in their order: when each begins, and how long it lasts [s].
-Waits: TypeAlias = Sequence[tuple[float, float]]
 
 
 class Metered(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,9 @@ from quirkpy.kernels.solid.solids import REACH, SOLID_BODY, Solids
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Course
-
-if TYPE_CHECKING:
-    from quirkpy.motion.trajectory import Trajectory
 
 #: A step in which a body turns further than the first [rad] is halved by another run, one further than the second along
 #: the curves, for bodies are seen from each other; and so often at most.
@@ -72,26 +71,28 @@ class Between:
     """The motion of a run on curves that miss it by no more than `allowed` [m], for points on bodies: their solids say
     how far out these lie.
 
-    rows: of the run, and of more states where it takes them; bends: accelerations there (k, nb, 6); error: by how much
-    the curves may miss the motion [m].
+    at: the state of the run at a time.  rows: those of the run, and more states where it takes them; bends:
+    accelerations there (k, nb, 6); error: by how much the curves may miss the motion [m].
     """
 
-    def __init__(self, run: Trajectory, solids: Solids, allowed: float) -> None:
-        rows = rows_of(run.course)
-        reach = np.zeros(run.system.tables.n_bodies + 1)
+    def __init__(
+        self, course: Course, clusters: Clusters, at: Callable[[float], State], solids: Solids, allowed: float
+    ) -> None:
+        rows = rows_of(course)
+        reach = np.zeros(len(course.states[0]))
         np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
-        bends, missed = bends_of(run, rows, reach)
+        bends, missed = bends_of(clusters, rows, reach)
         for _ in range(MOST_ROUNDS):
             rate = np.linalg.norm(rows.states[:, :-1, OMEGA:STATE_WIDTH], axis=2).max(axis=1, initial=0.0)
             turn = np.diff(rows.t) * np.maximum(rate[1:], rate[:-1])
             coarse = (missed > allowed) | (turn > FAR_TURN)
             if coarse.any():
-                rows = with_middles(run, rows, np.flatnonzero(coarse))
+                rows = with_middles(at, rows, np.flatnonzero(coarse))
             elif (turn > WIDE_TURN).any():
                 rows = halved(rows, bends, np.flatnonzero(turn > WIDE_TURN))
             else:
                 break
-            bends, missed = bends_of(run, rows, reach)
+            bends, missed = bends_of(clusters, rows, reach)
         self.rows, self.bends, self.error = rows, bends, float(missed.max(initial=0.0))
 
     def at(self, t: Floats) -> Floats:
@@ -226,14 +227,14 @@ def turning(q: Floats, omega: Floats, rate: Floats) -> tuple[Floats, Floats]:
 
 
 # --- denser rows ------------------------------------------------------------------------------------------------------
-def with_middles(run: Trajectory, rows: Rows, steps: Ints) -> Rows:
-    """The rows, and those that the run has in the middle of some steps."""
+def with_middles(at: Callable[[float], State], rows: Rows, steps: Ints) -> Rows:
+    """The rows, and the states of the run at times in the middle of some steps."""
     t = 0.5 * (rows.t[steps] + rows.t[steps + 1])
-    at = [run.at(float(x)).instant() for x in t]
+    middles = [at(float(x)).instant() for x in t]
     states = rows.states[steps].copy()
-    for k, instant in enumerate(at):
+    for k, instant in enumerate(middles):
         states[k, :-1] = instant.state
-    angles = np.array([instant.near for instant in at]).reshape(len(t), -1)
+    angles = np.array([instant.near for instant in middles]).reshape(len(t), -1)
     return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
 
 
@@ -258,23 +259,23 @@ def merged(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def fastest(run: Trajectory) -> Floats:
-    """How fast any body of a run may move [m/s] and turn [rad/s] at any time (2,)."""
-    rows, most = rows_of(run.course), np.zeros(2)
-    with run.system.clusters.lend() as e:
+def fastest(course: Course, clusters: Clusters) -> Floats:
+    """How fast any body may move [m/s] and turn [rad/s] at any time of a run (2,)."""
+    rows, most = rows_of(course), np.zeros(2)
+    with clusters.lend() as e:
         rates_within(*rows, e.model, e.scratch, np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)), most)
         e.python.raise_pending()
     return most
 
 
-def bends_of(run: Trajectory, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
+def bends_of(clusters: Clusters, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
     """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs none."""
     n = len(rows.states[0])
     bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
     if not len(missed):
         return bends, missed
     room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
-    with run.system.clusters.lend() as e:
+    with clusters.lend() as e:
         fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)
         e.python.raise_pending()
     return bends, missed

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quirkpy import doors
 from quirkpy.kernels.act.wrenches import INTO, LOST, OUT, PROJECTED
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.solids import REACH
@@ -21,7 +22,8 @@ from quirkpy.mechanics import analysis
 from quirkpy.mechanics.analysis import ReactionAxes
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import BodyState, JointState, SensorState, State, names_in
-from quirkpy.motion.course import Counts, Course, Happening, Stop
+from quirkpy.mechanics.system import System
+from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, Rows, before, rows_of
@@ -31,10 +33,7 @@ from quirkpy.parts.checks import positive
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
-    from quirkpy.motion.frames import Waits
-    from quirkpy.system.multibody import Multibody
-    from quirkpy.views.curves import Chart
-    from quirkpy.views.drawing import Drawing
+    from quirkpy.doors import Chart, Drawing
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ class Trajectory:
     took as they took hold of a start that moved against them (`lost`) it is the energy of that start.
     """
 
-    def __init__(self, system: Multibody, start: State, settings: Settings, course: Course) -> None:
+    def __init__(self, system: System, start: State, settings: Settings, course: Course) -> None:
         self.system, self.start, self.settings, self.course = system, start, settings, course
         self.t: Floats = course.t
         self.stop: Stop = course.stop
@@ -84,9 +83,7 @@ class Trajectory:
     # --- files --------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run and its system to a file, ``run.save("run.npz")``; refused where a part is a function of t."""
-        from quirkpy.formats import npz
-
-        npz.save(self, path)
+        doors.npz.save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str], modules: Iterable[str] = ()) -> Trajectory:
@@ -94,9 +91,7 @@ class Trajectory:
 
         modules: names of the modules whose own parts the system may use, as for `from_json`.
         """
-        from quirkpy.formats import npz
-
-        return npz.load(path, modules)
+        return doors.npz.load(path, modules)
 
     # --- pictures -----------------------------------------------------------------------------------------------
     def plot(self, *what: Chart, of: Sequence[str] | None = None) -> Drawing:
@@ -105,17 +100,13 @@ class Trajectory:
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the axes of the joint)
         or "phase"; without words the first two.  of: names of the bodies or joints to be shown.
         """
-        from quirkpy.views import charts, curves
-
-        return charts.drawn(curves.sheet_of(self, what, of))
+        return doors.charts.drawn(doors.curves.sheet_of(self, what, of))
 
     def picture(
         self, path: str | os.PathLike[str] | None = None, *, eye: Sequence[float] = (0.45, -0.75, 0.8), ghosts: int = 4
     ) -> Drawing:
         """How it went, in space: the last pose, earlier ones as ghosts, and the ways of all mass centres."""
-        from quirkpy.views import poses
-
-        return poses.of_run(self, eye, ghosts).saved(path)
+        return doors.poses.of_run(self, eye, ghosts).saved(path)
 
     def landscape(self, body: str | None = None) -> Drawing:
         """The potential energy over the place of a body, and the way that the run took across it.
@@ -123,9 +114,7 @@ class Trajectory:
         The map shows the potential with the centre of the body anywhere in the plane in which it went farthest, and all
         else as at the start; the way has the potential that it really had.  body: None where only one moves.
         """
-        from quirkpy.views import landscape
-
-        return landscape.drawn(self, body)
+        return doors.landscape.drawn(self, body)
 
     def movie(
         self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
@@ -136,18 +125,11 @@ class Trajectory:
         speed: how much faster than the clock; by itself it is 1 where the run lasts no more than 20 s, and else what
         brings it to 20 s.  eye: the direction from which one looks; trace: the ways of all mass centres.
         """
-        from quirkpy.views import movie
-
-        movie.save(self, path, fps, speed, eye, forces, trace)
+        doors.movie.save(self, path, fps, speed, eye, forces, trace)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the run as a page to open in any browser, ``run.report("run.html")``: it plays, with its curves."""
-        from quirkpy.motion.frames import frames_of
-        from quirkpy.views import report
-
-        report.check(path)
-        frames = frames_of(self.pieces, *report.tolerances_of(self.system.parts))
-        report.save(path, report.run_page(self, frames), repr(self))
+        doors.report.save_run(path, self)
 
     @property
     def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
@@ -256,7 +238,13 @@ class Trajectory:
     def between(self) -> Between:
         """The same motion at any times at once, on curves that miss it by no more than `ALLOWED`."""
         solids = solids_of(self.system.tables)[1]
-        return Between(self, solids, ALLOWED * float(solids.numbers[:, REACH].min(initial=1.0)))
+        return Between(
+            self.course,
+            self.system.clusters,
+            self.at,
+            solids,
+            ALLOWED * float(solids.numbers[:, REACH].min(initial=1.0)),
+        )
 
     def sampled(self, step: float) -> Trajectory:
         """The same run with states at least every `step` [s]: the stored ones, and between them what `at` gives, with
@@ -376,15 +364,11 @@ class Trajectory:
         address, port: its number; patience: how long a browser is waited for [s].  keep_open=False: the window ends
         with the run.
         """
-        from quirkpy.views import film, movie, window
-
-        _, faster = movie.pace(self, film.RATE, speed, film.MOST)
-        window.show(lambda: film.film_of(self, faster, forces), browser, port, patience, keep_open)
+        _, faster = doors.movie.pace(self, doors.film.RATE, speed, doors.film.MOST)
+        doors.window.show(lambda: doors.film.film_of(self, faster, forces), browser, port, patience, keep_open)
 
     def _repr_html_(self) -> str:
-        from quirkpy.views import notebook
-
-        return notebook.of_run(self)
+        return doors.notebook.of_run(self)
 
     def __repr__(self) -> str:
         return f"Trajectory({self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} states: {self.stop})"

@@ -1,1 +1,1 @@
-"""Room 1: what a user writes.  Frozen descriptions without state and without indices."""
+"""What a user writes.  Frozen descriptions without state and without indices."""

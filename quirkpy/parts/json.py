@@ -74,10 +74,12 @@ def _refuse_constant(word: str) -> float:
 
 
 class Writer:
-    """Collects the named parts that it meets; `extra` turns other objects into plain values first."""
+    """Collects the named parts that it meets; `extra` turns other objects into plain values first, `types` says how
+    classes are called; others are written with the module in which they are found."""
 
-    def __init__(self, extra: Mapping[type, Any] | None = None) -> None:
+    def __init__(self, extra: Mapping[type, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES) -> None:
         self.extra = extra or {}
+        self.names = {cls: name for name, cls in types.items()}
         self.parts: dict[str, Any] = {}
         self.keys: dict[Part, str] = {}
 
@@ -121,12 +123,11 @@ class Writer:
     def fields(self, part: Part) -> dict[str, Any]:
         """Type and fields of a part, defaults left out."""
         cls = type(part)
-        known = PART_TYPES.get(cls.__name__) is cls
         if "<locals>" in cls.__qualname__:
             raise part.refuse("its class is defined inside a function, where from_json cannot find it; move it out.")
         if any(field.name == "type" for field in dataclasses.fields(part)):  # type: ignore[arg-type]
             raise part.refuse("it has a field called type, which means the class in JSON; call the field otherwise.")
-        out: dict[str, Any] = {"type": cls.__name__ if known else f"{cls.__module__}:{cls.__qualname__}"}
+        out: dict[str, Any] = {"type": self.names.get(cls, f"{cls.__module__}:{cls.__qualname__}")}
         for field in dataclasses.fields(part):  # type: ignore[arg-type]
             value = getattr(part, field.name)
             if field.init and not is_default(field, value):
@@ -137,8 +138,11 @@ class Writer:
 class Reader:
     """Makes parts from a document; `extra` turns dictionaries of other types back into objects."""
 
-    def __init__(self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None) -> None:
-        self.data = self._parsed(text)
+    def __init__(
+        self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None,
+        types: Mapping[str, type[Part]] = PART_TYPES,
+    ) -> None:  # fmt: skip
+        self.types, self.data = types, self._parsed(text)
         schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
         if schema != SCHEMA:
             raise PartError(f"from_json: the document has schema {shown(schema)}, but this version reads {SCHEMA}.")
@@ -197,8 +201,8 @@ class Reader:
 
     def type_of(self, name: str) -> type[Part]:
         """A built-in class by its name; a user's only from a module that the caller names."""
-        if name in PART_TYPES:
-            return PART_TYPES[name]
+        if name in self.types:
+            return self.types[name]
         module, _, qualname = name.partition(":")
         if module not in self.modules:
             raise PartError(

@@ -9,23 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
+from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import number, shown
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Verdict, certify, split
 from quirkpy.rest.newton import polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
-if TYPE_CHECKING:
-    from quirkpy.system.multibody import Multibody
-
 #: A family of systems: the same bodies and joints, with a force or a length that depends on p.
-Family: TypeAlias = "Callable[[float], Multibody]"
+Family: TypeAlias = "Callable[[float], System]"
 Turn: TypeAlias = Literal["fold", "bifurcation", "onset of oscillation"]
 
 #: Steps at most; the longest, as a share of the range of p and [m or rad] of the body that moves most; the shortest.
@@ -130,13 +128,13 @@ def continue_equilibrium(
 def members(family: Family, first: float) -> Family:
     """The same, where members are refused that are no systems, or of other bodies or joints than the first."""
 
-    def named(p: float) -> tuple[Multibody, tuple[object, ...]]:
+    def named(p: float) -> tuple[System, tuple[object, ...]]:
         system = family(p)
         if not (hasattr(system, "bodies") and hasattr(system, "selection")):
             raise PartError(f"continue_equilibrium: family({p:g}) is {shown(system)}, but must be a system.")
         return system, (system.bodies, system.selection.joint_names)
 
-    def member(p: float) -> Multibody:
+    def member(p: float) -> System:
         system, names = named(p)
         if names != known:
             raise PartError(

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy import doors
 from quirkpy.kernels.base.arrays import V
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import ASYMMETRY, alike_across
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Pull, Reaction
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.part import PartError
 from quirkpy.rest.branch_points import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
 from quirkpy.rest.cones import decide as decide_by_sides
@@ -25,9 +27,8 @@ from quirkpy.rest.verdicts import Around, judge, motions
 from quirkpy.rest.vicinity import Vicinity
 
 if TYPE_CHECKING:
+    from quirkpy.doors import Drawing
     from quirkpy.motion.trajectory import Trajectory
-    from quirkpy.system.multibody import Multibody
-    from quirkpy.views.drawing import Drawing
 
 Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]
 
@@ -106,7 +107,7 @@ class Equilibrium:
     moved: float = 0.0
     run: Trajectory | None = None
     nudge: Nudge | None = None
-    system: Multibody | None = field(default=None, repr=False)
+    system: System | None = field(default=None, repr=False)
 
     @cached_property
     def forces(self) -> dict[str, tuple[Pull, ...]]:
@@ -125,24 +126,18 @@ class Equilibrium:
 
     def explain(self) -> str:
         """Why it rests here, in words: verdict, motions around, and the table of forces and reactions."""
-        from quirkpy.views import explain
-
-        return explain.rest(self)
+        return doors.explain.rest(self)
 
     def picture(
         self, path: str | os.PathLike[str] | None = None, *, eye: Sequence[float] = (0.45, -0.75, 0.8)
     ) -> Drawing:
         """The motions around it: bodies as they rest, and as ghosts to both sides along each motion, slowest first."""
-        from quirkpy.views import poses
-
-        return poses.of_rest(self, eye).saved(path)
+        return doors.poses.of_rest(self, eye).saved(path)
 
     def _repr_html_(self) -> str:
-        from quirkpy.views import notebook
+        return doors.notebook.of_rest(self)
 
-        return notebook.of_rest(self)
-
-    def _of(self) -> Multibody:
+    def _of(self) -> System:
         if self.system is None:
             raise PartError("this equilibrium belongs to no system; settle one to get one that does.")
         return self.system

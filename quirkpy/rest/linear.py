@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.linalg import matrix_balance, solve_continuous_lyapunov
@@ -13,13 +13,11 @@ from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
-
-if TYPE_CHECKING:
-    from quirkpy.system.multibody import Multibody
 
 #: An output that users write: a number, or several, of a state.
 Measure: TypeAlias = Callable[[State], Any]
@@ -130,7 +128,7 @@ class Linear:
 
 
 def linearize(
-    system: Multibody, state: State, inputs: Sequence[str], outputs: Sequence[str | Measure] | None, rigid: bool = True
+    system: System, state: State, inputs: Sequence[str], outputs: Sequence[str | Measure] | None, rigid: bool = True
 ) -> Linear:
     """See `Multibody.linearize`."""
     if not isinstance(rigid, bool):
@@ -157,7 +155,7 @@ def linearize(
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
-def _inputs(system: Multibody, around: Vicinity, basis: Floats, names: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:
+def _inputs(system: System, around: Vicinity, basis: Floats, names: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:
     """What each input does along each coordinate (f, m), and their names."""
     if isinstance(names, str):
         raise PartError(f"linearize: inputs is {names!r}, but must be a list of names, such as [{names!r}].")
@@ -185,7 +183,7 @@ def _inputs(system: Multibody, around: Vicinity, basis: Floats, names: Sequence[
     return np.array(columns).reshape(len(columns), around.freedoms).T, tuple(labels)
 
 
-def _joints(system: Multibody) -> list[str]:
+def _joints(system: System) -> list[str]:
     return [system.tables.joint_names[j] for j in system.selection.joints]
 
 
@@ -198,7 +196,7 @@ def _rates(around: Vicinity, coordinate: str) -> Floats:
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
 def _outputs(
-    system: Multibody, around: Vicinity, wanted: Sequence[str | Measure] | None
+    system: System, around: Vicinity, wanted: Sequence[str | Measure] | None
 ) -> tuple[Floats, tuple[str, ...]]:
     """C (p, 2f) and names; all of x where nothing is wanted."""
     f = around.freedoms
@@ -216,7 +214,7 @@ def _outputs(
     return np.concatenate(halves, axis=1), tuple(labels)
 
 
-def _measure(system: Multibody, around: Vicinity, output: str | Measure) -> tuple[list[str], Callable[[State], Floats]]:
+def _measure(system: System, around: Vicinity, output: str | Measure) -> tuple[list[str], Callable[[State], Floats]]:
     """The names of what an output measures, and a function that gives the numbers."""
     if not isinstance(output, str):
         if not callable(output):
@@ -255,7 +253,7 @@ BODY_OUTPUTS: dict[str, Callable[[State, State, int], Floats]] = {
 }
 
 
-def _unknown(system: Multibody, which: str, name: object, words: str) -> str:
+def _unknown(system: System, which: str, name: object, words: str) -> str:
     known = [*system.initial.joints, *(system.tables.force_names if which == "inputs" else ())]
     return (
         f"linearize: {which} has {name!r}, which is none of: {words}; coordinates and forces here are: "

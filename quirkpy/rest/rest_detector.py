@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, kinetic_beside, nodding
+from quirkpy.mechanics.system import System
 from quirkpy.motion.driver import Driver, knots_of
 from quirkpy.motion.extrema import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
 from quirkpy.motion.interpolation import Rows
@@ -25,9 +26,6 @@ from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.newton import polish, rests
 from quirkpy.rest.wells import Well, standstill, unpressed, well_around
 from quirkpy.tables import Selection
-
-if TYPE_CHECKING:
-    from quirkpy.system.multibody import Multibody
 
 #: Where nothing certain holds it, it has come to rest when no more than this share of its speed is left.
 DEEP = 1e-4
@@ -80,7 +78,7 @@ class Seen(NamedTuple):
 class Watcher:
     """Looks at a run after each compiled call: whether it rests, and since when, or why it never will."""
 
-    def __init__(self, system: Multibody, whole: Whole, rest: float, atol: float) -> None:
+    def __init__(self, system: System, whole: Whole, rest: float, atol: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
         self.standstill = self.least = standstill(system.selection)
         self.trembling = standstill(system.selection, max(STILL, TREMBLING * atol))

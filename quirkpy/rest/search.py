@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, certify
@@ -20,9 +21,6 @@ from quirkpy.rest.modes import approach, beyond_stops, descend, follow, gone, pr
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
 from quirkpy.rest.vicinity import Vicinity, apart
-
-if TYPE_CHECKING:
-    from quirkpy.system.multibody import Multibody
 
 #: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral directions, where energy and
 #: stiffness agree to this share.
@@ -210,7 +208,7 @@ def hops_from(around: Vicinity) -> list[Hop]:
     return [*turned, *(Hop(k, -1) for k in modes)]
 
 
-def equilibria(system: Multibody, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
+def equilibria(system: System, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
     """See `Multibody.equilibria`."""
     if not (isinstance(seeds, int) and seeds > 0):
         raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
@@ -275,7 +273,7 @@ def state_rows_of(found: Equilibrium) -> Floats:
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------
-def saddle(system: Multibody, bottom: Equilibrium, directions: int) -> Saddle | None:
+def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | None:
     """See `Multibody.saddle`."""
     if not isinstance(bottom, Equilibrium):
         raise PartError(f"saddle: {shown(bottom)} is not an Equilibrium, such as system.settle().")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Stop
+from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import number, positive, shown, whole
@@ -27,9 +29,6 @@ from quirkpy.rest.newton import Polished, polish, rests, size_of
 from quirkpy.rest.rest_detector import Watcher, calm_from
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.rest.wells import unpressed
-
-if TYPE_CHECKING:
-    from quirkpy.system.multibody import Multibody
 
 #: So many saddles at most are left, one after the other, on which a motion comes to rest.
 SADDLES = 8
@@ -103,12 +102,12 @@ def check_rule(rule: Rule, evaluations: object) -> None:
         raise PartError(f"settle: evaluations is {evaluations!r}, but must be a whole number above zero.")
 
 
-def settle(system: Multibody, rule: Rule) -> Equilibrium:
+def settle(system: System, rule: Rule) -> Equilibrium:
     """See `Multibody.settle`."""
     return dataclasses.replace(settled(system, rule), system=system)
 
 
-def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
+def settled(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
     """The same, not yet told of what; saddles: how many have been left on the way."""
     start = unpressed(system.clusters, system.initial)
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
@@ -119,7 +118,7 @@ def settled(system: Multibody, rule: Rule, saddles: int = 0) -> Equilibrium:
     return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
 
 
-def from_rest(system: Multibody, polished: Polished, rule: Rule, saddles: int = 0) -> Equilibrium:
+def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) -> Equilibrium:
     """A start at rest: it stays if it is stable, and is nudged out if it is not."""
     found = certify(polished.around, polished.moved)
     if found.verdict != "unstable" or rule.nudge == 0.0:
@@ -166,10 +165,10 @@ def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
     return None if (beyond & closing).any() else state
 
 
-def run_to_rest(system: Multibody, whole: Whole, rule: Rule, saddles: int = 0) -> Equilibrium:
+def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> Equilibrium:
     """Move until the system rests, or never will."""
     watcher = Watcher(system, whole, rule.rest, rule.settings.atol)
-    run = system._moved(rule.duration, rule.settings, rule.stop, rule.progress, watcher)
+    run = move(system, rule.duration, rule.settings, rule.stop, rule.progress, watcher)
     if watcher.found is not None:
         found = dataclasses.replace(watcher.found, run=run)
         if found.verdict != "unstable" or rule.nudge == 0.0:
@@ -186,7 +185,7 @@ def run_to_rest(system: Multibody, whole: Whole, rule: Rule, saddles: int = 0) -
     return Equilibrium(run.final, "never settles", reason + stiffness(system, run, rule.settings.method), run=run)
 
 
-def stiffness(system: Multibody, run: Trajectory, method: str) -> str:
+def stiffness(system: System, run: Trajectory, method: str) -> str:
     """What to add to why a run has not settled, where its steps were bound to a motion that dies out long before the
     slowest does: the way out.  Nothing where it is not so."""
     if method in get_args(StiffMethod) or len(run.t) < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.rest.branch_points import NO_BEND, forms_at
 from quirkpy.rest.capture import STILL, clearances
 from quirkpy.rest.equilibrium import Equilibrium, certify, split
@@ -21,9 +22,6 @@ from quirkpy.rest.kinks import Kinks, kinks_of
 from quirkpy.rest.newton import POLISHED, newton, polish, rests, size_of, unknown_below
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables import Selection
-
-if TYPE_CHECKING:
-    from quirkpy.system.multibody import Multibody
 
 #: So often at most a polished pose is given the turning that its momentum has there.
 TURNS_ANEW = 30
@@ -91,7 +89,7 @@ class Well(NamedTuple):
         return bool((self.around.rises(xi) >= WALL * BEYOND**2 * left).all())
 
 
-def well_around(system: Multibody, state: State) -> Well | None:
+def well_around(system: System, state: State) -> Well | None:
     """The well, or the saddle, at which a state lies, if Newton's method finds one there; what turns keeps its angular
     momentum, and so turns faster or slower there."""
     start, before = unpressed(system.clusters, state), math.inf

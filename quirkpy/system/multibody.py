@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from quirkpy import doors
 from quirkpy.kernels.step.methods import Method
 from quirkpy.kernels.users.users import unchecked
-from quirkpy.maths.cached import cached_property
-from quirkpy.maths.types import Floats
-from quirkpy.mechanics import analysis, equation
-from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
-from quirkpy.mechanics.clusters import Clusters
-from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
-from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, check_meeting
+from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Keep
-from quirkpy.motion.driver import Look
-from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod, check_settings
-from quirkpy.motion.stiff import driver_for
+from quirkpy.motion.move import Progress, move
+from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import shown
 from quirkpy.parts.event import Event
-from quirkpy.parts.force import Force
-from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
 from quirkpy.rest import search
 from quirkpy.rest.capture import Catch, catch
@@ -35,28 +26,18 @@ from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
 from quirkpy.system.checks import check_parts
-from quirkpy.tables import Selection, Tables, compile
-from quirkpy.tables.vary import selection_on
 
 if TYPE_CHECKING:
-    from quirkpy.views.drawing import Drawing
-
-Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
-#: A function of the time that a run has reached; False for silence; None for a bar, where there is a terminal.
-Progress: TypeAlias = Callable[[float], None] | Literal[False] | None
+    from quirkpy.doors import Drawing
 
 
-class Multibody:
+class Multibody(System):
     """Bodies, the joints and forces that act on them, and sensors: ``Multibody(hub, arm, hinge, gravity)``.
 
     candidates: joints and forces that may act later; they are compiled along, but their ends need not meet now.
     start: the state in which the system begins (default: the poses with which the bodies were written).
     The ground belongs to every system.
     """
-
-    parts: tuple[Part, ...]
-    candidates: tuple[Part, ...]
-    _start: State | None
 
     def __init__(self, *parts: Part, candidates: Iterable[Part] = (), start: State | None = None) -> None:
         if isinstance(candidates, (Part, str)):
@@ -68,132 +49,23 @@ class Multibody:
         check_parts(listed, later)
         if start is not None:
             start.check_turns()
-        vars(self).update(parts=listed, candidates=later, _start=start)
-        at = self._instant(None)
+        super().__init__(listed, later, start)
+        at = self.instant()
         check_meeting(at)
         if unchecked(self.selection):
             at.users.check_potentials()
-
-    # --- what it is made of -------------------------------------------------------------------------------------
-    @cached_property
-    def tables(self) -> Tables:
-        """All parts and candidates, compiled once."""
-        return compile((*self.parts, *self.candidates))
-
-    @cached_property
-    def selection(self) -> Selection:
-        """What acts: everything but the candidates."""
-        joints = [p.name for p in self.parts if isinstance(p, BaseJoint)]
-        return self.tables.select(joints, [p.name for p in self.parts if isinstance(p, Force)])
-
-    @cached_property
-    def clusters(self) -> Clusters:
-        """What acts, made ready for runs: bodies that locks hold together move as one."""
-        return Clusters(self.selection)
-
-    @cached_property
-    def initial(self) -> State:
-        """The state in which the system begins."""
-        return State.written(self.selection) if self._start is None else self._start.on(self.selection)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the moving bodies: the row order of every (n, ...) array."""
-        return self.tables.body_names
-
-    def __getitem__(self, name: str) -> Part:
-        for part in (*self.parts, *self.candidates, GROUND):
-            if getattr(part, "name", None) == name:
-                return part
-        names = ", ".join(str(getattr(p, "name", "")) for p in (*self.parts, *self.candidates))
-        raise KeyError(f"no part is called {name!r}; there are: {names}")
 
     # --- variants -----------------------------------------------------------------------------------------------
     def with_(self, *parts: Part) -> Multibody:
         """The same system and state with more parts; a candidate becomes active."""
         later = tuple(p for p in self.candidates if p not in parts)
-        return Multibody(*self.parts, *parts, candidates=later, start=self._start)
+        return Multibody(*self.parts, *parts, candidates=later, start=self.start)
 
     def without(self, *names: str) -> Multibody:
         """The same system and state without some parts."""
         gone = {id(self[name]) for name in names}
         keep, later = ([p for p in some if id(p) not in gone] for some in (self.parts, self.candidates))
-        return Multibody(*keep, candidates=later, start=self._start)
-
-    def at(self, state: State) -> Multibody:
-        """The same system beginning in another state; sites and joint zeros stay where they were written."""
-        if not isinstance(state, State):
-            raise PartError(f"at: {shown(state)} is not a State, such as system.initial.")
-        if set(state.bodies) != set(self.bodies):
-            raise PartError(
-                f"at: the state has the bodies {', '.join(state.bodies)}, the system moves {', '.join(self.bodies)}; "
-                "give a state of this system."
-            )
-        state.check_turns()
-        return self._starting(state)
-
-    def _starting(self, state: State) -> Multibody:
-        """The same tables with another start, which is checked; what acts is the same, and its engine warm."""
-        out = object.__new__(Multibody)
-        vars(out).update(
-            parts=self.parts, candidates=self.candidates, _start=state, tables=self.tables, selection=self.selection,
-            clusters=self.clusters,
-        )  # fmt: skip
-        check_meeting(out._instant(None))
-        return out
-
-    def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Multibody:
-        """The same parts and state with other joints and forces active, by name; all others are candidates.
-
-        Nothing is compiled again, and whether the joints' ends meet is not checked: `residual` tells.
-        """
-        active = {*joints, *forces}
-        unknown = active - set(self.tables.joint_names) - set(self.tables.force_names)
-        if unknown:
-            raise PartError(f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}.")
-        every = (*self.parts, *self.candidates)
-        acts = [not isinstance(p, (BaseJoint, Force)) or p.name in active for p in every]
-        out = object.__new__(Multibody)
-        vars(out).update(
-            parts=tuple(p for p, on in zip(every, acts, strict=True) if on),
-            candidates=tuple(p for p, on in zip(every, acts, strict=True) if not on),
-            _start=self._start,
-            tables=self.tables,
-        )
-        return out
-
-    def on_tables(self, tables: Tables, start: State) -> Multibody:
-        """The same parts and selection on tables of which numbers differ from what was written, in another state.
-
-        The parts still say what was written; whether the joints' ends meet is not checked.
-        """
-        chosen = selection_on(tables, self.selection)
-        out = object.__new__(Multibody)
-        vars(out).update(
-            parts=self.parts, candidates=self.candidates, _start=start, tables=tables, selection=chosen,
-            initial=dataclasses.replace(start, selection=chosen, step=None),
-        )  # fmt: skip
-        return out
-
-    # --- accelerations ------------------------------------------------------------------------------------------
-    def acceleration(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
-        """Accelerations of the moving bodies (n, 6): of the mass centre in N [m/s2], omega-dot in body axes [rad/s2].
-
-        "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space; "literal": the
-        Udwadia-Phohomsiri equation as printed.  Same answer, as long as poses and velocities satisfy the joints
-        (`residual` tells; where they do not, no acceleration is right).
-        """
-        if evaluator == "recursive":
-            return self._recursive(self._instant(state))
-        return self._solve(state, evaluator).acceleration
-
-    def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
-        """What joints and stops that hold do to each moving body (n, 6): force in N [N], torque in body axes [N m]."""
-        return self._solve(state, evaluator).constraint_wrench
-
-    def matrices(self, state: State | None = None) -> Matrices:
-        """A, b, M, F of A x'' = b, M x'' = F over x = (r, q) body by body, q in the order w x y z."""
-        return equation.matrices(self._instant(state))
+        return Multibody(*keep, candidates=later, start=self.start)
 
     # --- motion -------------------------------------------------------------------------------------------------
     def simulate(
@@ -215,25 +87,7 @@ class Multibody:
         terminal, a run of more than two seconds shows how far it has come; False: nothing is shown.
         """
         settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps, gains)
-        return self._moved(duration, settings, stop, progress)
-
-    def _moved(
-        self, duration: float, settings: Settings, stop: Sequence[Event], progress: Progress, look: Look | None = None
-    ) -> Trajectory:
-        """The run itself; look: called after each compiled call, ends the run where it returns True."""
-        from quirkpy.views.progress import told
-
-        span, begun = check_settings(duration, settings), self.initial.t
-        driver = driver_for(settings)(self.clusters, self.initial, span, stop, settings)
-        driver.look = look
-        try:
-            with told(progress, begun, begun + span) as tell:
-                course = driver.run(tell)
-        except Exception as error:
-            if hasattr(error, "course"):
-                error.trajectory = Trajectory(self, self.initial, settings, error.course)  # type: ignore[attr-defined]
-            raise
-        return Trajectory(self, self.initial, settings, course)
+        return move(self, duration, settings, stop, progress)
 
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,
@@ -308,46 +162,9 @@ class Multibody:
         """The state just after the active joints have taken hold of one that moves against them, and what is lost."""
         return catch(self.clusters, self.initial if state is None else state)
 
-    # --- questions ----------------------------------------------------------------------------------------------
-    def energy(self, state: State | None = None) -> Energy:
-        """Total energy [J], a number with `.kinetic` and `.potential`."""
-        return analysis.energy(self._instant(state))
-
-    def residual(self, state: State | None = None) -> Residual:
-        """How far the active joints, and the stops that hold, are from being satisfied, in position and velocity."""
-        return analysis.residual(self._instant(state))
-
-    def mobility(self, state: State | None = None) -> Mobility:
-        """Degrees of freedom, rank, redundant joints, nearness of a singular pose; stops that hold count as rows."""
-        return analysis.mobility(self._instant(state))
-
-    def reactions(self, state: State | None = None, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
-        """Force and torque of each active joint, and each stop that holds, on its second body.
-
-        `unique` is False where they are not; `press` of a stop tells how hard it is pressed on: not below zero, where
-        it rightly holds.
-
-        axes: "inertial": in N; "joint": in the axes of the joint's first site, z along the axis of a hinge.
-        """
-        if axes not in get_args(ReactionAxes):
-            raise PartError(f"reactions: axes is {axes!r}, but must be 'inertial' or 'joint'.")
-        at = self._instant(state)
-        return analysis.reactions(at, self._solve(state, "dense").multipliers, axes)
-
-    def pulls(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
-        """What each active force does to each moving body: force [N] and torque [N m] about its mass centre, in N."""
-        return analysis.pulls(self._instant(state))
-
-    def balance(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
-        """All that acts on each moving body, about its mass centre, in N: forces, joints, stops that hold and, where it
-        is accelerated, its inertia; they add up to zero."""
-        return analysis.balance(self._instant(state), self._solve(state, "dense"))
-
     def explain(self, state: State | None = None) -> str:
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""
-        from quirkpy.views import explain
-
-        return explain.text(self, state)
+        return doors.explain.text(self, state)
 
     # --- pictures -----------------------------------------------------------------------------------------------
     def picture(
@@ -359,68 +176,21 @@ class Multibody:
         path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which one looks; rays are
         parallel.  Arrows of forces have lengths in proportion; the longest is named below.
         """
-        from quirkpy.views import stills
-
-        return stills.picture(self, state, eye, forces).saved(path)
+        return doors.stills.picture(self, state, eye, forces).saved(path)
 
     def show(
         self, state: State | None = None, *, forces: bool = True, browser: bool = True, port: int | None = None,
         patience: float = 60.0, keep_open: bool = True,
     ) -> None:  # fmt: skip
         """What it looks like in a window of VPython that can be turned; see `Trajectory.animate`."""
-        from quirkpy.views import film, window
-
         at = self.initial if state is None else state
-        window.show(lambda: film.still_of(self, at, forces), browser, port, patience, keep_open)
+        doors.window.show(lambda: doors.film.still_of(self, at, forces), browser, port, patience, keep_open)
 
     def _repr_html_(self) -> str:
-        from quirkpy.views import notebook
-
-        return notebook.of_system(self)
-
-    # --- inside -------------------------------------------------------------------------------------------------
-    def _instant(self, state: State | None) -> Instant:
-        return (self.initial if state is None else state).instant(self.selection)
-
-    def _solve(self, state: State | None, evaluator: Evaluator) -> Solution:
-        solvers = {
-            "recursive": self._solve_recursive,
-            "dense": equation.solve_dense,
-            "literal": equation.solve_literal,
-        }
-        if evaluator not in solvers:
-            raise PartError(f"evaluator is {evaluator!r}, but must be one of {', '.join(map(repr, solvers))}.")
-        at = self._instant(state)
-        try:
-            return solvers[evaluator](at)
-        except UndeterminedAcceleration as error:
-            names = list(dict.fromkeys(self.bodies[column // 7] for column in error.columns))
-            raise PartError(
-                f"mass and constraints leave the acceleration of {', '.join(names)} undetermined to working precision; "
-                "give these bodies moments of inertia of more comparable size."
-            ) from error
-
-    def _solve_recursive(self, at: Instant) -> Solution:
-        return equation.with_forces(at, self._recursive(at))
-
-    def _recursive(self, at: Instant) -> Floats:
-        with self.clusters.lend() as engine:
-            return engine.accelerations(at)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Multibody):
-            return NotImplemented
-        mine, theirs = ((s.parts, s.candidates, s.initial) for s in (self, other))
-        return mine == theirs
-
-    def __hash__(self) -> int:
-        return hash((self.parts, self.candidates))
+        return doors.notebook.of_system(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.parts, self.candidates, self._start)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Multibody does not change ({name!r}); with_, without and at give another one.")
+        return _restored, (self.parts, self.candidates, self.start)
 
     def __repr__(self) -> str:
         chosen = self.selection

@@ -1,4 +1,4 @@
-"""Room 2: parts compiled to frozen arrays; a selection is a slice of them."""
+"""Parts compiled to frozen arrays; a selection is a slice of them."""
 
 from quirkpy.tables.compile import compile
 from quirkpy.tables.tables import Parameters, Selection, Tables

@@ -1,1 +1,1 @@
-"""Room 6: what people look at.  Views take records and never simulate."""
+"""What people look at.  Views take records and never simulate."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.system.multibody import Multibody
 
 #: Of a table of forces, what is smaller than this share of the largest number is shown as nothing.
 ROUNDING = 1e-12
 
 
-def text(system: Multibody, state: State | None = None) -> str:
+def text(system: System, state: State | None = None) -> str:
     """Bodies, joints, forces and mobility, a line each."""
     bodies = [p for p in system.parts if isinstance(p, Body)]
     joints = [p for p in system.parts if isinstance(p, BaseJoint)]

@@ -13,11 +13,11 @@ from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.motion.frames import moments, time_watched
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
-from quirkpy.system.multibody import Multibody
 from quirkpy.views.curves import sheet_of
 from quirkpy.views.movie import Scenes, traces
 from quirkpy.views.stage import ARROW, Sight, Stage, extent_of
@@ -90,7 +90,7 @@ def film_of(run: Trajectory, speed: float, forces: bool, title: str = "quirkpy")
     return _film(scenes.stages[0], time_watched(times, run.waits), sights, traces(run), ledger, speed, title)
 
 
-def still_of(system: Multibody, state: State, forces: bool, title: str = "quirkpy") -> Film:
+def still_of(system: System, state: State, forces: bool, title: str = "quirkpy") -> Film:
     """A system in one state."""
     stage = Stage(system)
     nothing = np.zeros(0), np.zeros((0, 0)), (), "J"

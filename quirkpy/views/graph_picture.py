@@ -7,8 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.explore.costs import supplied
-from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.costs import supplied
+from quirkpy.explore.model.graph import Edge, Node, Outcome
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import shown

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.routes import steps
 from quirkpy.maths.types import Floats
 
 #: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends away from the straight

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from quirkpy.explore.graph import Edge, ReconfigurationGraph
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.graph import Edge
 
 
 def text(graph: ReconfigurationGraph) -> str:

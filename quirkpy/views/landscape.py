@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.replay import Replay
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.types import Floats
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.replay import Replay
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import moments, time_watched
 from quirkpy.motion.trajectory import Trajectory

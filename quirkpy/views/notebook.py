@@ -7,16 +7,16 @@ import html
 from collections.abc import Callable
 
 from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.mechanics.system import System
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.system.multibody import Multibody
 from quirkpy.views import charts, curves, explain, graph_picture, graphs, poses, stills
 from quirkpy.views.drawing import Drawing
 from quirkpy.views.solids import EYE
 
 
-def of_system(system: Multibody) -> str:
+def of_system(system: System) -> str:
     """A picture, and the system in words."""
     return page(repr(system), explain.text(system), ("the system", lambda: stills.picture(system)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from quirkpy.explore.replay import Replay
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State

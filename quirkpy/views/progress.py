@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO, TypeVar
 
-from quirkpy.explore.choices import Count, Exploring
+from quirkpy.explore.scope.choices import Count, Exploring
+from quirkpy.motion.move import Progress
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
-from quirkpy.system.multibody import Progress
 
 T = TypeVar("T")
 #: A run that is shorter than this [s] shows nothing; then the line is drawn again no sooner than this [s].

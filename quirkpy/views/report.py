@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.explore.replay import Replay
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.quat import to_array
 from quirkpy.maths.types import Floats, Ints
-from quirkpy.motion.frames import Frames
+from quirkpy.mechanics.system import System
+from quirkpy.motion.frames import Frames, frames_of
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
 from quirkpy.parts.files import check_writable, path_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Shape
-from quirkpy.system.multibody import Multibody
 from quirkpy.views.keyframes import keyframes, packed
 from quirkpy.views.solids import SHARP, Surface, mesh_of
 from quirkpy.views.stage import Stage
@@ -44,7 +44,7 @@ COLOUR = re.compile(r"#[0-9a-fA-F]{6}|[a-z]{3,20}")
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------
-def bodies_of(system: Multibody) -> dict[str, Any]:
+def bodies_of(system: System) -> dict[str, Any]:
     """Bodies and their meshes; a moving one with its row, a fixed one with its place."""
     meshes: dict[Any, int] = {}
     bodies = []
@@ -116,6 +116,13 @@ def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
         "words": repr(run), "stop": str(run.stop), "events": happened(run)[:EVENTS],
         "motion": motion_of(frames, tolerances_of(system.parts), MOST, switching_of(run, frames)),
     }  # fmt: skip
+
+
+def save_run(path: Any, run: Trajectory) -> None:
+    """Write the page of a run."""
+    check(path)
+    frames = frames_of(run.pieces, *tolerances_of(run.system.parts))
+    save(path, run_page(run, frames), repr(run))
 
 
 def happened(run: Trajectory) -> list[dict[str, Any]]:

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.explore.costs import COST_WORDS, price_of, supplied_in_motion
-from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
-from quirkpy.explore.routes import steps
+from quirkpy.explore.answers.routes import steps
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.costs import COST_WORDS, price_of, supplied_in_motion
+from quirkpy.explore.model.graph import Edge, Node, Outcome
 from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text

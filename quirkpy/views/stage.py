@@ -10,9 +10,9 @@ from quirkpy.maths.quat import to_array
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.system.multibody import Multibody
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, TURN
 from quirkpy.views.solids import POINT, STILL, Solid
 
@@ -71,7 +71,7 @@ class Stage:
     bodies: the moving ones, then the fixed ones; size: the largest extent of a usual body [m].
     """
 
-    def __init__(self, system: Multibody) -> None:
+    def __init__(self, system: System) -> None:
         self.system, self.tables = system, system.tables
         self.bodies: tuple[Body, ...] = (
             *self.tables.bodies,

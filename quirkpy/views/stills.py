@@ -10,9 +10,9 @@ import numpy as np
 
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
-from quirkpy.system.multibody import Multibody
 from quirkpy.views.curves import prefixed
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
 from quirkpy.views.hidden import Piece, ordered
@@ -236,7 +236,7 @@ def name_bodies(axes: Any, stage: Stage) -> None:
         axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.0, handleheight=1.0)
 
 
-def picture(system: Multibody, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True) -> Drawing:
+def picture(system: System, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True) -> Drawing:
     """See `Multibody.picture`."""
     stage = Stage(system)
     sight = stage.at(system.initial if state is None else state, forces)

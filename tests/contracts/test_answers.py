@@ -11,7 +11,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.equation import UndeterminedAcceleration
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from tests.faults.sentence import check_sentence
 
 G = 9.81

@@ -11,7 +11,7 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, damping, hinge, pulled_to
-from quirkpy.explore.replay import Replay
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.views import curves
 from quirkpy.views.charts import drawn
 from quirkpy.views.curves import Line, Panel, Sheet, prefixed, sheet_of

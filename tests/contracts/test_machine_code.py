@@ -43,11 +43,7 @@ def package(tmp_path: Path) -> Path:
 
 
 def leave_machine_code(package: Path) -> None:
-    for name in (
-        "kernels/place/__pycache__/rows.nbi",
-        "kernels/place/__pycache__/rows.1.nbc",
-        "maths/__pycache__/quat.1.nbc",
-    ):
+    for name in ("kernels/place/__pycache__/rows.nbi", "kernels/place/__pycache__/rows.1.nbc", "maths/__pycache__/quat.1.nbc"):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("code")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore.options import mated, shifted
+from quirkpy.explore.scope.options import mated, shifted
 from tests.faults.sentence import Case, case, check_refused
 from tests.studies import Ball
 
@@ -186,7 +186,7 @@ def test_half_turns_do_not_take_quarters(quarter: int, pairs: int) -> None:
 def test_options_of_all_kinds(option: qp.Option, label: str, joins: bool, freedoms: int | None) -> None:
     """A class of one's own among them; JSON brings each back."""
     assert (option.label, option.joins) == (label, joins)
-    assert qp.from_json(qp.to_json(option), ["tests.studies", "quirkpy.explore.options"]) == option
+    assert qp.from_json(qp.to_json(option), ["tests.studies"]) == option
     study = faced(QUARTER, 0)
     made = option.parts("joint", study.sensors[0].site, mated(study.sensors[1], 0.0))
     assert len(made) == (0 if freedoms is None else 1 if label != "hinge 2" else 2)

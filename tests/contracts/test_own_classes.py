@@ -14,7 +14,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.state import State
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from tests.contracts import own_parts
 from tests.contracts.own_parts import Attraction, Breeze, Bungee, Compass, Lift, Slot, SlotByHand, Well, Wind
 

@@ -16,9 +16,10 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair, study
-from quirkpy.explore.costs import COST_WORDS, price_of
-from quirkpy.explore.graph import Outcome, ReconfigurationGraph
-from quirkpy.explore.motions import frames_of_edges, in_order
+from quirkpy.explore.answers.motions import frames_of_edges, in_order
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.costs import COST_WORDS, price_of
+from quirkpy.explore.model.graph import Outcome
 from quirkpy.motion.frames import frames_of, whole
 from quirkpy.views import report, report_graph
 from quirkpy.views.keyframes import NOTHING, TURNS, Keyframes, keyframes, misses, packed

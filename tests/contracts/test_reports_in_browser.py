@@ -14,7 +14,8 @@ import pytest
 import quirkpy as qp
 from demos import cubesat_pair
 from demos.lattice import lattice
-from quirkpy.explore.graph import Edge, ReconfigurationGraph
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.graph import Edge
 from tests.browser import MARKS, PATIENCE, kept, pixels
 
 pytestmark = MARKS

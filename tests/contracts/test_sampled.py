@@ -13,7 +13,7 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to
-from quirkpy.explore.replay import Replay
+from quirkpy.explore.answers.replay import Replay
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import STIFFNESS, a, b, face, pair, study
-from quirkpy.explore.runner import begin, chosen_links
+from quirkpy.explore.run.runner import begin, chosen_links
 from quirkpy.maths import quat
 from tests.faults.sentence import Case, case, check_refused
 from tests.studies import Ball, Slow, Unless, balanced, changed, far_pair
@@ -136,9 +136,9 @@ def test_every_rule_is_part_of_the_digest() -> None:
 @pytest.mark.parametrize("rule", [Slow(0.0), Unless(Slow(0.0), 1.0), Unless(Unless(Slow(0.0), 1.0), 2.0)], ids=str)
 def test_the_source_of_a_class_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch, rule: qp.Safety) -> None:
     """Also of one within another."""
-    monkeypatch.setattr("quirkpy.explore.study._source", lambda cls: "")
+    monkeypatch.setattr("quirkpy.explore.scope.scope._source", lambda cls: "")
     before = far_pair(rule).digest
-    monkeypatch.setattr("quirkpy.explore.study._source", lambda cls: "other" if cls.__name__ == "Slow" else "")
+    monkeypatch.setattr("quirkpy.explore.scope.scope._source", lambda cls: "other" if cls.__name__ == "Slow" else "")
     assert far_pair(rule).digest != before
 
 

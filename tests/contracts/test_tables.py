@@ -14,7 +14,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from quirkpy.tables import Selection, Tables, compile
 from tests.contracts.universe import Universe, rebuilt
 from tests.random_systems import seeds

@@ -17,7 +17,7 @@ import quirkpy as qp
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, seeds, weighted_rows
 from tests.workshop import World
 

@@ -97,7 +97,7 @@ def test_what_is_settled_by_hand_ends_in_the_shapes_that_are_explored() -> None:
     """Motions that go on after joints have taken hold are among them, and shapes where nothing can move."""
     from benchmarks.by_hand import ByHand
     from demos.cubesat_pair import pair
-    from quirkpy.explore.identity import poses_of
+    from quirkpy.explore.scope.identity import poses_of
 
     study = pair(0.2)
     hand = ByHand(study)

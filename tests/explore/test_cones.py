@@ -15,14 +15,14 @@ import pytest
 import quirkpy as qp
 from demos.lattice import SIDE, UP, lattice
 from quirkpy.explore import explorer
-from quirkpy.explore.choices import Reduction
-from quirkpy.explore.cones import NONE, Cones, Images
+from quirkpy.explore.alike.cones import NONE, Cones, Images
+from quirkpy.explore.alike.symmetry import Symmetry
 from quirkpy.explore.journal import Journal, record_of, text_of
-from quirkpy.explore.reductions import Reductions
-from quirkpy.explore.runner import run_choice
-from quirkpy.explore.safety import ENTERS
-from quirkpy.explore.symmetry import Symmetry
-from quirkpy.explore.ways import Way
+from quirkpy.explore.model.ways import Way
+from quirkpy.explore.reduce.reductions import Reductions
+from quirkpy.explore.run.runner import run_choice
+from quirkpy.explore.scope.choices import Reduction
+from quirkpy.explore.scope.safety import ENTERS
 from tests.explore.test_reductions import check_same, close, exact, first_edges, kill_again_and_again, relabelled
 from tests.faults.sentence import check_refused
 from tests.studies import Swing, block, changed

@@ -17,9 +17,9 @@ from scipy.optimize import least_squares
 
 import quirkpy as qp
 from demos.imaging_in_orbit import mission
-from quirkpy.explore.choices import Choice
-from quirkpy.explore.options import Hinge
-from quirkpy.explore.runner import run_choice
+from quirkpy.explore.run.runner import run_choice
+from quirkpy.explore.scope.choices import Choice
+from quirkpy.explore.scope.options import Hinge
 from tests.studies import block
 
 Pin = tuple[Any, float]  # where its axis stands in the plane, in sides; in which sense the next module turns

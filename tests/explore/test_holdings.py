@@ -11,17 +11,18 @@ import pytest
 import quirkpy as qp
 from benchmarks.reductions import CASES, part_of
 from quirkpy.explore import explorer
-from quirkpy.explore.assembly import caught_by
-from quirkpy.explore.choices import Link
-from quirkpy.explore.cones import Cones
-from quirkpy.explore.graph import Node, ReconfigurationGraph, node_of, node_record, rest_at
-from quirkpy.explore.holdings import Holdings
-from quirkpy.explore.identity import poses_of
-from quirkpy.explore.known import Known
-from quirkpy.explore.records import Record
-from quirkpy.explore.replay import said_here
-from quirkpy.explore.runner import run_choice
-from quirkpy.explore.symmetry import Symmetry
+from quirkpy.explore.alike.cones import Cones
+from quirkpy.explore.alike.symmetry import Symmetry
+from quirkpy.explore.answers.replay import said_here
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.assembly import caught_by
+from quirkpy.explore.model.graph import Node, node_of, node_record, rest_at
+from quirkpy.explore.reduce.holdings import Holdings
+from quirkpy.explore.reduce.known import Known
+from quirkpy.explore.run.records import Record
+from quirkpy.explore.run.runner import run_choice
+from quirkpy.explore.scope.choices import Link
+from quirkpy.explore.scope.identity import poses_of
 from tests.laws.test_unstable_rests_are_left import unequal
 from tests.studies import changed
 

@@ -16,12 +16,12 @@ import quirkpy as qp
 from demos.cubesat_pair import b, pair
 from demos.imaging_mission import study as mission
 from quirkpy.explore import explorer
-from quirkpy.explore.choices import Count
-from quirkpy.explore.graph import node_of
-from quirkpy.explore.records import Record
-from quirkpy.explore.reductions import Ticket
-from quirkpy.explore.runner import start_record
-from quirkpy.explore.workers import DESK, KEPT, run_batch
+from quirkpy.explore.model.graph import node_of
+from quirkpy.explore.reduce.reductions import Ticket
+from quirkpy.explore.run.records import Record
+from quirkpy.explore.run.runner import start_record
+from quirkpy.explore.run.workers import DESK, KEPT, run_batch
+from quirkpy.explore.scope.choices import Count
 from tests.studies import Slow, balanced, block, changed, failing_pair
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import a, b, study
-from quirkpy.explore.safety import pieces_of
+from quirkpy.explore.scope.safety import pieces_of
 from tests.studies import changed
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import quirkpy as qp
 from demos.flux_pinned_layouts import layouts
-from quirkpy.explore.options import mated
+from quirkpy.explore.scope.options import mated
 from quirkpy.parts.pinning import MU0_4PI
 from tests.faults.sentence import check_refused
 

@@ -23,7 +23,8 @@ from demos.cubesat_pair import pair
 from demos.imaging_in_orbit import followed
 from demos.imaging_mission import shape
 from demos.lattice import lattice
-from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph, rest_at
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.graph import Edge, Node, Outcome, rest_at
 
 SEEDS = range(12)
 

@@ -17,7 +17,7 @@ from demos.cubesat_pair import b, pair
 from demos.flux_pinned_layouts import layouts
 from demos.lattice import lattice
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.identity import poses_of
+from quirkpy.explore.scope.identity import poses_of
 from tests.random_systems import ATTACKING
 from tests.studies import changed
 

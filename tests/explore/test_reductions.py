@@ -20,13 +20,13 @@ import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.imaging_in_orbit import mission
 from demos.lattice import lattice
-from quirkpy.explore.choices import Reduction
-from quirkpy.explore.conclusions import place_of
-from quirkpy.explore.graph import Outcome
-from quirkpy.explore.identity import poses_of
-from quirkpy.explore.reductions import Mover, Reductions, asked_for
-from quirkpy.explore.runner import run_choice
-from quirkpy.explore.symmetry import Symmetry
+from quirkpy.explore.alike.symmetry import Symmetry
+from quirkpy.explore.model.graph import Outcome
+from quirkpy.explore.reduce.conclusions import place_of
+from quirkpy.explore.reduce.reductions import Mover, Reductions, asked_for
+from quirkpy.explore.run.runner import run_choice
+from quirkpy.explore.scope.choices import Reduction
+from quirkpy.explore.scope.identity import poses_of
 from tests.doomed import exploring, killed, runs_in, wait_for
 from tests.faults.sentence import check_refused
 from tests.studies import Slow, block, changed, far_pair

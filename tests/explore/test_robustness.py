@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 import quirkpy as qp
 from demos.cubesat_pair import DAMPING, SIDE, STIFFNESS, pair
-from quirkpy.explore.chances import Robustness
+from quirkpy.explore.model.chances import Robustness
 from tests.faults.sentence import check_refused
 from tests.studies import balanced, changed, far_pair
 

@@ -13,8 +13,8 @@ from scipy.integrate import solve_ivp
 import quirkpy as qp
 from demos.cubesat_pair import DAMPING, SIDE, STIFFNESS, UP, a, b, pair
 from demos.imaging_mission import study as block_study
-from quirkpy.explore.graph import node_of
-from quirkpy.explore.runner import UNMET, run_choice
+from quirkpy.explore.model.graph import node_of
+from quirkpy.explore.run.runner import UNMET, run_choice
 from tests.studies import Swing, changed
 
 DIAGONAL = 1.0 / math.sqrt(2.0)

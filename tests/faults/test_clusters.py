@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore.workers import workers_of
+from quirkpy.explore.run.workers import workers_of
 from tests.faults.sentence import check_refused
 from tests.studies import Deadly, far_pair
 

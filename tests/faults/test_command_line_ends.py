@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore.plan import FlightTable
+from quirkpy.explore.answers.plan import FlightTable
 from tests.faults.sentence import check_refused
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore.plan import FlightTable
+from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.parts import files
 from quirkpy.views.drawing import Drawing
 from tests.faults.sentence import check_refused

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore import explorer, journal, records, workers
-from quirkpy.explore.journal import Journal, hash_of
+from quirkpy.explore import explorer
+from quirkpy.explore.journal import Journal, hash_of, journal
+from quirkpy.explore.run import records, workers
 from tests.doomed import runs_in
 from tests.faults.sentence import check_refused, check_sentence
 from tests.random_systems import seeds

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import os, sys
 from mpi4py.futures import MPIPoolExecutor
-from quirkpy.explore.workers import workers_of
+from quirkpy.explore.run.workers import workers_of
 from tests.studies import far_pair
 
 def die():

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from quirkpy.explore.choices import Choice
-from quirkpy.explore.plan import FlightTable
+from quirkpy.explore.answers.plan import FlightTable
+from quirkpy.explore.scope.choices import Choice
 
 NAMES = (
     "plain", "caf\u00e9", "\U0001f680 up", "a\U00010348b", "quote \" and \\ slash", "tab\tand \x07 bell", "\x7f",

@@ -78,7 +78,7 @@ def test_a_ball_flies_past_a_ball() -> None:
     assert result.collisions == ()
     assert result.least == pytest.approx(0.01, abs=1e-5)
     assert least_among(run, result.pairs) == pytest.approx(0.01, abs=1e-12)
-    assert fastest(run).tolist() == [1.0, 0.0]
+    assert fastest(run.course, run.system.clusters).tolist() == [1.0, 0.0]
     assert result.pairs[0].t == pytest.approx(5.0, abs=0.05)
     assert result.error < 1e-9
 

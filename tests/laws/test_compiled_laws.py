@@ -10,7 +10,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.kernels.act import loads
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from tests.contracts.catalogue import ARM, EAST, HINGE, HUB, WEST
 from tests.contracts.own_parts import Breeze, Bungee, Well
 from tests.motion import TIGHT

@@ -13,7 +13,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.maths.types import Floats
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from tests.random_systems import (
     FAMILIES,
     allowed_directions,

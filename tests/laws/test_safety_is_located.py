@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial import cKDTree
 
 import quirkpy as qp
-from quirkpy.explore.safety import judge, peak
+from quirkpy.explore.scope.safety import judge, peak
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.motion.interpolation import fastest
 from tests.faults.sentence import check_refused
@@ -181,11 +181,14 @@ def test_nothing_is_faster_than_accelerations_let_it_be(family: str) -> None:
     """Random systems: a bound above the peaks, made of states and their accelerations, twice, over whole steps."""
     run = random_system(family, 1).simulate(0.05, rtol=1e-9, atol=1e-11)
     peaks = np.array([peak(run, "speed"), peak(run, "turning")])
-    assert (fastest(run) >= peaks * (1.0 - 1e-12)).all()
+    assert (fastest(run.course, run.system.clusters) >= peaks * (1.0 - 1e-12)).all()
     h, rows = np.diff(run.t)[:, None], run.course.states[:, :-1]
     bends = np.array([run.system.acceleration(state) for state in run.states])
     for most, rate, gain in zip(
-        fastest(run), (rows[..., V:OMEGA], rows[..., OMEGA:]), np.split(bends, 2, 2), strict=True
+        fastest(run.course, run.system.clusters),
+        (rows[..., V:OMEGA], rows[..., OMEGA:]),
+        np.split(bends, 2, 2),
+        strict=True,
     ):
         v, a = np.linalg.norm(rate, axis=2), np.linalg.norm(gain, axis=2)
         within = np.maximum(v[1:], v[:-1]) + 2.0 * h * np.maximum(a[1:], a[:-1])

@@ -10,9 +10,9 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair
-from quirkpy.explore.graph import Node, node_record, rest_at
-from quirkpy.explore.identity import NEAR, Group, Shapes, allowed_group, poses_of
-from quirkpy.explore.known import Known
+from quirkpy.explore.model.graph import Node, node_record, rest_at
+from quirkpy.explore.reduce.known import Known
+from quirkpy.explore.scope.identity import NEAR, Group, Shapes, allowed_group, poses_of
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats
 from tests.faults.sentence import check_refused
@@ -207,7 +207,7 @@ def test_rules_name_bodies_of_the_system() -> None:
     made = Shapes.of(rule, ("one", "two"), "rigid")
     assert made.kinds == (0, 0)
     assert [len(turns) for turns in made.turns] == [2, 1]
-    assert qp.from_json(qp.to_json(rule), ["quirkpy.explore.identity"]) == rule
+    assert qp.from_json(qp.to_json(rule)) == rule
     for wrong in (qp.SameShape(interchangeable=[["one", "spam"]]), qp.SameShape(symmetry={"spam": []})):
         check_refused(
             lambda wrong=wrong: Shapes.of(wrong, ("one", "two"), "rigid"), "SameShape", ("'spam'", "one, two")

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore import runner
-from quirkpy.explore.leaving import NEARBY
+from quirkpy.explore.model.leaving import NEARBY
+from quirkpy.explore.run import runner
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.rest.settle import nudged

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 
 G = np.array([0.0, 0.0, -9.81])
 MASSES = (1.0, 2.0)

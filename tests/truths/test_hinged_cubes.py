@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 
 SIDE, MASS, STIFFNESS, DAMPING = 0.1, 1.0, 0.05, 2e-4
 HINGE = np.array([0.05, -0.05, 0.0])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from tests.motion import TIGHT
 
 G, HEIGHT = 9.81, 1.0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import quirkpy as qp
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 from tests.inputs import OPEN, numbers, principal_moments, real, turns
 
 every_evaluator = pytest.mark.parametrize("evaluator", get_args(Evaluator))

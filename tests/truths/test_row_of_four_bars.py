@@ -11,7 +11,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.kernels.tree.reach import HIGH, LOW
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 
 G = 9.81
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 
 CRANK, ROD = 0.3, 0.8  # lengths [m]
 MASSES = (1.0, 2.0, 1.5)  # crank, rod, slider [kg]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.system.multibody import Evaluator
+from quirkpy.mechanics.system import Evaluator
 
 MASS, LEVER, TILT, SPIN, G = 1.0, 0.1, math.radians(30.0), 100.0, 9.81
 ACROSS, ALONG = 0.012, 0.003  # moments about the pivot [kg m2]

@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from multiprocessing import current_process, get_context, parent_process
 from typing import Any, NamedTuple, TypeAlias
 
-from quirkpy.explore.choices import Choice
-from quirkpy.explore.cones import NONE, Cones, Images
-from quirkpy.explore.graph import Node
-from quirkpy.explore.records import Record, failed, recorded
-from quirkpy.explore.runner import run_choice
-from quirkpy.explore.study import Study
-from quirkpy.explore.symmetry import Symmetry
-from quirkpy.explore.ways import Way
+from quirkpy.explore.alike.cones import NONE, Cones, Images
+from quirkpy.explore.alike.symmetry import Symmetry
+from quirkpy.explore.model.graph import Node
+from quirkpy.explore.model.ways import Way
+from quirkpy.explore.run.records import Record, failed, recorded
+from quirkpy.explore.run.runner import run_choice
+from quirkpy.explore.scope.choices import Choice
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
@@ -69,14 +69,14 @@ class Pace:
 class Sent:
     """A study on its way to workers: written once for all tasks, and read where it is not known yet."""
 
-    def __init__(self, study: Study | None, text: bytes = b"") -> None:
+    def __init__(self, study: Scope | None, text: bytes = b"") -> None:
         self.study, self.text = study, text
 
-    def known(self) -> Study:
+    def known(self) -> Scope:
         """The study."""
         if self.study is None:
             self.study = pickle.loads(self.text)
-        assert isinstance(self.study, Study)
+        assert isinstance(self.study, Scope)
         return self.study
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -91,7 +91,7 @@ class Desk(threading.local):
     """
 
     def __init__(self) -> None:
-        self.studies: dict[str, Study] = {}
+        self.studies: dict[str, Scope] = {}
         self.universes: dict[tuple[str, str], Multibody] = {}
         self.seen: dict[str, Images] = {}
 
@@ -114,7 +114,7 @@ class Desk(threading.local):
 DESK = Desk()
 
 
-def begin_worker(digest: str, study: Study) -> None:
+def begin_worker(digest: str, study: Scope) -> None:
     """What a worker process of ours does first: Ctrl-C is its parent's business, and it ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -140,7 +140,7 @@ def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool
     return Batch(records, time.perf_counter() - begun)
 
 
-def tried(study: Study, node: Node, choice: Choice, universe: Multibody, images: Images) -> Record:
+def tried(study: Scope, node: Node, choice: Choice, universe: Multibody, images: Images) -> Record:
     """A run; one that raises is an edge marked failed, with its message."""
     try:
         return run_choice(study, node, choice, universe, images)
@@ -161,7 +161,7 @@ def check_workers(who: str, workers: Any) -> None:
 
 
 @contextmanager
-def pool_for(workers: int | Executor, study: Study) -> Iterator[Executor | None]:
+def pool_for(workers: int | Executor, study: Scope) -> Iterator[Executor | None]:
     """Workers as they were asked for; None for one, which is this process."""
     if workers == 1:
         yield None
@@ -208,7 +208,7 @@ class Workers(ProcessPoolExecutor):
 
 
 @contextmanager
-def processes(workers: int, study: Study) -> Iterator[Executor]:
+def processes(workers: int, study: Scope) -> Iterator[Executor]:
     """Workers of our own, each with one thread for linear algebra; whatever ends the exploration early ends them."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update({name: "1" for name, value in before.items() if value is None})

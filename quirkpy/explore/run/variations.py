@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.explore.chances import Spread
-from quirkpy.explore.choices import Choice
-from quirkpy.explore.graph import Node, Outcome
-from quirkpy.explore.runner import begin, directions, rule_of
-from quirkpy.explore.study import Study, freedoms_of
+from quirkpy.explore.model.chances import Spread
+from quirkpy.explore.model.graph import Node, Outcome
+from quirkpy.explore.run.runner import begin, directions, rule_of
+from quirkpy.explore.scope.choices import Choice
+from quirkpy.explore.scope.scope import Scope, freedoms_of
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.cached import cached_property
@@ -66,7 +66,7 @@ class Variations:
     nudge: how the edge leaves an unstable start.  Everything is compiled once; only numbers are exchanged.
     """
 
-    def __init__(self, study: Study, node: Node, choice: Choice, nudge: tuple[float, int] | None) -> None:
+    def __init__(self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None) -> None:
         begun = begin(study, node, choice, study.universe(node))
         if isinstance(begun, Outcome):
             raise PartError(f"robustness: {choice} cannot begin at {node.key}: {begun.reason}.")
@@ -280,7 +280,7 @@ class _Own:
         vars(system)["clusters"] = Clusters(system.selection, self.layout.on(system.selection))
 
 
-def _nudged_start(study: Study, system: Multibody, nudge: tuple[float, int] | None) -> State:
+def _nudged_start(study: Scope, system: Multibody, nudge: tuple[float, int] | None) -> State:
     """Where the motion of an edge begins: an unstable start is left along one of its directions."""
     if nudge is None:
         return system.initial

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from quirkpy.explore.choices import Link
-from quirkpy.explore.study import Study
+from quirkpy.explore.scope.choices import Choice, Link
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.mechanics.analysis import residual
 from quirkpy.mechanics.state import MEETING_TOLERANCE, State
+from quirkpy.mechanics.system import System
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import parts_within
 from quirkpy.rest.capture import Catch, clearances
+from quirkpy.rest.equilibrium import Equilibrium, certify
+from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
 
 def assembled(
-    study: Study, links: Sequence[Link], state: State, potential: str | None, before: Multibody | None = None
+    study: Scope, links: Sequence[Link], state: State, potential: str | None, before: System | None = None
 ) -> Multibody:
     """The system with some pairs held and a potential; what a system before has held already goes on so."""
     forces, kept = study.forces[potential] if potential is not None else (), {}
@@ -30,7 +35,7 @@ def assembled(
 
 
 def lock_in_range(
-    study: Study, state: State, held: tuple[Link, ...], met: Iterable[int] = ()
+    study: Scope, state: State, held: tuple[Link, ...], met: Iterable[int] = ()
 ) -> tuple[tuple[Link, ...], Catch]:
     """Further links: locks on the pairs in range, and on those that an event has found so, as a set; or one after the
     other, as far as they fit, where they do not all.  The state on all of them.
@@ -58,20 +63,20 @@ def lock_in_range(
             caught = Catch(fits.state, caught.loss + fits.loss, np.maximum(caught.moved, fits.moved))
 
 
-def firmest(study: Study, pair: int, roll: int) -> Link | None:
+def firmest(study: Scope, pair: int, roll: int) -> Link | None:
     """A pair held by the option that leaves it the fewest freedoms; None where no option joins it."""
     joining = [option for option in study.options_of(study.pairs[pair]) if option.joins]
     option = min(joining, key=lambda option: study.freedoms(pair, roll, option), default=None)
     return None if option is None else Link(pair, roll, option.label)
 
 
-def caught_by(study: Study, links: Sequence[Link], state: State) -> Catch | None:
+def caught_by(study: Scope, links: Sequence[Link], state: State) -> Catch | None:
     """The state on the joints of some links, or None where they cannot all be met."""
     universe = Multibody(*study.system.parts, candidates=parts_of(study, links), start=state)
     return caught_in(holding_system(study, universe, links))
 
 
-def parts_of(study: Study, links: Iterable[Link], state: State | None = None) -> list[Any]:
+def parts_of(study: Scope, links: Iterable[Link], state: State | None = None) -> list[Any]:
     """The joints of some links, their stops, and what else holds them, taking hold at a state."""
     out: list[Any] = []
     for link in links:
@@ -81,7 +86,7 @@ def parts_of(study: Study, links: Iterable[Link], state: State | None = None) ->
     return out
 
 
-def holding_system(study: Study, universe: Multibody, links: Iterable[Link]) -> Multibody:
+def holding_system(study: Scope, universe: Multibody, links: Iterable[Link]) -> Multibody:
     """Of all that may act, the joints of the system and those of some links, with their stops, and no other force."""
     parts = [*study.system.parts, *parts_of(study, links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint | JointStop)]
@@ -101,14 +106,14 @@ def misfit(system: Multibody, state: State) -> float:
     return max([*gaps, *(-clearances(at)[0]).tolist()], default=0.0)
 
 
-def released(study: Study, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
+def released(study: Scope, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
     """The links that stay: those in range, and those that alone hold their bodies; a connector that has opened lets go
     where others hold the two bodies together."""
     near = {pair for pair, _ in study.in_range(state)}
     return tuple(link for link in links if link.pair in near or not _bridged(study, links, link, near))
 
 
-def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
+def _bridged(study: Scope, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
     """Whether locks in range lead from one body of a link to the other."""
     ends = {other.pair: study.ends(other.pair) for other in links}
     reached, before = {ends[link.pair][0]}, 0
@@ -121,6 +126,18 @@ def _bridged(study: Study, links: tuple[Link, ...], link: Link, near: set[int]) 
     return ends[link.pair][1] in reached
 
 
-def locks(study: Study, link: Link) -> bool:
+def locks(study: Scope, link: Link) -> bool:
     """Whether a link leaves its two bodies no freedom."""
     return study.freedoms(link.pair, link.roll, study.option(study.pairs[link.pair], link.option)) == 0
+
+
+def resting(study: Scope, state: State, links: Sequence[Link], potential: str | None) -> Equilibrium:
+    """The certificate of a pose in which the spacecraft rests while links hold and a potential acts."""
+    system = assembled(study, links, state, potential)
+    return replace(certify(Vicinity(system.clusters, system.initial)), system=system)
+
+
+def holding(study: Scope, choice: Choice) -> float:
+    """The power [W] that the forces of a potential state."""
+    parts = dict.fromkeys(parts_within(study.potentials[choice.potential]))  # what two forces share is held once
+    return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))

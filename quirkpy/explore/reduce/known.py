@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.explore.graph import Node, node_of
-from quirkpy.explore.holdings import Holdings
-from quirkpy.explore.identity import NEAR, Shapes, poses_of
-from quirkpy.explore.study import Study
+from quirkpy.explore.model.graph import Node, node_of
+from quirkpy.explore.reduce.holdings import Holdings
+from quirkpy.explore.scope.identity import NEAR, Shapes, poses_of
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 
 #: Poses of which no number differs by more than this share of the tolerance are one shape as they stand.
@@ -19,7 +19,7 @@ SURELY = 0.125
 class Known:
     """The nodes found so far, by shape and by what holds open what is not in range."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Scope) -> None:
         self.study = study
         self.shapes: Shapes = study.shapes
         self.nodes: list[Node] = []

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from quirkpy.explore.assembly import assembled
-from quirkpy.explore.costs import COST_WORDS, price_of
-from quirkpy.explore.graph import Outcome
-from quirkpy.explore.runner import Ended, begin, motions
+from quirkpy.explore.model.costs import COST_WORDS, price_of
+from quirkpy.explore.model.graph import Outcome
+from quirkpy.explore.run.runner import Ended, begin, motions
 from quirkpy.motion.frames import Frames, frames_of, watched
-from quirkpy.rest.equilibrium import Equilibrium, certify
-from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
 if TYPE_CHECKING:
-    from quirkpy.explore.graph import Edge, Node, ReconfigurationGraph
-    from quirkpy.explore.study import Study
-
-
-def resting(study: Study, node: Node) -> Equilibrium:
-    """The certificate of a node, under the potential with which it was first reached."""
-    system = assembled(study, node.links, node.state, node.potential)
-    return replace(certify(Vicinity(system.clusters, system.initial)), system=system)
+    from quirkpy.explore.model.graph import Edge, Graph
 
 
 def frames_of_edges(
-    graph: ReconfigurationGraph, numbers: Iterable[int], length: float, angle: float
+    graph: Graph, numbers: Iterable[int], length: float, angle: float
 ) -> Iterator[tuple[int, list[Frames | None]]]:
     """Edges by their number, with the frames of each outcome, None where nothing moved; see `frames_of`."""
     study, last, universe = graph.study, "", None
@@ -46,7 +35,7 @@ def frames_of_motion(ended: Ended | None, length: float, angle: float) -> Frames
     return watched(frames, [(leaving.t, leaving.waiting) for leaving in ended.leavings])
 
 
-def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
+def in_order(graph: Graph, everything: bool) -> list[int]:
     """Numbers of edges that move: first the best from one node to another, as plans take them, then the others that
     lead somewhere; everything: then all that moved before they failed."""
     moving = [k for k, edge in enumerate(graph.edges) if any(outcome.duration > 0.0 for outcome in edge.outcomes)]
@@ -63,7 +52,7 @@ def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
     return [*first, *(k for k in going if k not in set(first)), *rest]
 
 
-def moved(graph: ReconfigurationGraph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
+def moved(graph: Graph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
     """The motion of each outcome of an edge, run again in the universe of its node; None where nothing moved."""
     begun = begin(graph.study, graph.nodes[edge.source], edge.selection, universe)
     if isinstance(begun, Outcome) or not any(outcome.duration for outcome in edge.outcomes):

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.choices import Link
-from quirkpy.explore.identity import Group, poses_of
-from quirkpy.explore.options import Free, Hinge, Lock
-from quirkpy.explore.safety import KeepOut, Limit, NoCollision, StayTogether
-from quirkpy.explore.study import Study
+from quirkpy.explore.scope.choices import Link
+from quirkpy.explore.scope.identity import Group, poses_of
+from quirkpy.explore.scope.options import Free, Hinge, Lock
+from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, StayTogether
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, quaternion_of, turned
 from quirkpy.maths.types import Floats
@@ -95,7 +95,7 @@ class Carrier(NamedTuple):
 class Symmetry:
     """The exchanges of modules, and motions of the whole, that change nothing for the dynamics of a study."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Scope) -> None:
         self.study = study
         known = {part.name: part for part in study.system.parts if isinstance(part, Body)}
         self.bodies = [known[name] for name in study.system.bodies]

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.safety import KeepOut, Safety, Violation, at_once
-from quirkpy.explore.symmetry import BACK, Exchange, Symmetry
-from quirkpy.explore.ways import Entered
+from quirkpy.explore.alike.symmetry import BACK, Exchange, Symmetry
+from quirkpy.explore.model.ways import Entered
+from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, at_once
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats

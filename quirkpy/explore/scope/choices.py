@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from sys import intern
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quirkpy.parts.checks import positive
-from quirkpy.parts.part import Part, checked, parts_within
-
-if TYPE_CHECKING:
-    from quirkpy.explore.study import Study
+from quirkpy.parts.part import Part, checked
 
 #: What saves runs: see `Study.explore`.
 Reduction: TypeAlias = Literal["clusters", "rigid", "symmetry", "cache"]
@@ -89,9 +86,3 @@ class Carried(NamedTuple):
         run = self.selection
         joints, potential = (None, None) if run is None else (dict(run.joints), run.potential)
         return {"by": self.by, "node": self.node, "joints": joints, "potential": potential}
-
-
-def holding(study: Study, choice: Choice) -> float:
-    """The power [W] that the forces of a potential state."""
-    parts = dict.fromkeys(parts_within(study.potentials[choice.potential]))  # what two forces share is held once
-    return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))

@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.choices import Choice, Link, holding
-from quirkpy.explore.cones import Cones
-from quirkpy.explore.holdings import Holdings
-from quirkpy.explore.identity import NEAR, Shapes, poses_of
-from quirkpy.explore.leaving import Leaving
-from quirkpy.explore.plan import Plan
-from quirkpy.explore.runner import Begun, Ended, begin, motions, record_of, standing
-from quirkpy.explore.symmetry import Exchange, Symmetry
+from quirkpy.explore.alike.cones import Cones
+from quirkpy.explore.alike.symmetry import Exchange, Symmetry
+from quirkpy.explore.answers.plan import Plan
+from quirkpy.explore.model.assembly import holding
+from quirkpy.explore.model.leaving import Leaving
+from quirkpy.explore.reduce.holdings import Holdings
+from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
+from quirkpy.explore.scope.choices import Choice, Link
+from quirkpy.explore.scope.identity import NEAR, Shapes, poses_of
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Energy
 from quirkpy.mechanics.state import State
-from quirkpy.motion.course import Counts, Course, Happening
-from quirkpy.motion.frames import Waits
+from quirkpy.motion.course import Counts, Course, Happening, Waits
+from quirkpy.motion.move import stand
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
-    from quirkpy.explore.graph import Edge, Node, ReconfigurationGraph
+    from quirkpy.explore.model.graph import Edge, Graph, Node
 
 
 class Leg(NamedTuple):
@@ -72,7 +73,7 @@ class Replay(Trajectory):
 
     legs: tuple[Leg, ...]
 
-    def __init__(self, graph: ReconfigurationGraph, legs: list[Leg]) -> None:
+    def __init__(self, graph: Graph, legs: list[Leg]) -> None:
         self.graph, self.legs = graph, tuple(legs)
         system = graph.study.system
         super().__init__(
@@ -168,7 +169,7 @@ def joined(legs: list[Leg], system: Any) -> Course:
     )  # fmt: skip
 
 
-def replay(graph: ReconfigurationGraph, plan: Any) -> Replay:
+def replay(graph: Graph, plan: Any) -> Replay:
     """See `ReconfigurationGraph.replay`."""
     legs: list[Leg] = []
     if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
@@ -234,10 +235,10 @@ def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
 
 
 def flown(
-    graph: ReconfigurationGraph, holdings: Holdings, node: Node, choice: Choice, edge: Edge, key: str, t: float
+    graph: Graph, holdings: Holdings, node: Node, choice: Choice, edge: Edge, key: str, t: float
 ) -> tuple[Leg, Node]:
     """A step from where the one before has ended, left in whatever way leads to the target; and where it ends."""
-    from quirkpy.explore.graph import Outcome, node_of
+    from quirkpy.explore.model.graph import Outcome, node_of
 
     study, goal, ends = graph.study, graph.nodes[key], []
     begun = begin(study, node, choice, study.universe(node))
@@ -269,5 +270,5 @@ def at_rest(ended: Ended, begun: Begun) -> tuple[tuple[Trajectory, ...], tuple[f
     assert found.system is not None
     still = np.zeros_like(found.state.v)
     state = replace(found.state, t=float(runs[-1].t[-1]), v=still, omega=still)
-    rest = standing(found.system.at(state))
+    rest = stand(found.system.at(state))
     return (*runs, rest), (*ended.losses[:-1], float(runs[-1].energy[-1] - rest.energy[0]), 0.0)

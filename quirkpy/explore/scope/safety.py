@@ -17,6 +17,7 @@ from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.solids import solids_of
+from quirkpy.mechanics.system import System
 from quirkpy.motion.driver import knots_of
 from quirkpy.motion.extrema import highest, summits
 from quirkpy.motion.interpolation import Rows, fastest
@@ -24,7 +25,6 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
-from quirkpy.system.multibody import Multibody
 from quirkpy.tables.tables import IMAGE, Tables
 
 Limited: TypeAlias = Literal["speed", "turning", "load"]
@@ -66,7 +66,7 @@ class Safety(Part):
     def first(self, run: Trajectory) -> Violation | None:
         """The first violation along a motion, if there is one."""
 
-    def before(self, system: Multibody) -> Violation | None:
+    def before(self, system: System) -> Violation | None:
         """What forbids a motion before anything moves, so that no run is needed; None by default."""
         return None
 
@@ -78,7 +78,7 @@ class StayTogether(Safety):
 
     apart: float | None = checked(optional(positive), default=None)
 
-    def before(self, system: Multibody) -> Violation | None:
+    def before(self, system: System) -> Violation | None:
         pieces = pieces_of(system)
         return Violation(APART, 0.0, smallest(pieces)) if len(pieces) > 1 and self.apart is None else None
 
@@ -160,7 +160,7 @@ class Limit(Safety):
 
     def _far_from(self, run: Trajectory) -> bool:
         """Whether accelerations, taken twice, could not carry anything to the limit within any step."""
-        return bool(fastest(run)[0 if self.what == "speed" else 1] < self.value)
+        return bool(fastest(run.course, run.system.clusters)[0 if self.what == "speed" else 1] < self.value)
 
 
 class KeepOut(Safety):
@@ -315,7 +315,7 @@ def peak_load(run: Trajectory) -> float:
     return math.sqrt(most)
 
 
-def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
+def pieces_of(system: System) -> list[tuple[str, ...]]:
     """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what stands on the
     ground first, where anything does, then the largest; fixed bodies are one."""
     made: list[tuple[str, ...]] | None = system.selection.derived.get("pieces")
@@ -324,7 +324,7 @@ def pieces_of(system: Multibody) -> list[tuple[str, ...]]:
     return made
 
 
-def _pieces_of(system: Multibody) -> list[tuple[str, ...]]:
+def _pieces_of(system: System) -> list[tuple[str, ...]]:
     tables, n = system.tables, len(system.bodies)
     joints, elements = system.selection.joints, system.selection.elements
     pins = elements[(tables.element_kind[elements] == IMAGE) & (tables.element_numbers[elements, 0] != 0.0)]

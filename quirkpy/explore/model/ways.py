@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from quirkpy.explore.safety import at_once
+from quirkpy.explore.scope.safety import at_once
 from quirkpy.maths.types import Floats
 
 T = TypeVar("T")

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from quirkpy.explore.assembly import firmest
-from quirkpy.explore.choices import Carried, Choice, Link, Reduction
-from quirkpy.explore.conclusions import Form, Place, Rules, loose_among, place_of
-from quirkpy.explore.cones import NONE, Cones
-from quirkpy.explore.graph import Node, Outcome
-from quirkpy.explore.records import Record
-from quirkpy.explore.runner import UNMET
-from quirkpy.explore.safety import APART, ENTERS
-from quirkpy.explore.study import Study
-from quirkpy.explore.symmetry import EQUAL, Carrier, Symmetry
+from quirkpy.explore.alike.cones import NONE, Cones
+from quirkpy.explore.alike.symmetry import EQUAL, Carrier, Symmetry
+from quirkpy.explore.model.assembly import firmest
+from quirkpy.explore.model.graph import Node, Outcome
+from quirkpy.explore.reduce.conclusions import Form, Place, Rules, loose_among, place_of
+from quirkpy.explore.run.records import Record
+from quirkpy.explore.run.runner import UNMET
+from quirkpy.explore.scope.choices import Carried, Choice, Link, Reduction
+from quirkpy.explore.scope.safety import APART, ENTERS
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import shown
@@ -127,7 +127,7 @@ class Reductions:
     """
 
     def __init__(
-        self, study: Study, which: frozenset[Reduction], nodes: Sequence[Node], everywhere: bool = True
+        self, study: Scope, which: frozenset[Reduction], nodes: Sequence[Node], everywhere: bool = True
     ) -> None:
         self.study, self.which, self.nodes = study, which, nodes
         self.images = NONE

@@ -13,13 +13,13 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quirkpy.explore.costs import check_cost, price, time_of
+from quirkpy.explore.model.costs import check_cost, price, time_of
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
     import networkx
 
-    from quirkpy.explore.graph import Edge, Outcome, ReconfigurationGraph
+    from quirkpy.explore.model.graph import Edge, Graph, Outcome
 
 #: Energies stored that differ by no more than this share of the largest one in the graph are the same.
 SAME_ENERGY = 1e-12
@@ -43,7 +43,7 @@ class Step(NamedTuple):
         return self.price + max(0.0, self.start - stored)
 
 
-def steps(graph: ReconfigurationGraph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
+def steps(graph: Graph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
     """Edges that lead somewhere else: source, target, edge and the first outcome that leads there; where several
     outcomes are possible only when asked."""
     for edge in graph.edges:
@@ -90,7 +90,7 @@ class Label(NamedTuple):
 class Routes:
     """All steps of a graph, priced by one cost, and the cheapest ways along them."""
 
-    def __init__(self, graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> None:
+    def __init__(self, graph: Graph, cost: Any, ambiguous: bool) -> None:
         check_cost(cost)
         self.graph = graph
         self.leaving: dict[str, list[Step]] = {key: [] for key in graph.nodes}
@@ -196,7 +196,7 @@ def _step(cost: Any, edge: Edge, target: str, outcome: Outcome, value: float) ->
     return Step(edge, target, outcome, value, first, start, end)
 
 
-def cheapest(graph: ReconfigurationGraph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
+def cheapest(graph: Graph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
     """The cheapest step between every two nodes, first in canonical order where several cost the same; by energy, where
     each is made after whatever costs most."""
     import networkx

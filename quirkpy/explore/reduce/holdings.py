@@ -16,16 +16,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from quirkpy.explore.assembly import firmest, locks
-from quirkpy.explore.choices import Link
-from quirkpy.explore.choosing import clusters
-from quirkpy.explore.conclusions import Rules, frame_of
-from quirkpy.explore.graph import Node
-from quirkpy.explore.identity import poses_of
-from quirkpy.explore.options import Hinge, Lock
-from quirkpy.explore.safety import StayTogether
-from quirkpy.explore.study import Study
-from quirkpy.explore.symmetry import Exchange, Symmetry
+from quirkpy.explore.alike.symmetry import Exchange, Symmetry
+from quirkpy.explore.model.assembly import firmest, locks
+from quirkpy.explore.model.graph import Node
+from quirkpy.explore.reduce.conclusions import Rules, frame_of
+from quirkpy.explore.scope.choices import Link
+from quirkpy.explore.scope.choosing import clusters
+from quirkpy.explore.scope.identity import poses_of
+from quirkpy.explore.scope.options import Hinge, Lock
+from quirkpy.explore.scope.safety import StayTogether
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
@@ -41,7 +41,7 @@ SAME_LINE = 2.0
 class Holdings:
     """What holds nodes of a study open."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Scope) -> None:
         self.study = study
         self._sensors: dict[tuple[int, int, int], dict[int, int] | None] = {}
 

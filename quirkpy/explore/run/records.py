@@ -8,10 +8,10 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from quirkpy.explore.cones import Images
-from quirkpy.explore.graph import Outcome
-from quirkpy.explore.safety import Violation
-from quirkpy.explore.ways import Way
+from quirkpy.explore.alike.cones import Images
+from quirkpy.explore.model.graph import Outcome
+from quirkpy.explore.model.ways import Way
+from quirkpy.explore.scope.safety import Violation
 from quirkpy.parts.part import PartError
 
 #: An outcome, and the record of the node that it reached, or None.

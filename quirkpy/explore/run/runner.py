@@ -10,10 +10,12 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from quirkpy.explore.assembly import (
+from quirkpy.explore.alike.cones import NONE, Images, Lookout
+from quirkpy.explore.model.assembly import (
     assembled,
     caught_in,
     firmest,
+    holding,
     holding_system,
     lock_in_range,
     locks,
@@ -21,18 +23,19 @@ from quirkpy.explore.assembly import (
     parts_of,
     released,
 )
-from quirkpy.explore.choices import Choice, Link, holding
-from quirkpy.explore.cones import NONE, Images, Lookout
-from quirkpy.explore.graph import Kind, Node, Outcome, node_record, rest_at
-from quirkpy.explore.identity import poses_of
-from quirkpy.explore.leaving import Leaving, leaving_of
-from quirkpy.explore.records import Record, Told, failed, recorded, rejected, seen
-from quirkpy.explore.safety import Limit, NoCollision, Violation, judge, peak
-from quirkpy.explore.study import Study
-from quirkpy.explore.ways import Entered, Parting, Way
+from quirkpy.explore.model.graph import Kind, Node, Outcome, node_record, rest_at
+from quirkpy.explore.model.leaving import Leaving, leaving_of
+from quirkpy.explore.model.ways import Entered, Parting, Way
+from quirkpy.explore.run.records import Record, Told, failed, recorded, rejected, seen
+from quirkpy.explore.scope.choices import Choice, Link
+from quirkpy.explore.scope.identity import poses_of
+from quirkpy.explore.scope.safety import Limit, NoCollision, Violation, judge, peak
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Stop
+from quirkpy.motion.move import stand
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.event import Event, SensorsMeet
@@ -73,17 +76,17 @@ class Ended(NamedTuple):
 
 
 # --- the start --------------------------------------------------------------------------------------------------------
-def start_record(study: Study) -> dict[str, Any]:
+def start_record(study: Scope) -> dict[str, Any]:
     """The node in which a study begins: everything in range held as firmly as options allow, settled."""
     links, caught = lock_in_range(study, study.system.initial, ())
     system = assembled(study, links, caught.state, None)
     found = uninterrupted(settle(system, rule_of(study, study.nudge)))
     if found.verdict in ("never settles", "stopped"):
-        raise PartError(f"Study: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
+        raise PartError(f"Scope: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
     return centred(study, record_of(study, found, links, None))
 
 
-def centred(study: Study, record: dict[str, Any]) -> dict[str, Any]:
+def centred(study: Scope, record: dict[str, Any]) -> dict[str, Any]:
     """The record of a node, its mass centre in the origin of N where forces do not notice places: how exact a run is
     depends on how far from there it begins."""
     if study.shapes.group == "none":
@@ -100,14 +103,14 @@ def uninterrupted(found: Equilibrium) -> Equilibrium:
     return found
 
 
-def rule_of(study: Study, nudge: float, stop: Sequence[Event] = ()) -> Rule:
+def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
     """How runs of a study are settled."""
     r = study.settle
     settings = Settings(r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12)
     return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False)
 
 
-def record_of(study: Study, found: Equilibrium, links: tuple[Link, ...], potential: str | None) -> dict[str, Any]:
+def record_of(study: Scope, found: Equilibrium, links: tuple[Link, ...], potential: str | None) -> dict[str, Any]:
     """What a journal keeps of a node reached."""
     s = found.state
     kept = released(study, s, links)
@@ -128,7 +131,7 @@ class Begun(NamedTuple):
     run: Trajectory
 
 
-def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begun | Outcome:
+def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begun | Outcome:
     """Make a choice at a node; or what comes of it where that cannot be."""
     links = chosen_links(study, node, choice)
     system = chosen_system(study, universe, choice, links)
@@ -141,13 +144,13 @@ def begin(study: Study, node: Node, choice: Choice, universe: Multibody) -> Begu
         return Outcome("rejected", None, UNMET, t=0.0)
     system = system.at(caught.state) if caught.moved.any() else system
     energy = energy_held(study, universe, links, choice.potential, caught.state)
-    run = standing(system)
+    run = stand(system)
     held = run.final.held  # faces on which the start presses
     return Begun(links, system.at(replace(system.initial, held=held)) if held else system, energy - before, energy, run)
 
 
 def run_choice(
-    study: Study, node: Node, choice: Choice, universe: Multibody | None = None, images: Images = NONE
+    study: Scope, node: Node, choice: Choice, universe: Multibody | None = None, images: Images = NONE
 ) -> Record:
     """Everything that may come of a choice at a node; images: of the cones, where others ask about it."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
@@ -186,7 +189,7 @@ def fitted(system: Multibody) -> Catch | None:
     return caught_in(system)
 
 
-def chosen_links(study: Study, node: Node, choice: Choice) -> list[Link]:
+def chosen_links(study: Scope, node: Node, choice: Choice) -> list[Link]:
     """What holds under a choice."""
     rolls = dict(study.open_pairs(node))
     out = []
@@ -197,7 +200,7 @@ def chosen_links(study: Study, node: Node, choice: Choice) -> list[Link]:
     return out
 
 
-def chosen_system(study: Study, universe: Multibody, choice: Choice, links: list[Link]) -> Multibody:
+def chosen_system(study: Scope, universe: Multibody, choice: Choice, links: list[Link]) -> Multibody:
     """The universe of a node with what a choice selects."""
     parts = [*study.system.parts, *parts_of(study, links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint | Force)]
@@ -206,7 +209,7 @@ def chosen_system(study: Study, universe: Multibody, choice: Choice, links: list
     return universe.choosing(held, [*always, *forces])
 
 
-def energy_held(study: Study, system: Multibody, links: Iterable[Link], potential: str | None, state: State) -> float:
+def energy_held(study: Scope, system: System, links: Iterable[Link], potential: str | None, state: State) -> float:
     """The potential energy [J] of a system at a state while some links hold and a potential acts, beside what always
     does; before the first potential (None) that is all.  What the images of a flux pin hold is left out, for cold makes
     them, and no current."""
@@ -218,13 +221,7 @@ def energy_held(study: Study, system: Multibody, links: Iterable[Link], potentia
     return math.fsum(state.instant(tables.select(joints, forces)).loads.potential)
 
 
-def standing(system: Multibody) -> Trajectory:
-    """A run of no length: the start, with the faces on which it presses, as safety judges it."""
-    settings = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", 1)
-    return system._moved(1e-9, settings, (), False, lambda driver, filled: driver.row(0))
-
-
-def motions(study: Study, system: Multibody, links: list[Link], choice: Choice) -> list[tuple[Ended, Left]]:
+def motions(study: Scope, system: Multibody, links: list[Link], choice: Choice) -> list[tuple[Ended, Left]]:
     """The motions of a choice: one; or, where it begins or ends at an unstable rest, one in each sense of each
     direction in which that is unstable and no stop in the way: 2 k runs for k directions.  With each: how the first
     such rest was left."""
@@ -236,7 +233,7 @@ def motions(study: Study, system: Multibody, links: list[Link], choice: Choice) 
 Ways: TypeAlias = "Way[tuple[Ended | Exception, Left]]"
 
 
-def ways(study: Study, system: Multibody, links: list[Link], choice: Choice, lookout: Lookout) -> Ways:
+def ways(study: Scope, system: Multibody, links: list[Link], choice: Choice, lookout: Lookout) -> Ways:
     """The motions of a choice as a tree."""
 
     def flown() -> Ended:
@@ -247,7 +244,7 @@ def ways(study: Study, system: Multibody, links: list[Link], choice: Choice, loo
 
 
 def way_of(
-    study: Study, choice: Choice, flown: Callable[[], Ended], nudge: Left, saddles: list[Parting], lookout: Lookout,
+    study: Scope, choice: Choice, flown: Callable[[], Ended], nudge: Left, saddles: list[Parting], lookout: Lookout,
     above: tuple[int, ...] = (),
 ) -> Ways:  # fmt: skip
     """A motion, and where it leads on to from a saddle, unless one like it has been left before; saddles: those that
@@ -283,7 +280,7 @@ def attempted(make: Callable[[], T], lookout: Lookout) -> T | Exception:
 
 
 def left(
-    study: Study, choice: Choice, ended: Ended, nudge: Left, saddles: list[Parting], lookout: Lookout,
+    study: Scope, choice: Choice, ended: Ended, nudge: Left, saddles: list[Parting], lookout: Lookout,
     above: tuple[int, ...],
 ) -> Iterator[Ways]:  # fmt: skip
     """The motions onward from a saddle."""
@@ -317,7 +314,7 @@ def directions(found: Equilibrium) -> list[Mode]:
 
 
 def follow(
-    study: Study, links: Sequence[Link], choice: Choice, found: Equilibrium, nudge: float,
+    study: Scope, links: Sequence[Link], choice: Choice, found: Equilibrium, nudge: float,
     vary: Callable[[Multibody], Multibody] = lambda system: system, before: Ended | None = None,
     lookout: Lookout | None = None, play: float = 0.0,
 ) -> Ended:  # fmt: skip
@@ -371,7 +368,7 @@ def rigid(system: Multibody) -> Equilibrium | None:
     return replace(certify(around), system=system) if stands(around) else None
 
 
-def met_pairs(study: Study, found: Equilibrium) -> set[int]:
+def met_pairs(study: Scope, found: Equilibrium) -> set[int]:
     """The pairs whose meeting has ended a motion; hinges that closed are among them."""
     assert found.run is not None
     names = {frozenset(event.sensors) for event in found.run.events if event.t == found.run.t[-1]}
@@ -380,7 +377,7 @@ def met_pairs(study: Study, found: Equilibrium) -> set[int]:
 
 
 # --- judging and measuring --------------------------------------------------------------------------------------------
-def judged(study: Study, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
+def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
         return ended.violation.kind, ended.violation.reason, False
@@ -391,7 +388,7 @@ def judged(study: Study, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
     return "moved", ended.found.reason, True
 
 
-def energy_at_end(study: Study, ended: Ended, record: dict[str, Any], choice: Choice) -> float:
+def energy_at_end(study: Scope, ended: Ended, record: dict[str, Any], choice: Choice) -> float:
     """The potential energy [J] of what holds and acts where a motion has reached a node with some record."""
     found, links = ended.found, [Link(*link) for link in record["links"]]
     assert found.system is not None
@@ -399,7 +396,7 @@ def energy_at_end(study: Study, ended: Ended, record: dict[str, Any], choice: Ch
 
 
 def measured(
-    study: Study, ended: Ended, kind: Kind, reason: str, begun: Begun, power: float, nudge: tuple[float, int] | None
+    study: Scope, ended: Ended, kind: Kind, reason: str, begun: Begun, power: float, nudge: tuple[float, int] | None
 ) -> Outcome:
     """The figures of a motion."""
     runs, violation = ended.runs, ended.violation

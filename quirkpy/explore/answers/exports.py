@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quirkpy.explore.graph import Edge, Node, Outcome, ReconfigurationGraph
+    from quirkpy.explore.model.graph import Edge, Graph, Node, Outcome
 
 #: Figures of an outcome, as edges have them.
 FIGURES = (
@@ -15,7 +15,7 @@ FIGURES = (
 )  # fmt: skip
 
 
-def ways(graph: ReconfigurationGraph) -> Iterator[tuple[Edge, Outcome]]:
+def ways(graph: Graph) -> Iterator[tuple[Edge, Outcome]]:
     """Edges that lead to nodes: one for each node to which the edge may lead, with the first outcome there."""
     for edge in graph.edges:
         seen = set()
@@ -44,7 +44,7 @@ def edge_figures(edge: Edge, outcome: Outcome) -> dict[str, Any]:
     return {name: value for name, value in out.items() if value is not None}
 
 
-def to_networkx(graph: ReconfigurationGraph) -> Any:
+def to_networkx(graph: Graph) -> Any:
     """See `ReconfigurationGraph.to_networkx`."""
     import networkx
 
@@ -56,7 +56,7 @@ def to_networkx(graph: ReconfigurationGraph) -> Any:
     return out
 
 
-def graphml(graph: ReconfigurationGraph) -> str:
+def graphml(graph: Graph) -> str:
     """As GraphML.  Ids of its edges are their own, "e0" ...: other programs take edges of one id for one edge."""
     import networkx
 
@@ -72,7 +72,7 @@ def foreign(figures: dict[str, Any]) -> dict[str, Any]:
     return {"hash" if name == "id" else name: value for name, value in figures.items() if name != "name"}
 
 
-def dot(graph: ReconfigurationGraph) -> str:
+def dot(graph: Graph) -> str:
     """As DOT; floats come back bit for bit."""
     lines = ["digraph reconfigurations {"]
     for key, node in graph.nodes.items():

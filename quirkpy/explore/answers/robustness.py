@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.assembly import assembled, released
-from quirkpy.explore.chances import Robustness, Spread
-from quirkpy.explore.choices import Choice, Link
-from quirkpy.explore.graph import Node
-from quirkpy.explore.identity import NEAR, poses_of
 from quirkpy.explore.journal import Journal
-from quirkpy.explore.records import stop_short
-from quirkpy.explore.runner import Ended, follow, judged, rigid, rule_of, uninterrupted
-from quirkpy.explore.safety import judge
-from quirkpy.explore.study import Study
-from quirkpy.explore.variations import Variations
-from quirkpy.explore.workers import Sent, check_workers, killed, pool_for, workers_of
+from quirkpy.explore.model.assembly import assembled, released
+from quirkpy.explore.model.chances import Robustness, Spread
+from quirkpy.explore.model.graph import Node
+from quirkpy.explore.run.records import stop_short
+from quirkpy.explore.run.runner import Ended, follow, judged, rigid, rule_of, uninterrupted
+from quirkpy.explore.run.variations import Variations
+from quirkpy.explore.run.workers import Sent, check_workers, killed, pool_for, workers_of
+from quirkpy.explore.scope.choices import Choice, Link
+from quirkpy.explore.scope.identity import NEAR, poses_of
+from quirkpy.explore.scope.safety import judge
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.motion.course import Stop
+from quirkpy.motion.move import move
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import shown
 from quirkpy.parts.event import SensorsMeet
@@ -34,7 +35,7 @@ from quirkpy.rest.settle import run_to_rest, settle
 from quirkpy.rest.vicinity import Vicinity
 
 if TYPE_CHECKING:
-    from quirkpy.explore.graph import Edge, ReconfigurationGraph
+    from quirkpy.explore.model.graph import Edge, Graph
 
 #: What comes of a sample that ends at rest in no shape of the graph, and of one that raises an error.
 ELSEWHERE, FAILED = "elsewhere", "failed"
@@ -78,7 +79,7 @@ class Result(NamedTuple):
     reason: str | None = None
 
 
-def goals_of(graph: ReconfigurationGraph) -> list[Goal]:
+def goals_of(graph: Graph) -> list[Goal]:
     """All nodes of a graph."""
     return [Goal(key, _held(node.links), poses_of(node.state.r, node.state.q)) for key, node in graph.nodes.items()]
 
@@ -92,7 +93,7 @@ class Flights:
     """An edge, flown as often as one likes; target: the node that it reaches as written."""
 
     def __init__(
-        self, study: Study, node: Node, choice: Choice, nudge: tuple[float, int] | None, goals: Sequence[Goal],
+        self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None, goals: Sequence[Goal],
         within: float, target: str | None,
     ) -> None:  # fmt: skip
         self.study, self.node, self.choice, self.goals, self.within = study, node, choice, list(goals), within
@@ -156,7 +157,7 @@ class Flights:
         met, label, steps = self.short
         system = self.variations.at(x)
         settings = replace(self.rule.settings, max_steps=LONGER * steps)
-        run = system._moved(self.rule.duration, settings, self.rule.stop, False)
+        run = move(system, self.rule.duration, settings, self.rule.stop, False)
         if run.stop is Stop.INTERRUPTED:
             raise KeyboardInterrupt
         if run.stop is not Stop.EVENT or _met(run) != met:
@@ -254,7 +255,7 @@ class Task(NamedTuple):
 
 
 def flown(
-    graph: ReconfigurationGraph, edge: Edge, samples: int, spread: Spread, seed: int, workers: Any,
+    graph: Graph, edge: Edge, samples: int, spread: Spread, seed: int, workers: Any,
     target: str | None, within: float,
 ) -> Robustness:  # fmt: skip
     """See `ReconfigurationGraph.robustness`."""
@@ -286,9 +287,7 @@ def _most_first(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def margins(
-    graph: ReconfigurationGraph, edge: Edge, reach: Spread, resolution: float, within: float
-) -> tuple[Margin, ...]:
+def margins(graph: Graph, edge: Edge, reach: Spread, resolution: float, within: float) -> tuple[Margin, ...]:
     """See `ReconfigurationGraph.margins`."""
     _place(graph, edge)
     if not 0.0 < resolution < 1.0:
@@ -297,7 +296,7 @@ def margins(
     return tuple(flights.margins(reach, resolution))
 
 
-def _place(graph: ReconfigurationGraph, edge: Edge) -> int:
+def _place(graph: Graph, edge: Edge) -> int:
     """Where an edge stands in its graph; known by what it chooses, for one that was flown before has changed."""
     for k, other in enumerate(graph.edges):
         if other.source == edge.source and other.selection == edge.selection:
@@ -305,7 +304,7 @@ def _place(graph: ReconfigurationGraph, edge: Edge) -> int:
     raise PartError(f"robustness: {edge!r} is no edge of this graph; give one of graph.edges.")
 
 
-def _task(graph: ReconfigurationGraph, edge: Edge, within: float, spread: Spread, seed: int) -> Task:
+def _task(graph: Graph, edge: Edge, within: float, spread: Spread, seed: int) -> Task:
     node = graph.nodes[edge.source]
     return Task(
         graph.study.digest,
@@ -320,15 +319,15 @@ def _task(graph: ReconfigurationGraph, edge: Edge, within: float, spread: Spread
     )
 
 
-def _flights(study: Study, task: Task) -> Flights:
+def _flights(study: Scope, task: Task) -> Flights:
     return Flights(study, task.node, task.choice, task.nudge, task.goals, task.within, task.target)
 
 
-def _alone(study: Study, task: Task, samples: int) -> Counter[Result]:
+def _alone(study: Scope, task: Task, samples: int) -> Counter[Result]:
     return _flights(study, task).count(task.spread, task.seed, range(samples))
 
 
-def _together(pool: Executor, study: Study, task: Task, samples: int) -> Counter[Result]:
+def _together(pool: Executor, study: Scope, task: Task, samples: int) -> Counter[Result]:
     """Batches of samples by many workers; each sample is the same whoever flies it."""
     size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
     batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.explore.assembly import assembled, released
-from quirkpy.explore.choices import Choice, Link, holding
-from quirkpy.explore.choosing import clusters
-from quirkpy.explore.graph import Node, Outcome, node_record
-from quirkpy.explore.options import Free, Hinge, Lock, mated
-from quirkpy.explore.records import Record, rejected
-from quirkpy.explore.runner import standing
-from quirkpy.explore.safety import (
+from quirkpy.explore.alike.symmetry import EQUAL, Symmetry
+from quirkpy.explore.model.assembly import assembled, holding, released
+from quirkpy.explore.model.graph import Node, Outcome, node_record
+from quirkpy.explore.run.records import Record, rejected
+from quirkpy.explore.scope.choices import Choice, Link
+from quirkpy.explore.scope.choosing import clusters
+from quirkpy.explore.scope.options import Free, Hinge, Lock, mated
+from quirkpy.explore.scope.safety import (
     APART,
     KeepOut,
     Limit,
@@ -26,11 +26,11 @@ from quirkpy.explore.safety import (
     largest_first,
     smallest,
 )
-from quirkpy.explore.study import Study
-from quirkpy.explore.symmetry import EQUAL, Symmetry
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.motion.move import stand
 from quirkpy.parts.body import Site
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
@@ -57,13 +57,13 @@ class Place:
     tight: list[bool]
     labels: list[list[str]]
 
-    def choice(self, study: Study, form: Form) -> Choice:
+    def choice(self, study: Scope, form: Form) -> Choice:
         """A form as a choice at this node."""
         names = (study.pairs[pair].name for pair, _ in self.pairs)
         return Choice(tuple(zip(names, form[0], strict=True)), form[1])
 
 
-def place_of(study: Study, node: Node) -> Place:
+def place_of(study: Scope, node: Node) -> Place:
     """A node as reductions see it."""
     pairs = study.open_pairs(node)
     near = {pair for pair, _ in study.in_range(node.state)}
@@ -71,7 +71,7 @@ def place_of(study: Study, node: Node) -> Place:
     return Place(node, pairs, [pair in near for pair, _ in pairs], gaps, study.sets(node))
 
 
-def _gap(study: Study, state: State, pair: int, roll: int) -> float:
+def _gap(study: Scope, state: State, pair: int, roll: int) -> float:
     """How far the frames of a pair are from lying on each other [m] or [rad]."""
     p = study.pairs[pair]
     one, two = study.sensors[p.one].site, mated(study.sensors[p.two], study.rolls(p)[roll])
@@ -99,7 +99,7 @@ class Rules:
     of a choice in which nothing moves; sights: what stands in a cone at a node, by number.
     """
 
-    study: Study
+    study: Scope
     closes: bool
     hinges: bool
     weighs: bool
@@ -110,7 +110,7 @@ class Rules:
     sights: dict[int, Violation | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, study: Study, symmetry: Symmetry) -> Rules:
+    def of(cls, study: Scope, symmetry: Symmetry) -> Rules:
         """What a study allows."""
         sprung = symmetry.sprung
         own = any(isinstance(part, BaseJoint) for part in study.system.parts)
@@ -176,7 +176,7 @@ class Rules:
         """What stands in a cone at a node, if anything does."""
         if node.number not in self.sights:
             cones = [rule for rule in self.study.safety if isinstance(rule, KeepOut)]
-            found = judge(cones, standing(self.standing.at(node.state))).violation if cones else None
+            found = judge(cones, stand(self.standing.at(node.state))).violation if cones else None
             self.sights[node.number] = found
         return self.sights[node.number]
 
@@ -230,7 +230,7 @@ class Rules:
         return Record((outcome,), (None,))
 
 
-def loose_among(study: Study, pairs: Iterable[int]) -> tuple[str, ...]:
+def loose_among(study: Scope, pairs: Iterable[int]) -> tuple[str, ...]:
     """The bodies of the piece that is loose where nothing but some pairs holds bodies together; none where these are
     one piece."""
     held = clusters(study.names, (study.ends(pair) for pair in pairs))
@@ -238,7 +238,7 @@ def loose_among(study: Study, pairs: Iterable[int]) -> tuple[str, ...]:
     return smallest(pieces) if len(pieces) > 1 else ()
 
 
-def _twists(place: Place, study: Study, pair: int, hinge: Hinge) -> Floats:
+def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
     """What a hinge makes of the motion of a body, its velocity at the middle of all and its angular velocity (6,), that
     its two bodies must have in common (6, 6)."""
     site, state = study.sensors[study.pairs[pair].one].site, place.node.state
@@ -252,7 +252,7 @@ def _twists(place: Place, study: Study, pair: int, hinge: Hinge) -> Floats:
     return out
 
 
-def _all_lock(study: Study) -> bool:
+def _all_lock(study: Scope) -> bool:
     """Whether all sensors that notice each other have an option that holds them together."""
     joined = {frozenset(p[:2]) for p in study.pairs if any(option.joins for option in study.options_of(p))}
     for j, two in enumerate(study.sensors):

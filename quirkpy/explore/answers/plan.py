@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quirkpy.explore.choices import Choice
-from quirkpy.explore.costs import check_cost, supplied_in_motion, time_of
-from quirkpy.explore.routes import Routes, Step, cheapest
+from quirkpy.explore.answers.routes import Routes, Step, cheapest
+from quirkpy.explore.model.costs import check_cost, supplied_in_motion, time_of
+from quirkpy.explore.scope.choices import Choice
 from quirkpy.parts.checks import shown
 from quirkpy.parts.files import ending_of, write_text
 from quirkpy.parts.part import PartError
@@ -20,8 +20,8 @@ from quirkpy.parts.part import PartError
 if TYPE_CHECKING:
     import networkx
 
-    from quirkpy.explore.graph import Edge, ReconfigurationGraph
-    from quirkpy.explore.study import Study
+    from quirkpy.explore.model.graph import Edge, Graph
+    from quirkpy.explore.scope.scope import Scope
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Plan(Sequence["Edge"]):
         return "\n".join(lines)
 
 
-def plan_of(study: Study | None, steps: Sequence[Step], cost: float, start: str) -> Plan:
+def plan_of(study: Scope | None, steps: Sequence[Step], cost: float, start: str) -> Plan:
     """A plan of some steps, one after the other."""
     energies, before = [], None
     for step in steps:
@@ -86,7 +86,7 @@ def plan_of(study: Study | None, steps: Sequence[Step], cost: float, start: str)
     return Plan(tuple(step.edge for step in steps), cost, nodes, tuple(energies), times)
 
 
-def plans(graph: ReconfigurationGraph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
+def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
     """The k cheapest routes without loops; one for each row of nodes."""
     if type(k) is not int or k < 1:
         raise PartError(f"plan: k is {shown(k)}, but must be a number of plans from 1 up.")
@@ -101,7 +101,7 @@ def plans(graph: ReconfigurationGraph, start: str, goal: str, cost: Any, k: int,
     return [plan_of(graph.study, label.steps(), label.cost, source) for label in found]
 
 
-def unreachable(graph: ReconfigurationGraph, simple: networkx.DiGraph, source: str, target: str) -> str:
+def unreachable(graph: Graph, simple: networkx.DiGraph, source: str, target: str) -> str:
     """Why there is no route, in a sentence."""
     import networkx
 
@@ -114,7 +114,7 @@ def unreachable(graph: ReconfigurationGraph, simple: networkx.DiGraph, source: s
     )
 
 
-def untried(graph: ReconfigurationGraph, cost: Any) -> str:
+def untried(graph: Graph, cost: Any) -> str:
     """Which edges are no part of the answer because their risk is not known, in a sentence of its own."""
     unknown = [edge for edge in graph.moves() if edge.robustness is None] if cost == "risk" else []
     if not unknown:
@@ -125,7 +125,7 @@ def untried(graph: ReconfigurationGraph, cost: Any) -> str:
     )
 
 
-def pareto(graph: ReconfigurationGraph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
+def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
     """All routes that no other beats in both energy and time, cheapest first."""
     source, target = graph[start].key, graph[goal].key
     found = Routes(graph, "energy", ambiguous).front(source, target)
@@ -135,7 +135,7 @@ def pareto(graph: ReconfigurationGraph, start: str, goal: str, ambiguous: bool) 
 
 
 # --- what hangs on what -----------------------------------------------------------------------------------------------
-def dominators(graph: ReconfigurationGraph, start: str) -> dict[str, tuple[str, ...]]:
+def dominators(graph: Graph, start: str) -> dict[str, tuple[str, ...]]:
     """For every node that can be reached from a start: the nodes through which every route to it passes, in order."""
     import networkx
 
@@ -151,7 +151,7 @@ def dominators(graph: ReconfigurationGraph, start: str) -> dict[str, tuple[str, 
     return out
 
 
-def without(graph: ReconfigurationGraph, *lost: str) -> list[Any]:
+def without(graph: Graph, *lost: str) -> list[Any]:
     """The edges that remain when options or forces are lost: none that holds a pair named so, by an option named so
     ("pair" or "pair: option"), or uses a potential, or a force of one, of that name."""
     study = graph.study
@@ -250,7 +250,7 @@ def _number(key: str) -> int:
     return int(key[1:])
 
 
-def table(graph: ReconfigurationGraph, goal: str, cost: Any) -> FlightTable:
+def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
     """The cheapest way to a goal from everywhere: Dijkstra from the goal, along edges turned round."""
     import networkx
 
@@ -267,7 +267,7 @@ def table(graph: ReconfigurationGraph, goal: str, cost: Any) -> FlightTable:
     return FlightTable(target, tuple(rows))
 
 
-def components(graph: ReconfigurationGraph) -> list[tuple[str, ...]]:
+def components(graph: Graph) -> list[tuple[str, ...]]:
     """Nodes that can all be reached from each other, the largest set first."""
     import networkx
 

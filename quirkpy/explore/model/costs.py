@@ -10,8 +10,8 @@ from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
-    from quirkpy.explore.graph import Edge, Outcome
-    from quirkpy.explore.study import Study
+    from quirkpy.explore.model.graph import Edge, Outcome
+    from quirkpy.explore.scope.scope import Scope
 
 #: What a plan may be cheapest in, by word.
 CostWord: TypeAlias = Literal["energy", "time", "switches", "risk"]
@@ -30,7 +30,7 @@ def supplied_in_motion(outcome: Any) -> float:
     return max(0.0, float(outcome.put_in)) + float(outcome.holding * outcome.duration)
 
 
-def time_of(study: Study | None, outcome: Outcome) -> float:
+def time_of(study: Scope | None, outcome: Outcome) -> float:
     """How long a motion counts [s]: without the waiting near unstable rests, which follows from the nudge; or with the
     waiting that a disturbance of the size that the study states would leave."""
     disturbance = None if study is None else study.disturbance
@@ -47,7 +47,7 @@ def risk(edge: Edge) -> float:
     return -math.log(low) if low > 0.0 else math.inf
 
 
-def price(study: Study | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
+def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
     """What a step costs whatever comes before it; in energy, beside the work of switching."""
     if callable(cost):
         value = cost(edge)
@@ -62,7 +62,7 @@ def price(study: Study | None, cost: Any, edge: Edge, outcome: Outcome) -> float
     return prices[cost]()
 
 
-def price_of(study: Study | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
+def price_of(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
     """What an edge costs after what its source was first reached with."""
     return supplied(outcome) if cost == "energy" else price(study, cost, edge, outcome)
 

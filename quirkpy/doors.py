@@ -1,0 +1,49 @@
+"""The one way from what computes up to what shows and writes: ``doors.stills.picture(system)``.
+
+Views and formats stand above everything else, yet ``system.picture()`` and ``run.save()`` are theirs.  Such methods are
+thin and go through here: a module of theirs is imported when its name is first used, and no other module below them may
+import one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quirkpy.formats import json as json
+    from quirkpy.formats import npz as npz
+    from quirkpy.views import charts as charts
+    from quirkpy.views import curves as curves
+    from quirkpy.views import explain as explain
+    from quirkpy.views import film as film
+    from quirkpy.views import graph_picture as graph_picture
+    from quirkpy.views import graphs as graphs
+    from quirkpy.views import landscape as landscape
+    from quirkpy.views import movie as movie
+    from quirkpy.views import notebook as notebook
+    from quirkpy.views import poses as poses
+    from quirkpy.views import progress as progress
+    from quirkpy.views import report as report
+    from quirkpy.views import report_graph as report_graph
+    from quirkpy.views import stills as stills
+    from quirkpy.views import window as window
+    from quirkpy.views.curves import Chart as Chart
+    from quirkpy.views.drawing import Drawing as Drawing
+    from quirkpy.views.graph_picture import Colouring as Colouring
+
+#: The package of each module that there is a way to.
+ROOMS = {
+    **dict.fromkeys(("json", "npz"), "quirkpy.formats"),
+    **dict.fromkeys(
+        ("charts", "curves", "explain", "film", "graph_picture", "graphs", "landscape", "movie", "notebook", "poses",
+         "progress", "report", "report_graph", "stills", "window"),
+        "quirkpy.views",
+    ),
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{ROOMS[name]}.{name}")

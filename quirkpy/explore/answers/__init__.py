@@ -1,0 +1,1 @@
+"""What a graph answers: routes, plans, replays, robustness."""

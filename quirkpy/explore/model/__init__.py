@@ -1,0 +1,1 @@
+"""What a graph is made of: nodes, outcomes, edges, costs; systems with some pairs held."""

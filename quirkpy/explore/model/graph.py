@@ -1,0 +1,243 @@
+"""`Graph`: the shapes of a spacecraft as nodes, and what every choice makes of them as edges: plain records."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.explore.model.assembly import resting
+from quirkpy.explore.model.chances import Robustness
+from quirkpy.explore.model.leaving import Leaving
+from quirkpy.explore.scope.choices import Carried, Choice, Link
+from quirkpy.explore.scope.scope import Scope
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
+from quirkpy.parts.part import PartError
+from quirkpy.rest.equilibrium import Equilibrium, Mode
+
+Kind: TypeAlias = Literal["moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"]
+SHORT = 8  # letters of an id that are shown
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A shape: a certified equilibrium of the whole system at rest, with what holds it together.
+
+    number: in the order in which it was found; id: a hash of its pose; links: pairs that are held; verdict, reason: of
+    the equilibrium, under the potential with which it was first reached (None: at the start); energy [J], frequencies
+    [rad/s] of the motions around it, slowest first.  study: that of its graph, while it is in one.
+    """
+
+    number: int
+    state: State
+    links: tuple[Link, ...]
+    verdict: str
+    reason: str
+    energy: float
+    frequencies: tuple[float, ...]
+    potential: str | None = None
+    name: str | None = None
+    study: Scope | None = None
+
+    @property
+    def joints(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that are held, and the option that holds each, by name."""
+        return tuple((self._of_graph.pairs[link.pair].name, link.option) for link in self.links)
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The motions around it, slowest first."""
+        return self.rest.modes
+
+    @cached_property
+    def rest(self) -> Equilibrium:
+        """Its certificate, made again when it is first asked for: why it rests there (`rest.explain()`)."""
+        return resting(self._of_graph, self.state, self.links, self.potential)
+
+    @property
+    def _of_graph(self) -> Scope:
+        if self.study is None:
+            raise PartError(f"{self!r} stands alone; a node of a graph knows the study that says what holds it.")
+        return self.study
+
+    @cached_property
+    def key(self) -> str:
+        """How it is called in the graph: "n0", "n1" ..."""
+        return f"n{self.number}"
+
+    @cached_property
+    def id(self) -> str:
+        """A hash of the pose and of what holds it, to the bit."""
+        return node_id(self.state.r, self.state.q, self.links)
+
+    def __repr__(self) -> str:
+        called = f" {self.name!r}" if self.name else ""
+        return f"Node({self.key}{called}, {self.id[:SHORT]}, {self.verdict})"
+
+
+def node_id(r: Floats, q: Floats, links: tuple[Link, ...]) -> str:
+    """The hash of a pose and its links."""
+    text = json.dumps([sorted(links)]).encode()
+    return hashlib.sha256(np.ascontiguousarray(r).tobytes() + np.ascontiguousarray(q).tobytes() + text).hexdigest()
+
+
+class Outcome(NamedTuple):
+    """What one run from a node came to.
+
+    target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and by which parts it was
+    rejected. duration [s] of the motion as it was flown; leavings: the unstable rests that it left on its way, each
+    with the time that this took; switching [J]: work of exchanging joints and potential at the start, from what held
+    and acted at the node when it was first reached; start_energy, end_energy [J]: potential energy once that is done,
+    and at the end (None where it reaches no node); holding [W]: power that the forces state; dissipated, put_in, lost
+    [J]: by dampers and stops, by loads, by joints that took hold or were put back into place; peak_speed [m/s],
+    peak_load [N or N m] (None where it was not asked for); clearance [m]: the least distance of bodies that move past
+    each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how the
+    first unstable rest, at the start or on the way, was left, [m or rad] along which direction.
+    """
+
+    kind: Kind
+    target: str | None
+    reason: str
+    duration: float = 0.0
+    switching: float = 0.0
+    holding: float = 0.0
+    dissipated: float = 0.0
+    put_in: float = 0.0
+    lost: float = 0.0
+    peak_speed: float = 0.0
+    peak_load: float | None = None
+    clearance: float | None = None
+    contacts: tuple[tuple[float, str], ...] = ()
+    t: float | None = None
+    parts: tuple[str, ...] = ()
+    nudge: tuple[float, int] | None = None
+    evaluations: int = 0
+    start_energy: float | None = None
+    end_energy: float | None = None
+    leavings: tuple[Leaving, ...] = ()
+
+    @property
+    def waiting(self) -> float:
+        """How long it stayed near the unstable rests that it left [s]: it follows from the size of the nudge."""
+        return math.fsum(leaving.waiting for leaving in self.leavings)
+
+    @property
+    def moving(self) -> float:
+        """How long it moved beside that [s]: the same for every small nudge."""
+        return self.duration - self.waiting
+
+
+#: What an edge tells of its first outcome.
+TOLD = (*Outcome._fields, "waiting", "moving")
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
+
+    Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
+    robustness: what came of it when it was flown many times, if it was.  carried: the run that speaks for it, where
+    that is not its own.
+    """
+
+    source: str
+    selection: Choice
+    outcomes: tuple[Outcome, ...]
+    kind: Kind
+    robustness: Robustness | None = None
+    carried: Carried | None = None
+
+    @property
+    def target(self) -> str | None:
+        """The node that it leads to; None where it leads nowhere, or not to one."""
+        return None if self.kind == "ambiguous" else self.outcomes[0].target
+
+    def __getattr__(self, name: str) -> Any:
+        if name in TOLD:
+            return getattr(self.outcomes[0], name)
+        raise AttributeError(f"an Edge has no {name!r}; there are {', '.join((*TOLD, 'source', 'selection'))}")
+
+    def __repr__(self) -> str:
+        return f"Edge({self.source} -> {self.target or self.kind}: {self.selection})"
+
+
+@dataclass(eq=False)
+class Graph:
+    """Nodes by name ("n0" ...) and edges in canonical order, as `ReconfigurationGraph` says."""
+
+    study: Scope
+    nodes: dict[str, Node]
+    edges: list[Edge]
+    near_misses: list[tuple[str, str, float]] = field(default_factory=list)
+    choices: int = 0
+    path: Path | None = None
+    saved: Mapping[str, int] = field(default_factory=dict)
+
+    # --- reading ------------------------------------------------------------------------------------------------
+    def __getitem__(self, key: str) -> Node:
+        """A node by its number ("n0"), its name, or the beginning of its id."""
+        if key in self.nodes:
+            return self.nodes[key]
+        found = [
+            node for node in self.nodes.values() if node.name == key or (len(key) >= 4 and node.id.startswith(key))
+        ]
+        if len(found) == 1:
+            return found[0]
+        raise KeyError(f"no node is called {key!r}; there are: {', '.join(self.nodes)}")
+
+    def name(self, key: str, name: str) -> None:
+        """Give a node a name of your own."""
+        node = self[key]
+        if any(other.name == name and other.key != node.key for other in self.nodes.values()):
+            raise PartError(f"name: another node is called {name!r} already.")
+        self.nodes[node.key] = dataclasses.replace(node, name=name)
+
+    @property
+    def coverage(self) -> float:
+        """The share of all choices at the nodes found that were tried."""
+        return len(self.edges) / self.choices if self.choices else 1.0
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """How many edges there are of each kind."""
+        return dict(sorted(Counter(edge.kind for edge in self.edges).items()))
+
+    def moves(self) -> Iterator[Edge]:
+        """Edges that lead from one node to another, for certain."""
+        return (edge for edge in self.edges if edge.kind == "moved")
+
+
+def node_record(node: Node) -> dict[str, Any]:
+    """What a journal keeps of a node: plain values, floats exactly."""
+    return {
+        "r": node.state.r.tolist(), "q": node.state.q.tolist(), "links": [list(link) for link in node.links],
+        "verdict": node.verdict, "reason": node.reason, "energy": node.energy,
+        "frequencies": list(node.frequencies), "potential": node.potential,
+    }  # fmt: skip
+
+
+def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> Node:
+    """The node that a record describes."""
+    n = len(bodies)
+    r, q = np.array(record["r"], dtype=float).reshape(n, 3), np.array(record["q"], dtype=float).reshape(n, 4)
+    links = tuple(Link(*link) for link in record["links"])
+    return Node(
+        number, rest_at(bodies, r, q), links, record["verdict"], record["reason"], record["energy"],
+        tuple(record["frequencies"]), record["potential"],
+    )  # fmt: skip
+
+
+def rest_at(bodies: tuple[str, ...], r: Floats, q: Floats) -> State:
+    """A pose at rest, at t = 0."""
+    still = np.zeros((len(bodies), 3))
+    return State(0.0, bodies, r, q, still, still, (), np.zeros(0, dtype=np.int64))

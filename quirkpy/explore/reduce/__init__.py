@@ -1,0 +1,1 @@
+"""Which runs speak for others: clusters, rigid poses, symmetry; nodes that are known."""

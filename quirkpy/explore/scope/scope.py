@@ -1,0 +1,381 @@
+"""`Scope`: a spacecraft with choices, and all that decides what becomes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from quirkpy import doors
+from quirkpy.explore.scope.choices import Choice, OnContact, Pair, SettleRule
+from quirkpy.explore.scope.choosing import Choosing, Chosen
+from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
+from quirkpy.explore.scope.options import Option, mated
+from quirkpy.explore.scope.safety import Safety
+from quirkpy.kernels.solid import sight
+from quirkpy.kernels.step.integrator import RIM
+from quirkpy.maths.cached import cached_property
+from quirkpy.mechanics.state import State
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import not_negative, optional, positive, shown, whole, word
+from quirkpy.parts.force import Force
+from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
+from quirkpy.parts.part import Part, PartError, parts_within
+from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
+from quirkpy.system.multibody import Multibody
+
+Made = TypeVar("Made", bound="Scope")
+
+
+class Scope:
+    """What is explored and what decides what becomes of it: all of a `Study` but the exploration itself."""
+
+    def __init__(
+        self, system: Multibody, *, sensors: Sequence[Sensor], options: Mapping[tuple[str, str], Sequence[Option]],
+        choosing: Sequence[Choosing] = (), potentials: Mapping[str, Sequence[Force]] | None = None,
+        always: Sequence[Force] = (), safety: Sequence[Safety] = (), settle: SettleRule | None = None,
+        on_contact: OnContact = "lock", same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
+        disturbance: float | None = None,
+    ) -> None:  # fmt: skip
+        self.system, self.sensors = system, listed("sensors", sensors, Sensor)
+        self.options = {
+            _kinds(kinds): listed(f"options of {kinds!r}", chosen, Option)
+            for kinds, chosen in mapped("options", options).items()
+        }
+        self.potentials = {
+            name: listed(f"potential {name!r}", forces, Force)
+            for name, forces in mapped("potentials", {"none": ()} if potentials is None else potentials).items()
+        }
+        self.choosing = listed("choosing", choosing, Choosing)
+        self.always, self.safety = listed("always", always, Force), listed("safety", safety, Safety)
+        self.settle = SettleRule() if settle is None else settle
+        self.on_contact, self.same = on_contact, SameShape() if same is None else same
+        self.nudge, self.seed, self.disturbance = nudge, seed, disturbance
+        self._last: tuple[Any, set[int], list[tuple[int, int]]] | None = None
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what cannot be explored, where it was written."""
+        kinds = (
+            ("system", Multibody, "Multibody"),
+            ("settle", SettleRule, "SettleRule"),
+            ("same", SameShape, "SameShape"),
+        )
+        for field, kind, called in kinds:
+            if not isinstance(getattr(self, field), kind):
+                raise PartError(f"Scope: {field} is {shown(getattr(self, field))}, but must be a {called}.")
+        checks = (
+            ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
+            ("disturbance", optional(positive)),
+        )  # fmt: skip
+        for field, check in checks:
+            try:
+                check(getattr(self, field))
+            except (TypeError, ValueError) as error:
+                raise PartError(f"Scope: {field} {error}.") from None
+        self._check_sensors()
+        for pair, chosen in self.options.items():
+            labels = [option.label for option in chosen]
+            if not chosen or len(set(labels)) < len(labels):
+                raise PartError(f"Scope: the options of {pair!r} are {labels}; give each once, and at least one.")
+        if not self.potentials:
+            raise PartError("Scope: potentials is empty; leave it out, or give one without forces: {'none': []}.")
+
+    def _check_sensors(self) -> None:
+        here = {part.name for part in self.system.parts if isinstance(part, Body)}
+        if len({sensor.name for sensor in self.sensors}) < len(self.sensors):
+            raise PartError("Scope: two sensors have the same name; give each a name of its own.")
+        for sensor in self.sensors:
+            if sensor.site.body.name not in here:
+                raise sensor.refuse(f"its body {sensor.site.body.name!r} is not in the system of the study.")
+        kinds = {sensor.kind for sensor in self.sensors}
+        for pair in self.options:
+            if not set(pair) <= kinds:
+                raise PartError(
+                    f"Scope: options has the pair {pair!r}, but sensors are of the kinds {', '.join(sorted(kinds))}."
+                )
+            if pair[0] != pair[1] and pair[::-1] in self.options:
+                raise PartError(f"Scope: options has {pair!r} in both orders; give one, and the first comes first.")
+
+    # --- what may meet ------------------------------------------------------------------------------------------
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every pair of sensors of different bodies with options, in the order of the sensors; the first of a pair is
+        of the kind that its options name first."""
+        out = []
+        for j, two in enumerate(self.sensors):
+            for i, one in enumerate(self.sensors[:j]):
+                apart = one.site.body.name != two.site.body.name and not (one.site.body.fixed and two.site.body.fixed)
+                if apart and one.kind in two.accepts and two.kind in one.accepts and self._options_of(one, two):
+                    straight = (one.kind, two.kind) in self.options
+                    first, second = (i, j) if straight else (j, i)
+                    out.append(Pair(first, second, f"{self.sensors[first].name} | {self.sensors[second].name}"))
+        return tuple(out)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Numbers of pairs by name."""
+        return {pair.name: k for k, pair in enumerate(self.pairs)}
+
+    def _options_of(self, one: Sensor, two: Sensor) -> tuple[Option, ...]:
+        kinds = one.kind, two.kind
+        return self.options.get(kinds, self.options.get(kinds[::-1], ()))
+
+    def options_of(self, pair: Pair) -> tuple[Option, ...]:
+        """What a pair may become."""
+        return self._options_of(self.sensors[pair.one], self.sensors[pair.two])
+
+    def rolls(self, pair: Pair) -> tuple[float, ...]:
+        """The turns of the second about the first [rad] at which a pair may be held."""
+        roll = self._roll(pair)
+        return tuple(k * roll for k in range(max(1, round(2.0 * math.pi / roll))))
+
+    def _roll(self, pair: Pair) -> float:
+        """The step from one of them to the next [rad]."""
+        return max(self.sensors[k].roll or 0.0 for k in pair[:2]) or QUARTER_TURNS
+
+    @cached_property
+    def _seen(self) -> sight.Sensors:
+        """All sensors and pairs as numbers; limits with the rim."""
+        index = {name: k for k, name in enumerate(self.system.bodies)}
+        places, bodies = np.zeros((len(self.sensors), sight.SENSOR_WIDTH)), np.full(len(self.sensors), -1)
+        for k, sensor in enumerate(self.sensors):
+            site, fixed = sensor.site, sensor.site.body.fixed
+            at, axes = site.placed() if fixed else (site.at, site.axes9)
+            places[k], bodies[k] = (*at, *axes), -1 if fixed else index[site.body.name]
+        pairs = np.array([pair[:2] for pair in self.pairs], dtype=np.int64).reshape(-1, 2)
+        sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(-1, 2)
+        limits = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]]) * (1.0 + RIM)
+        rolls = np.array([(self._roll(pair), len(self.rolls(pair))) for pair in self.pairs]).reshape(-1, 2)
+        return sight.Sensors(places, bodies, pairs, np.concatenate([limits, rolls], axis=1))
+
+    def in_range(self, state: State, met: Iterable[int] = ()) -> list[tuple[int, int]]:
+        """Pairs within reach of each other, facing, and how they are turned: numbers of pair and roll; met: pairs that
+        an event has found in range, to within what it leaves of them."""
+        known, out = np.zeros(len(self.pairs), dtype=bool), np.zeros((len(self.pairs), 2), dtype=np.int64)
+        known[list(met)] = True
+        count = sight.in_range(state.r, state.q, self._seen, known, out)
+        return [(pair, roll) for pair, roll in out[:count].tolist()]
+
+    # --- choices ------------------------------------------------------------------------------------------------
+    def open_pairs(self, node: Any) -> list[tuple[int, int]]:
+        """Pairs about which there is a choice at a node: those in range, and those that a joint holds open."""
+        return self._open(node)[1]
+
+    def _open(self, node: Any) -> tuple[set[int], list[tuple[int, int]]]:
+        """Pairs in range at a node, and all open ones; the last answer is kept, for choices come node by node."""
+        last = self._last  # once: other threads ask about other nodes
+        if last is None or last[0] is not node:
+            near = self.in_range(node.state)
+            known = {pair for pair, _ in near}
+            every = sorted([*near, *((link.pair, link.roll) for link in node.links if link.pair not in known)])
+            last = self._last = node, known, every
+        return last[1:]
+
+    def choices(self, node: Any) -> list[Choice]:
+        """All selections at a node, in order."""
+        return list(self._choices(node))
+
+    def _choices(self, node: Any) -> Iterator[Choice]:
+        pairs, sets = self.open_pairs(node), self.sets(node)
+        joints = [
+            [(self.pairs[pair].name, label) for label in labels] for (pair, _), labels in zip(pairs, sets, strict=True)
+        ]
+        every = zip(itertools.product(*sets), itertools.product(*joints), strict=True)
+        allowed = [held for chosen, held in every if self.allows(pairs, chosen)]
+        for potential in self.potentials:  # what is held is said once, however many potentials there are
+            for held in allowed:
+                yield Choice(held, potential)
+
+    def sets(self, node: Any) -> list[list[str]]:
+        """What each open pair may become, by label."""
+        near, pairs = self._open(node)
+        held = {link.pair: link.option for link in node.links}
+        sets = []
+        for pair, _ in pairs:
+            options = self.options_of(self.pairs[pair])
+            free = [option.label for option in options if not option.joins]
+            sets.append([option.label for option in options] if pair in near else [*free, held[pair]])
+        return sets
+
+    def allows(self, pairs: Sequence[tuple[int, int]], labels: Sequence[str]) -> bool:
+        """Whether the rules of the study let a selection be tried."""
+        if not self.choosing:
+            return True
+        chosen = [self._chosen(pair, roll, label) for (pair, roll), label in zip(pairs, labels, strict=True)]
+        return all(rule.allows(chosen, self.names) for rule in self.choosing)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of all moving bodies, and "ground" where any body is fixed."""
+        fixed = any(isinstance(part, Body) and part.fixed for part in self.system.parts)
+        return (*self.system.bodies, "ground") if fixed else self.system.bodies
+
+    def _chosen(self, pair: int, roll: int, label: str) -> Chosen:
+        return self._kept(("chosen", pair, roll, label), lambda: Chosen(
+            *self.ends(pair), label, self.freedoms(pair, roll, self.option(self.pairs[pair], label))
+        ))  # fmt: skip
+
+    def count(self, node: Any) -> int:
+        """How many selections there are at a node."""
+        pairs, sets = self.open_pairs(node), self.sets(node)
+        if self.choosing:
+            ways = sum(self.allows(pairs, chosen) for chosen in itertools.product(*sets))
+        else:
+            ways = math.prod(len(labels) for labels in sets)
+        return ways * len(self.potentials)
+
+    def option(self, pair: Pair, label: str) -> Option:
+        """The option of a pair that has a label."""
+        return next(option for option in self.options_of(pair) if option.label == label)
+
+    # --- parts of a run -----------------------------------------------------------------------------------------
+    def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
+        """What joins a pair, named after it."""
+        return self._kept(("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option))
+
+    def _joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
+        p = self.pairs[pair]
+        one, two = self.sensors[p.one], self.sensors[p.two]
+        name = f"{p.name}: {option.label}" + (f" ({roll})" if roll else "")
+        return option.parts(name, one.site, mated(two, self.rolls(p)[roll]))
+
+    def freedoms(self, pair: int, roll: int, option: Option) -> int:
+        """How many freedoms an option leaves to a pair: six where it does not hold it."""
+        return freedoms_of(self.joint_parts(pair, roll, option)[0]) if option.joins else 6
+
+    def ends(self, pair: int) -> tuple[str, str]:
+        """The bodies of a pair; "ground" for a fixed one."""
+        p = self.pairs[pair]
+        one, two = (self.sensors[k].site.body for k in (p.one, p.two))
+        return "ground" if one.fixed else one.name, "ground" if two.fixed else two.name
+
+    def _kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What depends on the study alone is made once."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    @cached_property
+    def _made(self) -> dict[Any, Any]:
+        return {}
+
+    @cached_property
+    def forces(self) -> dict[str, tuple[Force, ...]]:
+        """The forces of every potential, under names of their own."""
+        return {
+            name: tuple(renamed(force, f"{name}: {force.name}") for force in forces)
+            for name, forces in self.potentials.items()
+        }
+
+    def universe(self, node: Any) -> Multibody:
+        """All that may act at a node: joints of every option, forces of every potential; none of them chosen."""
+        later: list[Part] = [force for forces in self.forces.values() for force in forces]
+        for pair, roll in self.open_pairs(node):
+            for option in self.options_of(self.pairs[pair]):
+                later += option.hold(self.joint_parts(pair, roll, option), node.state)
+        return Multibody(*self.system.parts, *self.always, *self.sensors, candidates=later, start=node.state)
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """When two poses are one shape."""
+        systems = [Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()]
+        return Shapes.of(self.same, self.system.bodies, allowed_group(systems))
+
+    # --- identity of the study ----------------------------------------------------------------------------------
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that decides the graph; the source of users' classes is part of it, what plans count is not."""
+        if self.disturbance is not None:
+            return _restored(type(self), self.fields() | {"disturbance": None}).digest
+        parts = parts_within([*self.system.parts, *self.fields().values()])
+        sources = sorted({_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__})
+        return hashlib.sha256("\n".join([self.document(), *sources]).encode()).hexdigest()
+
+    def document(self) -> str:
+        """The study as JSON text; `Study.read` reads it."""
+        return doors.json.to_json(self)
+
+    @classmethod
+    def read(cls, document: str, modules: Iterable[str] = ()) -> Self:
+        """The study that a text holds; modules: those whose own parts it may use."""
+        made = doors.json.from_json(document, modules)
+        if not isinstance(made, cls):
+            raise PartError(f"Scope.read: the text holds a {type(made).__name__}, not a study.")
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.fields())
+
+    def fields(self) -> dict[str, Any]:
+        """What it was made of."""
+        return {
+            "system": self.system, "sensors": self.sensors, "options": self.options, "choosing": self.choosing,
+            "potentials": self.potentials, "always": self.always, "safety": self.safety, "settle": self.settle,
+            "on_contact": self.on_contact, "same": self.same, "nudge": self.nudge, "seed": self.seed,
+            "disturbance": self.disturbance,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        n, pairs, potentials = len(self.system.bodies), len(self.pairs), len(self.potentials)
+        return f"Scope({n} moving bodies, {pairs} pairs, {potentials} potentials)"
+
+
+def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
+    return kind(fields.pop("system"), **fields)
+
+
+def freedoms_of(joint: Part) -> int:
+    """How many freedoms a joint leaves between its two bodies."""
+    if not isinstance(joint, BaseJoint):
+        return 6
+    if joint.freedoms is not None:
+        return len(joint.freedoms)
+    if isinstance(joint, Joint):
+        return 6 - sum(len(primitive.rows()) for primitive in joint.primitives())
+    return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6
+
+
+def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
+    """The members of a list, each of a kind."""
+    if isinstance(value, (str, Part)) or not isinstance(value, Iterable):
+        raise PartError(f"Scope: {what} is {shown(value)}, but must be a list.")
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, kind):
+            raise PartError(f"Scope: {what} has {shown(item)}, which is no {kind.__name__}.")
+    return items
+
+
+def mapped(what: str, value: Any) -> Mapping[Any, Any]:
+    """A mapping."""
+    if not isinstance(value, Mapping):
+        raise PartError(f"Scope: {what} is {shown(value)}, but must be a dictionary.")
+    return value
+
+
+def _kinds(value: Any) -> tuple[str, str]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise PartError(f"Scope: options has {shown(value)}, but must name two kinds of sensors, ('face', 'face').")
+    return value[0], value[1]
+
+
+def renamed(force: Force, name: str) -> Force:
+    """The same force under another name."""
+    return dataclasses.replace(force, name=name)
+
+
+def _source(cls: type) -> str:
+    """The source of a class that is not ours; nothing of one that is."""
+    if cls.__module__.split(".")[0] in ("quirkpy", "abc", "builtins"):
+        return ""
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):
+        return f"{cls.__module__}:{cls.__qualname__}"

@@ -1,0 +1,42 @@
+"""`move`: a system moved for a time, as a `Trajectory`; what every run of the package goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from quirkpy import doors
+from quirkpy.mechanics.system import System
+from quirkpy.motion.driver import Look
+from quirkpy.motion.settings import Settings, check_settings
+from quirkpy.motion.stiff import driver_for
+from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.event import Event
+
+#: A function of the time that a run has reached; False for silence; None for a bar, where there is a terminal.
+Progress: TypeAlias = Callable[[float], None] | Literal[False] | None
+
+
+def move(
+    system: System, duration: float, settings: Settings, stop: Sequence[Event], progress: Progress,
+    look: Look | None = None,
+) -> Trajectory:  # fmt: skip
+    """Move a system for `duration` [s]; look: called after each compiled call, ends the run where it returns a row."""
+    span, begun = check_settings(duration, settings), system.initial.t
+    driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
+    driver.look = look
+    try:
+        with doors.progress.told(progress, begun, begun + span) as tell:
+            course = driver.run(tell)
+    except Exception as error:
+        if hasattr(error, "course"):
+            error.trajectory = Trajectory(system, system.initial, settings, error.course)  # type: ignore[attr-defined]
+        raise
+    return Trajectory(system, system.initial, settings, course)
+
+
+def stand(system: System) -> Trajectory:
+    """A run of no length: the start, with the stops on which it presses."""
+    settings = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", 1)
+    driver = driver_for(settings)(system.clusters, system.initial, 0.0, (), settings)
+    return Trajectory(system, system.initial, settings, driver.stand())

@@ -30,6 +30,8 @@ STRIDES, STRIDE, LEFT = 40, 0.3, 0.05
 FAILURES = 3
 #: From such a place so many ways are gone at most.
 WAYS = 3
+#: Ends that are nearer than this [m] lie within probes of forces, which then straddle the cusp: nothing is told there.
+WITHIN = 2e-4
 #: A step is no longer than this share of how far ends are apart, but no shorter than the second [m], [rad].
 SHARE, TINY = 0.4, 1e-5
 #: Directions in which ends move by less than this share of what they move most, they do not move in.
@@ -61,12 +63,16 @@ class Cusps:
         stiff = int((bends > FLAT * bends.max(initial=0.0)).sum())
         numbers = np.arange(max(1, across - 1), stiff + 1)
         for falling in rng.permutation(numbers)[:WAYS].tolist():
-            yield climb(around, falling, self.clear)
+            ended = climb(around, falling, self.clear)
+            yield None if ended is None or self.nearest(ended) < WITHIN else ended
 
     def clear(self, around: Vicinity) -> float:
         """How far a step may go: forces turn within as little as ends are apart."""
-        ways = [np.linalg.norm(distance(around, *ends)[0]) for ends in self.springs]
-        return max(SHARE * float(min(ways)), TINY)
+        return max(SHARE * self.nearest(around), TINY)
+
+    def nearest(self, around: Vicinity) -> float:
+        """How far apart the ends are that are nearest to each other [m]."""
+        return min(float(np.linalg.norm(distance(around, *ends)[0])) for ends in self.springs)
 
 
 def springs_of(around: Vicinity) -> list[tuple[int, int]]:

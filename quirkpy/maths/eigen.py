@@ -41,7 +41,8 @@ def _rotate(a: Floats, v: Floats, i: int, j: int) -> None:
     """Make a_ij zero by the smaller of the two turns in that plane."""
     if a[i, j] == 0.0:
         return
-    steep = (a[j, j] - a[i, i]) / (2.0 * a[i, j])
+    with np.errstate(over="ignore"):  # infinitely steep is no turn
+        steep = (a[j, j] - a[i, i]) / (2.0 * a[i, j])
     t = math.copysign(1.0, steep) / (abs(steep) + math.hypot(1.0, steep))
     c = 1.0 / math.hypot(1.0, t)
     s = t * c

@@ -8,6 +8,7 @@ J. Chem. Phys. 75, 2800, 1981).  All steps are in the metric of kinetic energy.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,9 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body [m], [rad].
 STEPS, NEWTON, STEP = 200, 40, 0.3
+#: The same on the way to a rest that falls along some modes; steps one after the other where energy is bent up along
+#: one of these, which lead astray.
+CLIMBING, ASTRAY = 60, 6
 #: The same along a mode; so many of them at most go straight.
 FOLLOWED, STRIDE, STRAIGHT = 80, 0.15, 20
 #: Steps of steepest descent, at most and how far.
@@ -28,6 +32,8 @@ DOWN, FALL = 1000, 0.05
 CLOSE, NEAR = 1e-3, 0.03
 #: A stiffness below this share of the largest is taken for so much in a step; one that has no pull is left alone.
 SOFTEST, NO_PULL = 1e-6, 1e-12
+#: Energy is level along a mode where it is bent by less than this share of the largest.
+FLAT = 1e-9
 #: How often the step that moves as far as may be is narrowed down.
 HALVINGS = 4
 #: How far beyond a stop an equilibrium may lie [m], [rad].
@@ -52,6 +58,29 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
         if downhill:
             tried = np.outer([1.0, 0.5, 0.25, 0.125], step)
             step = tried[int(np.argmin(around.rises(tried)))]
+        around = gone(around, step, STEP)
+    return None
+
+
+def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) -> Vicinity | None:
+    """The equilibrium to which a place leads that goes uphill along so many of its modes that have a stiffness, those
+    along which energy is bent down most, and downhill along all others: one at which energy falls along as many (Yin,
+    Zhang and Zhang, SIAM J. Sci. Comput. 41, A3576, 2019).  longest: how far a step may move any body."""
+    astray = 0
+    for _ in range(CLIMBING):
+        bends, modes = around.bends
+        climbed = np.flatnonzero(abs(bends) > FLAT * abs(bends).max(initial=0.0))[:falling]
+        astray = astray + 1 if len(climbed) < falling or bends[climbed[-1]] > 0.0 else 0
+        if astray > ASTRAY:
+            return None
+        sign = np.ones(len(bends))
+        sign[climbed] = -1.0
+        furthest = min(STEP, longest(around))
+        step = _limited(around, bends, modes, sign * (modes.T @ around.pull), furthest)
+        if size_of(around, step) < min(CLOSE, 0.1 * furthest):
+            ended = _ended(around)
+            if ended is not None:
+                return ended
         around = gone(around, step, STEP)
     return None
 

@@ -16,8 +16,9 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError
+from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
-from quirkpy.rest.modes import approach, beyond_stops, descend, follow, gone, pressed
+from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
 from quirkpy.rest.vicinity import Vicinity, apart
@@ -31,8 +32,6 @@ STILL = 1e-6
 CERTAIN = 1.645
 #: So many ways are followed from equilibria that are known, for each seed.
 HOPS = 4
-#: Energy is level along a mode where it is bent by less than this share of the largest.
-FLAT = 1e-9
 #: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre) is left.
 UNKNOWN = 1e-8
 #: A way down from a top begins so far down a mode [m], [rad].
@@ -227,13 +226,18 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
 
 def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met) -> None:
     """What is met from a state and from random places around it, and from there on along modes and joints."""
-    corners = ranges(base)
+    corners, cusps = ranges(base), Cusps(base)
     for k in range(seeds):
         places = [base] if k == 0 else [wandered(base, rng, spread), cornered(base, rng, corners)]
         for start in [held for place in places for held in (place, at_stops(place)) if held is not None]:
             met.leave()
             for downhill in (True, False):
                 met.arrive(approach(start, downhill))
+        beside = cusps.beside(places[-1], rng)
+        if beside is not None:
+            met.leave()
+            for ended in cusps.ridges(*beside, rng):
+                met.arrive(ended)
         for _ in range(HOPS if met.hops else 1):
             met.hop(rng)
 

@@ -341,12 +341,11 @@ class Vicinity:
 
     @cached_property
     def bends(self) -> tuple[Floats, Floats]:
-        """Eigenvalues of the symmetric half of K (f,), and directions as columns (f, f)."""
+        """Eigenvalues of the symmetric half of K, lowest first (f,), and directions as columns (f, f)."""
         K = 0.5 * (self.stiffness.values + self.stiffness.values.T)
-        if self.wide:
-            return eigen(K)
-        values, axes = np.linalg.eigh(K)
-        return values, axes
+        values, axes = eigen(K) if self.wide else np.linalg.eigh(K)
+        order = np.argsort(values, kind="stable")
+        return values[order], axes[:, order]
 
     def rises(self, xi: Floats) -> Floats:
         """The work [J] that it takes to go to some coordinates (k, f) along the joints, whatever forces do there, also

@@ -1,0 +1,123 @@
+"""Places beside cusps of the potential, where the ends of a spring of some rest length meet, and ways from there.
+
+Beside the point where they meet energy is S - k L r, with S smooth and r the distance of both ends: a tip, from which a
+ridge leads one way.  What rests on a ridge falls along as many modes as lie across it, all but one, and is met neither
+downhill nor by Newton's method, whose steps are good there for no more than a share of r.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT, Q, R, V
+from quirkpy.maths.rotations import cross, turned
+from quirkpy.maths.types import Floats
+from quirkpy.rest.modes import FLAT, climb, gone
+from quirkpy.rest.newton import size_of
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.tables.tables import PAIR
+
+#: Columns of the numbers of a spring: its stiffness, rest length, and whether it only pulls.
+STIFFNESS, REST, TENSION = 0, 1, 3
+#: How near to each other two ends are brought [m]: any distance between these, each decade as often.
+NEAREST, FARTHEST = 1e-3, 0.3
+#: Strides at most until they are there, how far one moves any body [m], [rad], and what may be left of their distance.
+STRIDES, STRIDE, LEFT = 40, 0.3, 0.05
+#: Ends that some such ways have not brought together are taken not to meet.
+FAILURES = 3
+#: From such a place so many ways are gone at most.
+WAYS = 3
+#: Ends that are nearer than this [m] lie within probes of forces, which then straddle the cusp: nothing is told there.
+WITHIN = 2e-4
+#: A step is no longer than this share of how far ends are apart, but no shorter than the second [m], [rad].
+SHARE, TINY = 0.4, 1e-5
+#: Directions in which ends move by less than this share of what they move most, they do not move in.
+UNMOVED = 1e-6
+
+
+class Cusps:
+    """Springs whose ends may meet, and how often these were not brought together."""
+
+    def __init__(self, around: Vicinity) -> None:
+        self.springs = springs_of(around)
+        self.failures = [0.0] * len(self.springs)
+
+    def beside(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
+        """A random place beside a random cusp, as near to a state as the joints have it; and along how many directions
+        its ends move there."""
+        left = [k for k, failures in enumerate(self.failures) if failures < FAILURES]
+        if not left:
+            return None
+        k = int(rng.choice(left))
+        found = brought(around, *self.springs[k], rng)
+        self.failures[k] = self.failures[k] + 1.0 if found is None else -math.inf
+        return found
+
+    def ridges(self, around: Vicinity, across: int, rng: np.random.Generator) -> Iterator[Vicinity | None]:
+        """Where a place leads if energy is to fall along one mode less than the directions in which ends move, or along
+        any number more, and to rise along all others."""
+        bends = abs(around.bends[0])
+        stiff = int((bends > FLAT * bends.max(initial=0.0)).sum())
+        numbers = np.arange(max(1, across - 1), stiff + 1)
+        for falling in rng.permutation(numbers)[:WAYS].tolist():
+            ended = climb(around, falling, self.clear)
+            yield None if ended is None or self.nearest(ended) < WITHIN else ended
+
+    def clear(self, around: Vicinity) -> float:
+        """How far a step may go: forces turn within as little as ends are apart."""
+        return max(SHARE * self.nearest(around), TINY)
+
+    def nearest(self, around: Vicinity) -> float:
+        """How far apart the ends are that are nearest to each other [m]."""
+        return min(float(np.linalg.norm(distance(around, *ends)[0])) for ends in self.springs)
+
+
+def springs_of(around: Vicinity) -> list[tuple[int, int]]:
+    """The sites of all springs that push where their ends are close, each two once."""
+    elements, acting = around.layout.packed.elements, around.layout.selection.elements
+    what, numbers = elements.what[acting], elements.numbers[acting]
+    pushing = (numbers[:, STIFFNESS] > 0.0) & (numbers[:, REST] > 0.0) & (numbers[:, TENSION] == 0.0)
+    ends = what[(what[:, KIND] == PAIR) & pushing][:, [ELEMENT_SITE1, ELEMENT_SITE2]]
+    return list(dict.fromkeys((int(one), int(two)) for one, two in ends))
+
+
+def brought(around: Vicinity, one: int, two: int, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
+    """The place where two sites are a random way apart, some thousandths to tenths of a metre, in a random direction of
+    those in which they move, and how many these are; None where the joints do not let them come so near."""
+    apart, slope = distance(around, one, two)
+    axes, sizes, _ = np.linalg.svd(slope, full_matrices=False)
+    axes = axes[:, sizes > UNMOVED * max(float(sizes.max(initial=0.0)), 1e-300)]
+    if not axes.size:
+        return None
+    direction = axes @ rng.normal(size=axes.shape[1])
+    far = NEAREST * (FARTHEST / NEAREST) ** float(rng.uniform())
+    target = direction * (far / np.linalg.norm(direction))
+    for _ in range(STRIDES):
+        if np.linalg.norm(apart - target) <= LEFT * far:
+            return around, axes.shape[1]
+        xi: Floats = np.linalg.lstsq(slope, target - apart, rcond=UNMOVED)[0]
+        if size_of(around, xi) <= LEFT * NEAREST:
+            return None
+        around = gone(around, xi, STRIDE)
+        apart, slope = distance(around, one, two)
+    return None
+
+
+def distance(around: Vicinity, one: int, two: int) -> tuple[Floats, Floats]:
+    """From one site to another, in N [m] (3,), and its derivatives along coordinates (3, f)."""
+    (x1, J1), (x2, J2) = (_point(around, site) for site in (one, two))
+    return x2 - x1, J2 - J1
+
+
+def _point(around: Vicinity, site: int) -> tuple[Floats, Floats]:
+    """Where a site is, and how it moves along coordinates."""
+    sites = around.layout.packed.sites
+    body, point = int(sites.body[site]), sites.place[site, PLACE_POINT : PLACE_POINT + 3]
+    if body == len(around.rows):
+        return point, np.zeros((3, around.freedoms))
+    q, moving = around.rows[body, Q:V], around.basis[:, body]
+    arms = cross(moving[:, 3:], np.broadcast_to(point, (len(moving), 3)))
+    return around.rows[body, R:Q] + turned(q, point), np.asarray(moving[:, :3] + turned(q, arms)).T

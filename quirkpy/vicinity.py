@@ -274,7 +274,7 @@ class Vicinity:
         """The step of each coordinate that moves no body by more than a probe may (f,); less where a singular pose is
         near, around which the joints bend in as little as their smallest singular value."""
         parts = self.decomposition
-        near = min(1.0, max(SHORTEST, float(parts.sigma[parts.rank - 1]) / NEAR)) if parts.rank else 1.0
+        near = min(1.0, max(SHORTEST, parts.smallest / NEAR))
         squares = (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
         return np.asarray(near / np.sqrt((squares / (FAR**2, TURNED**2)).max(axis=(1, 2), initial=0.0)))
 

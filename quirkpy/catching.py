@@ -19,7 +19,7 @@ from quirkpy.kernels.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING,
 from quirkpy.parts.checks import Bools, Floats
 from quirkpy.simulate import state_at
 from quirkpy.state import State
-from quirkpy.vicinity import apart
+from quirkpy.whole import apart
 
 #: What moves slower than this beside its whole is at rest [m/s or rad/s].
 STILL = 1e-12

@@ -178,8 +178,8 @@ class Multibody:
 
         "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space; "literal": the
         Udwadia-Phohomsiri equation as printed.  Same answer, as long as poses and velocities satisfy the joints
-        (`residual` tells; where they do not, no acceleration is right).  Where loops close among bodies whose masses are
-        a million times apart, "recursive" asks "dense" as well, and warns of what the two do not agree on.
+        (`residual` tells; where they do not, no acceleration is right).  Where loops close among bodies whose masses
+        are a million times apart, "recursive" asks "dense" as well, and warns where the two disagree.
         """
         if evaluator == "recursive":
             return self._recursive(self._instant(state))

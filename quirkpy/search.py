@@ -18,7 +18,8 @@ from quirkpy.parts.part import PartError
 from quirkpy.polishing import size_of
 from quirkpy.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
 from quirkpy.state import State
-from quirkpy.vicinity import Vicinity, apart
+from quirkpy.vicinity import Vicinity
+from quirkpy.whole import apart
 
 if TYPE_CHECKING:
     from quirkpy.multibody import Multibody

@@ -32,7 +32,7 @@ from quirkpy.kernels.wrenches import LOST
 from quirkpy.parts.checks import Bools, Floats, optional, positive
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
-from quirkpy.state import State
+from quirkpy.state import State, angles_of
 from quirkpy.tables import Selection
 from quirkpy.watching import StopReached, ask, watched_functions, watched_stops
 
@@ -210,7 +210,7 @@ class Driver:
         No steps where the start is to be looked at first: at a rest, or in a loop where branches may meet.
         """
         e = self.engine
-        e.model.joints.near[:] = self.start.near
+        e.model.joints.near[:] = angles_of(self.start.instant())
         e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
         why = self._onward(self.first_steps(1 if looking else 1 + self._room()))

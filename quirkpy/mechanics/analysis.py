@@ -9,11 +9,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.maths.warnings import warn
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import gaps
 from quirkpy.parts.couplings import Coupling, Prescribed
 from quirkpy.parts.joint import GeneralJoint
+from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
 from quirkpy.tables.tables import RELATION_ROW
 
@@ -25,6 +27,9 @@ RESTING, INERTIA = 1e-9, "inertia"
 
 ReactionAxes: TypeAlias = Literal["inertial", "joint"]
 
+#: Where masses are this far apart accelerations with loops are found twice; they count as alike to this share of the
+#: largest; and that which satisfies the joints by so much better is taken.
+FAR_APART, ALIKE, BETTER = 1e6, 1e-6, 0.1
 #: Rows of joints that slip by less than this share of the fastest count as holding.
 SLIPS = 1e-3
 
@@ -77,6 +82,41 @@ def residual(at: Instant) -> Residual:
     return Residual(at.rows.phi, velocity, names, worst)
 
 
+def judged(at: Instant, found: Floats) -> Floats:
+    """Accelerations (nb, 6) by the recursion, or, where masses are far apart and Gauss's principle by null space says
+    otherwise, those of the two that satisfy the joints better, with a warning; refused where neither is a number."""
+    tables = at.selection.tables
+    mass = tables.body_mass
+    if not len(mass) or mass.max() <= FAR_APART * mass.min():
+        return found
+    other = equation.solve_dense(at).acceleration
+    lightest, heaviest = (tables.body_names[int(k)] for k in (mass.argmin(), mass.argmax()))
+    apart = f"{heaviest!r} is {mass.max() / mass.min():.1e} times as heavy as {lightest!r}"
+    if not (np.isfinite(found).all() or np.isfinite(other).all()):
+        raise PartError(f"the acceleration is lost in rounding: {apart}; make masses more alike.")
+    free = equation.applied_forces(at) / np.hstack(
+        [mass[:, None] * np.ones(3), _least_moments(at)[:, None] * np.ones(3)]
+    )
+    off = abs(found - other).max() / max(abs(other).max(), abs(free).max())
+    if off <= ALIKE:
+        return found
+    warn(
+        f"acceleration: two ways to find it differ by {off:.1g} of the largest, for {apart}, and rounding is much of "
+        "what is left; make masses more alike, or leave the light body out."
+    )
+    return other if not _missed(at, found) <= _missed(at, other) / BETTER else found
+
+
+def _least_moments(at: Instant) -> Floats:
+    return np.asarray(np.linalg.eigvalsh(at.selection.tables.body_inertia)[:, 0])
+
+
+def _missed(at: Instant, accelerations: Floats) -> float:
+    """By how much accelerations miss what the joints ask of them; rows of length one."""
+    J = equation.constraint_matrix(at)
+    return float((abs(J @ accelerations.reshape(-1) - at.rows.gamma) / equation.row_norms(J)).max(initial=0.0))
+
+
 def slipping(at: Instant) -> tuple[str, ...]:
     """The joints whose rows slip, those that do no more than `SLIPS` of the fastest left out."""
     found = residual(at)
@@ -89,7 +129,8 @@ class Mobility(NamedTuple):
     """degrees_of_freedom: 6 for each moving body less the rank; rank: independent rows; rows: all rows;
     redundant: joints whose rows depend on those of others here; stops that hold count as rows, under their names:
     degrees_of_freedom are those that are left as long as they do; smallest: the smallest singular value that counts, of
-    the mass-weighted constraint matrix with rows of length one (near 0: close to a singular pose)."""
+    the mass-weighted constraint matrix with rows of length one (near 0: close to a singular pose), and of one without
+    masses where some are a thousand times others: which rows are independent is no matter of masses."""
 
     degrees_of_freedom: int
     rank: int
@@ -107,8 +148,7 @@ def mobility(at: Instant) -> Mobility:
     joints = np.unique(tables.row_joint[rows[dependent[: len(rows)]]])
     stops = (stop.name for stop, too in zip(at.stops, dependent[len(rows) :], strict=True) if too)
     names = tuple(dict.fromkeys((*(tables.joint_names[k] for k in joints), *stops)))
-    smallest = float(parts.sigma[parts.rank - 1]) if parts.rank else 1.0
-    return Mobility(6 * len(at.r) - parts.rank, parts.rank, m, names, smallest)
+    return Mobility(6 * len(at.r) - parts.rank, parts.rank, m, names, parts.smallest)
 
 
 class Reaction(NamedTuple):

@@ -15,7 +15,7 @@ from quirkpy.kernels.tree.closure import TIME
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine, Layout
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, angles_of
 from quirkpy.tables import Selection
 from quirkpy.tables.merge import Merger, merge
 
@@ -116,7 +116,7 @@ class Clusters:
         """The start on its joints, and how far it has moved; untouched where that is no more than rounding."""
         y, drift = np.concatenate([rows, np.zeros((1, STATE_WIDTH))]), np.zeros(2)
         with self.lend() as e:
-            e.model.joints.near[:] = start.near
+            e.model.joints.near[:] = angles_of(start.instant())
             e.hold(start.held)
             e.scratch.report[TIME] = start.t
             project(y, e.model, e.scratch, drift)

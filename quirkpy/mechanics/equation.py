@@ -24,6 +24,8 @@ from quirkpy.mechanics.instant import Instant, Rows
 ROW_CUT = 1e-6
 #: Rank of [(1 - A+ A) M; A], which has full column rank in every well-posed system: only rounding is below this.
 MASS_CUT = 1e-13
+#: Masses further apart than this take no part in the rank: a row answers to a load by the lightest that it moves.
+UNEVEN = 1e3
 
 
 class Matrices(NamedTuple):
@@ -183,25 +185,54 @@ def mass_roots(at: Instant) -> tuple[Floats, Floats]:
 
 
 class Decomposition(NamedTuple):
-    """U sigma Vt of the mass-weighted constraint matrix with rows of length one; its rank, and the row norms."""
+    """U sigma Vt of the mass-weighted constraint matrix with rows of length one; its rank, and the row norms; smallest:
+    the smallest singular value that counts, 1 where none does.  Where masses are `UNEVEN` rows are of length one
+    without masses, which then say nothing about rank, U and smallest."""
 
     U: Floats
     sigma: Floats
     Vt: Floats
     rank: int
     norms: Floats
+    smallest: float
 
 
 def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
     """Rank of the active constraints, free of units: A = J M^(-1/2) with rows of unit norm."""
     _, back = mass_roots(at)
-    n = len(at.r)
     J = constraint_matrix(at)
-    A = np.einsum("mni,nij->mnj", J.reshape(len(J), n, 6), back).reshape(len(J), 6 * n)
+    A = _over_bodies(J, back)
+    mass = at.selection.tables.body_mass
+    if len(J) and mass.max(initial=0.0) > UNEVEN * mass.min(initial=np.inf):
+        return _of_uneven(at, J, A, row_cut)
     norms = row_norms(A)
     U, sigma, Vt = np.linalg.svd(A / norms[:, None], full_matrices=False)
-    rank = int((sigma > row_cut * sigma[0]).sum()) if sigma.size else 0
-    return Decomposition(U, sigma, Vt, rank, norms)
+    rank = _rank(sigma, row_cut)
+    return Decomposition(U, sigma, Vt, rank, norms, float(sigma[rank - 1]) if rank else 1.0)
+
+
+def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decomposition:
+    """Which rows are independent as if all masses were one, so that what light members answer to a load does not hide
+    what a row asks of the others; then A over these."""
+    tables = at.selection.tables
+    gyration = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
+    lengths = np.array([np.diag([1.0, 1.0, 1.0, *(3 * [1.0 / length])]) for length in gyration])
+    plain = _over_bodies(J, lengths)
+    norms = row_norms(plain)
+    left, alone, _ = np.linalg.svd(plain / norms[:, None], full_matrices=False)
+    rank = _rank(alone, row_cut)
+    U, sigma, Vt = np.linalg.svd(left[:, :rank].T @ (A / norms[:, None]), full_matrices=False)
+    return Decomposition(left[:, :rank] @ U, sigma, Vt, rank, norms, float(alone[rank - 1]) if rank else 1.0)
+
+
+def _over_bodies(J: Floats, blocks: Floats) -> Floats:
+    """J (m, 6 nb) times a matrix for each body (nb, 6, 6)."""
+    n = len(blocks)
+    return np.einsum("mni,nij->mnj", J.reshape(len(J), n, 6), blocks).reshape(len(J), 6 * n)
+
+
+def _rank(sigma: Floats, row_cut: float) -> int:
+    return int((sigma > row_cut * sigma[0]).sum()) if sigma.size else 0
 
 
 def solve_dense(at: Instant) -> Solution:
@@ -214,7 +245,7 @@ def solve_dense(at: Instant) -> Solution:
     free = np.einsum("nij,nj->ni", back, applied_forces(at)).reshape(6 * n)
     if not len(at.rows.phi):
         return with_forces(at, np.einsum("nij,nj->ni", back, free.reshape(n, 6)))
-    U, sigma, Vt, rank, norms = decompose(at)
+    U, sigma, Vt, rank, norms, _ = decompose(at)
     U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
     inside = Vt.T @ ((U.T @ (at.rows.gamma / norms)) / sigma - Vt @ free)
     acceleration = np.einsum("nij,nj->ni", back, (free + inside).reshape(n, 6))
@@ -239,7 +270,7 @@ def _multipliers(at: Instant, wrench: Floats) -> Floats:
     if not len(at.rows.phi):
         return np.zeros(0)
     _, back = mass_roots(at)
-    U, sigma, Vt, rank, norms = decompose(at)
+    U, sigma, Vt, rank, norms, _ = decompose(at)
     weighted = np.einsum("nij,nj->ni", back, wrench).reshape(-1)
     return np.asarray(U[:, :rank] @ ((Vt[:rank] @ weighted) / sigma[:rank]) / norms)
 

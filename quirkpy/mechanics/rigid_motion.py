@@ -161,6 +161,13 @@ def into_body(rows: Floats, a: Floats) -> Floats:
     return turned(back, a)
 
 
+def apart(one: Floats, two: Floats) -> Floats:
+    """From states to others near by: displacements in N and rotation vectors in body axes (..., n, 6)."""
+    turn = product(one[..., Q:V] * (1.0, -1.0, -1.0, -1.0), two[..., Q:V])
+    turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
+    return np.concatenate([two[..., R:Q] - one[..., R:Q], turning], axis=-1)
+
+
 def turns(rows: Floats, centre: Floats) -> list[Floats]:
     """Velocities in N, and angular ones in body axes, of all bodies turning about each axis of N (three (n, 6))."""
     axes = (np.tile(axis, (len(rows), 1)) for axis in np.eye(3))

@@ -253,10 +253,7 @@ class State(Record):
 
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""
-        turning = np.flatnonzero(self._tables("replace").coordinate_kind == ANGLE)
-        angles = np.zeros(len(self.joints))
-        angles[turning] = old.instant().coordinates(turning)[:, 0]
-        return self.with_angles(angles)
+        return self.with_angles(angles_of(old.instant()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
@@ -271,6 +268,15 @@ class State(Record):
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
+
+
+def angles_of(at: Instant) -> Floats:
+    """The angles of all coordinates [rad], whole turns included; 0 of what is none.  Next to these the angles of a pose
+    close by do not jump, as they may next to whole turns alone: half a turn from two of them."""
+    turning = np.flatnonzero(at.selection.tables.coordinate_kind == ANGLE)
+    angles = np.zeros(len(at.selection.tables.coordinate_kind))
+    angles[turning] = at.coordinates(turning)[:, 0]
+    return angles
 
 
 def _turns_between(angle: float, lower: float, upper: float) -> int:

@@ -148,7 +148,8 @@ class System:
 
         "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space; "literal": the
         Udwadia-Phohomsiri equation as printed.  Same answer, as long as poses and velocities satisfy the joints
-        (`residual` tells; where they do not, no acceleration is right).
+        (`residual` tells; where they do not, no acceleration is right).  Where loops close among bodies whose masses
+        are a million times apart, "recursive" asks "dense" as well, and warns where the two disagree.
         """
         if evaluator == "recursive":
             return self._recursive(self.instant(state))
@@ -220,7 +221,8 @@ class System:
 
     def _recursive(self, at: Instant) -> Floats:
         with self.clusters.lend() as engine:
-            return engine.accelerations(at)
+            found, closing = engine.accelerations(at), len(engine.model.tree.loops)
+        return analysis.judged(at, found) if closing else found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):

@@ -28,7 +28,7 @@ from quirkpy.mechanics.analysis import drives_against, energy, slipping
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.course import Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import StopReached, ask, watched_functions, watched_stops
 from quirkpy.motion.settings import Settings
@@ -158,6 +158,8 @@ class Driver:
         No steps where the start is to be looked at first: at a rest, or in a loop where branches may meet.
         """
         e = self.engine
+        e.model.joints.near[:] = angles_of(self.start.instant())
+        e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
         why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():

@@ -18,9 +18,9 @@ from quirkpy.mechanics.analysis import energy
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.rigid_motion import apart
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import state_at
-from quirkpy.rest.vicinity import apart
 
 #: What moves slower than this beside its whole is at rest [m/s or rad/s].
 STILL = 1e-12

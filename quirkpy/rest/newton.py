@@ -112,11 +112,12 @@ def idle(around: Vicinity, loading: float) -> Floats:
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:
-    """How far a displacement along coordinates moves the body that it moves most [m], [rad]."""
+    """How far a displacement along coordinates moves the body that it moves most [m], [rad]; in systems of another
+    size in what is a metre there."""
     if not len(xi):
         return 0.0
-    moved = (xi @ around.basis.reshape(len(xi), -1)).reshape(-1, 3)
-    return math.sqrt(float((moved * moved).sum(axis=1).max(initial=0.0)))
+    moved = (xi @ around.basis.reshape(len(xi), -1)).reshape(-1, 2, 3) / np.array([[around.size], [1.0]])
+    return math.sqrt(float((moved * moved).sum(axis=2).max(initial=0.0)))
 
 
 def pseudo_inverse(around: Vicinity) -> Floats:

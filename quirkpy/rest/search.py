@@ -12,6 +12,7 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.rigid_motion import apart
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import positive, shown, whole
@@ -21,7 +22,7 @@ from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
-from quirkpy.rest.vicinity import Vicinity, apart
+from quirkpy.rest.vicinity import Vicinity
 
 #: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral directions, where energy and
 #: stiffness agree to this share.

@@ -26,13 +26,14 @@ from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import DOUBTS, EIGHTH, EPS, PLACES, Slopes, alike_across, central, unsure
 from quirkpy.maths.eigen import eigen, with_signs
-from quirkpy.maths.rotations import cross, product, turned
+from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.rigid_motion import Whole, angular_momentum, rotation, stored_momentum, whole_motion
+from quirkpy.mechanics.rigid_motion import Whole, angular_momentum, apart, rotation, stored_momentum, whole_motion
+from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import state_at
 from quirkpy.rest.jumps import Jumps
@@ -47,9 +48,6 @@ SEGMENTS = 4  # pieces of a way over which work is summed
 #: Coordinates are laid along stiff and soft directions where stiffness differs by more than this share, in so many
 #: goes, each of which tells as much again.
 WIDE, GOES = 1e-8, 3
-#: The matrix that multiplies by a quaternion from the left: which of its numbers stands where, and its sign.
-FROM_LEFT = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
-SIGN_LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
 
 
 class Answers(NamedTuple):
@@ -158,8 +156,7 @@ class Vicinity:
 
     # --- states around ------------------------------------------------------------------------------------------
     def displaced(self, xi: Floats, eta: Floats | None = None) -> Floats:
-        """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole, not yet on the joints
-        but for first order."""
+        """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole, near the joints."""
         return self.moved_by(np.einsum("kf,fni->kni", xi, self.basis), eta)
 
     @cached_property
@@ -274,9 +271,20 @@ class Vicinity:
         """The step of each coordinate that moves no body by more than a probe may (f,); less where a singular pose is
         near, around which the joints bend in as little as their smallest singular value."""
         parts = self.decomposition
-        near = min(1.0, max(SHORTEST, float(parts.sigma[parts.rank - 1]) / NEAR)) if parts.rank else 1.0
+        near = min(1.0, max(SHORTEST, parts.smallest / NEAR))
         squares = (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
-        return np.asarray(near / np.sqrt((squares / (FAR**2, TURNED**2)).max(axis=(1, 2), initial=0.0)))
+        shares = squares / ((FAR * self.size) ** 2, TURNED**2)
+        return np.asarray(near / np.sqrt(shares.max(axis=(1, 2), initial=0.0)))
+
+    @cached_property
+    def size(self) -> float:
+        """What a metre is among bodies of some size [m]."""
+        return metre(self.layout.selection.tables, self.rows)
+
+    @cached_property
+    def pace(self) -> float:
+        """What a second's rate is among motions of some rates [1/s]."""
+        return per_second(self.stiffness.values)
 
     @cached_property
     def stiffness(self) -> Slopes:
@@ -296,13 +304,14 @@ class Vicinity:
     @cached_property
     def damping_error(self) -> Floats:
         """How far each number of D may be from the true one [1/s] (f, f)."""
-        return self._error(self.damping, -self.reduced(self.moving.felt))
+        return self._error(self.damping, -self.reduced(self.moving.felt), self.pace * self.reach)
 
-    def _error(self, slopes: Slopes, values: Floats) -> Floats:
+    def _error(self, slopes: Slopes, values: Floats, reach: Floats | None = None) -> Floats:
         """From what differences show, and from the rounding of what they are taken of."""
         sizes = EPS * np.linalg.norm(self.by_place(values), axis=2).max(axis=1)
         shown = abs(slopes.doubt) + slopes.noise
-        return np.asarray(DOUBTS * (shown + (sizes + self.rounding[:, None]) / self.reach))
+        step = self.reach if reach is None else reach
+        return np.asarray(DOUBTS * (shown + (sizes + self.rounding[:, None]) / step))
 
     @cached_property
     def jumps(self) -> Jumps:
@@ -320,8 +329,7 @@ class Vicinity:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether K is symmetric but for its error and a small share of what is alike stiff: forces have a
-        potential."""
+        """Whether K is symmetric but for its error and a share of what is alike stiff: forces have a potential."""
         return alike_across(self.stiffness.values, self.stiffness_error)
 
     @cached_property
@@ -363,13 +371,13 @@ class Vicinity:
     def moving(self) -> Answers:
         """The state moving at the places of the differences along every coordinate (8 f, ...)."""
         states = np.repeat(self.carried[None], len(self._steps), axis=0)
-        states[..., V:] += self._steps
+        states[..., V:] += self.pace * self._steps
         return self.answers(states)
 
     @cached_property
     def damping(self) -> Slopes:
         """D [1/s]; its skew half turns motion without taking energy."""
-        return self._slopes(-self.reduced(self.moving.felt))
+        return self._slopes(-self.reduced(self.moving.felt), self.pace * self.reach)
 
     @cached_property
     def momentum_rows(self) -> Floats:
@@ -385,7 +393,7 @@ class Vicinity:
                                                     tables.body_inertia[mine], stored[mine]))
                     for answers in (self.probes, self.moving)
                 )  # fmt: skip
-                out.append(np.concatenate(list(halves), axis=1))
+                out.append(np.concatenate([next(halves), next(halves) / self.pace], axis=1))
         return np.concatenate(out) if out else np.zeros((0, 2 * self.freedoms))
 
     def slopes_of(self, values: Floats) -> Floats:
@@ -410,8 +418,8 @@ class Vicinity:
         """Numbers at the places of differences (8 f, m), coordinate by coordinate (f, 8, m)."""
         return values.reshape(self.freedoms, len(PLACES), values.shape[-1])
 
-    def _slopes(self, values: Floats) -> Slopes:
-        return central(self.by_place(values), -self.pull, self.reach)
+    def _slopes(self, values: Floats, reach: Floats | None = None) -> Slopes:
+        return central(self.by_place(values), -self.pull, self.reach if reach is None else reach)
 
     # --- back to states -----------------------------------------------------------------------------------------
     def state_of(self, rows: Floats, t: float | None = None) -> State:
@@ -438,10 +446,3 @@ class Vicinity:
         handed on as shapes, for coordinates mean nothing where a basis is made anew."""
         moving = state_rows(self.state.r, self.state.q, shape[:, :3], shape[:, 3:])
         return np.asarray(self.covectors @ self.entry.contract(moving)[:, V:].reshape(-1))
-
-
-def apart(one: Floats, two: Floats) -> Floats:
-    """From states to others near by: displacements in N and rotation vectors in body axes (..., n, 6)."""
-    turn = product(one[..., Q:V] * (1.0, -1.0, -1.0, -1.0), two[..., Q:V])
-    turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
-    return np.concatenate([two[..., R:Q] - one[..., R:Q], turning], axis=-1)

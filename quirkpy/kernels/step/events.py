@@ -6,10 +6,13 @@ import math
 
 import numpy as np
 
+from quirkpy.kernels.base.arrays import R
 from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.vectors import get3, norm
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
+    BEGIN,
     EVALUATIONS,
     FARTHEST,
     NEAREST,
@@ -45,6 +48,8 @@ from quirkpy.kernels.tree.stops import HOLDS
 TOGETHER = 1e-10
 #: What stands for the value of a watched function at its crossing; its sign is that of the side where it goes on.
 JUST_CROSSED = float(np.finfo(float).tiny)
+#: What a joint coordinate may be off by the rounding of places, as a share of how far these are from the origin.
+ROUNDED = 16.0 * float(np.finfo(float).eps)
 #: Of a function that does not cross zero in the step.
 NEVER = 2.0
 #: Where the cubic through distances and rates at both ends of a step comes nearer than this many reaches, or than this
@@ -204,6 +209,18 @@ def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch:
     return x
 
 
+@inner
+def past_rounding(k: int, run: Run, watch: Watch) -> float:
+    """How long after a stop has just been left its coordinate differs from the bound by more than the rounding of
+    places [s]; 0 of all that is no stop, or is not left."""
+    rate, far = watch.values[k, GAP + 1], 0.0
+    if watch.what[k, KIND] != STOP or rate <= 0.0:
+        return 0.0
+    for i in range(run.states.shape[1] - 1):
+        far = max(far, norm(get3(run.states[BEGIN], i, R)))
+    return ROUNDED * far / rate
+
+
 @inlined
 def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
     """The fraction of the step at which the first event happens (NEVER: none does); of each, in column ROOT."""
@@ -225,7 +242,7 @@ def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch)
                 continue
         a = 0.0
         if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
-            a = min(0.5 * b, TOGETHER / run.clock[STEP])
+            a = min(0.5 * b, max(TOGETHER, past_rounding(k, run, watch)) / run.clock[STEP])
             fa = value_within(a, k, run, model, scratch, table, watch)
         if fa * fb > 0.0 or (fa == 0.0 and watch.what[k, KIND] == STOP):
             values[k, ROOT] = a

@@ -22,7 +22,7 @@ from quirkpy.explore.choices import Carried, Count, Exploring, Reduction
 from quirkpy.explore.graph import SHORT, Edge, Kind, Node, ReconfigurationGraph
 from quirkpy.explore.journal import UNREADABLE, Journal
 from quirkpy.explore.known import Known
-from quirkpy.explore.records import Record, Unfinished, check_reached, stop_short
+from quirkpy.explore.records import Record, Unfinished, canonical, check_reached, stop_short
 from quirkpy.explore.reductions import Reductions, Ticket, asked_for
 from quirkpy.explore.runner import start_record
 from quirkpy.explore.study import Study
@@ -318,7 +318,8 @@ class Walk:
         outcomes, node = [], ticket.at
         self._count(ticket)
         record = ticket.answer(record)
-        for outcome, reached in zip(record.outcomes, record.reached, strict=True):
+        ends = list(zip(record.outcomes, record.reached, strict=True))
+        for outcome, reached in (ends[k] for k in canonical(ends)):
             if reached is None:
                 outcomes.append(outcome)
                 continue

@@ -160,6 +160,8 @@ class Edge:
     """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
 
     Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
+    Their
+    order is no matter of runs: kinds as `Kind` lists them, then what holds, where bodies stand, figures.
     robustness: what came of it when it was flown many times, if it was.  carried: the run that speaks for it, where
     that is not its own.
     """

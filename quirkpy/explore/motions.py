@@ -10,7 +10,8 @@ from quirkpy.equilibrium import Equilibrium, certify
 from quirkpy.explore.assembly import assembled
 from quirkpy.explore.costs import COST_WORDS, price_of
 from quirkpy.explore.graph import Outcome
-from quirkpy.explore.runner import Ended, begin, motions
+from quirkpy.explore.records import canonical
+from quirkpy.explore.runner import Ended, begin, motions, told_of
 from quirkpy.frames import Frames, frames_of, watched
 from quirkpy.multibody import Multibody
 from quirkpy.vicinity import Vicinity
@@ -65,8 +66,14 @@ def in_order(graph: ReconfigurationGraph, everything: bool) -> list[int]:
 
 def moved(graph: ReconfigurationGraph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
     """The motion of each outcome of an edge, run again in the universe of its node; None where nothing moved."""
-    begun = begin(graph.study, graph.nodes[edge.source], edge.selection, universe)
+    study, node, choice = graph.study, graph.nodes[edge.source], edge.selection
+    begun = begin(study, node, choice, universe)
     if isinstance(begun, Outcome) or not any(outcome.duration for outcome in edge.outcomes):
         return [None for _ in edge.outcomes]
-    found = [ended for ended, _ in motions(graph.study, begun.system, begun.links, edge.selection)]
-    return found if len(found) == len(edge.outcomes) else [None for _ in edge.outcomes]
+    found = motions(study, begun.system, begun.links, choice)
+    if len(found) != len(edge.outcomes):
+        return [None for _ in edge.outcomes]
+    if len(found) == 1:
+        return [found[0][0]]
+    told = [told_of(study, node, choice, begun, ended, nudge) for ended, nudge in found]
+    return [found[k][0] for k in canonical(told)]

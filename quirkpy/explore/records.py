@@ -50,14 +50,16 @@ def canonical(ends: Sequence[Told]) -> list[int]:
     left: eigenvectors have no sign of their own.  What is known exactly counts first, then where bodies stand, then
     figures."""
 
-    def compare(one: tuple[Any, list[float]], two: tuple[Any, list[float]]) -> int:
-        if one[0] != two[0]:
-            return -1 if one[0] < two[0] else 1
-        gaps = ((a - b, ALIKE * max(1.0, abs(a), abs(b))) for a, b in zip(one[1], two[1], strict=True))
-        return next((-1 if gap < 0.0 else 1 for gap, least in gaps if abs(gap) > least), 0)
+    exact, numbers = [_exactly(*end) for end in ends], [_numbers(*end) for end in ends]
 
-    marks = [(_exactly(*end), _numbers(*end)) for end in ends]
-    return sorted(range(len(ends)), key=cmp_to_key(lambda a, b: compare(marks[a], marks[b])))
+    def compare(one: int, two: int) -> int:
+        if exact[one] != exact[two]:
+            return -1 if exact[one] < exact[two] else 1
+        pairs = zip(numbers[one], numbers[two], strict=True)
+        told_apart = (a < b for a, b in pairs if abs(a - b) > ALIKE * max(1.0, abs(a), abs(b)))
+        return next((-1 if less else 1 for less in told_apart), 0)
+
+    return sorted(range(len(ends)), key=cmp_to_key(compare))
 
 
 def _exactly(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:

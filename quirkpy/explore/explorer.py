@@ -22,7 +22,7 @@ from quirkpy.explore.journal import UNREADABLE, Journal
 from quirkpy.explore.model.graph import SHORT, Edge, Graph, Kind, Node
 from quirkpy.explore.reduce.known import Known
 from quirkpy.explore.reduce.reductions import Reductions, Ticket, asked_for
-from quirkpy.explore.run.records import Record, Unfinished, check_reached, stop_short
+from quirkpy.explore.run.records import Record, Unfinished, canonical, check_reached, stop_short
 from quirkpy.explore.run.runner import start_record
 from quirkpy.explore.run.workers import (
     DESK,
@@ -319,7 +319,8 @@ class Walk:
         outcomes, node = [], ticket.at
         self._count(ticket)
         record = ticket.answer(record)
-        for outcome, reached in zip(record.outcomes, record.reached, strict=True):
+        ends = list(zip(record.outcomes, record.reached, strict=True))
+        for outcome, reached in (ends[k] for k in canonical(ends)):
             if reached is None:
                 outcomes.append(outcome)
                 continue

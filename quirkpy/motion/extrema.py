@@ -101,9 +101,10 @@ class Curve:
         return at_place(self.first, (t - self.centre) / self.scale) / self.scale
 
     def top(self, end: bool) -> float | None:
-        """The time at which it is largest, unless that is at an end; end: the second counts."""
+        """The time at which it is largest, unless that is at an end; end: the second counts.  Next to an end that it
+        leaves upwards it is larger within, nearer than any place looks."""
         k = int(np.argmax(GRID[:, : len(self.own)] @ self.own))
-        if k in (0, len(GRID) - 1):
+        if k in (0, len(GRID) - 1) and at_place(self.first, -1.0 + k / STRIDES) * (STRIDES - k) <= 0.0:
             return self.centre + self.scale if end and k > 0 else None
         return self.centre + self.scale * refined(self.first, self.second, k)
 
@@ -223,7 +224,7 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
             curve.add(t, value)
             most = max(most, value)
     for _ in range(LOOKS):
-        x = curve.top(s.jumps) if len(curve.t) > 2 else s.high if s.jumps else curve.centre
+        x = curve.top(s.jumps) if len(curve.own) > 2 else s.high if s.jumps else curve.centre
         if x is None:
             break
         said, known_here = curve(x), abs(curve.t - min(x, s.high - rim)).min() < ANEW * (s.high - s.low)
@@ -231,7 +232,7 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         if len(curve.t) > max(3, len(s.values) + 1) and (not risen or (known_here and x == s.high)):
             return max(most, said)
         if known_here:  # but of a slope one point says nothing
-            x = curve.centre if x == s.high else x + ASIDE * (s.high - x)
+            x = curve.centre if s.high - x < ANEW * (s.high - s.low) else x + ASIDE * (s.high - x)
         x = min(max(x, s.low + rim), s.high - rim)
         said = curve(x)
         value, found = ask(s.rows, x)

@@ -68,7 +68,7 @@ def check_same(one: qp.ReconfigurationGraph, two: qp.ReconfigurationGraph) -> No
         np.testing.assert_allclose(a.frequencies, b.frequencies, rtol=1e-9)
     assert [(e.source, e.selection, e.kind) for e in one.edges] == [(e.source, e.selection, e.kind) for e in two.edges]
     for e, f in zip(one.edges, two.edges, strict=True):
-        assert sorted(map(labels, e.outcomes)) == sorted(map(labels, f.outcomes))
+        assert list(map(labels, e.outcomes)) == list(map(labels, f.outcomes))
         for a, b in zip(e.outcomes, f.outcomes, strict=True):
             check_figures(a, b)
 

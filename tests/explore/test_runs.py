@@ -64,7 +64,8 @@ def test_every_way_off_a_ridge_is_taken() -> None:
     edge = next(e for e in graph.edges if e.selection == choice_of(study, graph["n0"], "away", "swing", "swing"))
     assert edge.kind == "ambiguous"
     assert edge.target is None
-    assert [outcome.nudge for outcome in edge.outcomes[::2]] == [(s * 1e-6, k) for k in (0, 1) for s in (1.0, -1.0)]
+    every = [(s * 1e-6, k) for k in (0, 1) for s in (-1.0, 1.0) for _ in range(2)]
+    assert sorted((outcome.nudge for outcome in edge.outcomes), key=lambda n: (n[1], n[0])) == every
     places = {tuple(graph[str(outcome.target)].state.r[:, :2].round(6).ravel()) for outcome in edge.outcomes}
     right, left = ((0.1, 0.0), (0.0, -0.1)), ((-0.1, 0.0), (0.0, -0.1))
     assert places == {(*one, *two) for one, two in itertools.product(right, left)}

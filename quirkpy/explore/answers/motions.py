@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from quirkpy.explore.model.costs import COST_WORDS, price_of
 from quirkpy.explore.model.graph import Outcome
-from quirkpy.explore.run.runner import Ended, begin, motions
+from quirkpy.explore.run.records import canonical
+from quirkpy.explore.run.runner import Ended, begin, motions, told_of
 from quirkpy.motion.frames import Frames, frames_of, watched
 from quirkpy.system.multibody import Multibody
 
@@ -54,8 +55,14 @@ def in_order(graph: Graph, everything: bool) -> list[int]:
 
 def moved(graph: Graph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
     """The motion of each outcome of an edge, run again in the universe of its node; None where nothing moved."""
-    begun = begin(graph.study, graph.nodes[edge.source], edge.selection, universe)
+    study, node, choice = graph.study, graph.nodes[edge.source], edge.selection
+    begun = begin(study, node, choice, universe)
     if isinstance(begun, Outcome) or not any(outcome.duration for outcome in edge.outcomes):
         return [None for _ in edge.outcomes]
-    found = [ended for ended, _ in motions(graph.study, begun.system, begun.links, edge.selection)]
-    return found if len(found) == len(edge.outcomes) else [None for _ in edge.outcomes]
+    found = motions(study, begun.system, begun.links, choice)
+    if len(found) != len(edge.outcomes):
+        return [None for _ in edge.outcomes]
+    if len(found) == 1:
+        return [found[0][0]]
+    told = [told_of(study, node, choice, begun, ended, nudge) for ended, nudge in found]
+    return [found[k][0] for k in canonical(told)]

@@ -56,8 +56,9 @@ class Plan(Sequence["Edge"]):
 
     @property
     def probability(self) -> float | None:
-        """The product of the estimates for its steps."""
-        known = [edge.robustness.probability for edge in self.edges if edge.robustness is not None]
+        """The product of the estimates for its steps, each to the node to which it leads here."""
+        steps = zip(self.edges, self.nodes[1:])
+        known = [edge.robustness.towards(node).probability for edge, node in steps if edge.robustness is not None]
         return math.prod(known) if len(known) == len(self.edges) else None
 
     def __getitem__(self, k: Any) -> Any:

@@ -362,7 +362,12 @@ def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
 
 
 def _same(one: Task, two: Task) -> bool:
-    """Whether two tasks are of one edge, flown alike."""
-    return (one.digest, one.node.id, one.choice, one.nudge, one.within, len(one.goals)) == (
-        two.digest, two.node.id, two.choice, two.nudge, two.within, len(two.goals)
+    """Whether two tasks are of one edge, flown alike, and nodes are called the same: in another graph of the study they
+    may not be."""
+    known = zip(one.goals, two.goals, strict=False)
+    same = len(one.goals) == len(two.goals) and all(
+        a[:2] == b[:2] and np.array_equal(a.pose, b.pose) for a, b in known
+    )  # fmt: skip
+    return same and (one.digest, one.node.id, one.choice, one.nudge, one.within, one.target) == (
+        two.digest, two.node.id, two.choice, two.nudge, two.within, two.target
     )  # fmt: skip

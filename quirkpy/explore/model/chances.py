@@ -42,6 +42,10 @@ class Robustness:
     seed: int
     reasons: tuple[tuple[str, int], ...] = ()
 
+    def towards(self, node: str | None) -> Robustness:
+        """The same flights, with another node as the one to reach."""
+        return self if node in (None, self.target) else dataclasses.replace(self, target=str(node))
+
     @property
     def successes(self) -> int:
         """How often it reached its target."""

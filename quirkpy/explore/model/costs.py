@@ -40,10 +40,10 @@ def time_of(study: Scope | None, outcome: Outcome) -> float:
     return outcome.moving + math.fsum(max(0.0, at.waiting + later / at.growth) for at in outcome.leavings)
 
 
-def risk(edge: Edge) -> float:
-    """Minus the logarithm of the probability that a step succeeds, at the lower end of its interval; infinite where
-    that is not known."""
-    low = 0.0 if edge.robustness is None else edge.robustness.interval()[0]
+def risk(edge: Edge, outcome: Outcome) -> float:
+    """Minus the logarithm of the probability that a step ends where this outcome does, at the lower end of its
+    interval; infinite where that is not known."""
+    low = 0.0 if edge.robustness is None else edge.robustness.towards(outcome.target).interval()[0]
     return -math.log(low) if low > 0.0 else math.inf
 
 
@@ -57,7 +57,7 @@ def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float
             raise PartError(f"plan: the cost of {edge!r} is {shown(value)}, but must be a number from 0 up.") from None
     prices: dict[str, Callable[[], float]] = {
         "energy": lambda: supplied_in_motion(outcome), "time": lambda: time_of(study, outcome),
-        "switches": lambda: 1.0, "risk": lambda: risk(edge),
+        "switches": lambda: 1.0, "risk": lambda: risk(edge, outcome),
     }  # fmt: skip
     return prices[cost]()
 

@@ -146,6 +146,7 @@ class Edge:
     """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
 
     Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
+    The order of outcomes is canonical: by kind, as `Kind` lists them, then by what holds, where bodies stand, figures.
     robustness: what came of it when it was flown many times, if it was.  carried: the run that speaks for it, where
     that is not its own.
     """

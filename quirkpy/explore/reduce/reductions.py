@@ -298,7 +298,7 @@ class Reductions:
                   if study.option(study.pairs[study.numbers[name]], label).joins]  # fmt: skip
 
         def outcome(o: Outcome) -> Outcome:
-            if o.reason != APART:
+            if o.reason != APART or o.t != 0.0:  # what parts on its way names all that part so far at once
                 return o
             return o._replace(parts=loose_among(study, [*joined, *(study.numbers[name] for _, name in o.contacts)]))
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cmp_to_key
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from quirkpy.explore.alike.cones import Images
-from quirkpy.explore.model.graph import Outcome
+from quirkpy.explore.model.graph import Kind, Outcome
 from quirkpy.explore.model.ways import Way
 from quirkpy.explore.scope.safety import Violation
+from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
 
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
+#: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of motions apart.
+ALIKE = 1e-6
+#: Figures by which motions with one end are put in order.
+FIGURES = ("t", "moving", "waiting", "peak_speed", "dissipated", "put_in", "lost")
 
 
 class Record(NamedTuple):
@@ -36,6 +43,40 @@ def seen(ends: Sequence[Told]) -> Record:
     wrong = next((end for end in ends if end[0].kind == "failed"), None)
     outcomes, reached = zip(*(ends if wrong is None else [wrong]), strict=True)
     return Record(outcomes, reached)
+
+
+def canonical(ends: Sequence[Told]) -> list[int]:
+    """The order in which an edge tells what it has come to, by number.  It is not that in which unstable rests were
+    left: eigenvectors have no sign of their own.  What is known exactly counts first, then where bodies stand, then
+    figures."""
+
+    exact, numbers = [_exactly(*end) for end in ends], [_numbers(*end) for end in ends]
+
+    def compare(one: int, two: int) -> int:
+        if exact[one] != exact[two]:
+            return -1 if exact[one] < exact[two] else 1
+        pairs = zip(numbers[one], numbers[two], strict=True)
+        told_apart = (a < b for a, b in pairs if abs(a - b) > ALIKE * max(1.0, abs(a), abs(b)))
+        return next((-1 if less else 1 for less in told_apart), 0)
+
+    return sorted(range(len(ends)), key=cmp_to_key(compare))
+
+
+def _exactly(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:
+    """What rounding leaves alone; kinds as they are listed.  Of what never settles the reason tells numbers."""
+    reason = "" if o.kind == "never settles" else o.reason
+    links = [] if reached is None else sorted(tuple(link) for link in reached["links"])
+    met = sorted(name for _, name in o.contacts)
+    return get_args(Kind).index(o.kind), reached is None, links, met, sorted(o.parts), reason, o.t is None
+
+
+def _numbers(o: Outcome, reached: dict[str, Any] | None) -> list[float]:
+    """Places and turns of the bodies where a motion ends, and its figures."""
+    figures = [float(getattr(o, name) or 0.0) for name in FIGURES]
+    if reached is None:
+        return figures
+    turns = (x for q in reached["q"] for x in quat.rotation_matrix(*q))
+    return [*np.ravel(reached["r"]).tolist(), *turns, *figures]
 
 
 def recorded(way: Way[Told], images: Images) -> Record:

@@ -168,18 +168,23 @@ def run_choice(
         ended, nudge = motion
         if isinstance(ended, Exception):
             return failed(ended), None
-        kind, reason, target = judged(study, node, ended)
-        outcome = measured(study, ended, kind, reason, begun, holding(study, choice), nudge)
-        if not target:
-            return outcome, None
-        record = record_of(study, ended.found, ended.links, choice.potential)
-        return outcome._replace(end_energy=energy_at_end(study, ended, record, choice)), centred(study, record)
+        return told_of(study, node, choice, begun, ended, nudge)
 
     way = ways(study, begun.system, begun.links, choice, lookout)
     if not images.cones:
         return seen([told(motion) for motion in way.ends()])
     every = way.told(told)
     return recorded(replace(every, entered=(*met, *every.entered)), images)
+
+
+def told_of(study: Scope, node: Node, choice: Choice, begun: Begun, ended: Ended, nudge: Left) -> Told:
+    """What a motion has come to."""
+    kind, reason, target = judged(study, node, ended)
+    outcome = measured(study, ended, kind, reason, begun, holding(study, choice), nudge)
+    if not target:
+        return outcome, None
+    record = record_of(study, ended.found, ended.links, choice.potential)
+    return outcome._replace(end_energy=energy_at_end(study, ended, record, choice)), centred(study, record)
 
 
 def fitted(system: Multibody) -> Catch | None:

@@ -73,8 +73,9 @@ class Safety(Part):
 
 class StayTogether(Safety):
     """No part of the spacecraft comes apart from the rest: what neither joints nor cold flux pins hold together, with
-    all fixed bodies as one.  apart [m]: how far mass centres of two pieces may part from where they were, if pieces are
-    allowed at all."""
+    all fixed bodies as one.  apart [m]: how far mass centres of any two pieces may part from where they were, if pieces
+    are allowed at all; one with fixed bodies stands still.  Named is the smaller one, or both where they are as large,
+    of all that part so far at once."""
 
     apart: float | None = checked(optional(positive), default=None)
 
@@ -86,17 +87,35 @@ class StayTogether(Safety):
         pieces = pieces_of(run.system)
         if len(pieces) < 2 or self.apart is None:
             return self.before(run.system)
-        loose = smallest(pieces)
-        bodies, allowed = list(run.system.bodies), self.apart
-        main, rest = ([bodies.index(name) for name in piece if name in bodies] for piece in (pieces[0], loose))
+        allowed, weights, pairs = self.apart, weights_of(run.system, pieces), np.triu_indices(len(pieces), 1)
 
-        def between(states: Floats) -> Floats:
-            r = states[..., R:Q]
-            return np.asarray(r[:, rest].mean(axis=1) - (r[:, main].mean(axis=1) if main else 0.0))
+        def parted(states: Floats) -> Floats:
+            """How far each two pieces have parted from where they were (k, pairs)."""
+            centres = weights @ (states[..., R:Q] - run.course.states[0, :-1, R:Q])
+            return _lengths(centres[:, pairs[0]] - centres[:, pairs[1]])
 
-        begun = between(run.course.states[:1, :-1])
-        t = first_below(run, lambda states: allowed - np.linalg.norm(between(states) - begun, axis=1))
-        return None if t is None else Violation(APART, t - float(run.t[0]), loose)
+        t = first_below(run, lambda states: allowed - parted(states).max(axis=1))
+        if t is None:
+            return None
+        (far,) = parted(run.at(t).instant().state[None])
+        both = [(pieces[pairs[0][k]], pieces[pairs[1][k]]) for k in np.flatnonzero(far >= (1.0 - TIED) * far.max())]
+        named = {body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))}
+        loose = tuple(name for piece in pieces for name in piece if name in named)
+        return Violation(APART, t - float(run.t[0]), loose)
+
+
+def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:
+    """What each body counts in the mass centre of each piece; in that of one with fixed bodies nothing does, for it
+    stands still (pieces, bodies)."""
+    mass, names = system.tables.body_mass, system.bodies
+    rows = [[m if name in piece and "ground" not in piece else 0.0 for m, name in zip(mass, names)] for piece in pieces]
+    weights = np.array(rows)
+    return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+
+def _as_large(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Whether neither of two pieces, the larger first, is the loose one."""
+    return len(one) == len(two) and "ground" not in one
 
 
 class NoCollision(Safety):

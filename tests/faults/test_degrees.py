@@ -30,7 +30,7 @@ WARNED: dict[str, Callable[[float], Any]] = {
     "rest_angle": lambda x: qp.HingeSpring("spring", HINGE, stiffness=1.0, rest_angle=x),
     "rest": lambda x: qp.JointSpring("spring", HINGE, stiffness=1.0, rest=x),
     "SprungHinges.rest": lambda x: qp.SprungHinges(1.0, rest=x),
-    "schedule": lambda x: qp.Prescribed("drive", HINGE, qp.Schedule((0.0, 1.0, 2.0), (0.0, x, 2.0 * x), "smooth")),
+    "schedule": lambda x: qp.Prescribed("drive", HINGE, qp.Schedule((0.0, 1.0, 2.0), (0.0, x, 0.0), "smooth")),
     "motion": lambda x: qp.Prescribed("drive", HINGE, lambda t: (x + t, 1.0, 0.0)),
     "offset": lambda x: qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel", offset=x),
     "opens": lambda x: qp.Hinge(1, opens=abs(x)),

@@ -104,7 +104,8 @@ def rule_of(study: Study, nudge: float, stop: Sequence[Event] = ()) -> Rule:
     """How runs of a study are settled."""
     r = study.settle
     settings = Settings(r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12)
-    return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False)
+    more = f"damp it less, or give the study settle=SettleRule(evaluations=...) above {r.evaluations:g}"
+    return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False, more)
 
 
 def record_of(study: Study, found: Equilibrium, links: tuple[Link, ...], potential: str | None) -> dict[str, Any]:

@@ -1,224 +1,33 @@
-"""quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?"""
+"""quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?
 
-from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.model.chances import Robustness, Spread
-from quirkpy.explore.model.graph import Edge, Node, Outcome
-from quirkpy.explore.scope.choices import Choice, SettleRule
-from quirkpy.explore.scope.choosing import Choosing, Chosen, OneHinge
-from quirkpy.explore.scope.identity import SameShape
-from quirkpy.explore.scope.options import Free, Hinge, Lock, Option, Pin
-from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
-from quirkpy.explore.study import Study
-from quirkpy.formats import from_json, to_json
-from quirkpy.maths import triples
-from quirkpy.maths.quat import Quaternion, rotation
-from quirkpy.maths.types import Vector
-from quirkpy.maths.warnings import PartWarning, deg
-from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
-from quirkpy.mechanics.equation import Matrices
-from quirkpy.mechanics.state import BodyState, JointState, SensorState, State
-from quirkpy.motion.course import Stop
-from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.actuators import ReactionWheel, Thruster
-from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.bushing import Bushing
-from quirkpy.parts.couplings import Gear, Prescribed
-from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
-from quirkpy.parts.fields import Charge, Coulomb, GravityGradient, HillFrame, Orbit, PointGravity, Potential
-from quirkpy.parts.force import Element, Force
-from quirkpy.parts.forces import (
-    Damper,
-    Gravity,
-    HingeSpring,
-    JointDamper,
-    JointFriction,
-    JointSpring,
-    JointStop,
-    Load,
-    PotentialWell,
-    Spring,
-    SprungHinges,
-    ViscousHinges,
-)
-from quirkpy.parts.joint import Coordinate, Freedom, GeneralJoint, Joint, Relation
-from quirkpy.parts.joints import (
-    Cylindrical,
-    Distance,
-    Fixed,
-    Parallel,
-    Perpendicular,
-    Planar,
-    PointOnLine,
-    PointOnPlane,
-    Prismatic,
-    Revolute,
-    Rope,
-    Screw,
-    Spherical,
-    Universal,
-)
-from quirkpy.parts.law import CompiledForce
-from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
-from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
-from quirkpy.parts.part import Part, PartError, checked
-from quirkpy.parts.pinning import FluxPinning, Superconductor
-from quirkpy.parts.primitives import (
-    CoincidentPoints,
-    DistanceAtMost,
-    FixedDistance,
-    Gap,
-    OriginOnLine,
-    OriginOnPlane,
-    ParallelAxes,
-    PerpendicularAxes,
-    Primitive,
-    SameOrientation,
-)
-from quirkpy.parts.schedule import Schedule
-from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
-from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.rest.continuation import Branch, continue_equilibrium
-from quirkpy.rest.equilibrium import Equilibrium, Mode
-from quirkpy.rest.linear import Linear
-from quirkpy.system.multibody import Multibody
+Names come from `quirkpy.names`, all of them when one is first asked for: until then an import costs nothing, and the
+command line can end with one line on Ctrl-C, also while NumPy and numba are loaded.
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "AtRest",
-    "Body",
-    "BodyState",
-    "Box",
-    "Branch",
-    "Bushing",
-    "Charge",
-    "Choice",
-    "Choosing",
-    "Chosen",
-    "CoincidentPoints",
-    "CompiledForce",
-    "Coordinate",
-    "Coulomb",
-    "Cylinder",
-    "Cylindrical",
-    "Damper",
-    "Dipoles",
-    "Distance",
-    "DistanceAtMost",
-    "Edge",
-    "Electromagnet",
-    "Element",
-    "Energy",
-    "EnergyBelow",
-    "Equilibrium",
-    "Event",
-    "Fixed",
-    "FixedDistance",
-    "FluxPinning",
-    "Force",
-    "FrameMotion",
-    "Free",
-    "Freedom",
-    "GROUND",
-    "Gap",
-    "Gear",
-    "GeneralJoint",
-    "Gravity",
-    "GravityGradient",
-    "HillFrame",
-    "Hinge",
-    "HingeSpring",
-    "Joint",
-    "JointDamper",
-    "JointFriction",
-    "JointSpring",
-    "JointState",
-    "JointStop",
-    "KeepOut",
-    "Limit",
-    "Linear",
-    "Load",
-    "Lock",
-    "Magnet",
-    "Mesh",
-    "Matrices",
-    "Mobility",
-    "Mode",
-    "MotionView",
-    "Multibody",
-    "NoCollision",
-    "Node",
-    "OneHinge",
-    "Option",
-    "Orbit",
-    "OriginOnLine",
-    "OriginOnPlane",
-    "Outcome",
-    "Parallel",
-    "ParallelAxes",
-    "Part",
-    "PartError",
-    "PartWarning",
-    "Perpendicular",
-    "PerpendicularAxes",
-    "PlaceMotion",
-    "Pin",
-    "Planar",
-    "PlanetField",
-    "PointGravity",
-    "PointOnLine",
-    "PointOnPlane",
-    "Potential",
-    "PotentialWell",
-    "Prescribed",
-    "Primitive",
-    "Prismatic",
-    "Pull",
-    "QUARTER_TURNS",
-    "Quaternion",
-    "Reaction",
-    "ReactionWheel",
-    "ReconfigurationGraph",
-    "Relation",
-    "Residual",
-    "Revolute",
-    "Robustness",
-    "Rope",
-    "Safety",
-    "SameOrientation",
-    "SameShape",
-    "Schedule",
-    "Screw",
-    "Sensor",
-    "SensorState",
-    "SensorsMeet",
-    "SettleRule",
-    "Shape",
-    "Site",
-    "Sphere",
-    "Spherical",
-    "Spread",
-    "Spring",
-    "SprungHinges",
-    "State",
-    "StayTogether",
-    "Stop",
-    "Study",
-    "Superconductor",
-    "Thruster",
-    "Trajectory",
-    "Universal",
-    "Vector",
-    "Violation",
-    "ViscousHinges",
-    "When",
-    "Wrench",
-    "__version__",
-    "checked",
-    "continue_equilibrium",
-    "deg",
-    "from_json",
-    "rotation",
-    "to_json",
-    "triples",
-]
+#: As type checkers know it; `typing` itself takes a while.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from quirkpy.names import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> object:
+        """A module of the package, or a public name."""
+        from importlib.util import find_spec
+
+        if find_spec(f"{__name__}.{name}") is not None:
+            return import_module(f"{__name__}.{name}")
+        public = import_module(f"{__name__}.names")
+        globals().update({one: getattr(public, one) for one in public.__all__})
+        globals()["__all__"] = sorted([*public.__all__, "__version__"])
+        if name not in globals():
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        """All names, also those that nobody has asked for yet."""
+        return sorted({*globals(), *__getattr__("__all__")})

@@ -1,7 +1,7 @@
 """The command line: `quirkpy explore study.py`, `quirkpy report pair.db`, and what else is said in one line.
 
 Every command answers in words, or with --json for machines, and ends with 0; with 1 and a sentence where it failed;
-with 2 where the words are wrong.
+with 2 where the words are wrong; with 130 and a sentence after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from quirkpy.explore.study import Study
     from quirkpy.system.multibody import Multibody
 
+#: How a shell counts what was ended by Ctrl-C.
+INTERRUPTED = 130
+
 
 class Answer(NamedTuple):
     """What a command says: to people, and to machines."""
@@ -51,7 +54,8 @@ def main(words: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             if asked.debug:
                 raise
-            return failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
+            failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
+            return INTERRUPTED
         except Exception as error:
             if asked.debug:
                 raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Iterable
 
 #: The package, whose own lines nobody is warned at.
 HOUSE = __name__.partition(".")[0]
@@ -37,5 +38,12 @@ def in_radians(angle: float) -> str:
 def doubt_degrees(who: str, angle: float) -> None:
     """Warn of an angle of more than a turn that is a round number of degrees: turns are multiples of 2 pi, of which
     none is."""
-    if abs(angle) > 2.0 * math.pi and any(angle % step == 0.0 for step in DEGREES):
-        warn(f"{who} {in_radians(angle)}.")
+    doubt_any(who, (angle,))
+
+
+def doubt_any(who: str, angles: Iterable[float]) -> None:
+    """The same of the first of some angles that looks like degrees."""
+    for angle in angles:
+        if abs(angle) > 2.0 * math.pi and any(angle % step == 0.0 for step in DEGREES):
+            warn(f"{who} {in_radians(angle)}.")
+            return

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from quirkpy.maths.warnings import doubt_any
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import instance, number, numbers, optional, shown, text
 from quirkpy.parts.joint import BaseJoint, Relation
@@ -43,6 +44,12 @@ class Coupling(BaseJoint, ABC):
         """The first joint and its coordinate."""
         return self.first, self.first.named_coordinate(self.first_coordinate, self).name
 
+    def _doubt(self, field: str, of: tuple[BaseJoint, str], values: Sequence[Any]) -> None:
+        """Warn where a coordinate is an angle, and one of the values of it looks like degrees."""
+        joint, name = of
+        if joint.named_coordinate(name, self).kind == "angle":
+            doubt_any(f"{self._title()}: {field}", values)
+
 
 class Gear(Coupling):
     """Two wheels in mesh, or any linear coupling: coordinate of `second` = ratio x coordinate of `first` + offset.
@@ -60,6 +67,7 @@ class Gear(Coupling):
     def validate(self) -> None:
         if self._one() == self._two():
             raise self.refuse(f"both its coordinates are {self._one()[1]!r} of {self.first.name!r}; name two of them.")
+        self._doubt("offset", self._two(), [self.offset])
 
     def _two(self) -> tuple[BaseJoint, str]:
         return self.second, self.second.named_coordinate(self.second_coordinate, self).name
@@ -86,8 +94,9 @@ class Prescribed(Coupling):
                     "its schedule must hold plain numbers and be 'smooth', for accelerations follow from it; write "
                     "Schedule(times, values, 'smooth'), or give a function."
                 )
+            self._doubt("a value of its schedule", self._one(), self.motion.values)
         else:
-            self._driven(0.0)
+            self._doubt("motion at t = 0", self._one(), self._driven(0.0)[:1])
 
     def _driven(self, t: float) -> tuple[float, float, float]:
         """What the function says at time t, checked."""

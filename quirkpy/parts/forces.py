@@ -225,6 +225,9 @@ class SprungHinges(Force):
     rest: float = checked(number, default=0.0, kw_only=True)
     name: str = checked(text, default="sprung hinges", kw_only=True)
 
+    def validate(self) -> None:
+        doubt_degrees(f"{self._title()}: rest", self.rest)
+
     def elements(self) -> tuple[Element, ...]:
         return ()
 
@@ -258,8 +261,9 @@ class JointFriction(_OnCoordinate):
 
 
 class JointStop(_OnCoordinate):
-    """Bounds on a coordinate [rad] or [m] of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
+    """Bounds on a coordinate of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
 
+    lower [rad] or [m], upper [rad] or [m]: leave one out, and the coordinate is free on that side.
     A run that reaches a bound gets the impulse after which the rate is -restitution times what it was (0: it stays, 1:
     nothing is lost); slower than `settle` [rad/s or m/s] nothing bounces.  A joint at rest on its bound is held there
     for as long as it is pressed on.  What impacts take counts as dissipated.  It acts while its joint is active.

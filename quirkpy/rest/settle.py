@@ -76,7 +76,7 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
 
 # --- the face ---------------------------------------------------------------------------------------------------------
 class Rule(NamedTuple):
-    """How a system is settled; see `Multibody.settle`."""
+    """How a system is settled; see `Multibody.settle`.  if_stiff: what who asks may do about a stiff system."""
 
     nudge: float
     seed: int
@@ -85,6 +85,7 @@ class Rule(NamedTuple):
     settings: Settings
     stop: Sequence[Event]
     progress: Any
+    if_stiff: str = "give method='radau' or 'bdf', or ask equilibria()"
 
 
 def check_rule(rule: Rule, evaluations: object) -> None:
@@ -182,12 +183,13 @@ def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> E
     reason = watcher.never
     if reason is None:
         reason = f"{run.stop} before it came to rest; its speeds were down to {watcher.share:.2g} of the fastest"
-    return Equilibrium(run.final, "never settles", reason + stiffness(system, run, rule.settings.method), run=run)
+    return Equilibrium(run.final, "never settles", reason + stiffness(system, run, rule), run=run)
 
 
-def stiffness(system: System, run: Trajectory, method: str) -> str:
+def stiffness(system: System, run: Trajectory, rule: Rule) -> str:
     """What to add to why a run has not settled, where its steps were bound to a motion that dies out long before the
     slowest does: the way out.  Nothing where it is not so."""
+    method = rule.settings.method
     if method in get_args(StiffMethod) or len(run.t) < 2:
         return ""
     s = run.final
@@ -204,5 +206,5 @@ def stiffness(system: System, run: Trajectory, method: str) -> str:
         return ""
     return (
         f"; it is stiff: one motion dies out in {1.0 / fast:.2g} s, which bounds the steps of {method!r}, another in "
-        f"{1.0 / slow:.2g} s; give method='radau' or 'bdf', or ask equilibria()"
+        f"{1.0 / slow:.2g} s; {rule.if_stiff}"
     )

@@ -250,7 +250,7 @@ def test_ctrl_c_is_a_sentence_and_the_command_goes_on(
     wait_for(here / "pair.db", 4)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert out == ""
     assert err == "quirkpy explore: interrupted; what was finished stays, and the same command goes on from there.\n"
     with mock.patch("time.sleep"):

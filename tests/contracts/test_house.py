@@ -98,11 +98,12 @@ def test_only_quat_knows_numpy_quaternion(path: Path) -> None:
 
 
 def test_all_is_what_the_package_imports() -> None:
-    root = tree(ROOT / "quirkpy" / "__init__.py")
+    root = tree(ROOT / "quirkpy" / "names.py")
     imported = {
         alias.asname or alias.name for node in root.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     assert sorted(quirkpy.__all__) == sorted(imported | {"__version__"})
+    assert imported <= {*dir(quirkpy)}
     assert len(quirkpy.__all__) == len(set(quirkpy.__all__))
     assert {type(node) for node in root.body} == {ast.Expr, ast.ImportFrom, ast.Assign}
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +17,7 @@ from numba.extending import is_jitted
 
 import quirkpy.kernels
 from quirkpy.kernels.base.compiled import Notice, forget_stale_machine_code
-from quirkpy.kernels.users.users import laws
+from quirkpy.kernels.users import laws
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = list(quirkpy.kernels.__path__)
@@ -43,7 +45,11 @@ def package(tmp_path: Path) -> Path:
 
 
 def leave_machine_code(package: Path) -> None:
-    for name in ("kernels/place/__pycache__/rows.nbi", "kernels/place/__pycache__/rows.1.nbc", "maths/__pycache__/quat.1.nbc"):
+    for name in (
+        "kernels/place/__pycache__/rows.nbi",
+        "kernels/place/__pycache__/rows.1.nbc",
+        "maths/__pycache__/quat.1.nbc",
+    ):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("code")
 
@@ -130,3 +136,46 @@ def test_told_when_machine_code_is_missing(tmp_path: Path) -> None:
     assert str(tmp_path) in told
     assert words(tmp_path, NUMBA_DISABLE_JIT="0") == ""
     assert words(tmp_path / "other", NUMBA_DISABLE_JIT="1") == ""
+
+
+# --- a package that cannot be written to ------------------------------------------------------------------------------
+#: Whether a folder can be written to.
+WRITES = """
+import os, sys, numba
+try:
+    os.mkdir(os.path.join(sys.argv[1], "spam"))
+except PermissionError:
+    print("no")
+"""
+
+
+def reader_of(folder: Path) -> list[str]:
+    """Python as somebody who cannot write to a folder; root, whom no permission binds, becomes somebody else for it."""
+    other = shutil.which("setpriv") if os.geteuid() == 0 else None
+    words = [other, "--reuid=65534", "--regid=65534", "--clear-groups"] if other else []
+    line = [*words, sys.executable]
+    done = subprocess.run([*line, "-c", WRITES, str(folder)], cwd="/", capture_output=True, text=True)
+    if done.stdout != "no\n":
+        pytest.skip("here nobody can run Python without being able to write everywhere")
+    return line
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="users and permissions as POSIX has them")
+def test_a_package_that_cannot_be_written_to() -> None:
+    """And no home, nor a folder that is named: it says so in one sentence, compiles for itself, and leaves nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        root, rubbish = Path(folder), shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "quirkpy", root / "quirkpy", ignore=rubbish)
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        line, before = reader_of(root), sorted(root.rglob("*"))
+        settings = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+        settings |= {"HOME": "/nonexistent", "PYTHONPATH": folder, "NUMBA_DISABLE_JIT": "0"}
+        code = CALLS + "print(qp.__file__)\n"
+        done = subprocess.run([*line, "-c", code], cwd="/", env=settings, capture_output=True, text=True, timeout=300)
+        assert done.stdout.split() == ["True", str(root / "quirkpy" / "__init__.py")], done.stderr
+        assert done.stderr.startswith("quirkpy: no folder can be written to in which compiled kernels would be kept (")
+        assert done.stderr.endswith("NUMBA_CACHE_DIR names a folder for them.\n")
+        assert done.stderr.count("\n") == 1
+        assert sorted(root.rglob("*")) == before

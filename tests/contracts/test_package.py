@@ -79,6 +79,39 @@ def test_import_loads_no_heavy_package_and_compiles_nothing() -> None:
     assert json.loads(python(IMPORTED, ROOT)) == {"heavy": [], "compiled": [], "missing": []}
 
 
+#: What a fresh interpreter knows after an import alone, and then of names in whatever way they are asked for.
+LAZY = """
+import sys, quirkpy
+print("numpy" in sys.modules, "numba" in sys.modules)
+from quirkpy import Body
+from quirkpy import *
+import quirkpy.system.multibody
+print(Body is quirkpy.Body is sys.modules["quirkpy.parts.body"].Body, Multibody is quirkpy.system.multibody.Multibody)
+print(set(quirkpy.__all__) <= set(dir(quirkpy)), hasattr(quirkpy, "spam"))
+"""
+
+
+def test_names_are_fetched_when_one_is_asked_for() -> None:
+    assert python(LAZY, ROOT).split() == ["False", "False", "True", "True", "True", "False"]
+
+
+def test_every_module_can_be_the_first(tmp_path: Path) -> None:
+    """Whichever is imported first finds the others, though names of the package are fetched late."""
+    code = (
+        "import importlib, os, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    if os.fork() == 0:\n"
+        "        importlib.import_module(name)\n"
+        "        os._exit(0)\n"
+        "    assert os.wait()[1] == 0, name\n"
+    )
+    names = [name.removesuffix(".py").replace("/", ".") for name in package_files() if name.endswith(".py")]
+    names = [name.removesuffix(".__init__") for name in names if not name.startswith("quirkpy.kernels")]
+    heavy = "import numpy, scipy.optimize, scipy.interpolate, numba, quaternion, networkx\n"
+    done = run([sys.executable, "-c", heavy + code, *sorted(names)], ROOT)
+    assert done.returncode == 0, done.stderr
+
+
 # --- settings -------------------------------------------------------------------------------------
 
 

@@ -52,8 +52,10 @@ def test_kernels_with_something_exchanged_can_be_called() -> None:
     from benchmarks.variants import recompiled
     from quirkpy.kernels.base import arrays
     from quirkpy.kernels.tree import closure, elimination, tree
+    from quirkpy.kernels.users.packing import pack
 
-    of_one, _ = tree.tree_of(qp.Multibody(qp.Body("b", mass=1.0, inertia=(1.0, 1.0, 1.0))).selection)
+    alone = qp.Multibody(qp.Body("b", mass=1.0, inertia=(1.0, 1.0, 1.0))).selection
+    of_one, _ = tree.tree_of(alone, pack(alone.tables))
     loose = of_one._replace(loops=np.zeros((1, tree.LOOP_WIDTH), dtype=np.int64))
     nobody, work = np.zeros((0, arrays.BODY_WIDTH)), np.zeros((1, elimination.WIDTH))
     rows, report = np.zeros((1, closure.SIZE + closure.LEFT + 1)), np.zeros(closure.REPORT_WIDTH)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,11 @@ import pytest
 import quirkpy as qp
 from quirkpy.explore.answers.plan import FlightTable
 from tests.faults.sentence import check_refused
+from tests.random_systems import seeds
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Where Python itself has noticed Ctrl-C it ends itself by that signal, which a shell counts as 130 as well.
+ENDED = (130, -signal.SIGINT)
 NAMED = """
 import quirkpy as qp
 system = qp.Multibody(qp.Body.sphere("caf\u00e9 \U0001f680", 0.1, 1.0))
@@ -95,8 +100,41 @@ def test_an_interruption_while_workers_start(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert "Traceback" not in said
-        assert process.returncode in (0, 1)
+        assert process.returncode in (0, *ENDED)
         path.unlink()
+
+
+@seeds(6, 0, attack=60)
+def test_an_interruption_while_the_command_begins(seed: int) -> None:
+    """After any module that Python says to have loaded, from the first one after ours on."""
+    line = [sys.executable, "-X", "importtime", "-m", "quirkpy", "explore", "no-study.py"]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    at, begun = random.Random(seed).randrange(1000), False
+    with subprocess.Popen(line, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for told in process.stderr:
+            begun = told.split()[-1] == "argparse"  # the first that the command line needs
+            if begun:
+                break
+        loaded = [one for one in islice(process.stderr, at) if "import time:" in one]
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    said = [one for one in rest.splitlines() if not one.startswith("import time:")]
+    assert begun
+    assert len(loaded) == at
+    assert process.returncode in (*ENDED, 1)  # 1: it has found out that there is no such file
+    assert len(said) == 1, said
+    assert said[0].startswith("quirkpy")
+
+
+@pytest.mark.slow
+def test_a_script_of_ones_own_is_interrupted_as_python_does_it(tmp_path: Path) -> None:
+    """There `import quirkpy` raises KeyboardInterrupt, which is the script's to catch."""
+    (tmp_path / "numba.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    script = "try:\n    from quirkpy import Body\nexcept KeyboardInterrupt:\n    print('mine')\n"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "mine\n", done.stderr
 
 
 # --- names that are none ----------------------------------------------------------------------------------------------

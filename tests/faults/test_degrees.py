@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import math
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +13,14 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
+from tests.contracts.catalogue import PARTS
 from tests.faults.sentence import check_refused, check_sentence
 
 HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), mass=1.0, fixed=True)
 ARM = qp.Body.box("arm", (0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0))
 HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.05, -0.05, 0.0), axis=(0.0, 0.0, 1.0))
 RAIL = qp.Prismatic("rail", HUB, ARM, at=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0))
+SLEEVE = qp.Cylindrical("sleeve", HUB, ARM, at=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0))
 SITE = ARM.site("eye", z=(1.0, 0.0, 0.0))
 
 #: What is written with an angle; as it would be with some degrees, there is a warning.
@@ -24,6 +29,11 @@ WARNED: dict[str, Callable[[float], Any]] = {
     "upper": lambda x: qp.JointStop("stop", HINGE, lower=0.0, upper=abs(x)),
     "rest_angle": lambda x: qp.HingeSpring("spring", HINGE, stiffness=1.0, rest_angle=x),
     "rest": lambda x: qp.JointSpring("spring", HINGE, stiffness=1.0, rest=x),
+    "SprungHinges.rest": lambda x: qp.SprungHinges(1.0, rest=x),
+    "schedule": lambda x: qp.Prescribed("drive", HINGE, qp.Schedule((0.0, 1.0, 2.0), (0.0, x, 0.0), "smooth")),
+    "motion": lambda x: qp.Prescribed("drive", HINGE, lambda t: (x + t, 1.0, 0.0)),
+    "offset": lambda x: qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel", offset=x),
+    "opens": lambda x: qp.Hinge(1, opens=abs(x)),
     "angle": lambda x: qp.rotation((0.0, 0.0, 1.0), x),
 }  # fmt: skip
 
@@ -37,7 +47,9 @@ def test_degrees_are_warned_of_at_the_line_that_has_them(what: str, degrees: flo
     assert told[0].filename == __file__
     said = f"{degrees:g} degrees are {math.radians(degrees):.3g}"
     check_sentence(
-        str(told[0].message).replace("-", ""), what, ("is an angle in radians", said, f"qp.deg * {degrees:g}")
+        str(told[0].message).replace("-", ""),
+        what.split(".")[-1],
+        ("is an angle in radians", said, f"qp.deg * {degrees:g}"),
     )
 
 
@@ -57,6 +69,52 @@ def test_turns_are_not(what: str) -> None:
 def test_lengths_are_no_angles() -> None:
     qp.JointStop("stop", RAIL, lower=-20.0, upper=90.0)
     qp.JointSpring("spring", RAIL, stiffness=1.0, rest=20.0)
+    qp.Prescribed("drive", RAIL, qp.Schedule((0.0, 1.0), (0.0, 90.0), "smooth"))
+    qp.Gear("gear", HINGE, RAIL, ratio=1.0, offset=90.0)
+
+
+# --- every class ------------------------------------------------------------------------------------------------------
+#: What studies are made of, beside the parts of systems.
+STUDIES = (qp.Hinge(1), qp.KeepOut(SITE, half_angle=0.5), qp.SameShape(), qp.Lock(), qp.SettleRule())
+#: Examples whose coordinate is an angle.
+TURNING = (
+    qp.JointSpring("spring", HINGE, stiffness=1.0), qp.JointStop("stop", HINGE, lower=0.0, upper=1.0),
+    qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel"),
+)  # fmt: skip
+
+
+def angles_of(part: qp.Part) -> list[str]:
+    """Parameters that the docstring of its class gives in radians: the name stands before the unit, after no other
+    unit."""
+    said, names = inspect.getdoc(type(part)) or "", [field.name for field in dataclasses.fields(part)]
+    before = re.findall(r"([^\[\].;]*)(?:\[[^\]]*\] (?:or|and) )?\[rad\]", said)
+    found = [[name for name in re.findall(r"\w+", words) if name in names] for words in before]
+    return [words[-1] for words in found if words]
+
+
+WALKED = [(part, name) for part in (*TURNING, *PARTS, *STUDIES) for name in angles_of(part)]
+
+
+def test_every_angle_of_every_class_is_found() -> None:
+    assert {(type(part).__name__, name) for part, name in WALKED} == {
+        ("HingeSpring", "rest_angle"), ("JointSpring", "rest"), ("SprungHinges", "rest"), ("JointStop", "lower"),
+        ("JointStop", "upper"), ("Gear", "offset"), ("Prescribed", "motion"), ("Sensor", "alignment"),
+        ("Sensor", "roll"), ("Hinge", "opens"), ("KeepOut", "half_angle"), ("SameShape", "tolerance"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted({name for _, name in WALKED}))
+def test_ninety_is_no_angle_anywhere(name: str) -> None:
+    """For every class that has a parameter of this name, in radians by its docstring."""
+    classes = {type(part) for part, named in WALKED if named == name}
+    for cls in classes:
+        part = next(part for part, _ in WALKED if type(part) is cls)
+        value = -90.0 if name == "lower" else 90.0
+        given: Any = qp.Schedule((0.0, 1.0), (0.0, value), "smooth") if name == "motion" else value
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises((qp.PartWarning, qp.PartError), match=r"90, which is an angle in radians"):
+                dataclasses.replace(part, **{name: given})
 
 
 REFUSED: dict[str, tuple[Callable[[float], Any], float]] = {

@@ -20,6 +20,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.explore.journal import Journal
+from quirkpy.rest import settle
 from tests.doomed import exploring, killed, runs_in, wait_for
 from tests.faults.sentence import check_refused, check_sentence
 from tests.studies import Deadly, Slow, failing_pair, far_pair
@@ -123,13 +124,13 @@ def test_an_interruption_leaves_a_journal_that_goes_on(workers: int, tmp_path: P
 
 def test_an_interrupted_run_is_no_outcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Ctrl-C ends a run early; that must not go into the journal as what the choice leads to."""
-    study, moved = far_pair(), qp.Multibody._moved
+    study, moved = far_pair(), settle.move
 
-    def cut(self: Any, *rest: Any) -> qp.Trajectory:
-        run = moved(self, *rest)
+    def cut(*given: Any) -> qp.Trajectory:
+        run = moved(*given)
         return qp.Trajectory(run.system, run.start, run.settings, run.course._replace(stop=qp.Stop.INTERRUPTED))
 
-    monkeypatch.setattr(qp.Multibody, "_moved", cut)
+    monkeypatch.setattr(settle, "move", cut)
     with pytest.raises(KeyboardInterrupt):
         study.explore(tmp_path / "pair.db")
     monkeypatch.undo()

@@ -99,7 +99,7 @@ def test_damaged_runs(chunk: int, tmp_path: Path) -> None:
     chance, path, read = random.Random(chunk), tmp_path / "run.npz", 0
     document = json.loads(str(np.load(io.BytesIO(members()["document.npy"]))))
     names = [name for name in members() if name not in ("schema.npy", "document.npy")]
-    for _ in range(CHUNK // 4):  # each takes some milliseconds
+    for _ in range(CHUNK):
         parts, sort = dict(members()), chance.random()
         name = chance.choice(names)
         if sort < 0.3:
@@ -112,7 +112,7 @@ def test_damaged_runs(chunk: int, tmp_path: Path) -> None:
             parts[name] = scribbled(parts[name], chance)
         path.write_bytes(scribbled(file(), chance) if sort >= 0.8 else archive_of(parts))
         read += check_reading(lambda: use(path), "")
-    assert read < CHUNK // 4
+    assert read < CHUNK
 
 
 def test_headers_that_promise_too_much_take_no_memory(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore import explorer
-from quirkpy.explore.journal import Journal, hash_of, journal
+from quirkpy.explore import explorer, journal
+from quirkpy.explore.journal import Journal, hash_of
 from quirkpy.explore.run import records, workers
 from tests.doomed import runs_in
 from tests.faults.sentence import check_refused, check_sentence
+from tests.fuzz import CHUNK, chunks
 from tests.random_systems import seeds
 from tests.studies import far_pair
 
@@ -148,6 +149,24 @@ def test_forged_records_raise_nothing_raw(seed: int, good: bytes, tmp_path: Path
             qp.ReconfigurationGraph.load(path).to_json()
         except qp.PartError as error:
             check_sentence(str(error), "", ())
+
+
+@chunks()
+def test_forged_texts_of_records(chunk: int, good: bytes, tmp_path: Path) -> None:
+    """They are refused as what cannot be read, or hold a record that is written and read again as it is."""
+    chance, path, read = random.Random(chunk), tmp_path / "pair.db", 0
+    path.write_bytes(good)
+    with closing(sqlite3.connect(path)) as base:
+        texts = [text for (text,) in base.execute("SELECT record FROM runs ORDER BY node, choice")]
+    for _ in range(CHUNK):
+        try:
+            record = journal.record_of(json.dumps(mutated(json.loads(chance.choice(texts)), chance)))
+        except journal.UNREADABLE:
+            continue
+        read += 1
+        text = journal.text_of(record)
+        assert journal.text_of(journal.record_of(text)) == text
+    assert 0 < read < CHUNK
 
 
 def mutated(value: Any, chance: random.Random) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from tests.studies import changed, far_pair
 
 
 def damped(damping: float) -> qp.Multibody:
@@ -39,3 +40,20 @@ def test_stiffness_is_named_with_the_way_out(damping: float) -> None:
 def test_what_is_not_stiff_is_not_called_so() -> None:
     assert "stiff" not in damped(0.0).settle(evaluations=20_000).reason
     assert damped(2e-4).settle().verdict == "stable"
+
+
+@pytest.mark.parametrize("damping", [0.5, 10.0])
+def test_in_studies_the_way_out_is_one_that_studies_have(damping: float) -> None:
+    """A `SettleRule` names no method, so the sentence names none either; what it names helps."""
+    study = changed(far_pair(), always=[qp.ViscousHinges(damping)], settle=qp.SettleRule(evaluations=20_000))
+    said = [o.reason for edge in study.explore().edges for o in edge.outcomes if "it is stiff" in o.reason]
+    assert said
+    for reason in said:
+        assert reason.endswith("; damp it less, or give the study settle=SettleRule(evaluations=...) above 20000")
+        assert "method=" not in reason
+        assert "equilibria" not in reason
+
+
+def test_less_damping_helps_in_studies() -> None:
+    study = changed(far_pair(), always=[qp.ViscousHinges(5e-5)], settle=qp.SettleRule(evaluations=20_000))
+    assert "never settles" not in study.explore().kinds

@@ -82,7 +82,7 @@ def start_record(study: Scope) -> dict[str, Any]:
     system = assembled(study, links, caught.state, None)
     found = uninterrupted(settle(system, rule_of(study, study.nudge)))
     if found.verdict in ("never settles", "stopped"):
-        raise PartError(f"Scope: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
+        raise PartError(f"Study: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
     return centred(study, record_of(study, found, links, None))
 
 
@@ -107,7 +107,8 @@ def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
     """How runs of a study are settled."""
     r = study.settle
     settings = Settings(r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12)
-    return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False)
+    more = f"damp it less, or give the study settle=SettleRule(evaluations=...) above {r.evaluations:g}"
+    return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False, more)
 
 
 def record_of(study: Scope, found: Equilibrium, links: tuple[Link, ...], potential: str | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import current_process, get_context, parent_process
+from multiprocessing import current_process, get_context, parent_process, resource_tracker
 from typing import Any, NamedTuple, TypeAlias
 
 from quirkpy.explore.alike.cones import NONE, Cones, Images
@@ -191,6 +191,7 @@ def deaf_to_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    resource_tracker.ensure_running()  # which would hear it again, were it started with the first worker
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -17,7 +18,7 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distorted, rotation
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
-from quirkpy.parts.checks import positive, shown, word
+from quirkpy.parts.checks import angle_up_to, shown, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.system.multibody import Multibody
 
@@ -59,13 +60,13 @@ class SameShape(Part):
 
     interchangeable: groups of bodies of which each may stand for any other, ``[[a, b, c]]``.  symmetry: rotations, in
     body axes, after which a body is the same as before, ``{a: [qp.rotation((0, 0, 1), pi)]}``; give all but the
-    identity.  tolerance [m], [rad].  group: "none", "translations", "rigid" (both), or "auto": the largest that forces
-    allow; a larger one is refused.
+    identity.  tolerance [m] and [rad].  group: "none", "translations", "rigid" (both), or "auto": the largest that
+    forces allow; a larger one is refused.
     """
 
     interchangeable: Sequence[Sequence[Any]] = checked(_names, default=(), kw_only=True)
     symmetry: Mapping[Any, Any] = checked(_symmetries, default=(), kw_only=True)
-    tolerance: float = checked(positive, default=1e-4, kw_only=True)
+    tolerance: float = checked(angle_up_to(math.pi, "pi"), default=1e-4, kw_only=True)
     group: Group = checked(word(Group), default="auto", kw_only=True)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quirkpy.maths.triples import add, cross, dot, scale, sub, turn, unit
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import Site
 from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.checks import direction, not_negative, optional, positive, shown, vector
@@ -80,7 +81,7 @@ class Hinge(Option):
 
     edge: of the first body's box, around the face of its sensor: 1 and 2 run along the x axis of the site, on its +y
     and its -y side, 3 and 4 along y, on its +x and -x side.  Or at [m] and axis, both in the axes of the first site:
-    a positive angle opens.  opens: how far, at most [rad]; of two boxes about an edge, half a turn.
+    a positive angle opens.  opens [rad]: how far, at most; of two boxes about an edge, half a turn.
     """
 
     edge: int | None = checked(optional(_edge), default=None)
@@ -93,6 +94,8 @@ class Hinge(Option):
             raise self.refuse("give either an edge, 1 to 4, or at= and axis=.")
         if (self.at is None) != (self.axis is None):
             raise self.refuse("at= and axis= belong together.")
+        if self.opens is not None:
+            doubt_degrees(f"{self._title()}: opens", self.opens)
 
     @property
     def label(self) -> str:

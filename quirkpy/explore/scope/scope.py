@@ -69,7 +69,7 @@ class Scope:
         )
         for field, kind, called in kinds:
             if not isinstance(getattr(self, field), kind):
-                raise PartError(f"Scope: {field} is {shown(getattr(self, field))}, but must be a {called}.")
+                raise PartError(f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}.")
         checks = (
             ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
             ("disturbance", optional(positive)),
@@ -78,19 +78,19 @@ class Scope:
             try:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
-                raise PartError(f"Scope: {field} {error}.") from None
+                raise PartError(f"Study: {field} {error}.") from None
         self._check_sensors()
         for pair, chosen in self.options.items():
             labels = [option.label for option in chosen]
             if not chosen or len(set(labels)) < len(labels):
-                raise PartError(f"Scope: the options of {pair!r} are {labels}; give each once, and at least one.")
+                raise PartError(f"Study: the options of {pair!r} are {labels}; give each once, and at least one.")
         if not self.potentials:
-            raise PartError("Scope: potentials is empty; leave it out, or give one without forces: {'none': []}.")
+            raise PartError("Study: potentials is empty; leave it out, or give one without forces: {'none': []}.")
 
     def _check_sensors(self) -> None:
         here = {part.name for part in self.system.parts if isinstance(part, Body)}
         if len({sensor.name for sensor in self.sensors}) < len(self.sensors):
-            raise PartError("Scope: two sensors have the same name; give each a name of its own.")
+            raise PartError("Study: two sensors have the same name; give each a name of its own.")
         for sensor in self.sensors:
             if sensor.site.body.name not in here:
                 raise sensor.refuse(f"its body {sensor.site.body.name!r} is not in the system of the study.")
@@ -98,10 +98,10 @@ class Scope:
         for pair in self.options:
             if not set(pair) <= kinds:
                 raise PartError(
-                    f"Scope: options has the pair {pair!r}, but sensors are of the kinds {', '.join(sorted(kinds))}."
+                    f"Study: options has the pair {pair!r}, but sensors are of the kinds {', '.join(sorted(kinds))}."
                 )
             if pair[0] != pair[1] and pair[::-1] in self.options:
-                raise PartError(f"Scope: options has {pair!r} in both orders; give one, and the first comes first.")
+                raise PartError(f"Study: options has {pair!r} in both orders; give one, and the first comes first.")
 
     # --- what may meet ------------------------------------------------------------------------------------------
     @cached_property
@@ -307,7 +307,7 @@ class Scope:
         """The study that a text holds; modules: those whose own parts it may use."""
         made = doors.json.from_json(document, modules)
         if not isinstance(made, cls):
-            raise PartError(f"Scope.read: the text holds a {type(made).__name__}, not a study.")
+            raise PartError(f"Study.read: the text holds a {type(made).__name__}, not a study.")
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -324,7 +324,7 @@ class Scope:
 
     def __repr__(self) -> str:
         n, pairs, potentials = len(self.system.bodies), len(self.pairs), len(self.potentials)
-        return f"Scope({n} moving bodies, {pairs} pairs, {potentials} potentials)"
+        return f"Study({n} moving bodies, {pairs} pairs, {potentials} potentials)"
 
 
 def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
@@ -345,24 +345,24 @@ def freedoms_of(joint: Part) -> int:
 def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
     """The members of a list, each of a kind."""
     if isinstance(value, (str, Part)) or not isinstance(value, Iterable):
-        raise PartError(f"Scope: {what} is {shown(value)}, but must be a list.")
+        raise PartError(f"Study: {what} is {shown(value)}, but must be a list.")
     items = tuple(value)
     for item in items:
         if not isinstance(item, kind):
-            raise PartError(f"Scope: {what} has {shown(item)}, which is no {kind.__name__}.")
+            raise PartError(f"Study: {what} has {shown(item)}, which is no {kind.__name__}.")
     return items
 
 
 def mapped(what: str, value: Any) -> Mapping[Any, Any]:
     """A mapping."""
     if not isinstance(value, Mapping):
-        raise PartError(f"Scope: {what} is {shown(value)}, but must be a dictionary.")
+        raise PartError(f"Study: {what} is {shown(value)}, but must be a dictionary.")
     return value
 
 
 def _kinds(value: Any) -> tuple[str, str]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise PartError(f"Scope: options has {shown(value)}, but must name two kinds of sensors, ('face', 'face').")
+        raise PartError(f"Study: options has {shown(value)}, but must name two kinds of sensors, ('face', 'face').")
     return value[0], value[1]
 
 

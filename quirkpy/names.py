@@ -1,0 +1,222 @@
+"""All that a user needs, by name: `quirkpy` fetches it when it is first asked for any of these."""
+
+from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.chances import Robustness, Spread
+from quirkpy.explore.model.graph import Edge, Node, Outcome
+from quirkpy.explore.scope.choices import Choice, SettleRule
+from quirkpy.explore.scope.choosing import Choosing, Chosen, OneHinge
+from quirkpy.explore.scope.identity import SameShape
+from quirkpy.explore.scope.options import Free, Hinge, Lock, Option, Pin
+from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
+from quirkpy.explore.study import Study
+from quirkpy.formats import from_json, to_json
+from quirkpy.maths import quat, triples
+from quirkpy.maths.quat import Quaternion, rotation
+from quirkpy.maths.types import Vector
+from quirkpy.maths.warnings import PartWarning, deg
+from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
+from quirkpy.mechanics.equation import Matrices
+from quirkpy.mechanics.state import BodyState, JointState, SensorState, State
+from quirkpy.motion.course import Stop
+from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.actuators import ReactionWheel, Thruster
+from quirkpy.parts.body import GROUND, Body, Site
+from quirkpy.parts.bushing import Bushing
+from quirkpy.parts.couplings import Gear, Prescribed
+from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
+from quirkpy.parts.fields import Charge, Coulomb, GravityGradient, HillFrame, Orbit, PointGravity, Potential
+from quirkpy.parts.force import Element, Force
+from quirkpy.parts.forces import (
+    Damper,
+    Gravity,
+    HingeSpring,
+    JointDamper,
+    JointFriction,
+    JointSpring,
+    JointStop,
+    Load,
+    PotentialWell,
+    Spring,
+    SprungHinges,
+    ViscousHinges,
+)
+from quirkpy.parts.joint import Coordinate, Freedom, GeneralJoint, Joint, Relation
+from quirkpy.parts.joints import (
+    Cylindrical,
+    Distance,
+    Fixed,
+    Parallel,
+    Perpendicular,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Rope,
+    Screw,
+    Spherical,
+    Universal,
+)
+from quirkpy.parts.law import CompiledForce
+from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
+from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.pinning import FluxPinning, Superconductor
+from quirkpy.parts.primitives import (
+    CoincidentPoints,
+    DistanceAtMost,
+    FixedDistance,
+    Gap,
+    OriginOnLine,
+    OriginOnPlane,
+    ParallelAxes,
+    PerpendicularAxes,
+    Primitive,
+    SameOrientation,
+)
+from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from quirkpy.rest.continuation import Branch, continue_equilibrium
+from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.rest.linear import Linear
+from quirkpy.system.multibody import Multibody
+
+__all__ = [
+    "GROUND",
+    "QUARTER_TURNS",
+    "AtRest",
+    "Body",
+    "BodyState",
+    "Box",
+    "Branch",
+    "Bushing",
+    "Charge",
+    "Choice",
+    "Choosing",
+    "Chosen",
+    "CoincidentPoints",
+    "CompiledForce",
+    "Coordinate",
+    "Coulomb",
+    "Cylinder",
+    "Cylindrical",
+    "Damper",
+    "Dipoles",
+    "Distance",
+    "DistanceAtMost",
+    "Edge",
+    "Electromagnet",
+    "Element",
+    "Energy",
+    "EnergyBelow",
+    "Equilibrium",
+    "Event",
+    "Fixed",
+    "FixedDistance",
+    "FluxPinning",
+    "Force",
+    "FrameMotion",
+    "Free",
+    "Freedom",
+    "Gap",
+    "Gear",
+    "GeneralJoint",
+    "Gravity",
+    "GravityGradient",
+    "HillFrame",
+    "Hinge",
+    "HingeSpring",
+    "Joint",
+    "JointDamper",
+    "JointFriction",
+    "JointSpring",
+    "JointState",
+    "JointStop",
+    "KeepOut",
+    "Limit",
+    "Linear",
+    "Load",
+    "Lock",
+    "Magnet",
+    "Matrices",
+    "Mesh",
+    "Mobility",
+    "Mode",
+    "MotionView",
+    "Multibody",
+    "NoCollision",
+    "Node",
+    "OneHinge",
+    "Option",
+    "Orbit",
+    "OriginOnLine",
+    "OriginOnPlane",
+    "Outcome",
+    "Parallel",
+    "ParallelAxes",
+    "Part",
+    "PartError",
+    "PartWarning",
+    "Perpendicular",
+    "PerpendicularAxes",
+    "Pin",
+    "PlaceMotion",
+    "Planar",
+    "PlanetField",
+    "PointGravity",
+    "PointOnLine",
+    "PointOnPlane",
+    "Potential",
+    "PotentialWell",
+    "Prescribed",
+    "Primitive",
+    "Prismatic",
+    "Pull",
+    "Quaternion",
+    "Reaction",
+    "ReactionWheel",
+    "ReconfigurationGraph",
+    "Relation",
+    "Residual",
+    "Revolute",
+    "Robustness",
+    "Rope",
+    "Safety",
+    "SameOrientation",
+    "SameShape",
+    "Schedule",
+    "Screw",
+    "Sensor",
+    "SensorState",
+    "SensorsMeet",
+    "SettleRule",
+    "Shape",
+    "Site",
+    "Sphere",
+    "Spherical",
+    "Spread",
+    "Spring",
+    "SprungHinges",
+    "State",
+    "StayTogether",
+    "Stop",
+    "Study",
+    "Superconductor",
+    "Thruster",
+    "Trajectory",
+    "Universal",
+    "Vector",
+    "Violation",
+    "ViscousHinges",
+    "When",
+    "Wrench",
+    "checked",
+    "continue_equilibrium",
+    "deg",
+    "from_json",
+    "rotation",
+    "to_json",
+    "quat",
+    "triples",
+]

@@ -215,8 +215,8 @@ __all__ = [
     "continue_equilibrium",
     "deg",
     "from_json",
+    "quat",
     "rotation",
     "to_json",
-    "quat",
     "triples",
 ]

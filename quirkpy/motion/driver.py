@@ -1,4 +1,5 @@
-"""`simulate`: the driver of a run.  Kernels take the steps; here events are located, rows kept, and ends explained."""
+"""`simulate`: the driver of a run.  Kernels take the steps; here events are located, rows kept, and
+ends explained."""
 
 from __future__ import annotations
 
@@ -36,19 +37,22 @@ from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 
-#: Rows that one compiled call may fill: at most, and so that a call lasts well below a second, where a closing row
-#: counts as so many bodies; and events.
+#: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
+#: where a closing row counts as so many bodies; and events.
 MOST_ROWS, ROWS_LOOKED_AT = 256, 64
 EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
-#: A solver that keeps a history forgets it where projection has moved the state by more than so many tolerances.
+#: A solver that keeps a history forgets it where projection has moved the state by more than so
+#: many tolerances.
 START_OVER = 10.0
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
-#: The names of what happens where a start moves against its joints, and where a run can no longer hold some.
+#: The names of what happens where a start moves against its joints, and where a run can no longer
+#: hold some.
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
-#: Joints are said to take hold of a start where they take more than this share of its kinetic energy.
+#: Joints are said to take hold of a start where they take more than this share of its kinetic
+#: energy.
 TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
@@ -59,7 +63,14 @@ AT_REST, BESIDE = 1e-12, 1e-3
 class Driver:
     """One run: its arrays, and the loop around `advance`."""
 
-    def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
+    def __init__(
+        self,
+        clusters: Clusters,
+        start: State,
+        duration: float,
+        events: Sequence[Event],
+        s: Settings,
+    ) -> None:
         self.start, self.settings, self.selection = start, s, clusters.selection
         if unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
@@ -70,18 +81,26 @@ class Driver:
         n = len(self.entry.rows)
         fixed = s.step if s.step is not None else 0.0
         knots = [] if fixed else knots_of(clusters.selection).tolist()
-        self.ends = deque([*(t for t in knots if start.t < t < start.t + duration), start.t + duration])
+        self.ends = deque(
+            [*(t for t in knots if start.t < t < start.t + duration), start.t + duration]
+        )
         clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
-            start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol, fixed or math.inf, fixed,
-            s.energy == "conserve", 0.0, s.drift == "project",
+            start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol,
+            fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
         lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
         y = lines[steps.BEGIN]
         y[:n], y[n, LOST] = self.entry.rows, self.entry.lost
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
-            clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
+            clock,
+            self.counts,
+            lines.reshape(steps.LINES, -1),
+            lines,
+            np.zeros((n, 6)),
+            np.zeros(2),
+            np.zeros(2),
         )
         self.clock, self.y = clock, y
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
@@ -95,10 +114,13 @@ class Driver:
         self.look: Look | None = None
         self.rested = False  # says the look
 
-    # --- the loop -----------------------------------------------------------------------------------------------
+    # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
-        kept, effort = Kept(self.settings.keep), len(self.y) + CLOSING_ROW * len(self.layout.tree.loops)
+        kept, effort = (
+            Kept(self.settings.keep),
+            len(self.y) + CLOSING_ROW * len(self.layout.tree.loops),
+        )
         most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
         self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
         with self.at_work() as e:
@@ -112,7 +134,8 @@ class Driver:
             except Exception as error:
                 self._keep_rest(kept)
                 error.add_note(
-                    f"at t = {e.python.t:.12g} s; the run up to there is the attribute `trajectory` of this error"
+                    f"at t = {e.python.t:.12g} s; the run up to there is the attribute "
+                    "`trajectory` of this error"
                 )
                 error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
                 raise
@@ -139,8 +162,8 @@ class Driver:
                 del self.engine
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
-        """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it returns, unless
-        Python is called back, where it might be lost."""
+        """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
+        returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
         asking = e.model.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
         if not asking:
@@ -153,10 +176,11 @@ class Driver:
             return self._loop(why, kept, progress)
 
     def _begin(self, kept: Kept) -> int:
-        """The start on the constraints, as the first row, and the first steps; returns why they have ended.
+        """The start on the constraints, as the first row, and the first steps; returns why they
+        have ended.
 
-        No steps where the start is to be looked at first: at a rest, or in a loop where branches may meet.
-        """
+        No steps where the start is to be looked at first: at a rest, or in a loop where branches
+        may meet."""
         e = self.engine
         e.model.joints.near[:] = angles_of(self.start.instant())
         e.hold(self.start.held)
@@ -169,7 +193,8 @@ class Driver:
         return why
 
     def _start(self, kept: Kept, room: int) -> int:
-        """The start as the first row, and steps that with it fill `room` rows at most; returns why they have ended."""
+        """The start as the first row, and steps that with it fill `room` rows at most; returns why
+        they have ended."""
         e = self.engine
         e.model.joints.near[:] = self.start.near
         e.hold(self.start.held)
@@ -189,13 +214,15 @@ class Driver:
         return self._course(kept, Stop.END)
 
     def _tell_of_hold(self, lost: float) -> None:
-        """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did; those that
-        move by themselves may have put some in."""
+        """Record that joints took kinetic energy [J] from the start as it was given, and which, if
+        they did; those that move by themselves may have put some in."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
         if abs(lost) > TAKES * energy(at).kinetic:
-            self.events.insert(0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost))
+            self.events.insert(
+                0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
+            )
 
     def check_start(self) -> None:
         """Refuse a start that is none."""
@@ -204,18 +231,21 @@ class Driver:
             label = self.layout.labels[answer]
             joint = e.selection.tables.joint_names[self.layout.stops.what[answer, STOP_JOINT]]
             raise PartError(
-                f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of its stop "
+                f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
+                "its stop "
                 f"{label.rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
             raise PartError(
-                f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
+                f"simulate: this pose is singular, and no motion of the loop {loop} has these "
+                "velocities; start on one "
                 "of the branches that meet here, or at rest."
             )
 
     def _ask_for_branches(self) -> None:
-        """Record that the run begins at rest where branches meet, if it does: beside the pose more rows count."""
+        """Record that the run begins at rest where branches meet, if it does: beside the pose more
+        rows count."""
         e, y = self.engine, self.y.copy()
         counted = e.scratch.report[COUNTED]
         y[:-1, V:] = np.random.default_rng(0).normal(size=(len(y) - 1, 6))
@@ -232,7 +262,13 @@ class Driver:
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
         held = self.engine.model.stops.what[None, :, HOLDS] != 0
-        kept.add(self.clock[:1], self.y[None], self.engine.model.joints.near[None], self.run_arrays.moved[None], held)
+        kept.add(
+            self.clock[:1],
+            self.y[None],
+            self.engine.model.joints.near[None],
+            self.run_arrays.moved[None],
+            held,
+        )
 
     def _keep_rest(self, kept: Kept) -> None:
         """What a call that did not return has filled; the start, when there is nothing else."""
@@ -260,14 +296,20 @@ class Driver:
 
     def state_of(self, t: float, states: Floats, angles: Floats, held: Bools) -> State:
         """The state in a row of the run, as that moves it."""
-        holding = tuple(label for label, holds in zip(self.layout.labels, held, strict=True) if holds)
+        holding = tuple(
+            label for label, holds in zip(self.layout.labels, held, strict=True) if holds
+        )
         merged = None if self.entry.merger is None else states[:-1]
-        return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
+        return state_at(
+            self.start, float(t), self.entry.expand(states), angles, holding, None, merged
+        )
 
     def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
         """What a note of the kernels means."""
         if what in (POSE, HELD):
-            return Happening(t, SINGULAR_POSE if what == POSE else TOOK_HOLD, (), self.layout.loop(which), lost)
+            return Happening(
+                t, SINGULAR_POSE if what == POSE else TOOK_HOLD, (), self.layout.loop(which), lost
+            )
         event = self.watched[which].event
         if isinstance(event, StopReached):
             word = "released" if what == RELEASED else "reached"
@@ -276,12 +318,21 @@ class Driver:
 
     def _jam(self) -> Happening:
         """Which stop is in the way of which drives, as the joints say where the run has ended."""
-        e, y, t, s = self.engine, self.y[:-1], float(self.clock[steps.T]), int(self.counts[steps.ANSWER])
+        e, y, t, s = (
+            self.engine,
+            self.y[:-1],
+            float(self.clock[steps.T]),
+            int(self.counts[steps.ANSWER]),
+        )
         holding = e.model.stops.what[:, HOLDS] != 0
         holding[s] = True
-        held = tuple(label for label, holds in zip(self.layout.labels, holding, strict=True) if holds)
+        held = tuple(
+            label for label, holds in zip(self.layout.labels, holding, strict=True) if holds
+        )
         motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
-        drives = drives_against(Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum()))
+        drives = drives_against(
+            Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum())
+        )
         joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
         name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
         return Happening(t, name, joints=tuple(dict.fromkeys((joint, *drives))))
@@ -312,8 +363,8 @@ class Driver:
                 self.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def _onward(self, why: int) -> int:
-        """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over what it does; there the
-        run goes on."""
+        """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over
+        what it does; there the run goes on."""
         if why == integrator.ARRIVED and self.ends:
             self.clock[steps.T_END] = self.ends.popleft()
             return integrator.GOING
@@ -346,7 +397,9 @@ class Driver:
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
         y, near = self.entry.expand(self.watch.asked), self.engine.model.joints.near
-        state = state_at(self.start, self.engine.python.t, y, near).with_angles(near)  # those of a state close by
+        state = state_at(self.start, self.engine.python.t, y, near).with_angles(
+            near
+        )  # those of a state close by
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
@@ -362,27 +415,38 @@ class Driver:
             if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
                 states[0, :-1] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.layout.labels
-        return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
+        return Course(
+            t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged
+        )
 
 
-#: What is asked after each compiled call, with the number of rows that it filled: None, or the row with which the run
-#: is to end: times, states, angles, drift, stops held (1, ...).
+#: What is asked after each compiled call, with the number of rows that it filled: None, or the row
+#: with which the run is to end: times, states, angles, drift, stops held (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 
 
 def knots_of(selection: Selection) -> Floats:
-    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives any more."""
+    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
+    any more."""
     tables = selection.tables
-    acting = np.concatenate([tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]])
+    acting = np.concatenate(
+        [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
+    )
     ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
-    return np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges])) if ranges else np.zeros(0)
+    return (
+        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
+        if ranges
+        else np.zeros(0)
+    )
 
 
 def new_rows(rows: int, y: Floats, joints: int, stops: int, watched: int) -> Rows:
     """Room for so many steps."""
     drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
     held = np.zeros((rows, stops), dtype=bool)
-    return Rows(np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes)
+    return Rows(
+        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes
+    )
 
 
 ENDS = {
@@ -396,16 +460,22 @@ ENDS = {
 
 
 def state_at(
-    start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (), step: float | None = None,
-    merged: Floats | None = None,
+    start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (),
+    step: float | None = None, merged: Floats | None = None,
 ) -> State:  # fmt: skip
-    """A row of a run with its own angles as a state of the system in which it began; held: the stops that hold; step,
-    merged: see State."""
+    """A row of a run with its own angles as a state of the system in which it began; held: the
+    stops that hold; step, merged: see State."""
     n = len(start.r)
-    r, q, v, omega = (y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
+    r, q, v, omega = (
+        y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
+    )
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
-    sure = abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN  # the pose may have plus for minus half a turn
+    sure = (
+        abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
+    )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
-    state = State(t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged)
+    state = State(
+        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged
+    )
     return state if sure else state.with_angles(angles)

@@ -1,4 +1,5 @@
-"""Two hinged cubes swinging from one face alignment to the other: states and times by the study's one equation."""
+"""Two hinged cubes swinging from one face alignment to the other: states and times by the study's
+one equation."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ NEAR, FAR = (0.1, 0.0, 0.0), (0.2, 0.0, 0.0)
 
 
 class Swing(NamedTuple):
-    """A start on the way to A, a well, a damping; when A is reached and at which rate; the angles at TIMES."""
+    """A start on the way to A, a well, a damping; when A is reached and at which rate; the angles
+    at TIMES."""
 
     phi: float
     rate: float
@@ -31,7 +33,15 @@ class Swing(NamedTuple):
         """The same on the way to B: (x, y) -> (-y, -x)."""
         x, y, z = self.well
         angles = tuple(-0.5 * math.pi - phi for phi in self.angles)
-        return Swing(-0.5 * math.pi - self.phi, -self.rate, (-y, -x, z), self.damping, self.t, -self.rate_there, angles)
+        return Swing(
+            -0.5 * math.pi - self.phi,
+            -self.rate,
+            (-y, -x, z),
+            self.damping,
+            self.t,
+            -self.rate_there,
+            angles,
+        )
 
 
 #: MOMENT phi'' = torque of the well - c phi', by Taylor series of order 30 in 40-digit arithmetic.
@@ -96,7 +106,8 @@ SWINGS = {
 
 
 def simulated(swing: Swing, target: float) -> qp.Trajectory:
-    """30 s or ten more than it takes; the hinge counts from A, so that the faces meet at target - A."""
+    """30 s or ten more than it takes; the hinge counts from A, so that the faces meet at target -
+    A."""
     system = cubes(swing.phi, swing.rate, swing.well)
     if not swing.damping:
         system = system.without("drag")
@@ -117,9 +128,14 @@ def test_cubes_swing_and_meet_on_time(name: str, side: str) -> None:
     np.testing.assert_allclose(angles, swing.angles, rtol=0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("phi", "well"), [(A, NEAR), (B, (0.0, -0.1, 0.0)), (B, NEAR), (A, (0.0, -0.1, 0.0))])
-def test_cubes_at_rest_with_the_pull_through_the_hinge_stay(phi: float, well: tuple[float, ...]) -> None:
-    """The last two stand on an unstable equilibrium: rounding, 1e-17 m, grows with exp(0.387 t / s) at most."""
+@pytest.mark.parametrize(
+    ("phi", "well"), [(A, NEAR), (B, (0.0, -0.1, 0.0)), (B, NEAR), (A, (0.0, -0.1, 0.0))]
+)
+def test_cubes_at_rest_with_the_pull_through_the_hinge_stay(
+    phi: float, well: tuple[float, ...]
+) -> None:
+    """The last two stand on an unstable equilibrium: rounding, 1e-17 m, grows with exp(0.387 t / s)
+    at most."""
     run = cubes(phi, 0.0, well).simulate(20.0, rtol=1e-12, atol=1e-13)
     assert abs(run["hinge"].angle - (phi - A)).max() < 1e-12
 
@@ -128,7 +144,9 @@ def test_cubes_that_meet_stop_there() -> None:
     """A terminal event ends the run on the located state, and a study goes on from it."""
     swing = SWINGS["far"]
     meet = qp.When("aligned", lambda state: state["hinge"].angle)
-    run = cubes(swing.phi, swing.rate, swing.well).simulate(60.0, stop=[meet], rtol=1e-12, atol=1e-13)
+    run = cubes(swing.phi, swing.rate, swing.well).simulate(
+        60.0, stop=[meet], rtol=1e-12, atol=1e-13
+    )
     assert run.stop is qp.Stop.EVENT
     assert run.t[-1] == run.events[-1].t == pytest.approx(swing.t, abs=1e-9)
     assert abs(run.final["hinge"].angle) < 1e-11

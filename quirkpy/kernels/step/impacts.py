@@ -1,4 +1,5 @@
-"""The end of a step: its slope and watched values, notes of what happened, and what stops do there."""
+"""The end of a step: its slope and watched values, notes of what happened, and what stops do
+there."""
 
 from __future__ import annotations
 
@@ -76,27 +77,30 @@ from quirkpy.kernels.tree.stops import (
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
 from quirkpy.maths.types import Bools, Floats
 
-#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop; and of a step beyond
-#: which joints cannot be held.
+#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop;
+#: and of a step beyond which joints cannot be held.
 FIT, CONTRADICTED, UNHELD = -1, -2, -3
-#: Projections may move so many times the energy that the tolerances leave open, and rounding, a share of all energy;
-#: where they move more, joints have taken hold of a motion.  After so many steps on end in which they do a run is over;
-#: one that puts energy in counts as so many.
+#: Projections may move so many times the energy that the tolerances leave open, and rounding, a
+#: share of all energy; where they move more, joints have taken hold of a motion.  After so many
+#: steps on end in which they do a run is over; one that puts energy in counts as so many.
 OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
-#: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
+#: Rows that ask for something else than the others, by this share of the largest demand, contradict
+#: them.
 CONTRADICTORY = 1e-4
-#: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow the drive.
+#: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow
+#: the drive.
 SLIPPING = 1e-9
-# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row (-1: in none); what
-# energy joints have taken [J].
+# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row
+# (-1: in none); what energy joints have taken [J].
 NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
-# What happened: a watched function crossed zero, a stop was released, a singular pose was passed, joints took hold.
+# What happened: a watched function crossed zero, a stop was released, a singular pose was passed,
+# joints took hold.
 CROSSED, RELEASED, POSE, HELD = range(4)
 
 
 class Rows(NamedTuple):
-    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of velocity), which
-    stops hold; and notes of events."""
+    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of
+    velocity), which stops hold; and notes of events."""
 
     t: Floats
     states: Floats
@@ -110,24 +114,31 @@ class Rows(NamedTuple):
 def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
     """Note what happened, and to which watched function or in which closing row."""
     at = run.counts[NOTED]
-    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = t, what, which
+    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = (
+        t,
+        what,
+        which,
+    )
     rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what == HELD else 0.0
     run.counts[NOTED] += 1
 
 
 @inner
 def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
-    """Put the kinetic energy that projection has taken from one state to the other in a column of its ledger."""
+    """Put the kinetic energy that projection has taken from one state to the other in a column of
+    its ledger."""
     old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
-    loss = 0.5 * (metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies))
+    loss = 0.5 * (
+        metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
+    )
     if math.isfinite(loss):
         new[n, column] += loss
 
 
 @inner
 def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """The same for what the loads at END do along the way from the pose in a line; and compare what projection has
-    moved with what the tolerances leave open.  (A fixed step knows none.)"""
+    """The same for what the loads at END do along the way from the pose in a line; and compare what
+    projection has moved with what the tolerances leave open.  (A fixed step knows none.)"""
     old, new, n, clock = run.states[line], run.states[END], model.bodies.shape[0], run.clock
     clock[CHARGE] = 0.0
     if clock[FIXED] > 0.0 or (run.moved[0] == 0.0 and run.moved[1] == 0.0):
@@ -140,10 +151,15 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
         v, w, r = norm(get3(new, i, V)), norm(get3(new, i, OMEGA)), norm(get3(new, i, R))
         off, turned_off = clock[ATOL] + clock[RTOL] * v, clock[ATOL] + clock[RTOL] * w
         allowed += m * off * (v + off) + moment * turned_off * (w + turned_off)
-        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (clock[ATOL] + clock[RTOL])
+        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (
+            clock[ATOL] + clock[RTOL]
+        )
         all_ways += m * v * v + moment * w * w
     new[n, PROJECTED] += way
-    taken, allowed = new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED], allowed + UNSEEN * all_ways
+    taken, allowed = (
+        new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED],
+        allowed + UNSEEN * all_ways,
+    )
     clock[TAKEN] += abs(taken)
     clock[ALLOWED] += allowed
     if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):
@@ -152,7 +168,8 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 
 @inner
 def overdrawn(run: Run) -> bool:
-    """Whether projections have moved more energy than the tolerances explain, step after step: it is no motion."""
+    """Whether projections have moved more energy than the tolerances explain, step after step: it
+    is no motion."""
     if run.clock[CHARGE] == 0.0:
         run.counts[HARSH] = 0
     else:
@@ -172,7 +189,9 @@ def turned_from(old: Floats, new: Floats, i: int) -> Vec:
 def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
     """Slope, energy and watched values of the state in END."""
     slope(t, END, END_SLOPE, run, model, scratch)
-    if run.clock[CONSERVING] > 0.0 and restore_energy(run.states[END], run.clock[ENERGY], model, scratch):
+    if run.clock[CONSERVING] > 0.0 and restore_energy(
+        run.states[END], run.clock[ENERGY], model, scratch
+    ):
         slope(t, END, END_SLOPE, run, model, scratch)
     run.clock[NEAR] = nearness(True, run, scratch)
     run.clock[WEAK_ROW] = scratch.report[WHICH]
@@ -183,12 +202,12 @@ def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch)
 
 @inlined
 def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
-    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or the number of a stop
-    that a joint begins beyond.
+    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or
+    the number of a stop that a joint begins beyond.
 
-    One after the other takes hold, the most pressed first: where all held and were let go one by one, stops that shut
-    the same motion more than once would not tell that nothing presses on them together.
-    """
+    One after the other takes hold, the most pressed first: where all held and were let go one by
+    one, stops that shut the same motion more than once would not tell that nothing presses on them
+    together."""
     stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
@@ -221,8 +240,8 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
 
 @inner
 def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> int:
-    """The watched function of the stop, of those at which joints begin and that do not hold, into which its coordinate
-    would go with the largest acceleration; -1 where all would be left."""
+    """The watched function of the stop, of those at which joints begin and that do not hold, into
+    which its coordinate would go with the largest acceleration; -1 where all would be left."""
     stops, values, loops = model.stops, watch.values, model.tree.loops
     first, least, which = loops.shape[0] - stops.what.shape[0], RELEASE, -1
     evaluate(t, run.states[END], model, scratch, run.out)
@@ -233,7 +252,9 @@ def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watc
             if resting and stops.what[s, HOLDS] == 0 and stops.what[s, DECIDED] == 0:
                 row = first + s
                 stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
-                change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
+                change = solved(
+                    row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work
+                )
                 away = stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])
                 if away < least:
                     least, which = away, k
@@ -244,8 +265,8 @@ def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watc
 def resolve_stops(
     t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
 ) -> None:  # fmt: skip
-    """What stops do that have been reached, or no longer pressed on, at the END of the step; counts[ANSWER]: the number
-    of one that contradicts a drive, at the velocities before."""
+    """What stops do that have been reached, or no longer pressed on, at the END of the step;
+    counts[ANSWER]: the number of one that contradicts a drive, at the velocities before."""
     stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
     fill_frames(y, scratch.frames)
     last = -1
@@ -274,7 +295,9 @@ def resolve_stops(
         copy(run.lines, END, SMALL)
         before = motion_energy(model, scratch)
         scratch.wrench[:] = 0.0
-        solve(model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT)  # onto the bounds, which the landing misses a little
+        solve(
+            model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT
+        )  # onto the bounds, which the landing misses a little
         displace(y, model, scratch)
         fill_frames(y, scratch.frames)
         let_go_of_pulled(t, run, model, scratch, watch, rows)
@@ -296,8 +319,8 @@ def resolve_stops(
 
 @kernel
 def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool:
-    """Whether the joints alone decide the coordinate of stop s at a state: told to change it and nothing else, they
-    contradict.  Leaves the kinematics in the scratch."""
+    """Whether the joints alone decide the coordinate of stop s at a state: told to change it and
+    nothing else, they contradict.  Leaves the kinematics in the scratch."""
     stops, rows = model.stops, scratch.rows
     first = rows.shape[0] - stops.what.shape[0]
     fill_frames(y, scratch.frames)
@@ -314,8 +337,8 @@ def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool
     stop_row(first + s, s, stops, model.joints, model.sites, scratch.frames, rows)
     rows[first + s, LEFT] = 1.0
     close_loops(
-        model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT, scratch.work,
-        scratch.general, scratch.report,
+        model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT,
+        scratch.work, scratch.general, scratch.report,
     )  # fmt: skip
     return scratch.report[CONTRADICTION] > CONTRADICTORY * scratch.report[TARGET]
 
@@ -331,14 +354,19 @@ def driven(model: Model, scratch: Scratch) -> bool:
 
 @inner
 def contradicted(model: Model, scratch: Scratch) -> bool:
-    """Whether velocities after an impact, in the scratch, are not those of the drives, or still lead into a stop."""
+    """Whether velocities after an impact, in the scratch, are not those of the drives, or still
+    lead into a stop."""
     stops, rows, loops, moving = model.stops, scratch.rows, model.tree.loops, False
     for k in range(rows.shape[0] - stops.what.shape[0]):
         if rows[k, RATE] != 0.0:
             slip, moving = rows[k, RATE], True
-            slip += row_rate(k, JACOBIAN, loops[k, LOOP_BODY1], loops[k, LOOP_BODY2], rows, scratch.frames)
+            slip += row_rate(
+                k, JACOBIAN, loops[k, LOOP_BODY1], loops[k, LOOP_BODY2], rows, scratch.frames
+            )
             if loops[k, LOOP_BODY3] >= 0:
-                slip += row_rate(k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, scratch.frames)
+                slip += row_rate(
+                    k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, scratch.frames
+                )
             if abs(slip) > CONTRADICTORY * abs(rows[k, RATE]) + SLIPPING:
                 return True
     if moving:
@@ -352,8 +380,8 @@ def contradicted(model: Model, scratch: Scratch) -> bool:
 
 @inner
 def parted(run: Run, model: Model, scratch: Scratch) -> int:
-    """The number of a stop that holds against a drive, so that one of the two is not where it should be at the state
-    just settled; or FIT."""
+    """The number of a stop that holds against a drive, so that one of the two is not where it
+    should be at the state just settled; or FIT."""
     stops, held = model.stops, FIT
     if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not driven(model, scratch):
         return FIT
@@ -371,8 +399,11 @@ def parted(run: Run, model: Model, scratch: Scratch) -> int:
 
 
 @inlined
-def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
-    """Of the stops that hold during an impact, release those that would have to pull: without them they part."""
+def let_go_of_pulled(
+    t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:
+    """Of the stops that hold during an impact, release those that would have to pull: without them
+    they part."""
     stops, loops = model.stops, model.tree.loops
     first = loops.shape[0] - stops.what.shape[0]
     for k in range(watch.values.shape[0]):
@@ -382,7 +413,9 @@ def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: 
             stops.what[s, HOLDS] = 0
             solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
             stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
-            change = solved(row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work)
+            change = solved(
+                row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work
+            )
             _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
             if rate + stops.numbers[s, SIDE] * change <= stops.numbers[s, SETTLE]:
                 stops.what[s, HOLDS] = 1
@@ -392,13 +425,14 @@ def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: 
 
 @inlined
 def let_go_of_unpressed(
-    t: float, least_value: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+    t: float, least_value: float, noting: bool, run: Run, model: Model, scratch: Scratch,
+    watch: Watch, rows: Rows
 ) -> None:  # fmt: skip
-    """Release the stops whose watched value is no more than `least_value`, the least pressed first, until all that hold
-    are pressed on; a free one at its bound counts as just left.
+    """Release the stops whose watched value is no more than `least_value`, the least pressed first,
+    until all that hold are pressed on; a free one at its bound counts as just left.
 
-    What lies at its stop and is pulled neither way is held: let go, it would be met again by the next rounding.
-    """
+    What lies at its stop and is pulled neither way is held: let go, it would be met again by the
+    next rounding."""
     stops, values = model.stops, watch.values
     for _ in range(values.shape[0]):
         least, which = least_value, -1

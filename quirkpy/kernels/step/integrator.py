@@ -1,7 +1,7 @@
 """The adaptive integrator: steps with error control, back onto the constraints, events.
 
-`advance` runs until there is something for Python to do: buffers are full, the run is over, or cannot go on.
-"""
+`advance` runs until there is something for Python to do: buffers are full, the run is over, or
+cannot go on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from quirkpy.kernels.base.arrays import COORDINATE_KIND, STATE_WIDTH
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
-from quirkpy.kernels.step.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate, singular_pose
+from quirkpy.kernels.step.events import (
+    JUST_CROSSED,
+    NEVER,
+    TOGETHER,
+    crosses,
+    locate,
+    singular_pose,
+)
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
     CONTRADICTORY,
@@ -98,18 +105,24 @@ from quirkpy.kernels.tree.stops import HOLDS
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
-GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(9)
-#: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
+GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(
+    9
+)
+#: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is
+#: projected first.
 START_TOLERANCE = 1e-10
-#: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
+#: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still
+#: count as inside.
 RIM = 1e-6
-#: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing will come of more.
+#: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
+#: will come of more.
 TOO_MANY = 1000
 
 
 @inner
 def remember_angles(model: Model, scratch: Scratch) -> None:
-    """The angles of the state whose kinematics are in the scratch, so that the next are taken next to them."""
+    """The angles of the state whose kinematics are in the scratch, so that the next are taken next
+    to them."""
     joints = model.joints
     for c in range(joints.near.shape[0]):
         if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
@@ -118,12 +131,13 @@ def remember_angles(model: Model, scratch: Scratch) -> None:
 
 @inlined
 def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> None:
-    """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row; the first step.
+    """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row;
+    the first step.
 
-    A start that is on them already is not touched by a bit: a run goes on where it stopped.  counts[ANSWER]: FIT, or
-    why it is no start: CONTRADICTED where the velocities are of no motion that the joints allow (in a singular pose
-    rows that are no longer independent may contradict the others), or the number of a stop that a joint begins beyond.
-    """
+    A start that is on them already is not touched by a bit: a run goes on where it stopped.
+    counts[ANSWER]: FIT, or why it is no start: CONTRADICTED where the velocities are of no motion
+    that the joints allow (in a singular pose rows that are no longer independent may contradict the
+    others), or the number of a stop that a joint begins beyond."""
     clock, moved = run.clock, run.moved
     moved[:] = 0.0
     if clock[PROJECTING] > 0.0:
@@ -144,7 +158,8 @@ def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, 
     keep(watch, VALUE)
     remember_angles(model, scratch)
     run.counts[ANSWER] = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
-    for k in range(watch.values.shape[0]):  # a pair on the rim of its range is in it, until it has parted
+    # A pair on the rim of its range is in it, until it has parted
+    for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
     fill_row(clock[T], BEGIN, run, model, rows)
@@ -154,7 +169,8 @@ def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, 
 
 @inlined
 def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
-    """A step of clock[STEP] to RAW, and END on the constraints; chooses the next step; returns whether it is good."""
+    """A step of clock[STEP] to RAW, and END on the constraints; chooses the next step; returns
+    whether it is good."""
     clock = run.clock
     fixed, projecting = clock[FIXED] > 0.0, clock[PROJECTING] > 0.0 and scratch.rows.shape[0] > 0
     smooth = projecting and clock[NEAR] < WEAK
@@ -195,7 +211,9 @@ def put_back(run: Run, model: Model, scratch: Scratch) -> None:
 
 
 @inlined
-def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+def land(
+    first: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+) -> float:
     """Make the state at the first event the END of the step; returns its time."""
     clock, t = run.clock, run.clock[T] + first * run.clock[STEP]
     if first < 1.0:
@@ -215,12 +233,13 @@ def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, w
 def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> bool:
     """Note what happened at the END of the step; returns whether any of it ends the run.
 
-    Together with the first event happens what crosses within TOGETHER of it, and what has crossed by the rounding of
-    the landing.
-    """
+    Together with the first event happens what crosses within TOGETHER of it, and what has crossed
+    by the rounding of the landing."""
     values, over = watch.values, False
     for k in range(values.shape[0]):
-        with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[k, ROOT] < NEVER
+        with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[
+            k, ROOT
+        ] < NEVER
         if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
             values[k, ROOT] = first
@@ -247,9 +266,12 @@ def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
 
 
 @inlined
-def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
-    """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
-    whether the run is over: counts[ANSWER] is the number of a stop that contradicts a drive, UNHELD, or FIT."""
+def accept(
+    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
+) -> bool:
+    """Finish the step that ends in END at the time t, or at the first event within it, and keep it
+    as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
+    contradicts a drive, UNHELD, or FIT."""
     over, first, x, weak = False, NEVER, NEVER, 0
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
         x = singular_pose(run, model, scratch, table, watch)
@@ -295,9 +317,17 @@ def why_over(answer: int) -> int:
 
 @kernel
 def advance(
-    run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows, fresh: bool, room: int
+    run: Run,
+    model: Model,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
+    rows: Rows,
+    fresh: bool,
+    room: int,
 ) -> int:
-    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why.
+    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full;
+    returns why.
 
     fresh: the run begins, and the start is the first row.
     """
@@ -310,7 +340,8 @@ def advance(
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:
             return NO_START
-    while counts[ROOM] < room and counts[NOTED] + 2 * events < rows.notes.shape[0]:  # a stop may let go at once
+    # A stop may let go at once
+    while counts[ROOM] < room and counts[NOTED] + 2 * events < rows.notes.shape[0]:
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED
@@ -344,8 +375,11 @@ def advance(
 
 
 @kernel
-def finish(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
-    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether the run is over."""
+def finish(
+    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
+) -> bool:
+    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether
+    the run is over."""
     run.clock[PASSING] = 1.0
     put_back(run, model, scratch)
     return accept(t, run, model, scratch, table, watch, rows)

@@ -1,4 +1,5 @@
-"""Stops: bounds on joint coordinates.  One that holds is a constraint row; one that is hit gives an impulse."""
+"""Stops: bounds on joint coordinates.  One that holds is a constraint row; one that is hit gives an
+impulse."""
 
 from __future__ import annotations
 
@@ -15,17 +16,19 @@ from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import STOP, Selection
 
-# Columns of Stops.what: joint and coordinate; whether it holds; whether it has been met while the joints alone, drives
-# among them, decided its coordinate: then it holds nothing, and is only watched.
-# Of Stops.numbers: bound [rad] or [m]; side: 1 where the coordinate must be above it, -1 below; restitution; the rate
-# [rad/s] or [m/s] below which nothing bounces; the restitution of the impact that is being solved, or 0.
+# Columns of Stops.what: joint and coordinate; whether it holds; whether it has been met while the
+# joints alone, drives among them, decided its coordinate: then it holds nothing, and is only
+# watched. Of Stops.numbers: bound [rad] or [m]; side: 1 where the coordinate must be above it, -1
+# below; restitution; the rate [rad/s] or [m/s] below which nothing bounces; the restitution of the
+# impact that is being solved, or 0.
 STOP_JOINT, STOP_COORDINATE, HOLDS, DECIDED, STOP_WIDTH = range(5)
 BOUND, SIDE, RESTITUTION, SETTLE, BOUNCE, STOP_NUMBERS = range(6)
 
-#: A held stop lets go when the coordinate would leave it with more than this acceleration [rad/s2] or [m/s2].
+#: A held stop lets go when the coordinate would leave it with more than this acceleration [rad/s2]
+#: or [m/s2].
 RELEASE = 1e-9
-#: As near as this [rad] or [m], and not moving, a joint begins in contact with its stop; further beyond it than the
-#: second it is refused.
+#: As near as this [rad] or [m], and not moving, a joint begins in contact with its stop; further
+#: beyond it than the second it is refused.
 TOUCHING, BEYOND = 1e-9, 1e-6
 #: A drive may go on so far [rad] or [m] beyond a stop: it often ends just there, but for rounding.
 LEEWAY = 5e-7
@@ -43,7 +46,10 @@ def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints, Ints]:
     t = selection.tables
     acting = selection.elements[t.element_kind[selection.elements] == STOP]
     joints = t.element_joint[acting]
-    what, numbers = np.zeros((len(acting), STOP_WIDTH), dtype=np.int64), np.zeros((len(acting), STOP_NUMBERS))
+    what, numbers = (
+        np.zeros((len(acting), STOP_WIDTH), dtype=np.int64),
+        np.zeros((len(acting), STOP_NUMBERS)),
+    )
     what[:, STOP_JOINT], what[:, STOP_COORDINATE] = joints, t.element_coordinate[acting]
     numbers[:, BOUND : SETTLE + 1] = t.element_numbers[acting, : SETTLE + 1]
     return Stops(what, numbers), packed.carriers[joints, BODY1], packed.carriers[joints, BODY2]
@@ -54,7 +60,9 @@ def stop_names(selection: Selection) -> tuple[str, ...]:
     t = selection.tables
     acting = selection.elements[t.element_kind[selection.elements] == STOP]
     pairs = zip(t.element_force[acting].tolist(), t.element_joint[acting].tolist(), strict=True)
-    return tuple(t.joint_names[joint] if force < 0 else t.force_names[force] for force, joint in pairs)
+    return tuple(
+        t.joint_names[joint] if force < 0 else t.force_names[force] for force, joint in pairs
+    )
 
 
 def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
@@ -64,15 +72,20 @@ def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
 
 
 @inner
-def clearance(k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
-    """How far the coordinate is from the bound of stop k, positive on the free side, and its rate."""
+def clearance(
+    k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats
+) -> tuple[float, float]:
+    """How far the coordinate is from the bound of stop k, positive on the free side, and its
+    rate."""
     value, rate = joint_coordinate(stops.what[k, STOP_COORDINATE], joints, sites, frames)
     side, more = stops.numbers[k, SIDE], 0.0 if stops.what[k, DECIDED] == 0 else LEEWAY
     return side * (value - stops.numbers[k, BOUND]) + more, side * rate
 
 
 @inner
-def stop_row(i: int, k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
+def stop_row(
+    i: int, k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+) -> None:
     """The row of stop k: its coordinate equals the bound."""
     for column in range(JACOBIAN, SECOND):
         rows[i, column] = 0.0
@@ -82,7 +95,9 @@ def stop_row(i: int, k: int, stops: Stops, joints: Joints, sites: Sites, frames:
 
 
 @kernel
-def stop_rows(which: Ints, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
+def stop_rows(
+    which: Ints, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+) -> None:
     """Those of some stops, for Python."""
     for i in range(which.shape[0]):
         stop_row(i, which[i], stops, joints, sites, frames, rows)
@@ -90,7 +105,8 @@ def stop_rows(which: Ints, stops: Stops, joints: Joints, sites: Sites, frames: F
 
 @inner
 def solved(i: int, a: int, b: int, rows: Floats, work: Floats) -> float:
-    """J d of row i between bodies a and b, for what has just been solved for; on the ground nothing moves."""
+    """J d of row i between bodies a and b, for what has just been solved for; on the ground nothing
+    moves."""
     out, ground = 0.0, work.shape[0] - 1
     if a < ground:
         out += dot(get3(rows, i, JACOBIAN), get3(work, a, CENTRE))

@@ -125,7 +125,7 @@ def _dense(at: Instant, row_cut: float) -> np.ndarray:
     """equation.solve_dense with another cut."""
     _, back = equation.mass_roots(at)
     free = np.einsum("nij,nj->ni", back, equation.applied_forces(at)).reshape(-1)
-    U, sigma, Vt, rank, norms = equation.decompose(at, row_cut)
+    U, sigma, Vt, rank, norms, _ = equation.decompose(at, row_cut)
     U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
     a = free + Vt.T @ ((U.T @ (at.rows.gamma / norms)) / sigma - Vt @ free)
     return np.einsum("nij,nj->ni", back, a.reshape(-1, 6))

@@ -180,10 +180,9 @@ class Driver:
         have ended.
 
         No steps where the start is to be looked at first: at a rest, or in a loop where branches
-        may meet."""
+        may meet.
+        """
         e = self.engine
-        e.model.joints.near[:] = angles_of(self.start.instant())
-        e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
         why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():
@@ -196,7 +195,7 @@ class Driver:
         """The start as the first row, and steps that with it fill `room` rows at most; returns why
         they have ended."""
         e = self.engine
-        e.model.joints.near[:] = self.start.near
+        e.model.joints.near[:] = angles_of(self.start.instant())
         e.hold(self.start.held)
         why = self.first_steps(room)
         e.python.raise_pending()

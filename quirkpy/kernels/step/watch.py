@@ -7,13 +7,20 @@ from typing import NamedTuple
 
 from quirkpy.kernels.base.arrays import MASS, MOMENTS, OMEGA, V
 from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
 from quirkpy.kernels.base.vectors import dot, get3, norm, sub
 from quirkpy.kernels.place.kinematics import site_axis, site_motion
 from quirkpy.kernels.place.rows import GAMMA
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
-from quirkpy.kernels.tree.stops import HOLDS, RELEASE, SIDE, clearance, solved, stop_row
+from quirkpy.kernels.tree.evaluation import (
+    Model,
+    Scratch,
+    evaluate,
+    free_of_stop,
+    row_of_stop,
+)
+from quirkpy.kernels.tree.stops import RELEASE, SIDE, solved
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.maths.types import Floats, Ints
 
@@ -85,7 +92,14 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 
 
 @inner
-def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, watch: Watch) -> None:
+def watched(
+    y: Floats,
+    acceleration: Floats,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+) -> None:
     """The watched functions at a state just evaluated, into column TRIAL."""
     bodies, energy, asking = model.bodies, 0.0, False
     for k in range(scratch.potential.shape[0]):
@@ -102,9 +116,7 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
         elif kind == MEETING:
             watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         elif kind == STOP:
-            free, rate = clearance(
-                watch.what[k, ONE], model.stops, model.joints, model.sites, scratch.frames
-            )
+            free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
             watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
             watch.values[k, TRIAL] = free
         else:
@@ -113,12 +125,18 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
         for i in range(y.shape[0]):
             for j in range(y.shape[1]):
                 watch.asked[i, j] = y[i, j]
-        ask(model.hook, EVENTS)
+        ask(conditions.hook, EVENTS)
 
 
 @inlined
 def watched_stops(
-    t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
+    t: float,
+    y: Floats,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+    out: Floats,
 ) -> None:
     """For stops that hold, with how much acceleration the coordinate would go on through them;
     `out` is room."""
@@ -127,12 +145,12 @@ def watched_stops(
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
             s = watch.what[k, ONE]
-            if stops.what[s, HOLDS] != 0:
-                stops.what[s, HOLDS] = 0
-                evaluate(t, y, model, scratch, out)
-                stops.what[s, HOLDS] = 1
+            if conditions.stops[s, HOLDS] != 0:
+                conditions.stops[s, HOLDS] = 0
+                evaluate(t, y, model, conditions, scratch, out)
+                conditions.stops[s, HOLDS] = 1
                 row, a, b = first + s, loops[first + s, LOOP_BODY1], loops[first + s, LOOP_BODY2]
-                stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+                row_of_stop(row, s, model, conditions, scratch)
                 away = solved(row, a, b, scratch.rows, scratch.work) - scratch.rows[row, GAMMA]
                 watch.values[k, TRIAL] = RELEASE - stops.numbers[s, SIDE] * away
 

@@ -30,7 +30,7 @@ ZERO = 0.0
 SCHEMA = 2
 #: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told
 #: otherwise: runs of both kinds would not make one graph.
-RESULTS = 1
+RESULTS = 2
 
 TABLES = {
     "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL, hash TEXT",

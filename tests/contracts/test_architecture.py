@@ -85,3 +85,13 @@ def test_every_room_is_named() -> None:
     assert rooms | modules | inner <= named
     for name in rooms | modules:
         importlib.import_module(f"quirkpy.{name}") if name != "__main__" else None
+
+
+def test_every_source_that_a_page_names_is_there() -> None:
+    root = Path(__file__).resolve().parents[2]
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`([\w/]+\.py)`", page.read_text())}
+    places = [root / folder for folder in (".", "quirkpy", "tests", "docs", "demos", "benchmarks")]
+    gone = {name for name in named if not any((place / name).exists() for place in places)}
+    assert len(named) > 20
+    assert not gone

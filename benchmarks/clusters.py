@@ -46,9 +46,13 @@ def block(n: int) -> qp.Multibody:
     ]
     corner = np.array([SIDE * (n - 0.5), 0.0, 0.0])
     bar = qp.Body.box(
-        "bar", (3 * SIDE, SIDE, SIDE), 2.0, position=corner + (1.5 * SIDE, 0, 0), velocity=(0,
-        1.5 * SIDE, 0), angular_velocity=(0, 0, 1),
-    )  # fmt: skip
+        "bar",
+        (3 * SIDE, SIDE, SIDE),
+        2.0,
+        position=corner + (1.5 * SIDE, 0, 0),
+        velocity=(0, 1.5 * SIDE, 0),
+        angular_velocity=(0, 0, 1),
+    )
     hinge = qp.Revolute("hinge", cubes[n - 1, 0, 0], bar, at=corner, axis=(0, 0, 1))
     return qp.Multibody(
         *cubes.values(), bar, *locks, hinge, qp.HingeSpring("torsion", hinge, stiffness=0.5)

@@ -239,12 +239,17 @@ def plan(asked: argparse.Namespace) -> Answer:
         raise PartError(str(error.args[0])) from None
     data = [
         {
-            "nodes": list(way.nodes), "energy": way.energy, "time": way.time,
-            "switches": way.switches, "steps": [{"joints": dict(e.selection.joints),
-            "potential": e.selection.potential} for e in way],
+            "nodes": list(way.nodes),
+            "energy": way.energy,
+            "time": way.time,
+            "switches": way.switches,
+            "steps": [
+                {"joints": dict(e.selection.joints), "potential": e.selection.potential}
+                for e in way
+            ],
         }
         for way in found
-    ]  # fmt: skip
+    ]
     return Answer("\n".join(map(str, found)), data)
 
 

@@ -105,13 +105,24 @@ class Copy:
 
 def quaternion_of(matrix: Floats) -> Floats:
     """The quaternion w x y z of a rotation matrix (3, 3)."""
-    K = np.array([
-        [matrix[0, 0] - matrix[1, 1] - matrix[2, 2], 0.0, 0.0, 0.0], [matrix[1, 0] + matrix[0, 1],
-        matrix[1, 1] - matrix[0, 0] - matrix[2, 2], 0.0, 0.0], [matrix[2, 0] + matrix[0, 2],
-        matrix[2, 1] + matrix[1, 2], matrix[2, 2] - matrix[0, 0] - matrix[1, 1], 0.0], [matrix[2,
-        1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1],
-        np.trace(matrix)],
-    ])  # fmt: skip
+    K = np.array(
+        [
+            [matrix[0, 0] - matrix[1, 1] - matrix[2, 2], 0.0, 0.0, 0.0],
+            [matrix[1, 0] + matrix[0, 1], matrix[1, 1] - matrix[0, 0] - matrix[2, 2], 0.0, 0.0],
+            [
+                matrix[2, 0] + matrix[0, 2],
+                matrix[2, 1] + matrix[1, 2],
+                matrix[2, 2] - matrix[0, 0] - matrix[1, 1],
+                0.0,
+            ],
+            [
+                matrix[2, 1] - matrix[1, 2],
+                matrix[0, 2] - matrix[2, 0],
+                matrix[1, 0] - matrix[0, 1],
+                np.trace(matrix),
+            ],
+        ]
+    )
     x, y, z, w = np.linalg.eigh(K / 3.0)[1][:, 3]
     return np.array([w, x, y, z]) * (-1.0 if w < 0.0 else 1.0)
 
@@ -317,11 +328,17 @@ def _potentials(
         points = [drawn.places[k] + (0.0 if alike else ends[k]) for k in range(n)]
         out[name] = [
             qp.Spring(
-                f"spring {name} {i}{j}", bodies[i], bodies[j], at1=copy.point(points[i]),
-                at2=copy.point(points[j]), stiffness=stiffness, rest_length=rest, damping=2e-3,
+                f"spring {name} {i}{j}",
+                bodies[i],
+                bodies[j],
+                at1=copy.point(points[i]),
+                at2=copy.point(points[j]),
+                stiffness=stiffness,
+                rest_length=rest,
+                damping=2e-3,
             )
             for i, j in pairs
-        ]  # fmt: skip
+        ]
     return out
 
 

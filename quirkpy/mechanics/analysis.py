@@ -295,9 +295,11 @@ def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
         at.omega, momentum
     )
     each = zip(
-        tables.body_names, tables.body_mass[:, None] * accelerations[:, :3], np.einsum("nij,nj->ni",
-        turns, torque), strict=True,
-    )  # fmt: skip
+        tables.body_names,
+        tables.body_mass[:, None] * accelerations[:, :3],
+        np.einsum("nij,nj->ni", turns, torque),
+        strict=True,
+    )
     return {name: Pull(INERTIA, -force, -torque) for name, force, torque in each}
 
 

@@ -125,17 +125,32 @@ class Engine:
         self.selection, self.labels = selection, layout.labels
         stops = Stops(layout.stops.what.copy(), layout.stops.numbers.copy())
         self.model = Model(
-            tree, packed.sites, Joints(packed.ends, packed.coordinates,
-            np.zeros(len(packed.coordinates))), packed.rows, packed.elements, packed.schedules,
-            selection.elements, packed.bodies, layout.islands, stops, np.zeros(HOOK_WIDTH,
-            dtype=np.int64), np.zeros(CONTROL_WIDTH),
-        )  # fmt: skip
+            tree,
+            packed.sites,
+            Joints(packed.ends, packed.coordinates, np.zeros(len(packed.coordinates))),
+            packed.rows,
+            packed.elements,
+            packed.schedules,
+            selection.elements,
+            packed.bodies,
+            layout.islands,
+            stops,
+            np.zeros(HOOK_WIDTH, dtype=np.int64),
+            np.zeros(CONTROL_WIDTH),
+        )
         self.scratch = Scratch(
-            ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
-            np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),
-            np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64), np.zeros((n + 1,
-            ISLAND_WIDTH)), np.zeros(REPORT_WIDTH),
-        )  # fmt: skip
+            ground_frames(n),
+            np.zeros((n + 1, 6)),
+            np.zeros(len(selection.elements)),
+            np.zeros(2),
+            np.zeros((n + 1, WIDTH)),
+            np.zeros((general, G_WIDTH)),
+            np.zeros((m, ROW_WIDTH)),
+            np.zeros((m + 1, freedoms)),
+            np.zeros((m, SPAN_WIDTH), dtype=np.int64),
+            np.zeros((n + 1, ISLAND_WIDTH)),
+            np.zeros(REPORT_WIDTH),
+        )
         self.python = PythonParts(selection, self.model, self.scratch)
 
     def begin_anew(self, selection: Selection) -> None:

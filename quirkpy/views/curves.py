@@ -185,9 +185,11 @@ def each(run: Trajectory) -> Iterator[tuple[slice, Trajectory]]:
 def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """The ledger: where energy is, what came in and what has left."""
     lines = [
-        Line("kinetic", run.kinetic), Line("potential", run.potential), Line("kinetic + potential",
-        run.energy), Line("dissipated", run.dissipated),
-    ]  # fmt: skip
+        Line("kinetic", run.kinetic),
+        Line("potential", run.potential),
+        Line("kinetic + potential", run.energy),
+        Line("dissipated", run.dissipated),
+    ]
     more = [Line("put in by loads", run.work), Line("taken by joints", run.lost)]
     if isinstance(run, Replay):
         more.insert(1, Line("put in by switching", run.switched))
@@ -278,13 +280,29 @@ def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         Line("of velocities [m/s, rad/s]", run.drift[:, 1]),
     ]
     off = [Line("off balance", abs(balance - balance[0]))]
-    return Sheet((
-        Panel("Drift removed", "time [s]", "removed, each step", run.t, tuple(map(above_zero,
-        removed)),
-              moments_of(run), "log"),
-        Panel("Ledger", "time [s]", "energy [J]", run.t, tuple(map(above_zero, off)),
-        moments_of(run), "log"),
-    ), 1)  # fmt: skip
+    return Sheet(
+        (
+            Panel(
+                "Drift removed",
+                "time [s]",
+                "removed, each step",
+                run.t,
+                tuple(map(above_zero, removed)),
+                moments_of(run),
+                "log",
+            ),
+            Panel(
+                "Ledger",
+                "time [s]",
+                "energy [J]",
+                run.t,
+                tuple(map(above_zero, off)),
+                moments_of(run),
+                "log",
+            ),
+        ),
+        1,
+    )
 
 
 def above_zero(line: Line) -> Line:

@@ -131,10 +131,18 @@ def _film(
     axles = union(
         [{(a.joint, k): a.ends for k, a in enumerate(sight.axles)} for sight in sights], 2
     )
-    marks = union([
-        {m.sensor: np.array([m.corners.mean(axis=0), m.outwards,
-        m.corners[1] - m.corners[0]]) for m in sight.marks} for sight in sights
-    ], 3)  # fmt: skip
+    marks = union(
+        [
+            {
+                m.sensor: np.array(
+                    [m.corners.mean(axis=0), m.outwards, m.corners[1] - m.corners[0]]
+                )
+                for m in sight.marks
+            }
+            for sight in sights
+        ],
+        3,
+    )
     strongest = (
         max((float(np.linalg.norm(p.force)) for sight in sights for p in sight.pushes), default=0.0)
         or 1.0

@@ -89,10 +89,14 @@ def _rounded(
     whole = np.rint((r[kept] - origin) / step)
     small = abs(whole).max(initial=0.0) <= np.iinfo(np.int16).max
     made = Keyframes(
-        t[kept], whole.astype(np.int16 if small else np.int32),
-        np.rint(q[kept] * TURNS).astype(np.int16), origin, step, {name: curve[kept] for name,
-        curve in curves.items()}, (0.0, 0.0),
-    )  # fmt: skip
+        t[kept],
+        whole.astype(np.int16 if small else np.int32),
+        np.rint(q[kept] * TURNS).astype(np.int16),
+        origin,
+        step,
+        {name: curve[kept] for name, curve in curves.items()},
+        (0.0, 0.0),
+    )
     k = np.clip(np.cumsum(kept) - 1, 0, max(len(made.t) - 2, 0))
     off = misses(r, q, *made.between(k, t))
     return made._replace(missed=(float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))))
@@ -153,12 +157,16 @@ def packed(motion: Keyframes) -> dict[str, Any]:
     """A motion as JSON takes it: arrays as base64 of little-endian numbers, times of 4 bytes,
     curves of 2."""
     return {
-        "n": len(motion.t), "t": _bytes(motion.t, "<f4"), "r": _bytes(motion.r,
-        f"<i{motion.r.dtype.itemsize}"), "wide": motion.r.dtype.itemsize,
-        "origin": motion.origin.tolist(), "step": motion.step, "q": _bytes(motion.q, "<i2"),
+        "n": len(motion.t),
+        "t": _bytes(motion.t, "<f4"),
+        "r": _bytes(motion.r, f"<i{motion.r.dtype.itemsize}"),
+        "wide": motion.r.dtype.itemsize,
+        "origin": motion.origin.tolist(),
+        "step": motion.step,
+        "q": _bytes(motion.q, "<i2"),
         "missed": [float(f"{x:.2g}") for x in motion.missed],
         "curves": {name: _curve(curve) for name, curve in motion.curves.items()},
-    }  # fmt: skip
+    }
 
 
 def _curve(curve: Floats) -> list[Any]:

@@ -103,9 +103,14 @@ class Stage:
         ]
         pushes = self._pushes(state) if forces and nb else ()
         return Sight(
-            state.t, tuple(body.name for body in self.bodies), tuple(solids), self._axles(points,
-            axes), self._marks(points, axes), self._ties(points), pushes,
-        )  # fmt: skip
+            state.t,
+            tuple(body.name for body in self.bodies),
+            tuple(solids),
+            self._axles(points, axes),
+            self._marks(points, axes),
+            self._ties(points),
+            pushes,
+        )
 
     def _axles(self, points: Floats, axes: Floats) -> tuple[Axle, ...]:
         """Of every joint that acts; not of balls, which turn about any axis."""

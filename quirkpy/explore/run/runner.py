@@ -511,15 +511,23 @@ def measured(
     wanted = any(isinstance(rule, Limit) and rule.what == "load" for rule in study.safety)
     loads = [peak(run, "load") for run in runs] if wanted else []
     return Outcome(
-        kind, None, reason, duration=float(runs[-1].t[-1]) if runs else 0.0,
-        switching=begun.switching, holding=power,
+        kind,
+        None,
+        reason,
+        duration=float(runs[-1].t[-1]) if runs else 0.0,
+        switching=begun.switching,
+        holding=power,
         dissipated=math.fsum(float(run.dissipated[-1]) for run in runs),
-        put_in=math.fsum(float(run.work[-1]) for run in runs), lost=math.fsum([*ended.losses,
-        *(float(run.lost[-1] + run.projected[-1]) for run in runs)]), peak_speed=max(speeds,
-        default=0.0), peak_load=max(loads, default=None) if wanted else None,
-        clearance=ended.clearance, contacts=ended.contacts,
+        put_in=math.fsum(float(run.work[-1]) for run in runs),
+        lost=math.fsum([*ended.losses, *(float(run.lost[-1] + run.projected[-1]) for run in runs)]),
+        peak_speed=max(speeds, default=0.0),
+        peak_load=max(loads, default=None) if wanted else None,
+        clearance=ended.clearance,
+        contacts=ended.contacts,
         t=None if violation is None else violation.t,
-        parts=() if violation is None else violation.parts, nudge=nudge,
-        evaluations=sum(run.counts.evaluations for run in runs), start_energy=begun.energy,
+        parts=() if violation is None else violation.parts,
+        nudge=nudge,
+        evaluations=sum(run.counts.evaluations for run in runs),
+        start_energy=begun.energy,
         leavings=ended.leavings,
-    )  # fmt: skip
+    )

@@ -193,10 +193,12 @@ class Limit(Safety):
         if self.what != "load" and self._far_from(run):
             return None
         t = (
-            run.between.first_time(lambda t: self.value - heaviest(run,
-            t)) if self.what == "load" else first_below(run,
-            lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0))
-        )  # fmt: skip
+            run.between.first_time(lambda t: self.value - heaviest(run, t))
+            if self.what == "load"
+            else first_below(
+                run, lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0)
+            )
+        )
         if t is None:
             return None
         names, sizes = run.system.bodies, rates(run.at(t).instant().state, self.what)
@@ -421,9 +423,10 @@ def _pieces_of(system: System) -> list[tuple[str, ...]]:
     one, two = (
         tables.site_body[np.concatenate([joints_at[joints], pins_at[pins]])]
         for joints_at, pins_at in (
-            (tables.joint_site1, tables.element_site1), (tables.joint_site2, tables.element_site2)
+            (tables.joint_site1, tables.element_site1),
+            (tables.joint_site2, tables.element_site2),
         )
-    )  # fmt: skip
+    )
     labels = list(range(n + 1))
     for a, b in zip(one.tolist(), two.tolist(), strict=True):
         mine, other = labels[a], labels[b]

@@ -1,4 +1,4 @@
-"""The pictures of docs/seeing.md: `python docs/seeing.py [folder]` writes them.  It needs the extra
+"""The pictures of docs/seeing.md: `python -m docs.seeing [folder]` writes them.  It needs the extra
 `plots`."""
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from quirkpy.motion.driver import Driver
 from quirkpy.motion.settings import Settings
 
 SIDE, DURATION = 0.1, 20.0  # [m], [s]
-SETTINGS = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", None)
+SETTINGS = Settings()
 
 
 class Apart(Clusters):

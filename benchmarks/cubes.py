@@ -89,7 +89,7 @@ EDGES = (
 def chosen(rtol: float, method: Method = "dop853") -> Run:
     """Runs that each take another selection of the same tables, made ready once."""
     tables, stop = universe(), [qp.EnergyBelow(THRESHOLD)]
-    settings = Settings(rtol, rtol, "project", "free", method, None, "ends", None)
+    settings = Settings(rtol=rtol, atol=rtol, method=method, keep="ends")
     start, turns = State.written(tables.select()), itertools.cycle(enumerate(EDGES))
 
     ready = [

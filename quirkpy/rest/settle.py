@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, get_args
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 import numpy as np
 
@@ -82,17 +83,18 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
 
 
 # --- the face -------------------------------------------------------------------------------------
-class Rule(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Rule:
     """How a system is settled; see `Multibody.settle`.  if_stiff: what who asks may do about a
     stiff system."""
 
-    nudge: float
-    seed: int
-    rest: float
-    duration: float
-    settings: Settings
-    stop: Sequence[Event]
-    progress: Any
+    nudge: float = 1e-6
+    seed: int = 0
+    rest: float = 1e-3
+    duration: float = 1e9
+    settings: Settings = field(default_factory=Settings)
+    stop: Sequence[Event] = ()
+    progress: Any = None
     if_stiff: str = "give method='radau' or 'bdf', or ask equilibria()"
 
 

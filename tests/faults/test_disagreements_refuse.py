@@ -135,7 +135,7 @@ def test_a_run_of_another_selection_is_refused() -> None:
 
     later = qp.Multibody(HUB, ARM, candidates=[Spring("f", EAST, WEST, 0.2, factor=0.5)])
     chosen = later.tables.select()
-    settings = Settings(1e-7, 1e-7, "project", "free", "dop853", None, "ends", None)
+    settings = Settings(rtol=1e-7, atol=1e-7, keep="ends")
     check_refused(
         lambda: Driver(Clusters(chosen), State.written(chosen), 1.0, (), settings),
         "'f'",

@@ -112,14 +112,15 @@ def uninterrupted(found: Equilibrium) -> Equilibrium:
 def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
     """How runs of a study are settled."""
     r = study.settle
-    settings = Settings(
-        r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12
-    )
+    settings = Settings(rtol=r.rtol, atol=r.atol, max_steps=int(r.evaluations) // 12)
     more = (
         "damp it less, or give the study settle=SettleRule(evaluations=...) above "
         f"{r.evaluations:g}"
     )
-    return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False, more)
+    return Rule(
+        nudge=nudge, seed=study.seed, rest=r.rest, duration=r.duration, settings=settings,
+        stop=tuple(stop), progress=False, if_stiff=more,
+    )  # fmt: skip
 
 
 def record_of(

@@ -14,7 +14,7 @@ from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.hook import PARTS
 from quirkpy.kernels.step import integrator, steps
-from quirkpy.kernels.step.impacts import CONTRADICTED, HELD, NOTE_WIDTH, POSE, RELEASED, Rows
+from quirkpy.kernels.step.impacts import CONTRADICTED, HELD, HELD_ON, NOTE_WIDTH, POSE, RELEASED, Rows
 from quirkpy.kernels.step.methods import GIVEN, TABLES
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
@@ -247,7 +247,7 @@ class Driver:
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:5]))
         for t, what, which, lost in self.rows.notes[:noted].tolist():
-            self.events.append(self._happening(t, int(what), int(which), lost))
+            self._note(t, int(what), int(which), lost)
         if end is not None:
             self.rested = True
             kept.end_with(*end)
@@ -263,6 +263,14 @@ class Driver:
         holding = tuple(label for label, holds in zip(self.layout.labels, held, strict=True) if holds)
         merged = None if self.entry.merger is None else states[:-1]
         return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
+
+    def _note(self, t: float, what: int, which: int, lost: float) -> None:
+        """Keep what a note of the kernels means; what joints go on taking belongs to the event with which it began."""
+        if what == HELD_ON:
+            k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
+            self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)
+        else:
+            self.events.append(self._happening(t, what, which, lost))
 
     def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
         """What a note of the kernels means."""

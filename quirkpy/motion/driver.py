@@ -14,7 +14,15 @@ from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.hook import PARTS
 from quirkpy.kernels.step import integrator, steps
-from quirkpy.kernels.step.impacts import CONTRADICTED, HELD, HELD_ON, NOTE_WIDTH, POSE, RELEASED, Rows
+from quirkpy.kernels.step.impacts import (
+    CONTRADICTED,
+    HELD,
+    HELD_ON,
+    NOTE_WIDTH,
+    POSE,
+    RELEASED,
+    Rows,
+)
 from quirkpy.kernels.step.methods import GIVEN, TABLES
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
@@ -59,7 +67,14 @@ AT_REST, BESIDE = 1e-12, 1e-3
 class Driver:
     """One run: its arrays, and the loop around `advance`."""
 
-    def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
+    def __init__(
+        self,
+        clusters: Clusters,
+        start: State,
+        duration: float,
+        events: Sequence[Event],
+        s: Settings,
+    ) -> None:
         self.start, self.settings, self.selection = start, s, clusters.selection
         if unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
@@ -70,7 +85,9 @@ class Driver:
         n = len(self.entry.rows)
         fixed = s.step if s.step is not None else 0.0
         knots = [] if fixed else knots_of(clusters.selection).tolist()
-        self.ends = deque([*(t for t in knots if start.t < t < start.t + duration), start.t + duration])
+        self.ends = deque(
+            [*(t for t in knots if start.t < t < start.t + duration), start.t + duration]
+        )
         clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
             start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol, fixed or math.inf, fixed,
@@ -81,7 +98,13 @@ class Driver:
         y[:n], y[n, LOST] = self.entry.rows, self.entry.lost
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
-            clock, self.counts, lines.reshape(steps.LINES, -1), lines, np.zeros((n, 6)), np.zeros(2), np.zeros(2)
+            clock,
+            self.counts,
+            lines.reshape(steps.LINES, -1),
+            lines,
+            np.zeros((n, 6)),
+            np.zeros(2),
+            np.zeros(2),
         )
         self.clock, self.y = clock, y
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
@@ -98,7 +121,10 @@ class Driver:
     # --- the loop -----------------------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
-        kept, effort = Kept(self.settings.keep), len(self.y) + CLOSING_ROW * len(self.layout.tree.loops)
+        kept, effort = (
+            Kept(self.settings.keep),
+            len(self.y) + CLOSING_ROW * len(self.layout.tree.loops),
+        )
         most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
         self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
         with self.at_work() as e:
@@ -195,7 +221,9 @@ class Driver:
             return
         at = self.start.instant(self.selection)
         if abs(lost) > TAKES * energy(at).kinetic:
-            self.events.insert(0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost))
+            self.events.insert(
+                0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
+            )
 
     def check_start(self) -> None:
         """Refuse a start that is none."""
@@ -232,7 +260,13 @@ class Driver:
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
         held = self.engine.model.stops.what[None, :, HOLDS] != 0
-        kept.add(self.clock[:1], self.y[None], self.engine.model.joints.near[None], self.run_arrays.moved[None], held)
+        kept.add(
+            self.clock[:1],
+            self.y[None],
+            self.engine.model.joints.near[None],
+            self.run_arrays.moved[None],
+            held,
+        )
 
     def _keep_rest(self, kept: Kept) -> None:
         """What a call that did not return has filled; the start, when there is nothing else."""
@@ -260,9 +294,13 @@ class Driver:
 
     def state_of(self, t: float, states: Floats, angles: Floats, held: Bools) -> State:
         """The state in a row of the run, as that moves it."""
-        holding = tuple(label for label, holds in zip(self.layout.labels, held, strict=True) if holds)
+        holding = tuple(
+            label for label, holds in zip(self.layout.labels, held, strict=True) if holds
+        )
         merged = None if self.entry.merger is None else states[:-1]
-        return state_at(self.start, float(t), self.entry.expand(states), angles, holding, None, merged)
+        return state_at(
+            self.start, float(t), self.entry.expand(states), angles, holding, None, merged
+        )
 
     def _note(self, t: float, what: int, which: int, lost: float) -> None:
         """Keep what a note of the kernels means; what joints go on taking belongs to the event with which it began."""
@@ -275,7 +313,9 @@ class Driver:
     def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
         """What a note of the kernels means."""
         if what in (POSE, HELD):
-            return Happening(t, SINGULAR_POSE if what == POSE else TOOK_HOLD, (), self.layout.loop(which), lost)
+            return Happening(
+                t, SINGULAR_POSE if what == POSE else TOOK_HOLD, (), self.layout.loop(which), lost
+            )
         event = self.watched[which].event
         if isinstance(event, StopReached):
             word = "released" if what == RELEASED else "reached"
@@ -284,12 +324,21 @@ class Driver:
 
     def _jam(self) -> Happening:
         """Which stop is in the way of which drives, as the joints say where the run has ended."""
-        e, y, t, s = self.engine, self.y[:-1], float(self.clock[steps.T]), int(self.counts[steps.ANSWER])
+        e, y, t, s = (
+            self.engine,
+            self.y[:-1],
+            float(self.clock[steps.T]),
+            int(self.counts[steps.ANSWER]),
+        )
         holding = e.model.stops.what[:, HOLDS] != 0
         holding[s] = True
-        held = tuple(label for label, holds in zip(self.layout.labels, holding, strict=True) if holds)
+        held = tuple(
+            label for label, holds in zip(self.layout.labels, holding, strict=True) if holds
+        )
         motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
-        drives = drives_against(Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum()))
+        drives = drives_against(
+            Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum())
+        )
         joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
         name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
         return Happening(t, name, joints=tuple(dict.fromkeys((joint, *drives))))
@@ -354,7 +403,9 @@ class Driver:
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
         y, near = self.entry.expand(self.watch.asked), self.engine.model.joints.near
-        state = state_at(self.start, self.engine.python.t, y, near).with_angles(near)  # those of a state close by
+        state = state_at(self.start, self.engine.python.t, y, near).with_angles(
+            near
+        )  # those of a state close by
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
@@ -370,7 +421,9 @@ class Driver:
             if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
                 states[0, :-1] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.layout.labels
-        return Course(t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged)
+        return Course(
+            t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged
+        )
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row with which the run
@@ -381,16 +434,24 @@ Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 def knots_of(selection: Selection) -> Floats:
     """Times at which schedules of what acts have knots [s], rising; after the last nothing drives any more."""
     tables = selection.tables
-    acting = np.concatenate([tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]])
+    acting = np.concatenate(
+        [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
+    )
     ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
-    return np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges])) if ranges else np.zeros(0)
+    return (
+        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
+        if ranges
+        else np.zeros(0)
+    )
 
 
 def new_rows(rows: int, y: Floats, joints: int, stops: int, watched: int) -> Rows:
     """Room for so many steps."""
     drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
     held = np.zeros((rows, stops), dtype=bool)
-    return Rows(np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes)
+    return Rows(
+        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes
+    )
 
 
 ENDS = {
@@ -410,10 +471,16 @@ def state_at(
     """A row of a run with its own angles as a state of the system in which it began; held: the stops that hold; step,
     merged: see State."""
     n = len(start.r)
-    r, q, v, omega = (y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
+    r, q, v, omega = (
+        y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
+    )
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
-    sure = abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN  # the pose may have plus for minus half a turn
+    sure = (
+        abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
+    )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
-    state = State(t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged)
+    state = State(
+        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged
+    )
     return state if sure else state.with_angles(angles)

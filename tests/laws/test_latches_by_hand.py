@@ -14,7 +14,16 @@ import quirkpy as qp
 from tests.laws.test_folds_keep_their_ledger import map_fold, unaccounted
 from tests.random_systems import seeds
 
-TARGETS = (1.0, math.pi - 1e-9, math.pi, math.pi + 1e-3, 1.5 * math.pi, 2.0 * math.pi, 3.0 * math.pi, 9.07)
+TARGETS = (
+    1.0,
+    math.pi - 1e-9,
+    math.pi,
+    math.pi + 1e-3,
+    1.5 * math.pi,
+    2.0 * math.pi,
+    3.0 * math.pi,
+    9.07,
+)
 LATCHES = ("pawl", "narrow", "held")
 
 
@@ -34,9 +43,17 @@ def latch(kind: str, hinge: qp.Revolute, angle: float, sense: float, restitution
 
 def chain(rng: np.random.Generator) -> tuple[list[qp.Body], list[qp.Revolute]]:
     """Three cubes afloat, hinged at random edges."""
-    cubes = [qp.Body.box(f"c{k}", (0.1,) * 3, rng.uniform(0.5, 2.0), position=(0.1 * k, 0, 0)) for k in range(3)]
+    cubes = [
+        qp.Body.box(f"c{k}", (0.1,) * 3, rng.uniform(0.5, 2.0), position=(0.1 * k, 0, 0))
+        for k in range(3)
+    ]
     hinges = [
-        qp.Revolute(f"h{k}", *cubes[k : k + 2], at=(0.1 * k + 0.05, 0.05 * rng.choice([-1, 1]), 0), axis=(0, 0, 1))
+        qp.Revolute(
+            f"h{k}",
+            *cubes[k : k + 2],
+            at=(0.1 * k + 0.05, 0.05 * rng.choice([-1, 1]), 0),
+            axis=(0, 0, 1),
+        )
         for k in range(2)
     ]
     return cubes, hinges
@@ -45,14 +62,18 @@ def chain(rng: np.random.Generator) -> tuple[list[qp.Body], list[qp.Revolute]]:
 def fold(_: np.random.Generator) -> tuple[list[qp.Body], list[qp.Revolute]]:
     """Nine panels in redundant loops; the creases of a line turn together."""
     parts = map_fold(3, 3, 1.0, 0.0).parts
-    return [p for p in parts if isinstance(p, qp.Body)], [p for p in parts if isinstance(p, qp.Revolute)]
+    return [p for p in parts if isinstance(p, qp.Body)], [
+        p for p in parts if isinstance(p, qp.Revolute)
+    ]
 
 
 @pytest.mark.parametrize("made", [chain, fold])
 @pytest.mark.parametrize("kind", LATCHES)
 @seeds(32, 8, attack=500)
 def test_a_latch_holds_the_angle_that_was_reached(
-    made: Callable[[np.random.Generator], tuple[list[qp.Body], list[qp.Revolute]]], kind: str, seed: int
+    made: Callable[[np.random.Generator], tuple[list[qp.Body], list[qp.Revolute]]],
+    kind: str,
+    seed: int,
 ) -> None:
     rng, sense = np.random.default_rng(seed), 1.0 if seed % 2 else -1.0
     target = TARGETS[seed % len(TARGETS)]
@@ -63,7 +84,9 @@ def test_a_latch_holds_the_angle_that_was_reached(
     for hinge in hinges:
         rest = sense * (target + 1.0) if hinge in line else 0.0
         stiffness = 0.05 if hinge in line else 0.05 * float(rng.uniform(0.5, 2.0))
-        springs.append(qp.HingeSpring(f"k {hinge.name}", hinge, stiffness=stiffness, rest_angle=rest))
+        springs.append(
+            qp.HingeSpring(f"k {hinge.name}", hinge, stiffness=stiffness, rest_angle=rest)
+        )
     latches = [latch(kind, hinge, sense * target, sense, 0.5 * (seed % 3 == 0)) for hinge in line]
     system = qp.Multibody(*bodies, *hinges, *springs, candidates=latches)
     first = line[0].name
@@ -74,10 +97,16 @@ def test_a_latch_holds_the_angle_that_was_reached(
     joints, forces = [h.name for h in hinges], [s.name for s in springs]
     joints += [p.name for p in latches if kind == "held"]
     forces += [p.name for p in latches if kind != "held"]
-    on = system.choosing(joints, forces).at(run.final).simulate(2.0, progress=False, max_steps=20_000)
+    on = (
+        system.choosing(joints, forces)
+        .at(run.final)
+        .simulate(2.0, progress=False, max_steps=20_000)
+    )
     assert on.stop is qp.Stop.END
     whole = abs(run.energy).max()
-    assert on.energy[0] + on.lost[0] == pytest.approx(run.energy[-1], abs=1e-8 * whole)  # rtol of the runs
+    assert on.energy[0] + on.lost[0] == pytest.approx(
+        run.energy[-1], abs=1e-8 * whole
+    )  # rtol of the runs
     assert unaccounted(on) < 1e-6 * whole
     if on.lost[0] > 1e-6 * whole:
         assert on.events[0].name == "joints took hold"
@@ -99,5 +128,7 @@ def test_a_latch_some_turns_away_is_refused(turns: int) -> None:
     system = qp.Multibody(*bodies, *hinges, drive, candidates=[stop])
     there = qp.When("there", lambda state: state["h0"].angle - 9.0)
     run = system.simulate(60.0, stop=[there], progress=False)
-    with pytest.raises(ValueError, match=r"joint 'h0' begins beyond the (lower|upper) bound of its stop 'latch'"):
+    with pytest.raises(
+        ValueError, match=r"joint 'h0' begins beyond the (lower|upper) bound of its stop 'latch'"
+    ):
         system.choosing(["h0", "h1"], ["k", "latch"]).at(run.final).simulate(1.0, progress=False)

@@ -9,7 +9,18 @@ from quirkpy.kernels.act.wrenches import PROJECTED
 from quirkpy.kernels.base.arrays import MASS, OMEGA, Q, R, V, Vec
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
-from quirkpy.kernels.step.steps import ALLOWED, ATOL, BEGIN, CHARGE, END, FIXED, HARSH, RTOL, TAKEN, Run
+from quirkpy.kernels.step.steps import (
+    ALLOWED,
+    ATOL,
+    BEGIN,
+    CHARGE,
+    END,
+    FIXED,
+    HARSH,
+    RTOL,
+    TAKEN,
+    Run,
+)
 from quirkpy.kernels.step.watch import metric
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.kernels.tree.reach import trace_of
@@ -25,7 +36,9 @@ OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
 def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
     """Put the kinetic energy that projection has taken from one state to the other in a column of its ledger."""
     old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
-    loss = 0.5 * (metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies))
+    loss = 0.5 * (
+        metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
+    )
     if math.isfinite(loss):
         new[n, column] += loss
 
@@ -48,9 +61,14 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
         v, w, r = norm(get3(new, i, V)), norm(get3(new, i, OMEGA)), norm(get3(new, i, R))
         off, turned_off = clock[ATOL] + clock[RTOL] * v, clock[ATOL] + clock[RTOL] * w
         allowed += m * off * (v + off) + moment * turned_off * (w + turned_off)
-        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (clock[ATOL] + clock[RTOL])
+        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (
+            clock[ATOL] + clock[RTOL]
+        )
         all_ways += m * v * v + moment * w * w
-    taken, allowed = new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED], allowed + UNSEEN * all_ways
+    taken, allowed = (
+        new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED],
+        allowed + UNSEEN * all_ways,
+    )
     clock[TAKEN] += abs(taken)
     clock[ALLOWED] += allowed
     if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):

@@ -99,7 +99,11 @@ class Rows(NamedTuple):
 def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
     """Note what happened, and to which watched function or in which closing row."""
     at = run.counts[NOTED]
-    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = t, what, which
+    rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = (
+        t,
+        what,
+        which,
+    )
     rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what >= HELD else 0.0
     run.counts[NOTED] += 1
 
@@ -108,7 +112,9 @@ def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
 def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
     """Slope, energy and watched values of the state in END."""
     slope(t, END, END_SLOPE, run, model, scratch)
-    if run.clock[CONSERVING] > 0.0 and restore_energy(run.states[END], run.clock[ENERGY], model, scratch):
+    if run.clock[CONSERVING] > 0.0 and restore_energy(
+        run.states[END], run.clock[ENERGY], model, scratch
+    ):
         slope(t, END, END_SLOPE, run, model, scratch)
     run.clock[NEAR] = nearness(True, run, scratch)
     run.clock[WEAK_ROW] = scratch.report[WHICH]
@@ -206,7 +212,9 @@ def resolve_stops(
         copy(run.lines, END, SMALL)
         before = motion_energy(model, scratch)
         scratch.wrench[:] = 0.0
-        solve(model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT)  # onto the bounds, which the landing misses a little
+        solve(
+            model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT
+        )  # onto the bounds, which the landing misses a little
         displace(y, model, scratch)
         fill_frames(y, scratch.frames)
         let_go_of_pulled(t, run, model, scratch, watch, rows)
@@ -270,9 +278,13 @@ def contradicted(model: Model, scratch: Scratch) -> bool:
     for k in range(rows.shape[0] - stops.what.shape[0]):
         if rows[k, RATE] != 0.0:
             slip, moving = rows[k, RATE], True
-            slip += row_rate(k, JACOBIAN, loops[k, LOOP_BODY1], loops[k, LOOP_BODY2], rows, scratch.frames)
+            slip += row_rate(
+                k, JACOBIAN, loops[k, LOOP_BODY1], loops[k, LOOP_BODY2], rows, scratch.frames
+            )
             if loops[k, LOOP_BODY3] >= 0:
-                slip += row_rate(k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, scratch.frames)
+                slip += row_rate(
+                    k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, scratch.frames
+                )
             if abs(slip) > CONTRADICTORY * abs(rows[k, RATE]) + SLIPPING:
                 return True
     if moving:
@@ -305,7 +317,9 @@ def parted(run: Run, model: Model, scratch: Scratch) -> int:
 
 
 @inlined
-def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
+def let_go_of_pulled(
+    t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:
     """Of the stops that hold during an impact, release those that would have to pull: without them they part.
 
     Those of which each, let go alone, would still be held by the others are let go together, and hold again one by one,
@@ -332,7 +346,9 @@ def let_go_of_pulled(t: float, run: Run, model: Model, scratch: Scratch, watch: 
 
 
 @inlined
-def let_go_together(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> None:
+def let_go_together(
+    t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:
     """Release of the stops that are asked together those that part when none of them pulls."""
     stops, last = model.stops, stops_asked(model)
     for turn in range(last + 1):

@@ -15,7 +15,14 @@ from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
 from quirkpy.kernels.step.charges import charge_motion, charge_way, overdrawn
-from quirkpy.kernels.step.events import JUST_CROSSED, NEVER, TOGETHER, crosses, locate, singular_pose
+from quirkpy.kernels.step.events import (
+    JUST_CROSSED,
+    NEVER,
+    TOGETHER,
+    crosses,
+    locate,
+    singular_pose,
+)
 from quirkpy.kernels.step.impacts import (
     AGAIN,
     CONTRADICTED,
@@ -103,7 +110,9 @@ from quirkpy.kernels.tree.stops import HOLDS
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
-GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(9)
+GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(
+    9
+)
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
@@ -149,7 +158,9 @@ def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, 
     keep(watch, VALUE)
     remember_angles(model, scratch)
     run.counts[ANSWER] = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
-    for k in range(watch.values.shape[0]):  # a pair on the rim of its range is in it, until it has parted
+    for k in range(
+        watch.values.shape[0]
+    ):  # a pair on the rim of its range is in it, until it has parted
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
     fill_row(clock[T], BEGIN, run, model, rows)
@@ -203,7 +214,9 @@ def put_back(run: Run, model: Model, scratch: Scratch) -> None:
 
 
 @inlined
-def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+def land(
+    first: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+) -> float:
     """Make the state at the first event the END of the step; returns its time.
 
     counts[ANSWER] is AGAIN where that misses the joints by so much that it is none: a step that ends about there is to
@@ -219,7 +232,10 @@ def land(first: float, run: Run, model: Model, scratch: Scratch, table: Table, w
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
             charge_motion(WITHIN, END, PROJECTED, run, model)
             if table.counts[EXTRA] >= 0 and missed(WITHIN, run):
-                clock[H], clock[REFUSED] = clock[STEP] * (1.001 * first if first < 0.9 else 0.5), 1.0
+                clock[H], clock[REFUSED] = (
+                    clock[STEP] * (1.001 * first if first < 0.9 else 0.5),
+                    1.0,
+                )
                 run.counts[ANSWER] = AGAIN
                 return t
         settle_end(t, run, model, scratch, watch)
@@ -236,7 +252,9 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
     """
     values, over = watch.values, False
     for k in range(values.shape[0]):
-        with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[k, ROOT] < NEVER
+        with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[
+            k, ROOT
+        ] < NEVER
         if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
             values[k, ROOT] = first
@@ -263,7 +281,9 @@ def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
 
 
 @inlined
-def accept(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
+def accept(
+    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
+) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
     whether the run is over: counts[ANSWER] is the number of a stop that contradicts a drive, UNHELD, or FIT; or whether
     nothing is kept: then it is AGAIN."""
@@ -318,7 +338,14 @@ def why_over(answer: int) -> int:
 
 @kernel
 def advance(
-    run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows, fresh: bool, room: int
+    run: Run,
+    model: Model,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
+    rows: Rows,
+    fresh: bool,
+    room: int,
 ) -> int:
     """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why.
 
@@ -333,7 +360,9 @@ def advance(
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:
             return NO_START
-    while counts[ROOM] < room and counts[NOTED] + 2 * events + 2 <= rows.notes.shape[0]:  # a stop may let go at once
+    while (
+        counts[ROOM] < room and counts[NOTED] + 2 * events + 2 <= rows.notes.shape[0]
+    ):  # a stop may let go at once
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED
@@ -371,7 +400,9 @@ def advance(
 
 
 @kernel
-def finish(t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> bool:
+def finish(
+    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
+) -> bool:
     """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether the run is over."""
     run.clock[PASSING] = 1.0
     put_back(run, model, scratch)

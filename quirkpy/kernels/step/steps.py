@@ -14,7 +14,17 @@ from quirkpy.kernels.base.arrays import AXES, OMEGA, SPIN, STATE_WIDTH, VELOCITY
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.vectors import cross, get3, put3, scale, sub, turn, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames
-from quirkpy.kernels.step.methods import DENSE, ESTIMATED, EXTRA, FIFTH, MOST_SLOPES, NODE, ORDER, STAGES, Table
+from quirkpy.kernels.step.methods import (
+    DENSE,
+    ESTIMATED,
+    EXTRA,
+    FIFTH,
+    MOST_SLOPES,
+    NODE,
+    ORDER,
+    STAGES,
+    Table,
+)
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, project
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, TIME, WEAKEST
 from quirkpy.kernels.tree.evaluation import EXPLICIT, Model, Scratch, evaluate, evaluate_here, solve
@@ -168,7 +178,11 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
         run.counts[EVALUATIONS] += 1
         rates(run.states[RAW], run.out, scratch.power, run.states[s])
         near = nearness(smooth, run, scratch)
-        if smooth and clock[FIXED] == 0.0 and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT)):
+        if (
+            smooth
+            and clock[FIXED] == 0.0
+            and run.room[0] > LEAP * math.sqrt(max(near, RUNNING_PIVOT))
+        ):
             return False
         if near < clock[PASSING]:
             clock[PASSING], clock[NEAREST] = near, table.weights[s, NODE]
@@ -208,7 +222,9 @@ def error_of(along: bool, run: Run, model: Model, scratch: Scratch, table: Table
     for estimate in range(1 if table.counts[ORDER] < 7 else 2):
         combine(run.lines, table.weights, FIFTH + estimate, slopes, 1.0, -1, WITHIN)
         if along:
-            keep_tangent_part(run.states[WITHIN], run.states[BEGIN], model, scratch, run.states[SMALL])
+            keep_tangent_part(
+                run.states[WITHIN], run.states[BEGIN], model, scratch, run.states[SMALL]
+            )
         size = size_of(WITHIN, run)
         sizes = (size, sizes[1]) if estimate == 0 else (sizes[0], size)
     five, three = sizes
@@ -228,7 +244,9 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
 
 
 @kernel
-def keep_tangent_part(error: Floats, y: Floats, model: Model, scratch: Scratch, small: Floats) -> None:
+def keep_tangent_part(
+    error: Floats, y: Floats, model: Model, scratch: Scratch, small: Floats
+) -> None:
     """Leave of an error in poses, and of one in velocities, what the constraints allow at y; `small` is room."""
     n, frames = y.shape[0] - 1, scratch.frames
     scratch.wrench[:] = 0.0
@@ -237,7 +255,11 @@ def keep_tangent_part(error: Floats, y: Floats, model: Model, scratch: Scratch, 
         fill_frames(y, frames)
         for i in range(n):
             put3(frames, i, VELOCITY, get3(error, i, R if part == 0 else V))
-            spin = small_turn(y, error, i) if part == 0 else turn(frames, i, AXES, get3(error, i, OMEGA))
+            spin = (
+                small_turn(y, error, i)
+                if part == 0
+                else turn(frames, i, AXES, get3(error, i, OMEGA))
+            )
             put3(frames, i, SPIN, spin)
             put3(small, i, V, get3(frames, i, VELOCITY))
             put3(small, i, OMEGA, turn_back(frames, i, AXES, spin))
@@ -245,7 +267,9 @@ def keep_tangent_part(error: Floats, y: Floats, model: Model, scratch: Scratch, 
         change_velocities(small, model, scratch)
         for i in range(n):
             put3(error, i, R if part == 0 else V, get3(small, i, V))
-            if part == 0:  # a turn is twice the change of the quaternion's vector part, at the pose turned back
+            if (
+                part == 0
+            ):  # a turn is twice the change of the quaternion's vector part, at the pose turned back
                 error[i, Q] = 0.0
                 put3(error, i, Q + 1, scale(0.5, get3(small, i, OMEGA)))
             else:
@@ -261,7 +285,9 @@ def next_step(error: float, clipped: bool, run: Run, table: Table) -> bool:
         run.clock[H] = h * (max(SHRINK, SAFETY * error**power) if math.isfinite(error) else SHRINK)
         run.clock[REFUSED] = 1.0
         return False
-    most = GROW if run.clock[REFUSED] == 0.0 else 1.0  # what has just been too long is not tried again at once
+    most = (
+        GROW if run.clock[REFUSED] == 0.0 else 1.0
+    )  # what has just been too long is not tried again at once
     growth = most if error == 0.0 else min(most, SAFETY * error**power)
     run.clock[REFUSED] = 0.0
     if not clipped or growth < 1.0:
@@ -291,7 +317,11 @@ def missed(line: int, run: Run) -> bool:
     """Whether a state in a line, of which END is the projection, misses the joints by so much that a shorter step is to
     be taken."""
     clock = run.clock
-    if clock[FIXED] > 0.0 or clock[MISSES] >= MOST_MISSES or max(run.moved[0], run.moved[1]) <= UNFELT:
+    if (
+        clock[FIXED] > 0.0
+        or clock[MISSES] >= MOST_MISSES
+        or max(run.moved[0], run.moved[1]) <= UNFELT
+    ):
         return False
     if shares(END, line, run) <= MISSED * MISSED:
         return False
@@ -309,7 +339,11 @@ def first_step(run: Run, model: Model, scratch: Scratch, table: Table) -> float:
         run.lines[WITHIN, i] = run.lines[BEGIN, i] + small * run.lines[0, i]
     slope(run.clock[T] + small, WITHIN, SMALL, run, model, scratch)
     fastest = math.sqrt(max(rate, shares(SMALL, 0, run) / (small * small)))
-    step = max(1e-6, 1e-3 * small) if fastest < 1e-15 else (0.01 / fastest) ** (1.0 / (table.counts[ORDER] + 1))
+    step = (
+        max(1e-6, 1e-3 * small)
+        if fastest < 1e-15
+        else (0.01 / fastest) ** (1.0 / (table.counts[ORDER] + 1))
+    )
     return min(span, min(100.0 * small, step))
 
 

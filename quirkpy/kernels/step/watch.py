@@ -99,7 +99,9 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
         elif kind == MEETING:
             watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         elif kind == STOP:
-            free, rate = clearance(watch.what[k, ONE], model.stops, model.joints, model.sites, scratch.frames)
+            free, rate = clearance(
+                watch.what[k, ONE], model.stops, model.joints, model.sites, scratch.frames
+            )
             watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
             watch.values[k, TRIAL] = free
         else:
@@ -112,7 +114,9 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
 
 
 @inlined
-def watched_stops(t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats) -> None:
+def watched_stops(
+    t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
+) -> None:
     """For stops that hold, with how much acceleration the coordinate would go on through them; `out` is room."""
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
@@ -134,7 +138,9 @@ def watched_stops(t: float, y: Floats, model: Model, scratch: Scratch, watch: Wa
 
 
 @inlined
-def ask_together(t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats) -> None:
+def ask_together(
+    t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
+) -> None:
     """The same for stops of which each, let go alone, would still be held by the others: all are let go, and hold again
     one by one, the most pressed first.  Where any is pressed, one that is neither pressed nor pulled is not let go."""
     stops, values = model.stops, watch.values
@@ -147,7 +153,11 @@ def ask_together(t: float, y: Floats, model: Model, scratch: Scratch, watch: Wat
         least, which = -RELEASE, -1
         for k in range(values.shape[0]):
             s = watch.what[k, ONE]
-            if watch.what[k, KIND] == STOP and stops.what[s, ASKED] != 0 and stops.what[s, HOLDS] == 0:
+            if (
+                watch.what[k, KIND] == STOP
+                and stops.what[s, ASKED] != 0
+                and stops.what[s, HOLDS] == 0
+            ):
                 away = leaving(s, model, scratch)
                 values[k, TRIAL] = RELEASE - away if away > RELEASE else RELEASE - away + pressed
                 if away < least:

@@ -44,7 +44,10 @@ def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints, Ints]:
     t = selection.tables
     acting = selection.elements[t.element_kind[selection.elements] == STOP]
     joints = t.element_joint[acting]
-    what, numbers = np.zeros((len(acting), STOP_WIDTH), dtype=np.int64), np.zeros((len(acting), STOP_NUMBERS))
+    what, numbers = (
+        np.zeros((len(acting), STOP_WIDTH), dtype=np.int64),
+        np.zeros((len(acting), STOP_NUMBERS)),
+    )
     what[:, STOP_JOINT], what[:, STOP_COORDINATE] = joints, t.element_coordinate[acting]
     numbers[:, BOUND : SETTLE + 1] = t.element_numbers[acting, : SETTLE + 1]
     return Stops(what, numbers), packed.carriers[joints, BODY1], packed.carriers[joints, BODY2]
@@ -55,7 +58,9 @@ def stop_names(selection: Selection) -> tuple[str, ...]:
     t = selection.tables
     acting = selection.elements[t.element_kind[selection.elements] == STOP]
     pairs = zip(t.element_force[acting].tolist(), t.element_joint[acting].tolist(), strict=True)
-    return tuple(t.joint_names[joint] if force < 0 else t.force_names[force] for force, joint in pairs)
+    return tuple(
+        t.joint_names[joint] if force < 0 else t.force_names[force] for force, joint in pairs
+    )
 
 
 def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
@@ -65,7 +70,9 @@ def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
 
 
 @inner
-def clearance(k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
+def clearance(
+    k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats
+) -> tuple[float, float]:
     """How far the coordinate is from the bound of stop k, positive on the free side, and its rate."""
     value, rate = joint_coordinate(stops.what[k, STOP_COORDINATE], joints, sites, frames)
     side, more = stops.numbers[k, SIDE], 0.0 if stops.what[k, DECIDED] == 0 else LEEWAY
@@ -73,7 +80,9 @@ def clearance(k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats
 
 
 @inner
-def stop_row(i: int, k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
+def stop_row(
+    i: int, k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+) -> None:
     """The row of stop k: its coordinate equals the bound."""
     for column in range(JACOBIAN, SECOND):
         rows[i, column] = 0.0
@@ -83,7 +92,9 @@ def stop_row(i: int, k: int, stops: Stops, joints: Joints, sites: Sites, frames:
 
 
 @kernel
-def stop_rows(which: Ints, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
+def stop_rows(
+    which: Ints, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+) -> None:
     """Those of some stops, for Python."""
     for i in range(which.shape[0]):
         stop_row(i, which[i], stops, joints, sites, frames, rows)

@@ -1,4 +1,5 @@
-"""Measurements: ``python -m benchmarks`` for speed, ``python -m benchmarks.cutoffs`` and its neighbours for accuracy.
+"""Measurements: ``python -m benchmarks`` for speed, ``python -m benchmarks.cutoffs`` and its
+neighbours for accuracy.
 
 Everything runs on one core, so that figures can be compared.
 """

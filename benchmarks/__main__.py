@@ -1,9 +1,10 @@
-"""Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out DIR]``.
+"""Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out
+DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, mission, reductions, robustness,
-scheduling, startup, references; without any, all.  --out writes the tables into DIR/benchmarks.md, between its two
-marks where the page exists, and the plot beside it; with some sections, only their tables and targets.
-"""
+Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, mission,
+reductions, robustness, scheduling, startup, references; without any, all.  --out writes the tables
+into DIR/benchmarks.md, between its two marks where the page exists, and the plot beside it; with
+some sections, only their tables and targets."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "references": lambda quick, out: evaluators.measure(quick),
 }
 HEADING = "### "
-BEGIN, END = "<!-- measured: from here on written by python -m benchmarks -->", "<!-- measured: up to here -->"
+BEGIN, END = (
+    "<!-- measured: from here on written by python -m benchmarks -->",
+    "<!-- measured: up to here -->",
+)
 
 
 def machine() -> str:
@@ -64,16 +68,23 @@ def machine() -> str:
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions().items())
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     return (
-        f"{model}, {os.cpu_count()} cores, one thread for each program; Python {platform.python_version()}, "
+        f"{model}, {os.cpu_count()} cores, one thread for each program; Python "
+        f"{platform.python_version()}, "
         f"quirkpy {quirkpy.__version__}, {versions}. Load of the machine (1 min average): {load}"
     )
 
 
 def write(head: list[str], sheets: list[Sheet], path: Path, everything: bool) -> None:
-    """The page: what stands outside the marks is kept; so are, where not everything was measured, other tables."""
-    page = path.read_text(encoding="utf-8") if path.is_file() else f"# Benchmarks\n\n{BEGIN}\n{END}\n"
+    """The page: what stands outside the marks is kept; so are, where not everything was measured,
+    other tables."""
+    page = (
+        path.read_text(encoding="utf-8") if path.is_file() else f"# Benchmarks\n\n{BEGIN}\n{END}\n"
+    )
     if BEGIN not in page or END not in page:
-        raise SystemExit(f"{path} does not hold the lines {BEGIN!r} and {END!r}; put them where the tables belong.")
+        raise SystemExit(
+            f"{path} does not hold the lines {BEGIN!r} and {END!r}; put them where the tables "
+            "belong."
+        )
     before, after = page.split(BEGIN)[0], page.split(END)[1]
     old = page[len(before) + len(BEGIN) : len(page) - len(after) - len(END)].strip()
     text = "\n\n".join([*head, *(sheet.markdown() for sheet in sheets)])
@@ -83,29 +94,40 @@ def write(head: list[str], sheets: list[Sheet], path: Path, everything: bool) ->
 
 
 def renewed(old: str, sheets: list[Sheet]) -> str:
-    """Measured tables, some of which were measured anew; of the targets, the first, those lines that were."""
+    """Measured tables, some of which were measured anew; of the targets, the first, those lines
+    that were."""
     blocks = re.split(f"(?m)^(?={re.escape(HEADING)})", old)
     known = {block.partition("\n")[0]: block.strip() for block in blocks}
     targets, *others = sheets
-    for words, line in ((str(row[0]), targets._replace(rows=[row]).lines()[-1]) for row in targets.rows):
+    for words, line in (
+        (str(row[0]), targets._replace(rows=[row]).lines()[-1]) for row in targets.rows
+    ):
         title = HEADING + targets.title
         lines = known[title].split("\n")
         place = next((k for k, text in enumerate(lines) if text.startswith(f"| {words} |")), None)
-        lines[place if place is not None else len(lines) : len(lines) if place is None else place + 1] = [line]
+        lines[
+            place if place is not None else len(lines) : len(lines) if place is None else place + 1
+        ] = [line]
         known[title] = "\n".join(lines)
     known |= {HEADING + sheet.title: sheet.markdown() for sheet in others}
     return "\n\n".join(known.values())
 
 
 def main(words: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("sections", nargs="*", help=f"some of {', '.join(SECTIONS)}")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and settings, within three minutes")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer sizes and settings, within three minutes"
+    )
     parser.add_argument("--out", type=Path, help="folder for benchmarks.md and the plot")
     given = parser.parse_args(words)
     unknown = set(given.sections) - set(SECTIONS)
     if unknown:
-        parser.error(f"there is no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+        parser.error(
+            f"there is no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}"
+        )
     if given.out:
         given.out.mkdir(parents=True, exist_ok=True)
     lines, begin = [f"{machine()} at the start"], time.perf_counter()

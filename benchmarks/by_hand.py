@@ -1,4 +1,5 @@
-"""What the runs of an exploration cost by hand: the same systems, settled one by one; nothing is judged or kept."""
+"""What the runs of an exploration cost by hand: the same systems, settled one by one; nothing is
+judged or kept."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from quirkpy.parts.joint import BaseJoint
 
 
 class Motion(NamedTuple):
-    """A stretch of a run: the node among whose candidates it was chosen, if it was; what acts; where it begins; and, if
-    joints have taken hold there, the state before."""
+    """A stretch of a run: the node among whose candidates it was chosen, if it was; what acts;
+    where it begins; and, if joints have taken hold there, the state before."""
 
     node: Node | None
     parts: tuple[qp.Part, ...]
@@ -25,9 +26,9 @@ class Motion(NamedTuple):
 
 
 class ByHand:
-    """Notes the motions of an exploration, and settles them again as a user would: what may act at a node is compiled
-    once, and each choice is selected from it; where sensors have met, the new system is made, and its joints take hold.
-    What cannot move at all is settled too."""
+    """Notes the motions of an exploration, and settles them again as a user would: what may act at
+    a node is compiled once, and each choice is selected from it; where sensors have met, the new
+    system is made, and its joints take hold.  What cannot move at all is settled too."""
 
     def __init__(self, study: qp.Study) -> None:
         self.study, self.noted = study, list[Motion]()
@@ -36,7 +37,7 @@ class ByHand:
         self.universe: tuple[Node, qp.Multibody] | None = None
         self.seconds, self.motions = 0.0, 0
 
-    # --- what an exploration does -------------------------------------------------------------------------------
+    # --- what an exploration does -----------------------------------------------------------------
     @contextmanager
     def noting(self) -> Iterator[None]:
         """Note the motions of all runs of this process."""
@@ -73,14 +74,17 @@ class ByHand:
         self.noted.append(Motion(node, system.parts, system.initial, None if node else self.before))
         self.before = None
 
-    # --- the same by hand ---------------------------------------------------------------------------------------
+    # --- the same by hand -------------------------------------------------------------------------
     def settle(self) -> None:
         """Settle what was noted since the last time; the processor time of that is added up [s]."""
         noted, self.noted = self.noted, []
         begun = time.process_time()
         for motion in noted:
             self.settled(motion)
-        self.seconds, self.motions = self.seconds + time.process_time() - begun, self.motions + len(noted)
+        self.seconds, self.motions = (
+            self.seconds + time.process_time() - begun,
+            self.motions + len(noted),
+        )
 
     def settled(self, motion: Motion) -> qp.Equilibrium:
         """One of them."""
@@ -99,7 +103,9 @@ class ByHand:
             return qp.Multibody(*motion.parts, start=motion.start)
         if motion.node is None:
             others = [part for part in motion.parts if not isinstance(part, BaseJoint | qp.Force)]
-            system = qp.Multibody(*others, candidates=acting, start=motion.before).choosing(joints, forces)
+            system = qp.Multibody(*others, candidates=acting, start=motion.before).choosing(
+                joints, forces
+            )
             return system.at(system.caught().state)
         if self.universe is None or self.universe[0] is not motion.node:
             self.universe = motion.node, self.study.universe(motion.node)

@@ -1,10 +1,10 @@
 """The compiled recursion against its references, and how wide the plateau of its pivot is.
 
-``python -m benchmarks.closure [--quick]``, from the root of the repository: it draws its systems from the tests.
+``python -m benchmarks.closure [--quick]``, from the root of the repository: it draws its systems
+from the tests.
 
-Differences and errors are the largest of any acceleration, relative to the larger of the constrained and the free
-accelerations, or to the truth where there is one.
-"""
+Differences and errors are the largest of any acceleration, relative to the larger of the
+constrained and the free accelerations, or to the truth where there is one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ from numba import njit
 
 import quirkpy as qp
 from benchmarks import problems
-from benchmarks.cutoffs import Case, about_its_edge, eliminated, error, moved_off, one_rigid_body, parallelogram
+from benchmarks.cutoffs import (
+    Case,
+    about_its_edge,
+    eliminated,
+    error,
+    moved_off,
+    one_rigid_body,
+    parallelogram,
+)
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
 from quirkpy.kernels.place.rows import LEFT
@@ -38,15 +46,21 @@ def compiled(system: qp.Multibody, state: qp.State, pivot: float = PIVOT) -> np.
 
 
 def varied(
-    system: qp.Multibody, state: qp.State, pivot: float, sweeps: int = closure.SWEEPS, scale: str = "free"
+    system: qp.Multibody,
+    state: qp.State,
+    pivot: float,
+    sweeps: int = closure.SWEEPS,
+    scale: str = "free",
 ) -> np.ndarray:
-    """The recursion with other sweeps, or with rows scaled otherwise: "none", or "own", to length one in A."""
+    """The recursion with other sweeps, or with rows scaled otherwise: "none", or "own", to length
+    one in A."""
     return evaluated(system, state, pivot, variant(sweeps, scale))[0]
 
 
 @cache
 def variant(sweeps: int, scale: str) -> Any:
-    """`evaluate` compiled with another solution of the closing rows; the usual one is there already."""
+    """`evaluate` compiled with another solution of the closing rows; the usual one is there
+    already."""
     if sweeps == closure.SWEEPS and scale == "free":
         return evaluation.evaluate
     exchanged: dict[str, Any] = {"SWEEPS": sweeps}
@@ -66,7 +80,9 @@ usual_solution = recompiled(closure.smallest_solution)
 
 
 @njit
-def of_length_one(tree, bodies, work, A, spans, rows, mu, report):  # in the place of closure.smallest_solution
+def of_length_one(
+    tree, bodies, work, A, spans, rows, mu, report
+):  # in the place of closure.smallest_solution
     for k in range(rows.shape[0]):
         size = math.sqrt((A[k] * A[k]).sum())
         if size > 0.0:
@@ -99,9 +115,10 @@ def evaluated(
         return out, e.scratch.innovations.copy()
 
 
-# --- the families of the tests ----------------------------------------------------------------------------------------
+# --- the families of the tests --------------------------------------------------------------------
 class Sample(NamedTuple):
-    """A random system in one of its states, with the accelerations of dense and what differences are relative to."""
+    """A random system in one of its states, with the accelerations of dense and what differences
+    are relative to."""
 
     system: qp.Multibody
     state: qp.State
@@ -119,7 +136,14 @@ def samples(family: str, seeds: int, off: float) -> list[Sample]:
         system = random_system(family, seed)
         state = drifted(system.initial, off, seed) if off else system.initial
         dense = system.acceleration(state, evaluator="dense")
-        out.append(Sample(system, state, dense, max(abs(dense).max(), abs(free_acceleration(system, state)).max())))
+        out.append(
+            Sample(
+                system,
+                state,
+                dense,
+                max(abs(dense).max(), abs(free_acceleration(system, state)).max()),
+            )
+        )
     return out
 
 
@@ -131,9 +155,14 @@ def agreement(drawn: dict[tuple[str, float], list[Sample]]) -> str:
         for off in OFF[:2]:
             some = drawn[family, off]
             row.append(max(s.difference(s.system.acceleration(s.state)) for s in some))
-            row.append(max(s.difference(s.system.acceleration(s.state, evaluator="literal")) for s in some))
+            row.append(
+                max(s.difference(s.system.acceleration(s.state, evaluator="literal")) for s in some)
+            )
         rows.append(row)
-    heads = ["family", *(f"{form} {_off(off)}" for off in OFF[:2] for form in ("recursive", "literal"))]
+    heads = [
+        "family",
+        *(f"{form} {_off(off)}" for off in OFF[:2] for form in ("recursive", "literal")),
+    ]
     return table("difference from dense, the worst of each family", heads, rows)
 
 
@@ -145,10 +174,14 @@ def families_over_pivots(drawn: dict[tuple[str, float], list[Sample]], pivots: n
         for some in drawn.values():
             row.append(max(s.difference(compiled(s.system, s.state, float(pivot))) for s in some))
         rows.append(row)
-    return table("difference from dense over the pivot", ["pivot", *(f"{f} {_off(off)}" for f, off in drawn)], rows)
+    return table(
+        "difference from dense over the pivot",
+        ["pivot", *(f"{f} {_off(off)}" for f, off in drawn)],
+        rows,
+    )
 
 
-# --- systems with a truth ---------------------------------------------------------------------------------------------
+# --- systems with a truth -------------------------------------------------------------------------
 def plateau(cases: list[Case], pivots: np.ndarray) -> str:
     """Errors over the pivot, on the manifold and off it."""
     rows = [
@@ -162,18 +195,25 @@ def plateau(cases: list[Case], pivots: np.ndarray) -> str:
         ]
         for pivot in pivots
     ]
-    return table("error over the pivot", ["pivot", *(f"{c.name} {_off(off)}" for c in cases for off in OFF)], rows)
+    return table(
+        "error over the pivot",
+        ["pivot", *(f"{c.name} {_off(off)}" for c in cases for off in OFF)],
+        rows,
+    )
 
 
 def pivots_met(cases: list[Case]) -> str:
-    """Independent parts, squared, of all closing rows, strongest first: the weakest true one, the largest other."""
+    """Independent parts, squared, of all closing rows, strongest first: the weakest true one, the
+    largest other."""
     rows: list[list[object]] = []
     for case in cases:
         for off in OFF:
             d = independent_parts(case.system, moved_off(case.system.initial, off))
             rank = int((independent_parts(case.system, case.system.initial) > 1e-12).sum())
             weak = float(d[rank - 1]) if rank else "-"
-            rows.append([case.name, _off(off), len(d), rank, weak, float(d[rank]) if rank < len(d) else "-"])
+            rows.append(
+                [case.name, _off(off), len(d), rank, weak, float(d[rank]) if rank < len(d) else "-"]
+            )
     heads = ["system", "manifold", "closing rows", "true", "weakest true", "largest redundant"]
     return table("pivots", heads, rows)
 
@@ -192,13 +232,16 @@ def independent_parts(system: qp.Multibody, state: qp.State) -> np.ndarray:
 
 
 def scaling(light_and_heavy: list[Case], locked: list[Case], scales: tuple[str, ...]) -> str:
-    """What the scale of a row is for: as it is; of length one among the innovations; by what free bodies would yield.
+    """What the scale of a row is for: as it is; of length one among the innovations; by what free
+    bodies would yield.
 
-    Redundant rows of locked bodies yield nothing through the tree: length one blows their rounding up.  Under gravity
-    alone a factor on all masses changes nothing.
-    """
+    Redundant rows of locked bodies yield nothing through the tree: length one blows their rounding
+    up.  Under gravity alone a factor on all masses changes nothing."""
     rows: list[list[object]] = []
-    for case, factor in [*((c, f) for c in light_and_heavy for f in (1e-8, 1.0, 1e8)), *((c, 1.0) for c in locked)]:
+    for case, factor in [
+        *((c, f) for c in light_and_heavy for f in (1e-8, 1.0, 1e8)),
+        *((c, 1.0) for c in locked),
+    ]:
         bodies = case.system.clusters.layout.packed.bodies
         bodies *= factor
         row: list[object] = [case.name, f"{factor:.0e}"]
@@ -212,15 +255,21 @@ def scaling(light_and_heavy: list[Case], locked: list[Case], scales: tuple[str, 
 
 
 def sweeps(
-    case: Callable[[float], Case], angles: tuple[float, ...], pivots: tuple[float, ...], counts: tuple[int, ...]
+    case: Callable[[float], Case],
+    angles: tuple[float, ...],
+    pivots: tuple[float, ...],
+    counts: tuple[int, ...],
 ) -> str:
-    """Towards a flat pose a true row weakens: what the smooth filter makes of it, with one sweep and with more."""
+    """Towards a flat pose a true row weakens: what the smooth filter makes of it, with one sweep
+    and with more."""
     rows: list[list[object]] = []
     for angle in angles:
         one = case(angle)
         row: list[object] = [f"{angle:.0e}", float(weakest(one.system))]
         for pivot in pivots:
-            row += [error(varied(one.system, one.system.initial, pivot, n), one.truth) for n in counts]
+            row += [
+                error(varied(one.system, one.system.initial, pivot, n), one.truth) for n in counts
+            ]
         rows.append(row)
     heads = ["angle [rad]", "weakest row", *(f"{p:.0e}, {n}" for p in pivots for n in counts)]
     return table("error near the flat pose: pivot, sweeps", heads, rows)
@@ -263,7 +312,9 @@ def main(quick: bool = False) -> None:
     print(plateau([door, block, bars], pivots), end="\n\n")
     print(pivots_met([door, block, bars]), end="\n\n")
     print(scaling([bars], [door, block], SCALES[1:] if quick else SCALES), end="\n\n")
-    counts = (closure.SWEEPS,) if quick else (1, 2, 3, 5)  # each but the usual one is compiled by itself
+    counts = (
+        (closure.SWEEPS,) if quick else (1, 2, 3, 5)
+    )  # each but the usual one is compiled by itself
     print(sweeps(flat_bars, (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6), (1e-8, 1e-11), counts))
 
 

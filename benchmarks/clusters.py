@@ -32,9 +32,13 @@ def made(clusters: Clusters) -> None:
 
 
 def block(n: int) -> qp.Multibody:
-    """n^3 cubes, each locked to all neighbours, and a bar that swings on a hinge and a spring at one corner."""
+    """n^3 cubes, each locked to all neighbours, and a bar that swings on a hinge and a spring at
+    one corner."""
     cells = list(itertools.product(range(n), repeat=3))
-    cubes = {cell: qp.Body.box(f"cube {cell}", (SIDE,) * 3, 1.0, position=SIDE * np.array(cell)) for cell in cells}
+    cubes = {
+        cell: qp.Body.box(f"cube {cell}", (SIDE,) * 3, 1.0, position=SIDE * np.array(cell))
+        for cell in cells
+    }
     locks = [
         qp.Fixed(f"lock {one} {two}", cubes[one], cubes[two])
         for one, two in itertools.combinations(cells, 2)
@@ -42,11 +46,17 @@ def block(n: int) -> qp.Multibody:
     ]
     corner = np.array([SIDE * (n - 0.5), 0.0, 0.0])
     bar = qp.Body.box(
-        "bar", (3 * SIDE, SIDE, SIDE), 2.0, position=corner + (1.5 * SIDE, 0, 0), velocity=(0, 1.5 * SIDE, 0),
+        "bar",
+        (3 * SIDE, SIDE, SIDE),
+        2.0,
+        position=corner + (1.5 * SIDE, 0, 0),
+        velocity=(0, 1.5 * SIDE, 0),
         angular_velocity=(0, 0, 1),
-    )  # fmt: skip
+    )
     hinge = qp.Revolute("hinge", cubes[n - 1, 0, 0], bar, at=corner, axis=(0, 0, 1))
-    return qp.Multibody(*cubes.values(), bar, *locks, hinge, qp.HingeSpring("torsion", hinge, stiffness=0.5))
+    return qp.Multibody(
+        *cubes.values(), bar, *locks, hinge, qp.HingeSpring("torsion", hinge, stiffness=0.5)
+    )
 
 
 def run(clusters: Clusters, start: qp.State) -> Course:
@@ -72,8 +82,17 @@ def costs(sizes: tuple[int, ...], turns: int) -> str:
         ends = [run(clusters, start).states[-1, :-1, :3] for clusters in (one, each)]
         times = [1e3 * wall[name].wall for name in ("each", "one", "merging")]
         rows.append([n**3, *times, times[0] / times[1], float(abs(ends[0] - ends[1]).max())])
-    heads = ["cubes", "one by one [ms]", "as one [ms]", "merging [ms]", "times faster", "apart at the end [m]"]
-    return table(f"{DURATION:g} s of a block of locked cubes with a bar on one hinge, rtol 1e-8", heads, rows)
+    heads = [
+        "cubes",
+        "one by one [ms]",
+        "as one [ms]",
+        "merging [ms]",
+        "times faster",
+        "apart at the end [m]",
+    ]
+    return table(
+        f"{DURATION:g} s of a block of locked cubes with a bar on one hinge, rtol 1e-8", heads, rows
+    )
 
 
 def main(quick: bool = False) -> None:

@@ -1,4 +1,5 @@
-"""Two hinged cubes that a well pulls together: a short run to an event, as explorations make them by the thousand."""
+"""Two hinged cubes that a well pulls together: a short run to an event, as explorations make them
+by the thousand."""
 
 from __future__ import annotations
 
@@ -25,8 +26,13 @@ SIDE, STIFFNESS, DAMPING, THRESHOLD, LONGEST = 0.1, 10.0, 0.02, 1e-8, 20.0
 EXACT = 1e-7  # [rad]
 #: Of ours: methods and tolerances that are tried.
 OURS: tuple[tuple[Method, float], ...] = (
-    ("dop853", 2e-7), ("dop853", 1e-7), ("dop853", 1e-8), ("dop853", 1e-9), ("rk45", 3e-7), ("rk45", 1e-7),
-)  # fmt: skip
+    ("dop853", 2e-7),
+    ("dop853", 1e-7),
+    ("dop853", 1e-8),
+    ("dop853", 1e-9),
+    ("rk45", 3e-7),
+    ("rk45", 1e-7),
+)
 MUJOCO = (("Euler", 1e-2), ("Euler", 1e-3), ("RK4", 1e-2), ("RK4", 1e-3))
 #: How MuJoCo's energy is looked at: the words of a row, and how many steps between two looks.
 LOOKS = {"a look each step": 1, "blocks of ten": 10}
@@ -41,7 +47,9 @@ def build() -> qp.Multibody:
     b = qp.Body.box("B", (SIDE,) * 3, 1.0, position=(SIDE, 0.0, 0.0))
     hinge = qp.Revolute("hinge", a, b, at=(0.5 * SIDE, 0.5 * SIDE, 0.0), axis=(0.0, 0.0, 1.0))
     damper = qp.HingeSpring("damper", hinge, stiffness=0.0, damping=DAMPING)
-    return qp.Multibody(a, b, hinge, damper, qp.PotentialWell("well", b, (SIDE, SIDE, 0.0), STIFFNESS))
+    return qp.Multibody(
+        a, b, hinge, damper, qp.PotentialWell("well", b, (SIDE, SIDE, 0.0), STIFFNESS)
+    )
 
 
 def turned(position: np.ndarray) -> float:
@@ -56,7 +64,7 @@ def run(system: qp.Multibody, rtol: float, method: Method = "dop853") -> float:
     return turned(done.final["B"].position)
 
 
-# --- one of many: what may act is compiled once, what acts is chosen for each run -------------------------------------
+# --- one of many: what may act is compiled once, what acts is chosen for each run -----------------
 def universe() -> Tables:
     """The cubes with four hinges of which one will act, each with its damper, and four wells."""
     a = qp.Body.box("A", (SIDE,) * 3, 1.0, fixed=True)
@@ -70,7 +78,8 @@ def universe() -> Tables:
     return compile(parts)
 
 
-#: Edges of the face that both cubes share, and the axis about which B turns there: four times the same motion, turned.
+#: Edges of the face that both cubes share, and the axis about which B turns there: four times the
+#: same motion, turned.
 EDGES = (
     ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), ((0.0, -1.0, 0.0), (0.0, 0.0, -1.0)),
     ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)), ((0.0, 0.0, -1.0), (0.0, 1.0, 0.0)),
@@ -83,7 +92,10 @@ def chosen(rtol: float, method: Method = "dop853") -> Run:
     settings = Settings(rtol, rtol, "project", "free", method, None, "ends", None)
     start, turns = State.written(tables.select()), itertools.cycle(enumerate(EDGES))
 
-    ready = [Clusters(tables.select([f"hinge {k}"], [f"damper {k}", f"well {k}"])) for k in range(len(EDGES))]
+    ready = [
+        Clusters(tables.select([f"hinge {k}"], [f"damper {k}", f"well {k}"]))
+        for k in range(len(EDGES))
+    ]
 
     def run() -> float:
         k, (edge, _) = next(turns)
@@ -100,7 +112,9 @@ def truth() -> float:
 
     def right(t: float, y: np.ndarray) -> tuple[float, float]:
         # The centre is (arm cos a, arm sin a) from the hinge, the well (arm cos 45, arm sin 45).
-        return y[1], (STIFFNESS * arm**2 * math.sin(0.25 * math.pi - y[0]) - DAMPING * y[1]) / inertia
+        return y[1], (
+            STIFFNESS * arm**2 * math.sin(0.25 * math.pi - y[0]) - DAMPING * y[1]
+        ) / inertia
 
     def gone(t: float, y: np.ndarray) -> float:
         stretch = 2.0 * arm * math.sin(0.5 * (0.25 * math.pi - y[0]))
@@ -108,7 +122,9 @@ def truth() -> float:
 
     gone.terminal = True
     start = (-0.25 * math.pi, 0.0)
-    done = solve_ivp(right, (0.0, 20.0), start, method="DOP853", rtol=1e-13, atol=1e-15, events=gone)
+    done = solve_ivp(
+        right, (0.0, 20.0), start, method="DOP853", rtol=1e-13, atol=1e-15, events=gone
+    )
     return float(done.y[0, -1]) + 0.25 * math.pi
 
 
@@ -132,37 +148,53 @@ def theirs(mujoco: ModuleType) -> dict[str, dict[str, Run]]:
         model = mujoco.cubes(integrator, step)
         for words, steps in LOOKS.items():
             out[f"MuJoCo {integrator} {step:g}, {words}"] = {
-                "built": lambda i=integrator, s=step, n=steps: mujoco.run_cubes(mujoco.cubes(i, s), THRESHOLD, n),
+                "built": lambda i=integrator, s=step, n=steps: mujoco.run_cubes(
+                    mujoco.cubes(i, s), THRESHOLD, n
+                ),
                 "kept": lambda model=model, n=steps: mujoco.run_cubes(model, THRESHOLD, n),
             }
     return out
 
 
 def measure(quick: bool) -> Measured:
-    """Simulations per second: the model built each time, kept, and selected from what is compiled."""
+    """Simulations per second: the model built each time, kept, and selected from what is
+    compiled."""
     mujoco = peers.present().get("MuJoCo")
     works = {**ours(), **(theirs(mujoco) if mujoco else {})}
     exact = truth()
     # Each way to run is asked four times, so that every selection has its turn.
-    errors = {name: max(abs(way() - exact) for way in ways.values() for _ in EDGES) for name, ways in works.items()}
-    costs = race({f"{name}|{how}": way for name, ways in works.items() for how, way in ways.items()})
+    errors = {
+        name: max(abs(way() - exact) for way in ways.values() for _ in EDGES)
+        for name, ways in works.items()
+    }
+    costs = race(
+        {f"{name}|{how}": way for name, ways in works.items() for how, way in ways.items()}
+    )
     wall = {key: cost.wall for key, cost in costs.items()}
     rows = [_row(name, errors[name], costs) for name in works]
     exactly = [name for name in works if name.startswith("quirkpy") and errors[name] <= EXACT]
-    fastest = {how: min((wall[f"{name}|{how}"] for name in exactly), default=math.nan) for how in WORDS}
+    fastest = {
+        how: min((wall[f"{name}|{how}"] for name in exactly), default=math.nan) for how in WORDS
+    }
     figures = {"cubes error": min(e for name, e in errors.items() if name.startswith("quirkpy"))}
     for integrator, words in itertools.product(("Euler", "RK4"), LOOKS) if mujoco else ():
         for how in WORDS:
-            peer = wall[f"MuJoCo {integrator} 0.01, {words}|{'built' if how == 'built' else 'kept'}"]
+            peer = wall[
+                f"MuJoCo {integrator} 0.01, {words}|{'built' if how == 'built' else 'kept'}"
+            ]
             figures[f"cubes {how} / MuJoCo {integrator}, {words}"] = peer / fastest[how]
     heads = ["method, tolerance or step [s]", "error rad"]
     heads += [f"{words} {unit}" for words in WORDS.values() for unit in ("ms", "per s")]
     remarks = [
-        "Until kinetic and potential energy are below 1e-8 J, after 5.27 s. Selected: hinges at all four edges are "
-        "compiled once; each run chooses another and makes an `Engine` and a `Driver`. MuJoCo: the model compiled from "
-        "its XML, the pull as a tendon. A look each step: steps from Python until the energy is low. Blocks of ten: "
+        "Until kinetic and potential energy are below 1e-8 J, after 5.27 s. Selected: hinges at "
+        "all four edges are "
+        "compiled once; each run chooses another and makes an `Engine` and a `Driver`. MuJoCo: the "
+        "model compiled from "
+        "its XML, the pull as a tendon. A look each step: steps from Python until the energy is "
+        "low. Blocks of ten: "
         "it looks every ten steps, then at each, and interpolates the end.",
-        f"Ratios: the fastest row of quirkpy with an error below {EXACT:g} rad against MuJoCo with steps of 10 ms; "
+        f"Ratios: the fastest row of quirkpy with an error below {EXACT:g} rad against MuJoCo with "
+        "steps of 10 ms; "
         "built against built, kept and selected against kept.",
     ]
     return Measured([Sheet("Two cubes", [*heads, "CPU / wall"], rows, remarks)], figures)

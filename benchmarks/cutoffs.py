@@ -1,8 +1,9 @@
-"""How wide the plateaus of the two cut-offs are, and what scaling buys: ``python -m benchmarks.cutoffs [--quick]``.
+"""How wide the plateaus of the two cut-offs are, and what scaling buys: ``python -m
+benchmarks.cutoffs [--quick]``.
 
-Errors are the largest difference from a truth found another way, relative to the largest acceleration: by closed form
-where constraints are redundant, by elimination in extended precision where they are not.
-"""
+Errors are the largest difference from a truth found another way, relative to the largest
+acceleration: by closed form where constraints are redundant, by elimination in extended precision
+where they are not."""
 
 from __future__ import annotations
 
@@ -31,9 +32,10 @@ class Case(NamedTuple):
     truth: np.ndarray
 
 
-# --- truths ---------------------------------------------------------------------------------------------------------
+# --- truths ---------------------------------------------------------------------------------------
 def eliminated(system: qp.Multibody) -> np.ndarray:
-    """Newton, Euler and the constraints as one square system, by Gauss in extended precision: full rank only."""
+    """Newton, Euler and the constraints as one square system, by Gauss in extended precision: full
+    rank only."""
     at = system.initial.instant()
     tables, n = at.selection.tables, 6 * len(at.r)
     J = equation.constraint_matrix(at).astype(np.longdouble)
@@ -100,15 +102,20 @@ def _case(name: str, system: qp.Multibody, truth: Callable[[qp.Multibody], np.nd
     return Case(name, system, truth(system))
 
 
-# --- the forms with their cut-offs free -----------------------------------------------------------------------------
-def solve(form: str, at: Instant, row_cut: float = equation.ROW_CUT, mass_cut: float = equation.MASS_CUT) -> np.ndarray:
-    """dense; scaled: literal in the metric of kinetic energy; printed: literal over r, q as they are.  NaN: refused."""
+# --- the forms with their cut-offs free -----------------------------------------------------------
+def solve(
+    form: str, at: Instant, row_cut: float = equation.ROW_CUT, mass_cut: float = equation.MASS_CUT
+) -> np.ndarray:
+    """dense; scaled: literal in the metric of kinetic energy; printed: literal over r, q as they
+    are.  NaN: refused."""
     if form == "dense":
         return _dense(at, row_cut)
     A, b, M, F = equation.matrices(at)
     metric = equation._completed(M, at) if form == "scaled" else None
     try:
-        x = equation.literal(A, b, M, F, row_cut=row_cut, mass_cut=mass_cut, metric=metric).reshape(-1, 7)
+        x = equation.literal(A, b, M, F, row_cut=row_cut, mass_cut=mass_cut, metric=metric).reshape(
+            -1, 7
+        )
     except equation.UndeterminedAcceleration:
         return np.full((len(at.r), 6), np.nan)
     return np.array([[*row[:3], *(equation.rate_matrix(q) @ row[3:])] for row, q in zip(x, at.q)])
@@ -118,14 +125,17 @@ def _dense(at: Instant, row_cut: float) -> np.ndarray:
     """equation.solve_dense with another cut."""
     _, back = equation.mass_roots(at)
     free = np.einsum("nij,nj->ni", back, equation.applied_forces(at)).reshape(-1)
-    U, sigma, Vt, rank, norms = equation.decompose(at, row_cut)
+    U, sigma, Vt, rank, norms, _ = equation.decompose(at, row_cut)
     U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
     a = free + Vt.T @ ((U.T @ (at.rows.gamma / norms)) / sigma - Vt @ free)
     return np.einsum("nij,nj->ni", back, a.reshape(-1, 6))
 
 
-def bare(at: Instant, row_cut: float, mass_cut: float, scale: float = 1.0, normalise: bool = True) -> np.ndarray:
-    """The printed equation with two plain pseudoinverses, which truncate instead of refusing; F enters whole.
+def bare(
+    at: Instant, row_cut: float, mass_cut: float, scale: float = 1.0, normalise: bool = True
+) -> np.ndarray:
+    """The printed equation with two plain pseudoinverses, which truncate instead of refusing; F
+    enters whole.
 
     scale: factor on the first joint row, as if it were written in another unit.
     """
@@ -136,29 +146,43 @@ def bare(at: Instant, row_cut: float, mass_cut: float, scale: float = 1.0, norma
         A, b = equation.normalised(A, b)
     unit = abs(M).max()
     free = np.eye(len(F)) - np.linalg.pinv(A, rcond=row_cut) @ A
-    x = np.linalg.pinv(np.vstack([free @ M / unit, A]), rcond=mass_cut) @ np.concatenate([F / unit, b])
-    return np.array([[*row[:3], *(equation.rate_matrix(q) @ row[3:])] for row, q in zip(x.reshape(-1, 7), at.q)])
+    x = np.linalg.pinv(np.vstack([free @ M / unit, A]), rcond=mass_cut) @ np.concatenate(
+        [F / unit, b]
+    )
+    return np.array(
+        [[*row[:3], *(equation.rate_matrix(q) @ row[3:])] for row, q in zip(x.reshape(-1, 7), at.q)]
+    )
 
 
 def moved_off(state: qp.State, size: float, seed: int = 0) -> qp.State:
     """Every pose and velocity disturbed by about `size`."""
     rng = np.random.default_rng(seed)
-    r, q, v, omega = (a + size * rng.standard_normal(a.shape) for a in (state.r, state.q, state.v, state.omega))
-    return dataclasses.replace(state, r=r, q=q / np.linalg.norm(q, axis=1)[:, None], v=v, omega=omega)
+    r, q, v, omega = (
+        a + size * rng.standard_normal(a.shape) for a in (state.r, state.q, state.v, state.omega)
+    )
+    return dataclasses.replace(
+        state, r=r, q=q / np.linalg.norm(q, axis=1)[:, None], v=v, omega=omega
+    )
 
 
 def error(a: np.ndarray, truth: np.ndarray) -> float:
     return float(abs(a - truth).max() / abs(truth).max())
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
-def plateau(case: Case, which: str, cuts: np.ndarray, forms: tuple[str, ...], sizes: tuple[float, ...] = OFF) -> str:
+# --- tables ---------------------------------------------------------------------------------------
+def plateau(
+    case: Case, which: str, cuts: np.ndarray, forms: tuple[str, ...], sizes: tuple[float, ...] = OFF
+) -> str:
     """Errors over one cut, on the manifold and off it."""
     instants = [moved_off(case.system.initial, size).instant() for size in sizes]
     rows = [
         [
             f"{cut:.0e}",
-            *(error(solve(form, at, **{which: float(cut)}), case.truth) for at in instants for form in forms),
+            *(
+                error(solve(form, at, **{which: float(cut)}), case.truth)
+                for at in instants
+                for form in forms
+            ),
         ]
         for cut in cuts
     ]
@@ -171,14 +195,24 @@ def _off(size: float) -> str:
 
 
 def spectrum(cases: list[Case]) -> str:
-    """Singular values of the scaled constraint matrix: the largest redundant and the smallest true one."""
+    """Singular values of the scaled constraint matrix: the largest redundant and the smallest true
+    one."""
     rows: list[list[object]] = []
     for case in cases:
         rank = case.system.mobility().rank
         for size in OFF:
             sigma = equation.decompose(moved_off(case.system.initial, size).instant()).sigma
             redundant = float(sigma[rank]) if rank < len(sigma) else None
-            rows.append([case.name, _off(size), rank, len(sigma) - rank, redundant or "-", float(sigma[rank - 1])])
+            rows.append(
+                [
+                    case.name,
+                    _off(size),
+                    rank,
+                    len(sigma) - rank,
+                    redundant or "-",
+                    float(sigma[rank - 1]),
+                ]
+            )
     heads = ["system", "manifold", "rank", "redundant", "largest redundant", "smallest true"]
     return table("singular values", heads, rows)
 
@@ -190,19 +224,29 @@ def mass_ratios(ratios: tuple[float, ...]) -> str:
         case = _case("", problems.ball_chain(10, (ratio**-0.5, ratio**0.5)), eliminated)
         at = case.system.initial.instant()
         rows.append([f"{ratio:.0e}", *(error(solve(form, at), case.truth) for form in FORMS)])
-    return table("ball chain of 10 rods, light and heavy in turn: error at the default cuts", ["ratio", *FORMS], rows)
+    return table(
+        "ball chain of 10 rods, light and heavy in turn: error at the default cuts",
+        ["ratio", *FORMS],
+        rows,
+    )
 
 
 def one_cut(door: Case) -> str:
-    """What goes wrong when both pseudoinverses share a cut: redundancy wants it coarse, small inertia wants it fine."""
+    """What goes wrong when both pseudoinverses share a cut: redundancy wants it coarse, small
+    inertia wants it fine."""
     drifts, moments = (1e-9, 1e-7), (1e-4, 1e-5)
     truth = np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
     cases = [(_twisted(moment).initial.instant(), truth) for moment in moments]
     cases += [(moved_off(door.system.initial, drift).instant(), door.truth) for drift in drifts]
     cuts = (1e-6, 1e-7, 1e-8, 1e-10, 1e-13)
-    rows: list[list[object]] = [[f"{cut:.0e}", *(error(bare(at, cut, cut), a) for at, a in cases)] for cut in cuts]
+    rows: list[list[object]] = [
+        [f"{cut:.0e}", *(error(bare(at, cut, cut), a) for at, a in cases)] for cut in cuts
+    ]
     rows.append(["two cuts", *(error(solve("printed", at), a) for at, a in cases)])
-    heads = [*(f"1000 kg, {moment:g} kg m2" for moment in moments), *(f"{door.name} {_off(d)}" for d in drifts)]
+    heads = [
+        *(f"1000 kg, {moment:g} kg m2" for moment in moments),
+        *(f"{door.name} {_off(d)}" for d in drifts),
+    ]
     return table("one cut for both", ["cut", *heads], rows)
 
 
@@ -213,18 +257,26 @@ def _twisted(moment: float) -> qp.Multibody:
 
 
 def whole_force(sizes: tuple[int, ...]) -> str:
-    """F whole, as printed, or without its part in the row space, which has no bearing on the exact answer."""
+    """F whole, as printed, or without its part in the row space, which has no bearing on the exact
+    answer."""
     rows: list[list[object]] = []
     for n in sizes:
         case = _case("", problems.hinge_chain(n), eliminated)
         at = case.system.initial.instant()
         both = bare(at, equation.ROW_CUT, equation.MASS_CUT), solve("printed", at)
-        rows.append([n, float(equation.decompose(at).sigma[-1]), *(error(a, case.truth) for a in both)])
-    return table("hinge chain, F in the printed equation", ["rods", "smallest sigma", "F", "(1 - A+ A) F"], rows)
+        rows.append(
+            [n, float(equation.decompose(at).sigma[-1]), *(error(a, case.truth) for a in both)]
+        )
+    return table(
+        "hinge chain, F in the printed equation",
+        ["rods", "smallest sigma", "F", "(1 - A+ A) F"],
+        rows,
+    )
 
 
 def flat(angles: tuple[float, ...]) -> str:
-    """Two parallelograms on their way to the flat pose, where other branches meet and the rank drops."""
+    """Two parallelograms on their way to the flat pose, where other branches meet and the rank
+    drops."""
     rows: list[list[object]] = []
     for angle in angles:
         case = _case("", problems.four_bars(2, angle), parallelogram)
@@ -243,7 +295,9 @@ def agreement(cases: list[Case]) -> str:
         for size in OFF:
             at = moved_off(case.system.initial, size).instant()
             dense = solve("dense", at)
-            rows.append([case.name, _off(size), *(error(solve(form, at), dense) for form in FORMS[1:])])
+            rows.append(
+                [case.name, _off(size), *(error(solve(form, at), dense) for form in FORMS[1:])]
+            )
     return table("difference of literal from dense", ["system", "manifold", *FORMS[1:]], rows)
 
 
@@ -251,10 +305,20 @@ def row_units(case: Case) -> str:
     """One row of the first joint written in another unit of length, on the manifold."""
     at = case.system.initial.instant()
     rows = [
-        [f"{scale:.0e}", *(error(bare(at, 1e-6, 1e-13, scale, normalise), case.truth) for normalise in (False, True))]
+        [
+            f"{scale:.0e}",
+            *(
+                error(bare(at, 1e-6, 1e-13, scale, normalise), case.truth)
+                for normalise in (False, True)
+            ),
+        ]
         for scale in (1.0, 1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9)
     ]
-    return table(f"{case.name}, one row times a factor", ["factor", "rows as they are", "rows normalised"], rows)
+    return table(
+        f"{case.name}, one row times a factor",
+        ["factor", "rows as they are", "rows normalised"],
+        rows,
+    )
 
 
 def main(quick: bool = False) -> None:
@@ -265,13 +329,22 @@ def main(quick: bool = False) -> None:
     bars = _case("four-bars 4", problems.four_bars(1 if quick else 4), parallelogram)
     uneven = _case("ball chain 10, masses 1e4:1", problems.ball_chain(10, (1e-2, 1e2)), eliminated)
     cases = [ball, hinges, block, door, bars]
-    rough, fine = (10.0 ** np.arange(first, -0.5, 4.0 if quick else 1.0) for first in (-17.0, -15.0))
+    rough, fine = (
+        10.0 ** np.arange(first, -0.5, 4.0 if quick else 1.0) for first in (-17.0, -15.0)
+    )
     out = [spectrum(cases), agreement(cases)]
     out += [plateau(case, "row_cut", fine, FORMS) for case in (ball, block, door, bars)]
     out += [plateau(hinges, "row_cut", 10.0 ** np.arange(-6.0, -1.0), ("dense",))]
     out += [plateau(case, "mass_cut", rough, FORMS[1:], OFF[:2]) for case in (door, uneven)]
-    out += [mass_ratios((1.0, 1e3, 1e6) if quick else (1.0, 1e2, 1e4, 1e6, 1e8)), one_cut(door), row_units(ball)]
-    out += [whole_force((2, 4) if quick else (10, 40, 100)), flat((1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7))]
+    out += [
+        mass_ratios((1.0, 1e3, 1e6) if quick else (1.0, 1e2, 1e4, 1e6, 1e8)),
+        one_cut(door),
+        row_units(ball),
+    ]
+    out += [
+        whole_force((2, 4) if quick else (10, 40, 100)),
+        flat((1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)),
+    ]
     print("\n\n".join(out))
 
 

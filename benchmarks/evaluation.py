@@ -15,14 +15,16 @@ from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 
 SIZES = (2, 8, 32, 128, 512)
 LATTICES = (3, 6, 10)
-#: Beyond this many links MuJoCo takes the time of all the rest, and Pinocchio's data more than ten GB: they hold
-#: derivatives of second order, which grow with the cube of the freedoms.
+#: Beyond this many links MuJoCo takes the time of all the rest, and Pinocchio's data more than ten
+#: GB: they hold derivatives of second order, which grow with the cube of the freedoms.
 MOST = {"MuJoCo": 128, "Pinocchio": 128}
 LOOP = 100
 
 
 @numba.njit
-def _repeat(times: int, t: float, y: np.ndarray, model: Model, scratch: Scratch, out: np.ndarray) -> None:
+def _repeat(
+    times: int, t: float, y: np.ndarray, model: Model, scratch: Scratch, out: np.ndarray
+) -> None:
     for _ in range(times):
         evaluate(t, y, model, scratch, out)
 
@@ -55,21 +57,38 @@ def measure(quick: bool) -> Measured:
                 figures[f"{name} 512 / Pinocchio"] = figures[f"{name} 512"] / aba
     panels = trees.hub()
     rows.append(_row("hub with panels", len(panels.links) - 1, panels, here, figures))
-    figures["hub per body"] = figures["hub with panels 16"] / 17.0 / (figures["hinge chain 32"] / 32.0)
-    heads = ["system", "size", "quirkpy us", "per body us", "from Python us", *(f"{name} us" for name in here)]
+    figures["hub per body"] = (
+        figures["hub with panels 16"] / 17.0 / (figures["hinge chain 32"] / 32.0)
+    )
+    heads = [
+        "system",
+        "size",
+        "quirkpy us",
+        "per body us",
+        "from Python us",
+        *(f"{name} us" for name in here),
+    ]
     heads += [f"quirkpy / {name}" for name in here] + [f"from Python / {name}" for name in here]
     heads += ["differ by", "CPU / wall"]
     remarks = [
-        "quirkpy: in a compiled loop, as its integrator does it; from Python: `system.acceleration(state)`. Peers are "
-        "called from Python: `pin.aba`, `mujoco.mj_forward`. differ by: largest relative difference between the "
-        "programs in the angular acceleration of the first joint. CPU / wall: of all competitors of a line together. "
+        "quirkpy: in a compiled loop, as its integrator does it; from Python: "
+        "`system.acceleration(state)`. Peers are "
+        "called from Python: `pin.aba`, `mujoco.mj_forward`. differ by: largest relative "
+        "difference between the "
+        "programs in the angular acceleration of the first joint. CPU / wall: of all competitors "
+        "of a line together. "
         "Empty: too slow (MuJoCo) or too large for the memory (Pinocchio).",
     ]
-    sheets = [Sheet("One acceleration, open trees", heads, rows, remarks), _lattices(figures, quick)]
+    sheets = [
+        Sheet("One acceleration, open trees", heads, rows, remarks),
+        _lattices(figures, quick),
+    ]
     return Measured(sheets, figures)
 
 
-def _row(name: str, size: int, tree: trees.Tree, here: dict[str, object], figures: dict[str, float]) -> list[object]:
+def _row(
+    name: str, size: int, tree: trees.Tree, here: dict[str, object], figures: dict[str, float]
+) -> list[object]:
     system = trees.system(tree)
     state = system.initial
     works = {"inside": inside(system), "outside": lambda: system.acceleration(state)}
@@ -88,24 +107,55 @@ def _row(name: str, size: int, tree: trees.Tree, here: dict[str, object], figure
     figures[f"{name} {size}"] = micro["inside"]
     ratio = sum(c.cpu for c in costs.values()) / sum(c.wall for c in costs.values())
     ours_us = [micro["inside"], micro["inside"] / len(tree.links), micro["outside"]]
-    shares = [micro[which] / micro[peer] if peer in micro else None for which in ("inside", "outside") for peer in here]
-    return [name, size, *ours_us, *(micro.get(peer) for peer in here), *shares, max(differs, default=None), ratio]
+    shares = [
+        micro[which] / micro[peer] if peer in micro else None
+        for which in ("inside", "outside")
+        for peer in here
+    ]
+    return [
+        name,
+        size,
+        *ours_us,
+        *(micro.get(peer) for peer in here),
+        *shares,
+        max(differs, default=None),
+        ratio,
+    ]
 
 
 def _lattices(figures: dict[str, float], quick: bool) -> Sheet:
-    """Cubes joined by hinges and locks in turn: exactness against the dense reference, time against a chain."""
+    """Cubes joined by hinges and locks in turn: exactness against the dense reference, time against
+    a chain."""
     rows: list[list[object]] = []
     chain = trees.system(trees.ball_chain(8))
     for k in LATTICES[:2] if quick else LATTICES:
         system = problems.hinged_lattice(k)
-        costs = race({"chain": inside(chain), "lattice": inside(system), "python": system.acceleration})
+        costs = race(
+            {"chain": inside(chain), "lattice": inside(system), "python": system.acceleration}
+        )
         ratio = costs["lattice"].wall / costs["chain"].wall
         truth = system.acceleration(evaluator="dense")
         error = float(abs(system.acceleration() - truth).max() / abs(truth).max())
         figures[f"lattice {k}"], figures[f"lattice {k} error"] = ratio, error
-        counts = [len(system.bodies), len(system.initial.instant().rows.phi), system.mobility().degrees_of_freedom]
+        counts = [
+            len(system.bodies),
+            len(system.initial.instant().rows.phi),
+            system.mobility().degrees_of_freedom,
+        ]
         micro = [1e6 * costs["lattice"].wall / LOOP, 1e6 * costs["python"].wall]
-        rows.append([k, *counts, *micro, ratio, error, costs["lattice"].cpu / costs["lattice"].wall])
-    heads = ["cubes a side", "bodies", "rows", "freedoms", "quirkpy us", "from Python us", "/ ball chain 8"]
+        rows.append(
+            [k, *counts, *micro, ratio, error, costs["lattice"].cpu / costs["lattice"].wall]
+        )
+    heads = [
+        "cubes a side",
+        "bodies",
+        "rows",
+        "freedoms",
+        "quirkpy us",
+        "from Python us",
+        "/ ball chain 8",
+    ]
     remarks = ["error: largest difference from the dense evaluator over the largest acceleration."]
-    return Sheet("One acceleration, lattices of cubes", [*heads, "error", "CPU / wall"], rows, remarks)
+    return Sheet(
+        "One acceleration, lattices of cubes", [*heads, "error", "CPU / wall"], rows, remarks
+    )

@@ -20,7 +20,8 @@ REFERENCE = "dense"
 
 
 def row(problem: Problem, size: int) -> list[object]:
-    """Size, bodies, rows, milliseconds to build, microseconds of each evaluator, ratios to the reference."""
+    """Size, bodies, rows, milliseconds to build, microseconds of each evaluator, ratios to the
+    reference."""
     system = problem.build(size)
     works = {name: (lambda run=run: run(system)) for name, run in EVALUATORS.items()}
     costs = race({"build": lambda: qp.Multibody(*system.parts).tables, **works})

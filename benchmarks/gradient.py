@@ -1,7 +1,8 @@
-"""The force derived from a user's potential: error over the step of the differences, ``python -m benchmarks.gradient``.
+"""The force derived from a user's potential: error over the step of the differences, ``python -m
+benchmarks.gradient``.
 
-Each potential is given twice, as U and as the load by hand; the error is relative to the largest number of the load.
-"""
+Each potential is given twice, as U and as the load by hand; the error is relative to the largest
+number of the load."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def pair(gap: float) -> tuple[qp.Body, qp.Body]:
     """Two 1 kg cubes, the second turned, `gap` between their centres along a skew line."""
     away = gap * np.array([2.0, -1.0, 2.0]) / 3.0
     a = qp.Body.box("a", (0.1, 0.1, 0.1), 1.0)
-    return a, qp.Body.box("b", (0.1, 0.1, 0.1), 1.0, position=away, orientation=qp.rotation((1, 2, 3), 0.7))
+    return a, qp.Body.box(
+        "b", (0.1, 0.1, 0.1), 1.0, position=away, orientation=qp.rotation((1, 2, 3), 0.7)
+    )
 
 
 def spring(length: float, offset: float) -> tuple[qp.Multibody, qp.Multibody]:
@@ -70,7 +73,10 @@ def dipoles(gap: float, moment: float = 5.7) -> tuple[qp.Multibody, qp.Multibody
         u = r / d
         force = (m1 @ u) * m2 + (m2 @ u) * m1 + (m1 @ m2) * u - 5.0 * (m1 @ u) * (m2 @ u) * u
         force = 3.0 * MU0_4PI / d**4 * force
-        return {a: qp.Wrench(-force, np.cross(m1, field(r, m2))), b: qp.Wrench(force, np.cross(m2, field(r, m1)))}
+        return {
+            a: qp.Wrench(-force, np.cross(m1, field(r, m2))),
+            b: qp.Wrench(force, np.cross(m2, field(r, m1))),
+        }
 
     def energy(at: qp.MotionView) -> float:
         r, m1, m2 = motion(at)
@@ -82,7 +88,9 @@ def dipoles(gap: float, moment: float = 5.7) -> tuple[qp.Multibody, qp.Multibody
 def planet(distance: float) -> tuple[qp.Multibody, qp.Multibody]:
     """A point mass in the gravity of the earth, seen from its centre."""
     mu = 3.986004418e14
-    body = qp.Body.box("a", (0.1, 0.1, 0.1), 1.0, position=distance * np.array([2.0, -1.0, 2.0]) / 3.0)
+    body = qp.Body.box(
+        "a", (0.1, 0.1, 0.1), 1.0, position=distance * np.array([2.0, -1.0, 2.0]) / 3.0
+    )
 
     def wrenches(at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
         r = at[body].position

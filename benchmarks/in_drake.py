@@ -1,7 +1,8 @@
-"""Drake: a tree as a MultibodyPlant in continuous time, and its Runge-Kutta integrators with error control.
+"""Drake: a tree as a MultibodyPlant in continuous time, and its Runge-Kutta integrators with error
+control.
 
-Its ball joint has roll, pitch and yaw, which lock where the pitch is a right angle: such trees are left out.
-"""
+Its ball joint has roll, pitch and yaw, which lock where the pitch is a right angle: such trees are
+left out."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ import numpy as np
 from pydrake.math import RigidTransform
 from pydrake.multibody.math import SpatialVelocity
 from pydrake.multibody.plant import MultibodyPlant
-from pydrake.multibody.tree import FixedOffsetFrame, RevoluteJoint, RotationalInertia, SpatialInertia
+from pydrake.multibody.tree import (
+    FixedOffsetFrame,
+    RevoluteJoint,
+    RotationalInertia,
+    SpatialInertia,
+)
 from pydrake.systems.analysis import ResetIntegratorFromFlags, Simulator
 
 from benchmarks.trees import Methods, Tree
@@ -46,14 +52,19 @@ def begin(m: SimpleNamespace) -> None:
     m.plant.SetDefaultContext(context)
     for k, link in enumerate(m.tree.links):
         if link.kind == "hinge":
-            m.plant.GetJointByName(f"joint{k}").set_angular_rate(context, float(np.dot(link.rate, link.axis)))
+            m.plant.GetJointByName(f"joint{k}").set_angular_rate(
+                context, float(np.dot(link.rate, link.axis))
+            )
         else:
-            m.plant.SetFreeBodySpatialVelocity(context, m.bodies[k], SpatialVelocity(link.rate, np.zeros(3)))
+            m.plant.SetFreeBodySpatialVelocity(
+                context, m.bodies[k], SpatialVelocity(link.rate, np.zeros(3))
+            )
     context.SetTime(0.0)
 
 
 def runs(tree: Tree, duration: float) -> Methods:
-    """name of a method -> accuracies to try, and accuracy -> a run that ends with the watched point."""
+    """name of a method -> accuracies to try, and accuracy -> a run that ends with the watched
+    point."""
     if any(link.kind == "ball" for link in tree.links):
         return {}
 

@@ -1,4 +1,5 @@
-"""Exudyn: hinge chains as kinematic trees with explicit Runge-Kutta, four-bars with generalised alpha in the plane.
+"""Exudyn: hinge chains as kinematic trees with explicit Runge-Kutta, four-bars with generalised
+alpha in the plane.
 
 Its kinematic trees have no ball joints and no free root, so other trees are left out.
 """
@@ -32,7 +33,10 @@ FOUR_BARS = "Exudyn generalised alpha"
 
 def _settings(duration: float, step: float) -> exudyn.SimulationSettings:
     out = exudyn.SimulationSettings()
-    out.timeIntegration.numberOfSteps, out.timeIntegration.endTime = round(duration / step), duration
+    out.timeIntegration.numberOfSteps, out.timeIntegration.endTime = (
+        round(duration / step),
+        duration,
+    )
     out.timeIntegration.verboseMode, out.solution.file.write = 0, False
     out.parallel.numberOfThreads = 1
     return out
@@ -43,7 +47,8 @@ def _coordinates(mbs: exudyn.MainSystem, node: object) -> np.ndarray:
 
 
 def runs(tree: Tree, duration: float) -> Methods:
-    """name of a method -> settings to try, and setting -> a run that ends with the watched point."""
+    """name of a method -> settings to try, and setting -> a run that ends with the watched
+    point."""
     if any(link.kind != "hinge" for link in tree.links):
         return {}
     n, links = len(tree.links), tree.links
@@ -51,18 +56,25 @@ def runs(tree: Tree, duration: float) -> Methods:
     mbs = exudyn.SystemContainer().AddSystem()
     node = mbs.AddNode(
         NodeGenericODE2(
-            referenceCoordinates=[0.0] * n, initialCoordinates=[0.0] * n, numberOfODE2Coordinates=n,
+            referenceCoordinates=[0.0] * n,
+            initialCoordinates=[0.0] * n,
+            numberOfODE2Coordinates=n,
             initialCoordinates_t=[float(np.dot(link.rate, link.axis)) for link in links],
         )
-    )  # fmt: skip
+    )
     tree_of_links = ObjectKinematicTree(
-        nodeNumber=node, jointTypes=[HINGES[link.axis.index(1.0)] for link in links],
-        linkParents=[link.parent for link in links], jointTransformations=exudyn.Matrix3DList([np.eye(3)] * n),
-        jointOffsets=exudyn.Vector3DList([np.subtract(link.at, o) for link, o in zip(links, origins)]),
+        nodeNumber=node,
+        jointTypes=[HINGES[link.axis.index(1.0)] for link in links],
+        linkParents=[link.parent for link in links],
+        jointTransformations=exudyn.Matrix3DList([np.eye(3)] * n),
+        jointOffsets=exudyn.Vector3DList(
+            [np.subtract(link.at, o) for link, o in zip(links, origins)]
+        ),
         linkInertiasCOM=exudyn.Matrix3DList([np.diag(link.inertia) for link in links]),
         linkCOMs=exudyn.Vector3DList([np.subtract(link.centre, link.at) for link in links]),
-        linkMasses=[1.0] * n, gravity=list(tree.gravity),
-    )  # fmt: skip
+        linkMasses=[1.0] * n,
+        gravity=list(tree.gravity),
+    )
     mbs.AddObject(tree_of_links)
     mbs.Assemble()
 
@@ -91,18 +103,31 @@ def four_bars(windows: int, step: float, duration: float) -> Callable[[], float]
     mbs = exudyn.SystemContainer().AddSystem()
     ground = mbs.AddObject(ObjectGround())
 
-    def rod(x: float, y: float, angle: float, speed: float, rate: float) -> tuple[object, list[object]]:
-        node = mbs.AddNode(NodeRigidBody2D(referenceCoordinates=[x, y, angle], initialVelocities=[speed, 0.0, rate]))
-        body = mbs.AddObject(ObjectRigidBody2D(nodeNumber=node, physicsMass=1.0, physicsInertia=1.0 / 12.0))
+    def rod(
+        x: float, y: float, angle: float, speed: float, rate: float
+    ) -> tuple[object, list[object]]:
+        node = mbs.AddNode(
+            NodeRigidBody2D(
+                referenceCoordinates=[x, y, angle], initialVelocities=[speed, 0.0, rate]
+            )
+        )
+        body = mbs.AddObject(
+            ObjectRigidBody2D(nodeNumber=node, physicsMass=1.0, physicsInertia=1.0 / 12.0)
+        )
         mass = mbs.AddMarker(MarkerBodyMass(bodyNumber=body))
         mbs.AddLoad(LoadMassProportional(markerNumber=mass, loadVector=[0.0, -9.81, 0.0]))
-        ends = [mbs.AddMarker(MarkerBodyPosition(bodyNumber=body, localPosition=[s, 0.0, 0.0])) for s in (-0.5, 0.5)]
+        ends = [
+            mbs.AddMarker(MarkerBodyPosition(bodyNumber=body, localPosition=[s, 0.0, 0.0]))
+            for s in (-0.5, 0.5)
+        ]
         return node, ends
 
     uprights = [rod(float(k), 0.5, 0.5 * math.pi, 0.5, -1.0) for k in range(windows + 1)]
     couplers = [rod(k + 0.5, 1.0, 0.0, 1.0, 0.0) for k in range(windows)]
     for k, (_, ends) in enumerate(uprights):
-        foot = mbs.AddMarker(MarkerBodyPosition(bodyNumber=ground, localPosition=[float(k), 0.0, 0.0]))
+        foot = mbs.AddMarker(
+            MarkerBodyPosition(bodyNumber=ground, localPosition=[float(k), 0.0, 0.0])
+        )
         mbs.AddObject(ObjectJointRevolute2D(markerNumbers=[foot, ends[0]]))
     for k, (_, ends) in enumerate(couplers):
         for one, two in ((uprights[k][1][1], ends[0]), (ends[1], uprights[k + 1][1][1])):

@@ -40,7 +40,11 @@ def _bodies(tree: Tree, parent: int) -> Iterator[str]:
     origin = tree.links[parent].at if parent >= 0 else (0.0, 0.0, 0.0)
     for k, link in enumerate(tree.links):
         if link.parent == parent:
-            words = {"free": 'type="free"', "ball": 'type="ball"', "hinge": f'type="hinge" axis="{_row(link.axis)}"'}
+            words = {
+                "free": 'type="free"',
+                "ball": 'type="ball"',
+                "hinge": f'type="hinge" axis="{_row(link.axis)}"',
+            }
             yield f'<body name="{k}" pos="{_row(np.subtract(link.at, origin))}"><joint name="joint{k}" '
             yield f'{words[link.kind]}/><inertial mass="1" pos="{_row(np.subtract(link.centre, link.at))}" '
             yield f'diaginertia="{_row(link.inertia)}"/>'
@@ -64,8 +68,13 @@ def _first(tree: Tree, acceleration: np.ndarray) -> np.ndarray:
 
 
 def runs(tree: Tree, duration: float) -> Methods:
-    """name of a method -> settings to try, and setting -> a run that ends with the watched point."""
-    steps = (1e-2, 4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4) if duration < 50.0 else (5e-2, 2e-2, 1e-2, 4e-3, 2e-3)
+    """name of a method -> settings to try, and setting -> a run that ends with the watched
+    point."""
+    steps = (
+        (1e-2, 4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)
+        if duration < 50.0
+        else (5e-2, 2e-2, 1e-2, 4e-3, 2e-3)
+    )
 
     def prepare(step: float) -> Callable[[], np.ndarray]:
         m = model(tree, step=step)
@@ -82,7 +91,7 @@ def runs(tree: Tree, duration: float) -> Methods:
     return {"MuJoCo RK4": (steps, prepare)}
 
 
-# --- two cubes ------------------------------------------------------------------------------------------------------
+# --- two cubes ------------------------------------------------------------------------------------
 CUBES = (
     '<mujoco>{}<worldbody><site name="well" pos=".1 .1 0"/><body pos=".1 0 0"><site name="centre"/>'
     '<joint type="hinge" axis="0 0 1" pos="-.05 .05 0" damping=".02"/><inertial pos="0 0 0" mass="1" diaginertia="{}"/>'
@@ -101,9 +110,9 @@ def cubes(integrator: str, step: float) -> SimpleNamespace:
 def run_cubes(m: SimpleNamespace, threshold: float, block: int) -> float:
     """The angle where the energy falls below the threshold.
 
-    block: steps between two looks at the energy. With one, the run ends at the first step that finds it low; with more,
-    single steps follow near the end, and the angle is interpolated between two.
-    """
+    block: steps between two looks at the energy. With one, the run ends at the first step that
+    finds it low; with more, single steps follow near the end, and the angle is interpolated between
+    two."""
     mujoco.mj_resetData(m.model, m.data)
     mujoco.mj_forward(m.model, m.data)
     energy, angle = m.data.energy, m.data.qpos

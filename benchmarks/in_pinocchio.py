@@ -1,4 +1,5 @@
-"""Pinocchio: a tree as joints, `aba`, and two integrators around it: RK4 by hand, and SciPy's DOP853."""
+"""Pinocchio: a tree as joints, `aba`, and two integrators around it: RK4 by hand, and SciPy's
+DOP853."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from scipy.integrate import solve_ivp
 from benchmarks.trees import Methods, Tree
 
 Right = Callable[[np.ndarray], np.ndarray]
-HINGES = {(1.0, 0.0, 0.0): pin.JointModelRX, (0.0, 1.0, 0.0): pin.JointModelRY, (0.0, 0.0, 1.0): pin.JointModelRZ}
+HINGES = {
+    (1.0, 0.0, 0.0): pin.JointModelRX,
+    (0.0, 1.0, 0.0): pin.JointModelRY,
+    (0.0, 0.0, 1.0): pin.JointModelRZ,
+}
 
 
 def model(tree: Tree) -> SimpleNamespace:
@@ -21,16 +26,26 @@ def model(tree: Tree) -> SimpleNamespace:
     m, numbers, speeds = pin.Model(), [], []
     for k, link in enumerate(tree.links):
         origin = tree.links[link.parent].at if link.parent >= 0 else (0.0, 0.0, 0.0)
-        joint = {"ball": pin.JointModelSpherical, "free": pin.JointModelFreeFlyer, "hinge": HINGES.get(link.axis)}
+        joint = {
+            "ball": pin.JointModelSpherical,
+            "free": pin.JointModelFreeFlyer,
+            "hinge": HINGES.get(link.axis),
+        }
         parent = numbers[link.parent] if link.parent >= 0 else 0
-        number = m.addJoint(parent, joint[link.kind](), _shift(np.subtract(link.at, origin)), f"joint {k}")
+        number = m.addJoint(
+            parent, joint[link.kind](), _shift(np.subtract(link.at, origin)), f"joint {k}"
+        )
         inertia = pin.Inertia(1.0, np.subtract(link.centre, link.at), np.diag(link.inertia))
         m.appendBodyToJoint(number, inertia, pin.SE3.Identity())
         numbers.append(number)
         hinge = np.array([np.dot(link.rate, link.axis)])
-        speeds.append({"hinge": hinge, "ball": link.rate, "free": (0.0, 0.0, 0.0, *link.rate)}[link.kind])
+        speeds.append(
+            {"hinge": hinge, "ball": link.rate, "free": (0.0, 0.0, 0.0, *link.rate)}[link.kind]
+        )
     m.gravity.linear = np.array(tree.gravity)
-    return SimpleNamespace(tree=tree, model=m, data=m.createData(), q=pin.neutral(m), v=np.concatenate(speeds))
+    return SimpleNamespace(
+        tree=tree, model=m, data=m.createData(), q=pin.neutral(m), v=np.concatenate(speeds)
+    )
 
 
 def _shift(by: object) -> pin.SE3:
@@ -46,15 +61,18 @@ def evaluation(tree: Tree) -> tuple[Callable[[], object], np.ndarray]:
     return (lambda: pin.aba(m.model, m.data, m.q, m.v, force)), first
 
 
-# --- motion ---------------------------------------------------------------------------------------------------------
+# --- motion ---------------------------------------------------------------------------------------
 def right_side(m: SimpleNamespace) -> Right:
-    """y = (q, v) -> its derivative, quaternions as four numbers, so that methods keep their order."""
+    """y = (q, v) -> its derivative, quaternions as four numbers, so that methods keep their
+    order."""
     nq, force, aba = m.model.nq, np.zeros(m.model.nv), pin.aba
     kind = m.tree.kind
 
     def right(y: np.ndarray) -> np.ndarray:
         v, out = y[nq:], np.empty(len(y))
-        out[nq:] = aba(m.model, m.data, y[:nq] if kind == "hinge" else _unit(y[:nq], kind), v, force)
+        out[nq:] = aba(
+            m.model, m.data, y[:nq] if kind == "hinge" else _unit(y[:nq], kind), v, force
+        )
         if kind == "hinge":
             out[:nq] = v
         elif kind == "ball":
@@ -79,7 +97,11 @@ def _turn(q: np.ndarray, w: np.ndarray, out: np.ndarray) -> None:
     """Rates of quaternions x y z w from angular velocities in body axes."""
     x, y, z, s = q.T
     a, b, c = 0.5 * w.T
-    out[:, 0], out[:, 1], out[:, 2] = s * a + y * c - z * b, s * b + z * a - x * c, s * c + x * b - y * a
+    out[:, 0], out[:, 1], out[:, 2] = (
+        s * a + y * c - z * b,
+        s * b + z * a - x * c,
+        s * c + x * b - y * a,
+    )
     out[:, 3] = -x * a - y * b - z * c
 
 
@@ -93,7 +115,8 @@ def rk4(right: Right, y: np.ndarray, step: float, steps: int) -> np.ndarray:
 
 
 def runs(tree: Tree, duration: float) -> Methods:
-    """name of a method -> settings to try, and setting -> a run that ends with the watched point."""
+    """name of a method -> settings to try, and setting -> a run that ends with the watched
+    point."""
     m = model(tree)
     right, start = right_side(m), np.concatenate([m.q, m.v])
 
@@ -108,7 +131,13 @@ def runs(tree: Tree, duration: float) -> Methods:
     def by_scipy(rtol: float) -> Callable[[], np.ndarray]:
         def run() -> np.ndarray:
             done = solve_ivp(
-                lambda t, y: right(y), (0.0, duration), start, method="DOP853", rtol=rtol, atol=rtol, t_eval=(duration,)
+                lambda t, y: right(y),
+                (0.0, duration),
+                start,
+                method="DOP853",
+                rtol=rtol,
+                atol=rtol,
+                t_eval=(duration,),
             )
             return end(done.y[:, -1])
 
@@ -119,8 +148,9 @@ def runs(tree: Tree, duration: float) -> Methods:
     return {"Pinocchio RK4": (steps, by_hand), "Pinocchio + SciPy DOP853": (tolerances, by_scipy)}
 
 
-# --- four-bars ------------------------------------------------------------------------------------------------------
-#: Proximal iterations that keep redundant and flat loops exact, and a Baumgarte gain [1/s]: tried out for accuracy.
+# --- four-bars ------------------------------------------------------------------------------------
+#: Proximal iterations that keep redundant and flat loops exact, and a Baumgarte gain [1/s]: tried
+#: out for accuracy.
 MU, ITERATIONS, GAIN = 1e-10, 20, 20.0
 FOUR_BAR_STEPS = (5e-3, 4e-3, 2e-3, 1e-3)
 FOUR_BARS = "Pinocchio RK4"
@@ -139,22 +169,39 @@ def four_bars(windows: int, step: float, duration: float) -> Callable[[], float]
     for joint in uprights + couplers:
         m.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
     m.gravity.linear = np.array([0.0, -9.81, 0.0])
-    data, closures, records = m.createData(), pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    data, closures, records = (
+        m.createData(),
+        pin.StdVec_RigidConstraintModel(),
+        pin.StdVec_RigidConstraintData(),
+    )
     for k, coupler in enumerate(couplers):
         closure = pin.RigidConstraintModel(
-            pin.ContactType.CONTACT_3D, m, coupler, end, uprights[k + 1], end, pin.ReferenceFrame.LOCAL
+            pin.ContactType.CONTACT_3D,
+            m,
+            coupler,
+            end,
+            uprights[k + 1],
+            end,
+            pin.ReferenceFrame.LOCAL,
         )
-        closure.setBaumgarteCorrectorParameters(pin.BaumgarteCorrectorParameters(GAIN**2, 2.0 * GAIN))
+        closure.setBaumgarteCorrectorParameters(
+            pin.BaumgarteCorrectorParameters(GAIN**2, 2.0 * GAIN)
+        )
         closures.append(closure)
         records.append(closure.createData())
     pin.initConstraintDynamics(m, data, closures, records)
     proximal, n, force = pin.ProximalSettings(1e-14, MU, ITERATIONS), m.nq, np.zeros(m.nv)
     upright = np.isin(np.arange(n), [m.joints[j].idx_q for j in uprights])
-    start = np.concatenate([np.where(upright, 0.5 * math.pi, -0.5 * math.pi), np.where(upright, -1.0, 1.0)])
+    start = np.concatenate(
+        [np.where(upright, 0.5 * math.pi, -0.5 * math.pi), np.where(upright, -1.0, 1.0)]
+    )
 
     def right(y: np.ndarray) -> np.ndarray:
         return np.concatenate(
-            [y[n:], pin.constraintDynamics(m, data, y[:n], y[n:], force, closures, records, proximal)]
+            [
+                y[n:],
+                pin.constraintDynamics(m, data, y[:n], y[n:], force, closures, records, proximal),
+            ]
         )
 
     return lambda: float(rk4(right, start, step, round(duration / step))[0])

@@ -1,4 +1,5 @@
-"""PyBullet: a tree as a URDF on a fixed base, moved by Bullet's one integrator, semi-implicit Euler."""
+"""PyBullet: a tree as a URDF on a fixed base, moved by Bullet's one integrator, semi-implicit
+Euler."""
 
 from __future__ import annotations
 
@@ -21,17 +22,25 @@ KINDS = {"hinge": "continuous", "ball": "spherical"}
 
 
 def model(tree: Tree, step: float) -> SimpleNamespace:
-    """A client with the tree in it, undamped and without motors, in the state in which the tree begins."""
+    """A client with the tree in it, undamped and without motors, in the state in which the tree
+    begins."""
     client = pybullet.connect(pybullet.DIRECT)
     pybullet.setGravity(*tree.gravity, physicsClientId=client)
     pybullet.setTimeStep(step, physicsClientId=client)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tree.urdf"
-        path.write_text(f'<robot name="tree">{BASE}{"".join(_links(tree))}</robot>', encoding="utf-8")
+        path.write_text(
+            f'<robot name="tree">{BASE}{"".join(_links(tree))}</robot>', encoding="utf-8"
+        )
         flags = pybullet.URDF_USE_INERTIA_FROM_FILE
         body = pybullet.loadURDF(str(path), useFixedBase=True, flags=flags, physicsClientId=client)
     for k in range(-1, len(tree.links)):
-        damping = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
+        damping = {
+            "linearDamping": 0.0,
+            "angularDamping": 0.0,
+            "jointDamping": 0.0,
+            "maxJointVelocity": 1e6,
+        }
         pybullet.changeDynamics(body, k, **damping, physicsClientId=client)
     out = SimpleNamespace(tree=tree, client=client, body=body)
     begin(out)
@@ -43,12 +52,16 @@ def begin(m: SimpleNamespace) -> None:
         if link.kind == "hinge":
             rate = float(np.dot(link.rate, link.axis))
             pybullet.resetJointState(m.body, k, 0.0, rate, physicsClientId=m.client)
-            pybullet.setJointMotorControl2(m.body, k, pybullet.VELOCITY_CONTROL, force=0.0, physicsClientId=m.client)
+            pybullet.setJointMotorControl2(
+                m.body, k, pybullet.VELOCITY_CONTROL, force=0.0, physicsClientId=m.client
+            )
         else:
-            pybullet.resetJointStateMultiDof(m.body, k, [0, 0, 0, 1], list(link.rate), physicsClientId=m.client)
+            pybullet.resetJointStateMultiDof(
+                m.body, k, [0, 0, 0, 1], list(link.rate), physicsClientId=m.client
+            )
             pybullet.setJointMotorControlMultiDof(
-                m.body, k, pybullet.POSITION_CONTROL, targetPosition=[0, 0, 0, 1], positionGain=0, velocityGain=0,
-                force=[0, 0, 0], physicsClientId=m.client,
+                m.body, k, pybullet.POSITION_CONTROL, targetPosition=[0, 0, 0, 1], positionGain=0,
+                velocityGain=0, force=[0, 0, 0], physicsClientId=m.client,
             )  # fmt: skip
 
 
@@ -82,7 +95,9 @@ def runs(tree: Tree, duration: float) -> Methods:
             for _ in range(round(duration / step)):
                 pybullet.stepSimulation(physicsClientId=m.client)
             last = len(tree.links) - 1
-            state = pybullet.getLinkState(m.body, last, computeForwardKinematics=True, physicsClientId=m.client)
+            state = pybullet.getLinkState(
+                m.body, last, computeForwardKinematics=True, physicsClientId=m.client
+            )
             axes = np.reshape(pybullet.getMatrixFromQuaternion(state[5]), (3, 3))
             return np.array(state[4]) + axes @ np.subtract(tree.tip, tree.links[-1].at)
 

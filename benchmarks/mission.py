@@ -1,4 +1,5 @@
-"""What an exploration costs beside its motions, what a second worker brings, and how much memory a graph takes.
+"""What an exploration costs beside its motions, what a second worker brings, and how much memory a
+graph takes.
 
 Processor time is counted, where a wall clock would count whatever else the machine does.
 """
@@ -19,25 +20,37 @@ from benchmarks.by_hand import ByHand
 from benchmarks.startup import process
 from benchmarks.tables import Measured, Sheet
 
-#: What is timed: function of a module or method of a class, and what it is part of.  The setting up of what moves
-#: (equations of locked clusters, faces on which a start presses, sensors that take hold) is part of its simulation.
+#: What is timed: function of a module or method of a class, and what it is part of.  The setting up
+#: of what moves (equations of locked clusters, faces on which a start presses, sensors that take
+#: hold) is part of its simulation.
 SIMULATING, CHOOSING, JUDGING, IDENTIFYING, COMMITTING = (
     "simulating and certifying", "choosing", "judging", "identifying", "committing",
 )  # fmt: skip
 RUNNER = {
-    SIMULATING: ("settle", "run_to_rest", "rigid", "nudged", "Vicinity", "standing", "lock_in_range",
-                 "assembled"),
+    SIMULATING: (
+        "settle",
+        "run_to_rest",
+        "rigid",
+        "nudged",
+        "Vicinity",
+        "standing",
+        "lock_in_range",
+        "assembled",
+    ),
     CHOOSING: ("begin",),
     JUDGING: ("judge", "measured", "judged"),
     IDENTIFYING: ("record_of",),
-}  # fmt: skip
-#: Runs that warm up, runs that are measured, of the mission of four modules; runs that both counts of workers share.
+}
+#: Runs that warm up, runs that are measured, of the mission of four modules; runs that both counts
+#: of workers share.
 WARM, RUNS, SHARED = 700, 1200, 200
 EDGES, FEW_EDGES = 100_000, 20_000
-#: Runs after which memory is read.  Between the last two workers must not grow: by then all is there that is needed now
-#: and then.  The process that explores grows by its graph, from the first to the last.
+#: Runs after which memory is read.  Between the last two workers must not grow: by then all is
+#: there that is needed now and then.  The process that explores grows by its graph, from the first
+#: to the last.
 MARKS = 1000, 4000, 10_000
-#: How far a module lies aside in a made-up shape, by one, two or three such steps [m]: another shape, in range still.
+#: How far a module lies aside in a made-up shape, by one, two or three such steps [m]: another
+#: shape, in range still.
 ASIDE = 2.5e-4
 
 PAIR = """
@@ -53,7 +66,8 @@ WORKERS = """
 import json, resource, tempfile, time
 from demos.imaging_mission import study
 def spent():
-    mine, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    mine, others = (resource.getrusage(who) for who in both)
     return time.perf_counter(), mine.ru_utime + mine.ru_stime + others.ru_utime + others.ru_stime
 if __name__ == "__main__":
     study.explore(budget=8, progress=False)
@@ -94,7 +108,8 @@ import json, time
 import quirkpy as qp
 before, begin = resident(), time.process_time()
 graph = qp.ReconfigurationGraph.load({path!r})
-print(json.dumps([before, resident("VmHWM"), len(graph.nodes), len(graph.edges), time.process_time() - begin]))
+counts = len(graph.nodes), len(graph.edges)
+print(json.dumps([before, resident("VmHWM"), *counts, time.process_time() - begin]))
 """
 )
 
@@ -109,7 +124,7 @@ def measure(quick: bool) -> Measured:
     return Measured(sheets, figures)
 
 
-# --- what is not simulated --------------------------------------------------------------------------------------------
+# --- what is not simulated ------------------------------------------------------------------------
 class Clocks:
     """Processor time by name; what runs within another is taken off that [s]."""
 
@@ -167,17 +182,19 @@ def _shares(runs: int, figures: dict[str, float]) -> Sheet:
     rows = [[name, 1e3 * spent / runs, f"{100.0 * spent / total:.1f} %"] for name, spent in parts]
     kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
     remark = (
-        f"{runs} runs of demos/imaging_mission.py, which answer for {len(graph.edges)} choices: {kinds}. Processor "
-        "time. To simulate is also to set up the equations of what moves, to find the faces on which a start presses, "
+        f"{runs} runs of demos/imaging_mission.py, which answer for {len(graph.edges)} choices: "
+        f"{kinds}. Processor "
+        "time. To simulate is also to set up the equations of what moves, to find the faces on "
+        "which a start presses, "
         "and to let sensors take hold."
     )
     return Sheet("Exploring: four modules", ["part", "a run [ms]", "share"], rows, [remark])
 
 
-# --- workers, and the smallest study ----------------------------------------------------------------------------------
+# --- workers, and the smallest study --------------------------------------------------------------
 def beside(runs: int, first: int) -> tuple[float, float]:
-    """Processor time of so many runs beyond the first ones, explored into a journal, and by hand [s]: run by run in
-    turns."""
+    """Processor time of so many runs beyond the first ones, explored into a journal, and by hand
+    [s]: run by run in turns."""
     from demos.imaging_mission import study
 
     hand, explored, begun = ByHand(study), 0.0, time.process_time()
@@ -206,7 +223,11 @@ def _workers(runs: int, figures: dict[str, float]) -> Sheet:
             f"{rate:.1f} runs/s",
             "of a processor; the same runs, one system after another",
         ],
-        ["1 worker, beside that", f"{rate * bare / explored:.1f} runs/s", f"of a processor: {bare / explored:.2f} x"],
+        [
+            "1 worker, beside that",
+            f"{rate * bare / explored:.1f} runs/s",
+            f"of a processor: {bare / explored:.2f} x",
+        ],
     ]
     spent = {}
     for workers in (1, 2):
@@ -217,7 +238,13 @@ def _workers(runs: int, figures: dict[str, float]) -> Sheet:
     seen, could = spent[1][0] / spent[2][0], 2.0 * spent[1][1] / spent[2][1]
     figures["explore, 2 workers"] = could
     rows.append(["2 against 1, by the clock", f"{seen:.2f} x", "on the machine as busy as it was"])
-    rows.append(["2 against 1, by the processors", f"{could:.2f} x", "if both processors had been free for it"])
+    rows.append(
+        [
+            "2 against 1, by the processors",
+            f"{could:.2f} x",
+            "if both processors had been free for it",
+        ]
+    )
     process(PAIR)
     figures["pair, warm"] = min(float(process(PAIR)[0]) for _ in range(3))
     rows.append(
@@ -228,19 +255,25 @@ def _workers(runs: int, figures: dict[str, float]) -> Sheet:
         ]
     )
     remark = (
-        f"What {runs - SHARED} more runs take beyond the first {SHARED}, with a journal: the start of the workers, "
-        "which import everything, does not count. By the processors: twice the processor time of one worker over that "
-        "of all processes with two. That is judged, for a busy machine cannot show the other; it leaves out what "
-        "workers wait. By hand every stretch of these runs is selected, or made where joints take hold, and settled "
-        "from where it began: run by run, in turns with the exploration, which also judges, identifies and keeps, and "
+        f"What {runs - SHARED} more runs take beyond the first {SHARED}, with a journal: the start "
+        "of the workers, "
+        "which import everything, does not count. By the processors: twice the processor time of "
+        "one worker over that "
+        "of all processes with two. That is judged, for a busy machine cannot show the other; it "
+        "leaves out what "
+        "workers wait. By hand every stretch of these runs is selected, or made where joints take "
+        "hold, and settled "
+        "from where it began: run by run, in turns with the exploration, which also judges, "
+        "identifies and keeps, and "
         "answers for further choices."
     )
     return Sheet("Exploring: workers", ["what", "measured", "note"], rows, [remark])
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 def _memory(marks: list[int], edges: int, figures: dict[str, float]) -> Sheet:
-    """What more runs add, to workers and to the process that explores, and a large graph from a journal."""
+    """What more runs add, to workers and to the process that explores, and a large graph from a
+    journal."""
     (_, few, early, new), (first, _, _, young), (last, many, late, old) = json.loads(
         process(GROWTH.format(marks=marks))[0]
     )
@@ -264,8 +297,9 @@ def _memory(marks: list[int], edges: int, figures: dict[str, float]) -> Sheet:
 
 
 def synthetic(path: Any, edges: int) -> None:
-    """A journal of so many runs of the mission, or some more, in which one module lies a little aside, each time in
-    another place: all its faces stay in range, so that every shape has as many choices as the block."""
+    """A journal of so many runs of the mission, or some more, in which one module lies a little
+    aside, each time in another place: all its faces stay in range, so that every shape has as many
+    choices as the block."""
     from demos.imaging_mission import study
     from quirkpy.explore.journal import Journal
     from quirkpy.explore.model.graph import Outcome, node_of
@@ -275,7 +309,9 @@ def synthetic(path: Any, edges: int) -> None:
     start, bodies = start_record(study), study.system.bodies
     choices = [choice.key for choice in study.choices(node_of(start, 0, bodies))]
     shapes = [start]
-    for place in itertools.islice(itertools.product((0, 1, -1, 2, -2), repeat=3), 1, -(-edges // len(choices))):
+    for place in itertools.islice(
+        itertools.product((0, 1, -1, 2, -2), repeat=3), 1, -(-edges // len(choices))
+    ):
         x, y, z = (ASIDE * c for c in place)
         r = [list(row) for row in start["r"]]
         r[-1] = [r[-1][0] + x, r[-1][1] + y, r[-1][2] + z]

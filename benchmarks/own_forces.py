@@ -1,4 +1,5 @@
-"""A user's own force against the built-in one of the same law, in runs of small systems: compiled, and in Python.
+"""A user's own force against the built-in one of the same law, in runs of small systems: compiled,
+and in Python.
 
 ``python -m benchmarks own-forces``.  Runs of one row take turns; all take the same steps.
 """
@@ -75,7 +76,10 @@ class LoadSpring(qp.Force):
         d = two.position - one.position
         apart = math.sqrt(d @ d)
         along = d / apart
-        pull = (self.stiffness * (apart - self.length) + self.damping * (along @ (two.velocity - one.velocity))) * along
+        pull = (
+            self.stiffness * (apart - self.length)
+            + self.damping * (along @ (two.velocity - one.velocity))
+        ) * along
         return {
             self.first.body: qp.Wrench(pull, point=one.position),
             self.second.body: qp.Wrench(-pull, point=two.position),
@@ -90,7 +94,9 @@ class LoadWell(qp.Force):
     stiffness: float
 
     def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
-        return {self.body: qp.Wrench(self.stiffness * (np.array(self.centre) - at[self.body].position))}
+        return {
+            self.body: qp.Wrench(self.stiffness * (np.array(self.centre) - at[self.body].position))
+        }
 
 
 class PotentialWell(qp.Force):
@@ -108,7 +114,14 @@ class PotentialWell(qp.Force):
 def springs() -> dict[str, qp.Multibody]:
     """Two cubes afloat, a damped spring between points beside their centres."""
     a = qp.Body.box("a", (SIDE,) * 3, 1.0)
-    b = qp.Body.box("b", (SIDE,) * 3, 1.0, position=(0.5, 0.1, 0), velocity=(0, 0.3, 0.2), angular_velocity=(1, 2, 3))
+    b = qp.Body.box(
+        "b",
+        (SIDE,) * 3,
+        1.0,
+        position=(0.5, 0.1, 0),
+        velocity=(0, 0.3, 0.2),
+        angular_velocity=(1, 2, 3),
+    )
     ends = a.site("eye", at=(0.05, 0.02, 0)), b.site("eye", at=(-0.05, 0, 0.03))
     forces = {
         WAYS[0]: qp.Spring("spring", *ends, stiffness=3.0, rest_length=0.3, damping=0.1),
@@ -137,18 +150,35 @@ def measure(quick: bool) -> Measured:
     for name, make in SYSTEMS.items():
         systems = make()
         runs = {way: system.simulate(DURATION, keep="ends") for way, system in systems.items()}
-        costs = race({way: lambda s=system: s.simulate(DURATION, keep="ends") for way, system in systems.items()})
+        costs = race(
+            {
+                way: lambda s=system: s.simulate(DURATION, keep="ends")
+                for way, system in systems.items()
+            }
+        )
         ends = {way: np.concatenate([run.final.r, run.final.v]) for way, run in runs.items()}
         for way, run in runs.items():
             ratio = costs[way].wall / costs[WAYS[0]].wall
             apart = float(abs(ends[way] - ends[WAYS[0]]).max())
             each = 1e6 * costs[way].wall / run.counts.evaluations
             cpu = costs[way].cpu / costs[way].wall
-            rows.append([name, way, 1e3 * costs[way].wall, run.counts.evaluations, each, ratio, apart, cpu])
+            rows.append(
+                [name, way, 1e3 * costs[way].wall, run.counts.evaluations, each, ratio, apart, cpu]
+            )
             figures[f"{name}, {way}"] = ratio
-    heads = ["system", "force", "run ms", "evaluations", "us each", "/ built in", "differ by", "CPU / wall"]
+    heads = [
+        "system",
+        "force",
+        "run ms",
+        "evaluations",
+        "us each",
+        "/ built in",
+        "differ by",
+        "CPU / wall",
+    ]
     remarks = [
-        f"Runs of {DURATION:g} s from a system that is kept. A compiled law is called by its address; law and energy "
+        f"Runs of {DURATION:g} s from a system that is kept. A compiled law is called by its "
+        "address; law and energy "
         "are compiled in each process, in one to two seconds, which is not counted."
     ]
     return Measured([Sheet("A force of one's own", heads, rows, remarks)], figures)

@@ -1,7 +1,8 @@
-"""The programs that quirkpy is measured against: each is used where it is installed, and left out where it is not.
+"""The programs that quirkpy is measured against: each is used where it is installed, and left out
+where it is not.
 
-A peer offers what it can express: `evaluation` one acceleration, `runs` ways to move a tree, and so on; see in_*.py.
-"""
+A peer offers what it can express: `evaluation` one acceleration, `runs` ways to move a tree, and so
+on; see in_*.py."""
 
 from __future__ import annotations
 
@@ -47,4 +48,7 @@ def absent() -> str:
     gone = [name for name in PEERS if name not in present()]
     if not gone:
         return ""
-    return f"Left out, because they are not installed: {', '.join(gone)}; pip install quirkpy[bench] brings them."
+    return (
+        f"Left out, because they are not installed: {', '.join(gone)}; pip install quirkpy[bench] "
+        "brings them."
+    )

@@ -1,4 +1,5 @@
-"""Error against time: the same motion at several tolerances and steps, by every program that can express it."""
+"""Error against time: the same motion at several tolerances and steps, by every program that can
+express it."""
 
 from __future__ import annotations
 
@@ -24,10 +25,15 @@ OURS = {
 }
 
 
-#: For chains of all lengths: number of links; the setting of each method; the longest chain that a peer is
-#: given: beyond, it takes minutes, or more memory than there is.
+#: For chains of all lengths: number of links; the setting of each method; the longest chain that a
+#: peer is given: beyond, it takes minutes, or more memory than there is.
 LENGTHS = (2, 8, 32, 128, 512)
-USUAL = {"quirkpy dop853": 1e-9, "MuJoCo RK4": 1e-3, "Pinocchio + SciPy DOP853": 1e-9, "Exudyn RK67": 5e-3}
+USUAL = {
+    "quirkpy dop853": 1e-9,
+    "MuJoCo RK4": 1e-3,
+    "Pinocchio + SciPy DOP853": 1e-9,
+    "Exudyn RK67": 5e-3,
+}
 LONGEST = {
     "ball chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 0, "Drake": 8, "PyBullet": 8},
     "hinge chain": {"MuJoCo": 32, "Pinocchio": 32, "Exudyn": 32, "Drake": 8, "PyBullet": 8},
@@ -56,15 +62,24 @@ class Point(NamedTuple):
 
 
 def _tumbled() -> tuple[float, ...]:
-    """The x axis of the free body at 100 s, from its quaternion in closed form (elliptic functions, 40 digits)."""
-    w, x, y, z = 0.24188772431237832, 0.031691645443719024, -0.9548765131498109, -0.16940133727603074
+    """The x axis of the free body at 100 s, from its quaternion in closed form (elliptic functions,
+    40 digits)."""
+    w, x, y, z = (
+        0.24188772431237832,
+        0.031691645443719024,
+        -0.9548765131498109,
+        -0.16940133727603074,
+    )
     return w * w + x * x - y * y - z * z, 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)
 
 
 def motions() -> tuple[Motion, ...]:
-    """The tips of the chains: from runs of quirkpy and of SciPy around Pinocchio at the tightest tolerances."""
+    """The tips of the chains: from runs of quirkpy and of SciPy around Pinocchio at the tightest
+    tolerances."""
     return (
-        Motion(trees.ball_chain(8), 5.0, (-6.46661930312065, 4.303127178467408, -1.1481616601243552)),
+        Motion(
+            trees.ball_chain(8), 5.0, (-6.46661930312065, 4.303127178467408, -1.1481616601243552)
+        ),
         Motion(trees.hinge_chain(8), 5.0, (-3.0896025569049, 3.6507262953998, -2.5784157352358)),
         Motion(trees.free_body(), 100.0, _tumbled()),
     )
@@ -77,7 +92,9 @@ def candidates(motion: Motion) -> Iterator[tuple[str, float, Callable[[], np.nda
         for rtol in tolerances:
 
             def run(method: str = method, rtol: float = rtol) -> np.ndarray:
-                done = system.simulate(motion.duration, rtol=rtol, atol=rtol, method=method, keep="ends")
+                done = system.simulate(
+                    motion.duration, rtol=rtol, atol=rtol, method=method, keep="ends"
+                )
                 return trees.tip(motion.tree, done.final)
 
             yield name, rtol, run
@@ -104,8 +121,13 @@ def points(motion: Motion, quick: bool) -> list[Point]:
 
 
 def time_to(error: float, line: list[Point]) -> float | None:
-    """Seconds by the wall in which a method reaches an error: between its settings on the logarithmic scales."""
-    line = [p for p in sorted(line, key=lambda p: p.cost.wall) if math.isfinite(p.error) and p.error > 0.0]
+    """Seconds by the wall in which a method reaches an error: between its settings on the
+    logarithmic scales."""
+    line = [
+        p
+        for p in sorted(line, key=lambda p: p.cost.wall)
+        if math.isfinite(p.error) and p.error > 0.0
+    ]
     for one, two in itertools.pairwise(line):
         if one.error > error >= two.error:
             x = math.log(one.error / error) / math.log(one.error / two.error)
@@ -142,7 +164,9 @@ def measure(quick: bool, out: Path | None = None) -> Measured:
                 remarks.append(f"{method} {1e3 * seconds:.3g} ms ({seconds / ours:.3g} x)")
         words = f"To {WANTED:g} m, and over the fastest way of quirkpy: {', '.join(remarks)}."
         heads = ["method", "tolerance or step [s]", "error m", "wall ms", "CPU ms"]
-        sheets.append(Sheet(f"Work and precision: {name}, {motion.duration:g} s", heads, rows, [words]))
+        sheets.append(
+            Sheet(f"Work and precision: {name}, {motion.duration:g} s", heads, rows, [words])
+        )
         others = [figures[f"{name}: {m}"] for m in reach if f"{name}: {m}" in figures]
         if others:
             figures[f"{name}: the best of all peers"] = min(others)
@@ -155,11 +179,19 @@ def measure(quick: bool, out: Path | None = None) -> Measured:
 def lengths(quick: bool) -> Sheet:
     """Chains from two links to 512: one setting of each program."""
     rows: list[list[object]] = []
-    for build, links in itertools.product((trees.ball_chain, trees.hinge_chain), LENGTHS[:2] if quick else LENGTHS):
+    for build, links in itertools.product(
+        (trees.ball_chain, trees.hinge_chain), LENGTHS[:2] if quick else LENGTHS
+    ):
         motion = Motion(build(links), 5.0 if links <= 8 else 1.0, (0.0, 0.0, 0.0))
-        runs = {method: run for method, setting, run in candidates(motion) if setting == USUAL.get(method)}
+        runs = {
+            method: run
+            for method, setting, run in candidates(motion)
+            if setting == USUAL.get(method)
+        }
         system = trees.system(motion.tree)
-        fine = system.simulate(motion.duration, rtol=1e-12, atol=1e-13, method="rk45", keep="ends").final
+        fine = system.simulate(
+            motion.duration, rtol=1e-12, atol=1e-13, method="rk45", keep="ends"
+        ).final
         truth = trees.tip(motion.tree, fine)
         errors = {method: float(np.linalg.norm(run() - truth)) for method, run in runs.items()}
         costs = race(runs, turns=3 if quick else 5)
@@ -167,9 +199,19 @@ def lengths(quick: bool) -> Sheet:
             ratio = cost.wall / costs["quirkpy dop853"].wall
             numbers = [USUAL[method], errors[method], 1e3 * cost.wall, 1e3 * cost.cpu, ratio]
             rows.append([motion.tree.name, links, motion.duration, method, *numbers])
-    heads = ["chain", "links", "seconds", "method", "tolerance or step [s]", "error m", "wall ms", "CPU ms"]
+    heads = [
+        "chain",
+        "links",
+        "seconds",
+        "method",
+        "tolerance or step [s]",
+        "error m",
+        "wall ms",
+        "CPU ms",
+    ]
     remark = (
-        "error: of the tip, from quirkpy's other method, rk45, at a tolerance of 1e-12. Peers are left out where they "
+        "error: of the tip, from quirkpy's other method, rk45, at a tolerance of 1e-12. Peers are "
+        "left out where they "
         "take minutes, or more memory than there is."
     )
     return Sheet("Chains of all lengths", [*heads, "/ quirkpy"], rows, [remark])
@@ -195,13 +237,16 @@ def drawn(lines: dict[str, dict[str, list[Point]]]) -> Drawing:
             for method, line in found.items():
                 k, ours = methods.index(method), method.startswith("quirkpy")
                 panel.loglog(
-                    [1e3 * p.cost.wall for p in line], [p.error for p in line], linestyle="-" if ours else DASHES[1],
-                    marker=MARKERS[k % len(MARKERS)], color=LINES[k % len(LINES)], label=method, markersize=4.5,
+                    [1e3 * p.cost.wall for p in line], [p.error for p in line],
+                    linestyle="-" if ours else DASHES[1], marker=MARKERS[k % len(MARKERS)],
+                    color=LINES[k % len(LINES)], label=method, markersize=4.5,
                     linewidth=2.0 if ours else 1.0,
                 )  # fmt: skip
             panel.set(title=title, xlabel="wall time [ms]")
         panels[0].set_ylabel("error of the watched point [m]")
-        handles = {label: h for panel in panels for h, label in zip(*panel.get_legend_handles_labels())}
+        handles = {
+            label: h for panel in panels for h, label in zip(*panel.get_legend_handles_labels())
+        }
         columns = min(5, max(1, len(handles)))
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns)
     return Drawing(figure)

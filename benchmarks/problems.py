@@ -15,7 +15,8 @@ GRAVITY = qp.Gravity((0.0, -9.81, 2.0))  # aslant: also across planes of hinges
 
 
 class Problem(NamedTuple):
-    """name; build: size -> system; sizes: those that are measured, the quick ones first; what a size counts."""
+    """name; build: size -> system; sizes: those that are measured, the quick ones first; what a
+    size counts."""
 
     name: str
     build: Callable[[int], qp.Multibody]
@@ -23,9 +24,10 @@ class Problem(NamedTuple):
     unit: str
 
 
-# --- open chains: full rank -----------------------------------------------------------------------------------------
+# --- open chains: full rank -----------------------------------------------------------------------
 def ball_chain(n: int, masses: tuple[float, ...] = (1.0,)) -> qp.Multibody:
-    """n rods of 1 m on ball joints, hanging crooked from the ground, spinning; masses repeat along the chain."""
+    """n rods of 1 m on ball joints, hanging crooked from the ground, spinning; masses repeat along
+    the chain."""
     rng = np.random.default_rng(1)
     return _chain(n, masses, [_unit(rng.normal(size=3)) for _ in range(n)], None)
 
@@ -33,13 +35,19 @@ def ball_chain(n: int, masses: tuple[float, ...] = (1.0,)) -> qp.Multibody:
 def hinge_chain(n: int, masses: tuple[float, ...] = (1.0,)) -> qp.Multibody:
     """n rods of 1 m on hinges about z, zigzag in the x-y plane, turning."""
     angles = 0.4 * np.arange(n) + 0.3 * (-1.0) ** np.arange(n)
-    return _chain(n, masses, [np.array([np.cos(a), np.sin(a), 0.0]) for a in angles], (0.0, 0.0, 1.0))
+    return _chain(
+        n, masses, [np.array([np.cos(a), np.sin(a), 0.0]) for a in angles], (0.0, 0.0, 1.0)
+    )
 
 
 def _chain(
-    n: int, masses: tuple[float, ...], along: list[np.ndarray], axis: tuple[float, float, float] | None
+    n: int,
+    masses: tuple[float, ...],
+    along: list[np.ndarray],
+    axis: tuple[float, float, float] | None,
 ) -> qp.Multibody:
-    """Rods end to end; with an axis on hinges, without on balls.  Velocities agree with the joints."""
+    """Rods end to end; with an axis on hinges, without on balls.  Velocities agree with the
+    joints."""
     rng = np.random.default_rng(2)
     parts: list[qp.Part] = [GRAVITY]
     before, end, speed = qp.GROUND, np.zeros(3), np.zeros(3)
@@ -65,7 +73,7 @@ def _unit(v: np.ndarray) -> np.ndarray:
     return v / np.linalg.norm(v)
 
 
-# --- closed loops: redundant ----------------------------------------------------------------------------------------
+# --- closed loops: redundant ----------------------------------------------------------------------
 def lattice(m: int) -> qp.Multibody:
     """m x m cubes afloat, each locked to its neighbours; one is pushed."""
     cubes, locks = _locked(m, np.zeros(3))
@@ -74,11 +82,14 @@ def lattice(m: int) -> qp.Multibody:
 
 
 def door(m: int, spin: float = 0.5) -> qp.Multibody:
-    """m x m locked cubes on two hinges of one axis (y) at the ground, swinging; the far corner is pushed across."""
+    """m x m locked cubes on two hinges of one axis (y) at the ground, swinging; the far corner is
+    pushed across."""
     cubes, locks = _locked(m, np.array([0.0, spin, 0.0]))
     edge = -0.5 * SIDE
     hinges = [
-        qp.Revolute(f"hinge {k}", qp.GROUND, cube, at=(edge, cube.position[1], 0.0), axis=(0.0, 1.0, 0.0))
+        qp.Revolute(
+            f"hinge {k}", qp.GROUND, cube, at=(edge, cube.position[1], 0.0), axis=(0.0, 1.0, 0.0)
+        )
         for k, cube in enumerate((cubes[0], cubes[m - 1]))
     ]
     return qp.Multibody(*cubes, *locks, *hinges, qp.Load("push", cubes[-1], force=(0.0, 0.0, 1.0)))
@@ -103,12 +114,18 @@ def _locked(m: int, spin: np.ndarray) -> tuple[list[qp.Body], list[qp.Fixed]]:
 
 
 def hinged_lattice(m: int) -> qp.Multibody:
-    """m x m cubes afloat and turning, neighbours alternately hinged about an edge in the upper face and locked."""
+    """m x m cubes afloat and turning, neighbours alternately hinged about an edge in the upper face
+    and locked."""
     spin, half = np.array([0.3, 0.2, 0.5]), 0.5 * SIDE
     centre = SIDE * np.array([[(i, j, 0.0) for j in range(m)] for i in range(m)])
     cubes = {
         (i, j): qp.Body.box(
-            f"cube {i} {j}", (SIDE,) * 3, 1.0, position=at, velocity=np.cross(spin, at), angular_velocity=spin
+            f"cube {i} {j}",
+            (SIDE,) * 3,
+            1.0,
+            position=at,
+            velocity=np.cross(spin, at),
+            angular_velocity=spin,
         )
         for i, row in enumerate(centre)
         for j, at in enumerate(row)
@@ -125,19 +142,31 @@ def hinged_lattice(m: int) -> qp.Multibody:
     return qp.Multibody(*cubes.values(), *joints, push)
 
 
-def four_bars(n: int, angle: float = 1.0, rate: float = 0.7, gravity: Vector = GRAVITY.acceleration) -> qp.Multibody:
-    """n parallelograms side by side: n + 1 rods of 1 m on the ground joined by n rods, all hinges about z."""
-    up, turn, z = np.array([np.cos(angle), np.sin(angle), 0.0]), np.array([0.0, 0.0, rate]), (0.0, 0.0, 1.0)
+def four_bars(
+    n: int, angle: float = 1.0, rate: float = 0.7, gravity: Vector = GRAVITY.acceleration
+) -> qp.Multibody:
+    """n parallelograms side by side: n + 1 rods of 1 m on the ground joined by n rods, all hinges
+    about z."""
+    up, turn, z = (
+        np.array([np.cos(angle), np.sin(angle), 0.0]),
+        np.array([0.0, 0.0, rate]),
+        (0.0, 0.0, 1.0),
+    )
     feet = [np.array([float(k), 0.0, 0.0]) for k in range(n + 1)]
     turning = {"velocity": np.cross(turn, 0.5 * up), "angular_velocity": turn}
     rods = [qp.Body.rod(f"rod {k}", foot, foot + up, 1.0, **turning) for k, foot in enumerate(feet)]
     parts: list[qp.Part] = [qp.Gravity(gravity), *rods]
-    parts += [qp.Revolute(f"foot {k}", qp.GROUND, rods[k], at=foot, axis=z) for k, foot in enumerate(feet)]
+    parts += [
+        qp.Revolute(f"foot {k}", qp.GROUND, rods[k], at=foot, axis=z) for k, foot in enumerate(feet)
+    ]
     for k in range(n):
         left, right = feet[k] + up, feet[k + 1] + up
         bar = qp.Body.rod(f"bar {k}", left, right, 1.0, velocity=np.cross(turn, up))
         ends = (("left", rods[k], left), ("right", rods[k + 1], right))
-        parts += [bar, *(qp.Revolute(f"{side} {k}", rod, bar, at=top, axis=z) for side, rod, top in ends)]
+        parts += [
+            bar,
+            *(qp.Revolute(f"{side} {k}", rod, bar, at=top, axis=z) for side, rod, top in ends),
+        ]
     return qp.Multibody(*parts)
 
 

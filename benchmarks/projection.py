@@ -1,4 +1,5 @@
-"""What projection removes, how many Newton steps it takes, and what it costs: ``python -m benchmarks.projection``."""
+"""What projection removes, how many Newton steps it takes, and what it costs: ``python -m
+benchmarks.projection``."""
 
 from __future__ import annotations
 
@@ -50,27 +51,49 @@ def before_and_after(systems: dict[str, qp.Multibody]) -> str:
         for off in OFF:
             state = moved_off(system.initial, off)
             new, steps = projected(system, state)
-            rows.append([name, f"{off:.0e}", *residuals(system, state), *residuals(system, new), steps])
-    heads = ["system", "off", "position", "velocity", "position after", "velocity after", "Newton steps"]
+            rows.append(
+                [name, f"{off:.0e}", *residuals(system, state), *residuals(system, new), steps]
+            )
+    heads = [
+        "system",
+        "off",
+        "position",
+        "velocity",
+        "position after",
+        "velocity after",
+        "Newton steps",
+    ]
     return table("largest residuals before and after a projection", heads, rows)
 
 
 def in_a_run(systems: dict[str, qp.Multibody], duration: float) -> str:
-    """At the default tolerances: residuals at the end with and without; the largest correction of a step."""
+    """At the default tolerances: residuals at the end with and without; the largest correction of a
+    step."""
     rows: list[list[object]] = []
     for name, system in systems.items():
         without = system.simulate(duration, drift="none", keep="ends")
         run = system.simulate(duration)
         largest = (float(x) for x in run.drift.max(axis=0))
         again = int((run.drift[:, 0] >= projection.SETTLED).sum())
-        rows.append([
-            name, run.counts.steps, *residuals(system, without.final), *residuals(system, run.final), *largest, again,
-        ])  # fmt: skip
+        rows.append(
+            [
+                name,
+                run.counts.steps,
+                *residuals(system, without.final),
+                *residuals(system, run.final),
+                *largest,
+                again,
+            ]
+        )
     heads = [
-        "system", "steps", "none: position", "velocity", "project: position", "velocity", "pose removed",
-        "velocity removed", "second Newton steps",
+        "system", "steps", "none: position", "velocity", "project: position", "velocity",
+        "pose removed", "velocity removed", "second Newton steps",
     ]  # fmt: skip
-    return table(f"{duration:g} s at rtol 1e-8: residuals at the end, and the largest correction", heads, rows)
+    return table(
+        f"{duration:g} s at rtol 1e-8: residuals at the end, and the largest correction",
+        heads,
+        rows,
+    )
 
 
 def cost(systems: dict[str, qp.Multibody], steps: int, repeats: int) -> str:
@@ -82,11 +105,15 @@ def cost(systems: dict[str, qp.Multibody], steps: int, repeats: int) -> str:
             for _ in range(repeats):
                 for drift in ("none", "project"):
                     begin = time.process_time()
-                    system.simulate(steps * 1e-4, step=1e-4, drift=drift, method=method, keep="ends")
+                    system.simulate(
+                        steps * 1e-4, step=1e-4, drift=drift, method=method, keep="ends"
+                    )
                     best[drift] = min(best[drift], (time.process_time() - begin) / steps)
             us = 1e6 * best["none"], 1e6 * best["project"]
             rows.append([name, method, *us, f"{100 * (us[1] / us[0] - 1.0):.0f} %"])
-    return table("microseconds for a step", ["system", "method", "without", "with projection", "more"], rows)
+    return table(
+        "microseconds for a step", ["system", "method", "without", "with projection", "more"], rows
+    )
 
 
 def main(quick: bool = False) -> None:

@@ -1,8 +1,8 @@
-"""The rows with which QuIRK writes a hinge and a slide, beside full-rank rows: ``python -m benchmarks.quirk_rows``.
+"""The rows with which QuIRK writes a hinge and a slide, beside full-rank rows: ``python -m
+benchmarks.quirk_rows``.
 
-The hinge is two ball joints displaced along the axis (errata of Shoer and Peck, eq. (19)): six rows for five demands.
-The slide is d x a = 0, three rows for two demands.
-"""
+The hinge is two ball joints displaced along the axis (errata of Shoer and Peck, eq. (19)): six rows
+for five demands.  The slide is d x a = 0, three rows for two demands."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class CrossSlide(qp.GeneralJoint):
         w1, w2 = one.angular_velocity, two.angular_velocity
         d2 = np.cross(w2, np.cross(w2, c2)) - np.cross(w1, np.cross(w1, c1))
         a1, a2 = np.cross(w1, a), np.cross(w1, np.cross(w1, a))
-        return -(np.cross(d2, a) + 2.0 * np.cross(two.velocity - one.velocity, a1) + np.cross(d, a2))
+        return -(
+            np.cross(d2, a) + 2.0 * np.cross(two.velocity - one.velocity, a1) + np.cross(d, a2)
+        )
 
 
 class PrintedBall(qp.GeneralJoint):
@@ -83,7 +85,10 @@ class Aligned(qp.Joint):
 
 
 def two_cubes() -> tuple[qp.Body, qp.Body]:
-    cubes = [qp.Body.box(name, (0.1, 0.1, 0.1), 1.0, position=(x, 0.0, 0.0)) for name, x in (("a", 0.0), ("b", 0.15))]
+    cubes = [
+        qp.Body.box(name, (0.1, 0.1, 0.1), 1.0, position=(x, 0.0, 0.0))
+        for name, x in (("a", 0.0), ("b", 0.15))
+    ]
     return cubes[0], cubes[1]
 
 
@@ -93,7 +98,10 @@ def pushed(a: qp.Body, b: qp.Body) -> tuple[qp.Load, qp.Load]:
 
 def slides(axis: tuple[float, float, float]) -> dict[str, qp.Multibody]:
     a, b = two_cubes()
-    far = {"first": a.site("s", z=axis), "second": b.site("s", at=0.1 * np.asarray(axis) - (0.15, 0, 0), z=axis)}
+    far = {
+        "first": a.site("s", z=axis),
+        "second": b.site("s", at=0.1 * np.asarray(axis) - (0.15, 0, 0), z=axis),
+    }
     rows = CrossSlide("slide", **far), Aligned("aligned", a, b, at=(0.0, 0.0, 0.0))
     return {
         "two perpendiculars": qp.Multibody(a, b, qp.Prismatic("slide", **far), *pushed(a, b)),
@@ -104,7 +112,9 @@ def slides(axis: tuple[float, float, float]) -> dict[str, qp.Multibody]:
 def hinges() -> dict[str, qp.Multibody]:
     a, b = two_cubes()
     at, axis = np.array([0.05, -0.05, 0.0]), np.array([2.0, 1.0, 2.0]) / 3.0
-    out = {"full rank": qp.Multibody(a, b, qp.Revolute("hinge", a, b, at=at, axis=axis), *pushed(a, b))}
+    out = {
+        "full rank": qp.Multibody(a, b, qp.Revolute("hinge", a, b, at=at, axis=axis), *pushed(a, b))
+    }
     for lever in (0.05, 1.0):
         ends = {"-": at - lever * axis, "+": at + lever * axis}
         balls = [PrintedBall(f"ball {sign}", a, b, at=end) for sign, end in ends.items()]
@@ -121,14 +131,18 @@ def drifted(state: qp.State, size: float) -> qp.State:
 
 
 def compare(title: str, systems: dict[str, qp.Multibody]) -> str:
-    """Rank and error of each form over drift; the first form in extended precision without drift is the truth."""
+    """Rank and error of each form over drift; the first form in extended precision without drift is
+    the truth."""
     truth = eliminated(next(iter(systems.values())))
     rows: list[list[object]] = []
     for drift in DRIFTS:
         row: list[object] = [f"{drift:.0e}" if drift else "0"]
         for system in systems.values():
             at = drifted(system.initial, drift).instant()
-            row += [f"{equation.decompose(at).rank} of {len(at.rows.phi)}", error(solve("dense", at), truth)]
+            row += [
+                f"{equation.decompose(at).rank} of {len(at.rows.phi)}",
+                error(solve("dense", at), truth),
+            ]
         rows.append(row)
     heads = ["drift", *(word for name in systems for word in (name, "error"))]
     return table(title, heads, rows)

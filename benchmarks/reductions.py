@@ -1,4 +1,5 @@
-"""What reductions save: four modules of the imaging mission, with and without cameras that tell quarter turns apart."""
+"""What reductions save: four modules of the imaging mission, with and without cameras that tell
+quarter turns apart."""
 
 from __future__ import annotations
 
@@ -17,16 +18,26 @@ RUNS, FEW = 300, 40
 HEADS = ["imaging mission", "reductions", "nodes", "edges", "runs", "edges per run", "time [s]"]
 
 WORKERS = 2
-ORBIT = ["demos/imaging_in_orbit.py", "nodes", "edges", "runs", "edges per run", "time [s]", "processor time [s]"]
+ORBIT = [
+    "demos/imaging_in_orbit.py",
+    "nodes",
+    "edges",
+    "runs",
+    "edges per run",
+    "time [s]",
+    "processor time [s]",
+]
 TWO = (
-    "Two modules may stand for each other, the bus is fixed; one hinge moves at a time. Half the processor time, the "
+    "Two modules may stand for each other, the bus is fixed; one hinge moves at a time. Half the "
+    "processor time, the "
     "start of both workers included, is what it takes where nothing else runs; that is judged."
 )
 
 
 class Case(NamedTuple):
-    """A part of the study: what is tried, whether cameras tell quarter turns apart, which reductions are on, whether it
-    is explored to its end, and the modules before whose cameras nothing may come."""
+    """A part of the study: what is tried, whether cameras tell quarter turns apart, which
+    reductions are on, whether it is explored to its end, and the modules before whose cameras
+    nothing may come."""
 
     name: str
     choosing: Sequence[qp.Choosing]
@@ -43,16 +54,32 @@ CASES = {
     "no symmetry": Case("all selections, cameras matter", (), ALL, True, EVERY[:2], False),
     "no body symmetry": Case("all selections, cameras matter", (), ALL, True, EVERY, False),
     "C4": Case("all selections, modules of symmetry C4", (), ALL, False, EVERY, False),
-    "whole, C4": Case("one hinge, to the end, modules of symmetry C4", (qp.OneHinge(),), ALL[1:3], False, EVERY, True),
-    "whole, cameras": Case("one hinge, to the end, cameras matter", (qp.OneHinge(),), ALL[1:3], True, EVERY, True),
+    "whole, C4": Case(
+        "one hinge, to the end, modules of symmetry C4",
+        (qp.OneHinge(),),
+        ALL[1:3],
+        False,
+        EVERY,
+        True,
+    ),
+    "whole, cameras": Case(
+        "one hinge, to the end, cameras matter", (qp.OneHinge(),), ALL[1:3], True, EVERY, True
+    ),
     "whole, one looks": Case(
-        "the same, nothing may come before the camera of A", (qp.OneHinge(),), ALL[1:3], True, EVERY, True, "A"
+        "the same, nothing may come before the camera of A",
+        (qp.OneHinge(),),
+        ALL[1:3],
+        True,
+        EVERY,
+        True,
+        "A",
     ),
 }
 
 
 def part_of(case: Case) -> qp.Study:
-    """The study of a case; any module may stand for any other, where potentials and cameras do not tell them apart."""
+    """The study of a case; any module may stand for any other, where potentials and cameras do not
+    tell them apart."""
     fields = study.fields()
     free = [name for name in PLACES if name not in case.looking]
     alike = [["A", "C"], ["B", "D"]] if "shear" in case.potentials else [free]
@@ -79,11 +106,20 @@ def explored(case: Case, budget: int | None) -> list[object]:
     runs = len(graph.edges) - sum(graph.saved.values())
     seconds = time.perf_counter() - begun
     on = ", ".join(case.reductions)
-    return [case.name, on, len(graph.nodes), len(graph.edges), runs, len(graph.edges) / runs, seconds]
+    return [
+        case.name,
+        on,
+        len(graph.nodes),
+        len(graph.edges),
+        runs,
+        len(graph.edges) / runs,
+        seconds,
+    ]
 
 
 def in_orbit(cameras: int, budget: int | None) -> tuple[list[object], float]:
-    """The row of the mission in orbit, with two workers; and the time it would take where both had a processor [s]."""
+    """The row of the mission in orbit, with two workers; and the time it would take where both had
+    a processor [s]."""
     wall, before = time.perf_counter(), processors()
     graph = mission(cameras).explore(budget=budget, workers=WORKERS, progress=False)
     spent, runs = processors() - before, len(graph.edges) - sum(graph.saved.values())
@@ -106,10 +142,14 @@ def measure(quick: bool) -> Measured:
         figures[f"edges per run, {name}"] = float(rows[-1][5])  # type: ignore[arg-type]
     spent = FEW if quick else RUNS
     remark = (
-        "Choices that are answered for each run that is made (demos/imaging_mission.py), shapes with few "
-        f"choices first. Explorations of all selections end after {spent} runs; the further they go, the more is known "
-        "already. All modules have the same mass, shape and faces, so that runs are shared among them whatever "
-        "their cameras see, also where nothing may come before these: one run tells for each edge whether it does."
+        "Choices that are answered for each run that is made (demos/imaging_mission.py), shapes "
+        "with few "
+        f"choices first. Explorations of all selections end after {spent} runs; the further they "
+        "go, the more is known "
+        "already. All modules have the same mass, shape and faces, so that runs are shared among "
+        "them whatever "
+        "their cameras see, also where nothing may come before these: one run tells for each edge "
+        "whether it does."
     )
     flown = []
     for cameras in (4, 1):

@@ -13,12 +13,21 @@ SAMPLES, SPREAD = 200, qp.Spread(start=1e-3, speed=1e-5, mass=0.01, strength=0.0
 
 
 def flights_of(judged: bool) -> Flights:
-    """The edge of two modules that swings half a turn and locks, with the safety of its study or with none."""
+    """The edge of two modules that swings half a turn and locks, with the safety of its study or
+    with none."""
     fields = pair(0.2).fields()
     study = qp.Study(fields.pop("system"), **fields | ({} if judged else {"safety": []}))
     graph = study.explore()
     edge = next(edge for edge in graph.moves() if edge.contacts)
-    return Flights(study, graph.nodes[edge.source], edge.selection, edge.nudge, goals_of(graph), 1e-2, edge.target)
+    return Flights(
+        study,
+        graph.nodes[edge.source],
+        edge.selection,
+        edge.nudge,
+        goals_of(graph),
+        1e-2,
+        edge.target,
+    )
 
 
 def measure(quick: bool) -> Measured:
@@ -35,14 +44,29 @@ def measure(quick: bool) -> Measured:
             )
 
     flown = {"with safety": judged, "without": free}
-    works = {name: lambda flights=flights: flights.count(SPREAD, 0, some) for name, flights in flown.items()}
+    works = {
+        name: lambda flights=flights: flights.count(SPREAD, 0, some)
+        for name, flights in flown.items()
+    }
     each = {name: cost.cpu / len(some) for name, cost in race({"bare": bare, **works}).items()}
     rows: list[list[object]] = [
-        [name, 1e3 * each["bare"], 1e3 * each[name], 1.0 / each[name], each["bare"] / each[name]] for name in flown
+        [name, 1e3 * each["bare"], 1e3 * each[name], 1.0 / each[name], each["bare"] / each[name]]
+        for name in flown
     ]
-    heads = ["an edge of two modules", "simulate [ms]", "sample [ms]", "samples/s", "simulate / sample"]
+    heads = [
+        "an edge of two modules",
+        "simulate [ms]",
+        "sample [ms]",
+        "samples/s",
+        "simulate / sample",
+    ]
     remark = (
-        "A sample is drawn, has masses, strengths and a hinge of its own, is flown, judged and told apart; simulate "
-        "only flies the same starts, each put into the system by at(). Safety looks between stored states too."
+        "A sample is drawn, has masses, strengths and a hinge of its own, is flown, judged and "
+        "told apart; simulate "
+        "only flies the same starts, each put into the system by at(). Safety looks between stored "
+        "states too."
     )
-    return Measured([Sheet("Robustness", heads, rows, [remark])], {"robustness": each["bare"] / each["with safety"]})
+    return Measured(
+        [Sheet("Robustness", heads, rows, [remark])],
+        {"robustness": each["bare"] / each["with safety"]},
+    )

@@ -1,4 +1,5 @@
-"""How busy workers are when runs take milliseconds: handed out in tasks of about 0.2 s, and one by one."""
+"""How busy workers are when runs take milliseconds: handed out in tasks of about 0.2 s, and one by
+one."""
 
 from __future__ import annotations
 
@@ -22,10 +23,12 @@ WORKERS = 2
 
 
 def short_runs(wells: int) -> qp.Study:
-    """Two shapes, in each of which the pair is held or comes apart under so many wells: runs of milliseconds."""
+    """Two shapes, in each of which the pair is held or comes apart under so many wells: runs of
+    milliseconds."""
     fields = pair().fields()
     fields["potentials"] = {
-        f"well {k}": [qp.PotentialWell("well", b, (0.1 + 1e-3 * k, 0.0, 0.0), 0.05)] for k in range(wells)
+        f"well {k}": [qp.PotentialWell("well", b, (0.1 + 1e-3 * k, 0.0, 0.0), 0.05)]
+        for k in range(wells)
     }
     fields["options"] = {kinds: [qp.Free(), qp.Lock()] for kinds in fields["options"]}
     return qp.Study(fields.pop("system"), **fields)
@@ -40,7 +43,11 @@ def on_dask(study: qp.Study) -> Iterator[Executor]:
         warnings.simplefilter("ignore")
         with (
             distributed.LocalCluster(
-                n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+                n_workers=WORKERS,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=50,
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -75,11 +82,28 @@ def measure(quick: bool) -> Measured:
             for words, most in (("tasks of about 0.2 s", workers.MOST), ("one by one", 1)):
                 count, wall = shared(pool, study, most)
                 busy = count.seconds / (WORKERS * wall)
-                rows.append([f"{name}, {words}", count.runs, count.tasks, 1e3 * count.seconds / count.runs, wall, busy])
+                rows.append(
+                    [
+                        f"{name}, {words}",
+                        count.runs,
+                        count.tasks,
+                        1e3 * count.seconds / count.runs,
+                        wall,
+                        busy,
+                    ]
+                )
                 figures[f"utilisation, {words}"] = busy
-    heads = ["2 workers", "runs", "tasks", "a run [ms]", "time [s]", "share of the time in which workers run"]
+    heads = [
+        "2 workers",
+        "runs",
+        "tasks",
+        "a run [ms]",
+        "time [s]",
+        "share of the time in which workers run",
+    ]
     remark = (
-        "Runs of two cubes that are held or come apart under one of many wells, none shared. Wall time of workers "
+        "Runs of two cubes that are held or come apart under one of many wells, none shared. Wall "
+        "time of workers "
         "that have begun: on a busy machine all that is counted takes longer alike."
     )
     return Measured([Sheet("Workers: short runs", heads, rows, [remark])], figures)

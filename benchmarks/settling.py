@@ -1,4 +1,5 @@
-"""What a certificate costs: the two cubes settled, beside the mere simulation of the same transient."""
+"""What a certificate costs: the two cubes settled, beside the mere simulation of the same
+transient."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import Cost
 
 SIDE = 0.1  # [m]
-#: Pairs of one settling and one simulation, next to each other in time; the median of their ratios counts.
+#: Pairs of one settling and one simulation, next to each other in time; the median of their ratios
+#: counts.
 PAIRS, FEW = 200, 40
 
 
@@ -54,21 +56,36 @@ def measure(quick: bool) -> Measured:
         assert found.verdict == task.ends, found
         assert found.run is not None
         took = float(found.run.t[-1])
-        pairs = side_by_side(task.system.settle, lambda s=task.system, t=took: s.simulate(t), FEW if quick else PAIRS)
+        pairs = side_by_side(
+            task.system.settle, lambda s=task.system, t=took: s.simulate(t), FEW if quick else PAIRS
+        )
         ratio = statistics.median(one.cpu / other.cpu for one, other in pairs)
-        settled, moved = (1e3 * statistics.median(cost.wall for cost in costs) for costs in zip(*pairs))
+        settled, moved = (
+            1e3 * statistics.median(cost.wall for cost in costs) for costs in zip(*pairs)
+        )
         rows.append([task.name, took, found.run.counts.evaluations, settled, moved, ratio])
         figures.setdefault("settle / simulate", ratio)
-    heads = ["two cubes", "at rest after [s]", "evaluations", "settle [ms]", "simulate [ms]", "ratio"]
+    heads = [
+        "two cubes",
+        "at rest after [s]",
+        "evaluations",
+        "settle [ms]",
+        "simulate [ms]",
+        "ratio",
+    ]
     remark = (
-        "settle: the motion to rest, the polished state and its certificate; simulate: the same motion alone. Medians; "
-        "the ratio is the median over pairs that are timed next to each other, by the processor's clock, since the "
+        "settle: the motion to rest, the polished state and its certificate; simulate: the same "
+        "motion alone. Medians; "
+        "the ratio is the median over pairs that are timed next to each other, by the processor's "
+        "clock, since the "
         "longer of two is interrupted more often."
     )
     return Measured([Sheet("Settling", heads, rows, [remark])], figures)
 
 
-def side_by_side(one: Callable[[], object], other: Callable[[], object], pairs: int) -> list[tuple[Cost, Cost]]:
+def side_by_side(
+    one: Callable[[], object], other: Callable[[], object], pairs: int
+) -> list[tuple[Cost, Cost]]:
     """The cost of two works by turns, after a call of each."""
     one(), other()
     collects = gc.isenabled()

@@ -1,4 +1,5 @@
-"""What the beginning costs, in processes of their own: import, first simulation, memory of a long run."""
+"""What the beginning costs, in processes of their own: import, first simulation, memory of a long
+run."""
 
 from __future__ import annotations
 
@@ -35,14 +36,19 @@ before = peak()
 system = trees.system(trees.ball_chain({links}))
 begin = time.perf_counter()
 run = system.simulate({duration}, keep={keep!r})
-print(json.dumps([before, peak(), time.perf_counter() - begin, len(run.t), run.counts.steps, run.counts.evaluations]))
+seconds, counts = time.perf_counter() - begin, run.counts
+print(json.dumps([before, peak(), seconds, len(run.t), counts.steps, counts.evaluations]))
 """
 
 
 def process(code: str, **variables: str) -> tuple[str, str]:
     """What a fresh interpreter prints, and what it says beside; its errors are ours."""
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -51,7 +57,9 @@ def process(code: str, **variables: str) -> tuple[str, str]:
 
 def seconds_of(statement: str) -> float:
     """Wall time of a statement in a fresh interpreter."""
-    clock = f"import time; begin = time.perf_counter()\n{statement}\nprint(time.perf_counter() - begin)"
+    clock = (
+        f"import time; begin = time.perf_counter()\n{statement}\nprint(time.perf_counter() - begin)"
+    )
     return float(process(clock)[0])
 
 
@@ -71,8 +79,14 @@ def measure(quick: bool) -> Measured:
     if not quick:
         with tempfile.TemporaryDirectory() as folder:
             seconds, said = _first(NUMBA_CACHE_DIR=folder)
-        figures["first run, cold"], figures["lines, cold"] = sum(seconds), float(said.count("compiling its kernels"))
-        note = f"import included; once for a version; says: {said.partition(';')[0].strip() or 'nothing'}"
+        figures["first run, cold"], figures["lines, cold"] = (
+            sum(seconds),
+            float(said.count("compiling its kernels")),
+        )
+        note = (
+            "import included; once for a version; says: "
+            f"{said.partition(';')[0].strip() or 'nothing'}"
+        )
         rows.append(["first simulation, empty cache", f"{sum(seconds):.1f} s", note])
     for keep in ("all", "ends"):
         rows.append(_memory(64 if quick else 512, 2.0 if quick else 10.0, keep, figures))
@@ -80,7 +94,8 @@ def measure(quick: bool) -> Measured:
 
 
 def _first(**variables: str) -> tuple[list[float], str]:
-    """Seconds to import, and from there to the end of the first simulation; and what was said meanwhile."""
+    """Seconds to import, and from there to the end of the first simulation; and what was said
+    meanwhile."""
     printed, said = process(FIRST, **variables)
     return [float(word) for word in printed.split()], said
 
@@ -89,5 +104,8 @@ def _memory(links: int, duration: float, keep: str, figures: dict[str, float]) -
     text = process(MEMORY.format(links=links, duration=duration, keep=keep))[0]
     before, peak, seconds, stored, steps, evaluations = json.loads(text)
     figures[f"memory {links}, {keep}"] = peak
-    note = f"{before:.0f} MB before; {stored} states kept, {steps} steps, {evaluations} evaluations, {seconds:.1f} s"
+    note = (
+        f"{before:.0f} MB before; {stored} states kept, {steps} steps, {evaluations} evaluations, "
+        f"{seconds:.1f} s"
+    )
     return [f"memory, ball chain {links}, {duration:g} s, keep={keep!r}", f"{peak:.0f} MB", note]

@@ -11,7 +11,10 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) ->
     cells = [list(heads), *([_cell(value) for value in row] for row in rows)]
     widths = [max(len(row[k]) for row in cells) for k in range(len(heads))]
     left = [bool(rows) and isinstance(rows[0][k], str) for k in range(len(heads))]
-    lines = ["  ".join(c.ljust(w) if flush else c.rjust(w) for c, w, flush in zip(row, widths, left)) for row in cells]
+    lines = [
+        "  ".join(c.ljust(w) if flush else c.rjust(w) for c, w, flush in zip(row, widths, left))
+        for row in cells
+    ]
     return "\n".join([title, *(f"  {line.rstrip()}" for line in lines)])
 
 
@@ -39,7 +42,9 @@ class Sheet(NamedTuple):
 
     def text(self) -> str:
         """For a terminal."""
-        return "\n".join([table(self.title, self.heads, self.rows), *(f"  {line}" for line in self.remarks)])
+        return "\n".join(
+            [table(self.title, self.heads, self.rows), *(f"  {line}" for line in self.remarks)]
+        )
 
     def markdown(self) -> str:
         """For a page."""
@@ -47,12 +52,17 @@ class Sheet(NamedTuple):
 
     def lines(self) -> list[str]:
         """The table for a page, line by line."""
-        cells = [list(self.heads), ["---"] * len(self.heads), *([_cell(value) for value in row] for row in self.rows)]
+        cells = [
+            list(self.heads),
+            ["---"] * len(self.heads),
+            *([_cell(value) for value in row] for row in self.rows),
+        ]
         return [f"| {' | '.join(line)} |" for line in cells]
 
 
 class Measured(NamedTuple):
-    """What a section found: sheets to read, and single figures by name, from which targets are judged."""
+    """What a section found: sheets to read, and single figures by name, from which targets are
+    judged."""
 
     sheets: list[Sheet]
     figures: dict[str, float]

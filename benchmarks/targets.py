@@ -32,13 +32,20 @@ def _evaluations() -> list[Target]:
     out = []
     for chain, inside, outside in (("ball chain", 0.3, 0.6), ("hinge chain", 0.4, 0.8)):
         out += [
-            Target(f"one evaluation, {chain} {n}, against Pinocchio's {aba}", f"{chain} {n} / Pinocchio", "<=", inside)
+            Target(
+                f"one evaluation, {chain} {n}, against Pinocchio's {aba}",
+                f"{chain} {n} / Pinocchio",
+                "<=",
+                inside,
+            )
             for n, aba in ((8, "aba"), (32, "aba"), (128, "aba"), (512, "aba at 128 times four"))
         ]
         name = f"{chain} 128 from Python / Pinocchio"
         out.append(Target(f"the same from Python, {chain} 128", name, "<=", outside))
         out.append(Target(f"{chain}: 512 links against 8", f"growth {chain}", "<=", 70.0))
-    out.append(Target("hub with 16 panels, per body, against hinge chain 32", "hub per body", "<=", 1.2))
+    out.append(
+        Target("hub with 16 panels, per body, against hinge chain 32", "hub per body", "<=", 1.2)
+    )
     for k, bound in ((3, 7.0), (6, 70.0), (10, 1000.0)):
         out.append(Target(f"lattice {k} x {k}, against ball chain 8", f"lattice {k}", "<=", bound))
         out.append(Target(f"lattice {k} x {k}, relative error", f"lattice {k} error", "<=", 1e-9))
@@ -56,7 +63,11 @@ def _motions() -> list[Target]:
         out.append(Target(words, f"four-bars 40 / {name}", ">=", bound))
     for words in LOOKS:
         peer = f"two cubes, {{}}, faster than MuJoCo {{}} ({words}) by"
-        for how, integrator, bound in (("built", "Euler", 4.0), ("selected", "Euler", 8.0), ("selected", "RK4", 20.0)):
+        for how, integrator, bound in (
+            ("built", "Euler", 4.0),
+            ("selected", "Euler", 8.0),
+            ("selected", "RK4", 20.0),
+        ):
             figure = f"cubes {how} / MuJoCo {integrator}, {words}"
             out.append(Target(peer.format(WORDS[how], integrator), figure, ">=", bound))
     out.append(Target("two cubes, error of the end angle [rad]", "cubes error", "<=", 1e-7))
@@ -66,26 +77,60 @@ def _motions() -> list[Target]:
 TARGETS = [
     *_evaluations(),
     *_motions(),
-    Target("spring as a compiled law, against the built-in one", "spring between two cubes, compiled law", "<=", 1.3),
-    Target("well as a compiled law, against the built-in one", "well on a hinged cube, compiled law", "<=", 1.3),
-    Target("two cubes, settled and certified, against their simulation", "settle / simulate", "<=", 5.0),
-    Target("all selections of four cubes, share with an outcome", "explored with an outcome", ">=", 1.0),
+    Target(
+        "spring as a compiled law, against the built-in one",
+        "spring between two cubes, compiled law",
+        "<=",
+        1.3,
+    ),
+    Target(
+        "well as a compiled law, against the built-in one",
+        "well on a hinged cube, compiled law",
+        "<=",
+        1.3,
+    ),
+    Target(
+        "two cubes, settled and certified, against their simulation", "settle / simulate", "<=", 5.0
+    ),
+    Target(
+        "all selections of four cubes, share with an outcome", "explored with an outcome", ">=", 1.0
+    ),
     Target("all selections of four cubes, two workers [s]", "explored in [s]", "<=", 180.0),
     Target("the same, faster with two workers than with one by", "explored by two", ">=", 1.8),
-    Target("exploring four modules: share beyond simulating and certifying", "explore, beyond", "<=", 0.3),
     Target(
-        "exploring four modules: runs/s of a worker against simulate + settle by hand", "explore, by hand", ">=", 0.7
+        "exploring four modules: share beyond simulating and certifying",
+        "explore, beyond",
+        "<=",
+        0.3,
+    ),
+    Target(
+        "exploring four modules: runs/s of a worker against simulate + settle by hand",
+        "explore, by hand",
+        ">=",
+        0.7,
     ),
     Target("exploring with 2 workers, faster than with 1 by", "explore, 2 workers", ">=", 1.8),
-    Target("cubesat_pair, from nothing to its graph, after the import [s]", "pair, warm", "<=", 1.0),
-    Target("memory that one more run takes in the workers [kB]", "explore, workers grow", "<=", 1.0),
+    Target(
+        "cubesat_pair, from nothing to its graph, after the import [s]", "pair, warm", "<=", 1.0
+    ),
+    Target(
+        "memory that one more run takes in the workers [kB]", "explore, workers grow", "<=", 1.0
+    ),
     Target("memory that one more edge takes while exploring [kB]", "explore, an edge", "<=", 1.0),
     Target("memory, graph loaded from a journal of 1e5 edges [MB]", "explore, loaded", "<=", 300.0),
     Target("samples of an edge, with safety, against bare simulation", "robustness", ">=", 0.8),
     Target(
-        "share of the time in which 2 workers run, runs of milliseconds", "utilisation, tasks of about 0.2 s", ">=", 0.8
+        "share of the time in which 2 workers run, runs of milliseconds",
+        "utilisation, tasks of about 0.2 s",
+        ">=",
+        0.8,
     ),
-    Target("edges per run, imaging mission, modules without symmetry", "edges per run, no body symmetry", ">=", 2.5),
+    Target(
+        "edges per run, imaging mission, modules without symmetry",
+        "edges per run, no body symmetry",
+        ">=",
+        2.5,
+    ),
     Target("the same, modules of symmetry C4", "edges per run, C4", ">=", 4.0),
     Target("the same to the end, cameras matter", "edges per run, whole, cameras", ">=", 20.0),
     Target("the same, one camera must see nothing", "edges per run, whole, one looks", ">=", 20.0),

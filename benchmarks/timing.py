@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-#: Quick work is repeated within a turn until it has taken this long [s]: below the time slice of a busy machine.
+#: Quick work is repeated within a turn until it has taken this long [s]: below the time slice of a
+#: busy machine.
 BATCH = 2e-3
-#: Every competitor has at least five turns, and more where they are short: about this long [s] for each.
+#: Every competitor has at least five turns, and more where they are short: about this long [s] for
+#: each.
 TURNS, SPENT = 5, 0.15
 LONG = 0.5  # [s]
 

@@ -1,4 +1,5 @@
-"""End error against tolerance, and the error between steps: ``python -m benchmarks.tolerances [--quick]``."""
+"""End error against tolerance, and the error between steps: ``python -m benchmarks.tolerances
+[--quick]``."""
 
 from __future__ import annotations
 
@@ -26,15 +27,18 @@ METHODS: tuple[Method, ...] = ("dop853", "rk45")
 
 
 def falling_chain(n: int, turn: np.ndarray | None = None, start: float = 0.0) -> qp.Multibody:
-    """n square rods, 1 x 0.05 x 0.05 m and 1 kg, on ball joints in a line along x, turning as one with 1 rad/s about
-    the vertical; then they fall.  turn: a rotation matrix for the whole world; start: where along x the chain hangs."""
+    """n square rods, 1 x 0.05 x 0.05 m and 1 kg, on ball joints in a line along x, turning as one
+    with 1 rad/s about the vertical; then they fall.  turn: a rotation matrix for the whole world;
+    start: where along x the chain hangs."""
     Q = np.eye(3) if turn is None else turn
     pose = Rotation.from_matrix(Q)
     rods, joints, before = [], [], qp.GROUND
     for k in range(n):
         moving = {"velocity": Q @ (0.0, k + 0.5, 0.0), "angular_velocity": (0.0, 0.0, 1.0)}
         at = Q @ (start + k + 0.5, 0.0, 0.0)
-        rods.append(qp.Body.box(f"rod {k}", (1.0, 0.05, 0.05), 1.0, position=at, orientation=pose, **moving))
+        rods.append(
+            qp.Body.box(f"rod {k}", (1.0, 0.05, 0.05), 1.0, position=at, orientation=pose, **moving)
+        )
         joints.append(qp.Spherical(f"joint {k}", before, rods[-1], at=Q @ (start + k, 0.0, 0.0)))
         before = rods[-1]
     return qp.Multibody(*rods, *joints, qp.Gravity(Q @ (0.0, 0.0, -9.81)))
@@ -54,7 +58,10 @@ def end_errors(tolerances: tuple[float, ...]) -> str:
     for rtol in tolerances:
         row: list[object] = [f"{rtol:.0e}"]
         for method in METHODS:
-            run, best = system.simulate(END, rtol=rtol, atol=0.01 * rtol, method=method, keep="ends"), np.inf
+            run, best = (
+                system.simulate(END, rtol=rtol, atol=0.01 * rtol, method=method, keep="ends"),
+                np.inf,
+            )
             for _ in range(3):
                 begin = time.perf_counter()
                 system.simulate(END, rtol=rtol, atol=0.01 * rtol, method=method, keep="ends")
@@ -62,7 +69,10 @@ def end_errors(tolerances: tuple[float, ...]) -> str:
             off = float(abs(tip(run.final) - TIP).max())
             row += [off, off / rtol, run.counts.evaluations, f"{1e3 * best:.1f}"]
         rows.append(row)
-    heads = ["rtol", *(f"{m} {word}" for m in METHODS for word in ("error [m]", "/ rtol", "evaluations", "ms"))]
+    heads = [
+        "rtol",
+        *(f"{m} {word}" for m in METHODS for word in ("error [m]", "/ rtol", "evaluations", "ms")),
+    ]
     return table("tip of 8 rods at 5 s", heads, rows)
 
 
@@ -78,7 +88,11 @@ def worlds(rtol: float) -> str:
         run = falling_chain(8, Q, start).simulate(END, rtol=rtol, atol=0.01 * rtol, keep="ends")
         off = float(abs(Q.T @ tip(run.final) - (start, 0.0, 0.0) - TIP).max())
         rows.append([name, run.counts.steps, run.counts.rejections, off])
-    return table(f"the error norm: dop853, rtol {rtol:.0e}", ["world", "steps", "rejections", "error [m]"], rows)
+    return table(
+        f"the error norm: dop853, rtol {rtol:.0e}",
+        ["world", "steps", "rejections", "error [m]"],
+        rows,
+    )
 
 
 def growth(durations: tuple[float, ...], rtol: float) -> str:
@@ -87,7 +101,10 @@ def growth(durations: tuple[float, ...], rtol: float) -> str:
     rows: list[list[object]] = []
     for duration in durations:
         row: list[object] = [f"{duration:g} s"]
-        fine = [system.simulate(duration, rtol=1e-13, atol=1e-15, method=m, keep="ends").final for m in METHODS]
+        fine = [
+            system.simulate(duration, rtol=1e-13, atol=1e-15, method=m, keep="ends").final
+            for m in METHODS
+        ]
         for method, best in zip(METHODS, fine):
             run = system.simulate(duration, rtol=rtol, atol=0.01 * rtol, method=method, keep="ends")
             row.append(float(abs(tip(run.final) - tip(best)).max()) / rtol)
@@ -97,7 +114,8 @@ def growth(durations: tuple[float, ...], rtol: float) -> str:
 
 
 def between_steps(rtol: float) -> str:
-    """Largest error of the interpolant that locates events, and of run.at(), at eight points within every step.
+    """Largest error of the interpolant that locates events, and of run.at(), at eight points within
+    every step.
 
     The truth is a run from the step's beginning at a tolerance of 1e-13.
     """
@@ -124,7 +142,9 @@ def between_steps(rtol: float) -> str:
 make_polynomial, interpolate = recompiled(steps.make_polynomial), recompiled(steps.interpolate)
 
 
-def interpolated(system: qp.Multibody, begin: qp.State, h: float, s: Settings) -> Iterator[tuple[float, ...]]:
+def interpolated(
+    system: qp.Multibody, begin: qp.State, h: float, s: Settings
+) -> Iterator[tuple[float, ...]]:
     """Fractions of one step of size h from `begin`, with poses from its interpolant."""
     one = dataclasses.replace(s, step=h, keep="ends", max_steps=1)
     d = Driver(system.clusters, begin, h, (), one)
@@ -138,7 +158,10 @@ def _inside(d: Driver, e: Engine, begun: float) -> Iterator[tuple[float, ...]]:
     integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, True, 1)
     first = arrays.lines[[0, steps.BEGIN]].copy()
     integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, False, 1)
-    arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = first, begun  # as it was before the step was stored
+    arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = (
+        first,
+        begun,
+    )  # as it was before the step was stored
     make_polynomial(arrays, e.model, e.scratch, d.table)
     for x in np.arange(1, 9) / 9.0:
         interpolate(x, arrays, d.table)
@@ -147,7 +170,13 @@ def _inside(d: Driver, e: Engine, begun: float) -> Iterator[tuple[float, ...]]:
 
 
 def main(quick: bool = False) -> None:
-    print(end_errors((1e-4, 1e-6) if quick else (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)))
+    print(
+        end_errors(
+            (1e-4, 1e-6)
+            if quick
+            else (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
+        )
+    )
     print()
     print(worlds(1e-4 if quick else 1e-8), end="\n\n")
     print(growth((1.0,) if quick else (1.0, 5.0, 10.0, 15.0, 20.0), 1e-8), end="\n\n")

@@ -1,4 +1,5 @@
-"""Open trees written down once, for every program: all frames parallel to N in the pose in which they begin."""
+"""Open trees written down once, for every program: all frames parallel to N in the pose in which
+they begin."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ ROD = (1.0, 0.05, 0.05)  # [m]
 
 
 class Link(NamedTuple):
-    """A body of 1 kg and the joint at `at` by which it hangs on its parent (-1: the ground); rate: of the joint, along
-    `axis` for a hinge [rad/s]."""
+    """A body of 1 kg and the joint at `at` by which it hangs on its parent (-1: the ground); rate:
+    of the joint, along `axis` for a hinge [rad/s]."""
 
     parent: int
     kind: Kind
@@ -30,7 +31,8 @@ class Link(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Links, parents first; gravity [m/s2]; the point of the last link that is watched, where it begins."""
+    """Links, parents first; gravity [m/s2]; the point of the last link that is watched, where it
+    begins."""
 
     name: str
     links: tuple[Link, ...]
@@ -57,29 +59,38 @@ def ball_chain(n: int) -> Tree:
 
 
 def hinge_chain(n: int) -> Tree:
-    """Rods along +x from the origin; the first axis is y, the second z, and so on; the second turns with 1 rad/s.
+    """Rods along +x from the origin; the first axis is y, the second z, and so on; the second turns
+    with 1 rad/s.
 
-    These are rods that hang along -z with axes y, x, y, x ... when all angles are zero, with the first at -90 degrees.
-    """
+    These are rods that hang along -z with axes y, x, y, x ... when all angles are zero, with the
+    first at -90 degrees."""
     axes = [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
-    links = [_rod(k, "hinge", axes[1] if k == 1 else (0.0, 0.0, 0.0), axes[k % 2]) for k in range(n)]
+    links = [
+        _rod(k, "hinge", axes[1] if k == 1 else (0.0, 0.0, 0.0), axes[k % 2]) for k in range(n)
+    ]
     return Tree("hinge chain", tuple(links), (0.0, 0.0, -9.81), (float(n), 0.0, 0.0))
 
 
 def _rod(k: int, kind: Kind, rate: Vector, axis: Vector) -> Link:
-    return Link(k - 1, kind, (float(k), 0.0, 0.0), (k + 0.5, 0.0, 0.0), box_inertia(ROD), rate, axis)
+    return Link(
+        k - 1, kind, (float(k), 0.0, 0.0), (k + 0.5, 0.0, 0.0), box_inertia(ROD), rate, axis
+    )
 
 
 def hub(panels: int = 16) -> Tree:
     """A free cube of 1 m with panels hinged to its upright edges, all in motion."""
-    links = [Link(-1, "free", (0.0,) * 3, (0.0,) * 3, box_inertia((1.0, 1.0, 1.0)), (0.1, 0.2, 0.3))]
+    links = [
+        Link(-1, "free", (0.0,) * 3, (0.0,) * 3, box_inertia((1.0, 1.0, 1.0)), (0.1, 0.2, 0.3))
+    ]
     size, rng = (0.4, 0.02, 0.2), np.random.default_rng(1)
     for k in range(panels):
         x, y = ((0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5), (0.5, -0.5))[k % 4]
         z = 0.25 * (k // 4) - 0.375
         centre = (x + np.sign(x) * 0.2, y, z)
         rate = (0.0, 0.0, float(rng.normal()))
-        links.append(Link(0, "hinge", (x, y, z), tuple(map(float, centre)), box_inertia(size), rate))
+        links.append(
+            Link(0, "hinge", (x, y, z), tuple(map(float, centre)), box_inertia(size), rate)
+        )
     return Tree("hub", tuple(links), (0.0, 0.0, 0.0), links[-1].centre)
 
 
@@ -89,7 +100,7 @@ def free_body() -> Tree:
     return Tree("free body", (link,), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
 
 
-# --- in quirkpy -----------------------------------------------------------------------------------------------------
+# --- in quirkpy -----------------------------------------------------------------------------------
 def system(tree: Tree) -> qp.Multibody:
     """The tree as a system of ours; bodies are called by their number."""
     parts: list[qp.Part] = [qp.Gravity(tree.gravity)] if any(tree.gravity) else []
@@ -97,11 +108,13 @@ def system(tree: Tree) -> qp.Multibody:
     for k, link in enumerate(tree.links):
         parent = bodies[link.parent] if link.parent >= 0 else qp.GROUND
         spin = np.asarray(parent.angular_velocity) + link.rate
-        arm, lever = (np.subtract(a, b) for a, b in ((link.at, parent.position), (link.centre, link.at)))
+        arm, lever = (
+            np.subtract(a, b) for a, b in ((link.at, parent.position), (link.centre, link.at))
+        )
         speed = parent.velocity + np.cross(parent.angular_velocity, arm) + np.cross(spin, lever)
         body = qp.Body(
-            str(k), 1.0, link.inertia, link.centre, velocity=tuple(speed), angular_velocity=tuple(spin),
-            unphysical_inertia=True,
+            str(k), 1.0, link.inertia, link.centre, velocity=tuple(speed),
+            angular_velocity=tuple(spin), unphysical_inertia=True,
         )  # fmt: skip
         if link.kind == "ball":
             parts.append(qp.Spherical(f"joint {k}", parent, body, at=link.at))
@@ -114,9 +127,13 @@ def system(tree: Tree) -> qp.Multibody:
 def tip(tree: Tree, state: qp.State) -> np.ndarray:
     """Where the watched point is."""
     last = state[str(len(tree.links) - 1)]
-    return last.position + qp.quat.matrix(last.orientation) @ np.subtract(tree.tip, tree.links[-1].centre)
+    return last.position + qp.quat.matrix(last.orientation) @ np.subtract(
+        tree.tip, tree.links[-1].centre
+    )
 
 
 def root(tree: Tree, rates: np.ndarray) -> np.ndarray:
     """Of the first body's angular acceleration (body axes) what its joint allows."""
-    return rates[:1, 3:6] @ np.asarray(tree.links[0].axis) if tree.kind == "hinge" else rates[0, 3:6]
+    return (
+        rates[:1, 3:6] @ np.asarray(tree.links[0].axis) if tree.kind == "hinge" else rates[0, 3:6]
+    )

@@ -1,12 +1,12 @@
 """Two CubeSats that share an edge, study IV.A of Shoer and Peck: into which shapes can they fall?
 
-Cube A stands still at the origin; B lies against its east face.  The pair may be free, locked, or hinged about the
-vertical edge between the east and the south face.  Potential wells pull the centre of B to where it stands when it lies
-against the east face ("+x") or the south face ("-y") of A.
+Cube A stands still at the origin; B lies against its east face.  The pair may be free, locked, or
+hinged about the vertical edge between the east and the south face.  Potential wells pull the centre
+of B to where it stands when it lies against the east face ("+x") or the south face ("-y") of A.
 
-B hinged and at rest under the other well is in an unstable equilibrium: the pull goes straight through the hinge.  One
-sense is blocked by the closed face, so B leaves in the other, swings half a turn, and locks where its sensors meet
-those of the next face.
+B hinged and at rest under the other well is in an unstable equilibrium: the pull goes straight
+through the hinge.  One sense is blocked by the closed face, so B leaves in the other, swings half a
+turn, and locks where its sensors meet those of the next face.
 
     quirkpy explore demos/cubesat_pair.py --out pair.db
 """
@@ -26,7 +26,9 @@ a = qp.Body.box("A", size=(SIDE, SIDE, SIDE), mass=1.0, fixed=True)
 b = qp.Body.box("B", size=(SIDE, SIDE, SIDE), mass=1.0, position=(SIDE, 0.0, 0.0))
 
 
-def face(body: qp.Body, name: str, z: tuple[float, float, float], accepts: tuple[str, ...]) -> qp.Sensor:
+def face(
+    body: qp.Body, name: str, z: tuple[float, float, float], accepts: tuple[str, ...]
+) -> qp.Sensor:
     """A sensor in the middle of a vertical face; its kind says where on the body it is."""
     site = body.site(name, at=tuple(0.5 * SIDE * c for c in z), z=z, x=UP)
     kind = f"{body.name} {name}"

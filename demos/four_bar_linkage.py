@@ -1,8 +1,9 @@
-"""Four-bars in a row, IFToMM benchmark A02: exact loops, redundant rows, and poses where all bars lie flat.
+"""Four-bars in a row, IFToMM benchmark A02: exact loops, redundant rows, and poses where all bars
+lie flat.
 
-Every window is a parallelogram of four hinges in space, three rows of which say nothing new; nobody has to know which.
-Swinging down, all bars come to lie flat, where each window could turn inside out: the motion goes on along its own
-branch, and the run tells when that was.
+Every window is a parallelogram of four hinges in space, three rows of which say nothing new; nobody
+has to know which.  Swinging down, all bars come to lie flat, where each window could turn inside
+out: the motion goes on along its own branch, and the run tells when that was.
 
     quirkpy simulate demos/four_bar_linkage.py --report run.html
 """
@@ -22,15 +23,29 @@ AXIS = (0.0, 0.0, 1.0)
 
 
 def row(windows: int) -> qp.Multibody:
-    """Uprights of 1 m and 1 kg, a metre apart, joined by bars of the same kind from head to head."""
+    """Uprights of 1 m and 1 kg, a metre apart, joined by bars of the same kind from head to
+    head."""
     feet = [np.array([float(k), 0.0, 0.0]) for k in range(windows + 1)]
-    up, swing = np.array([0.0, 1.0, 0.0]), np.array([-RATE, 0.0, 0.0])  # velocity of the heads [m/s]
+    up, swing = (
+        np.array([0.0, 1.0, 0.0]),
+        np.array([-RATE, 0.0, 0.0]),
+    )  # velocity of the heads [m/s]
     uprights = [
-        qp.Body.rod(f"upright {k}", foot, foot + up, 1.0, velocity=0.5 * swing, angular_velocity=(0.0, 0.0, RATE))
+        qp.Body.rod(
+            f"upright {k}",
+            foot,
+            foot + up,
+            1.0,
+            velocity=0.5 * swing,
+            angular_velocity=(0.0, 0.0, RATE),
+        )
         for k, foot in enumerate(feet)
     ]
     parts: list[qp.Part] = [qp.Gravity((0.0, -G, 0.0)), *uprights]
-    parts += [qp.Revolute(f"foot {k}", qp.GROUND, uprights[k], at=foot, axis=AXIS) for k, foot in enumerate(feet)]
+    parts += [
+        qp.Revolute(f"foot {k}", qp.GROUND, uprights[k], at=foot, axis=AXIS)
+        for k, foot in enumerate(feet)
+    ]
     for k in range(windows):
         left, right = feet[k] + up, feet[k + 1] + up
         bar = qp.Body.rod(f"bar {k}", left, right, 1.0, velocity=swing)
@@ -63,7 +78,10 @@ def main() -> dict[str, float]:
         "open loops": float(abs(gaps).max()),
         "energy": float(np.ptp(run.energy)),
     }
-    print(f"open loops at the end: {told['open loops']:.1e} m; energy changed by {told['energy']:.1e} J")
+    print(
+        f"open loops at the end: {told['open loops']:.1e} m; energy changed by "
+        f"{told['energy']:.1e} J"
+    )
     return told
 
 

@@ -1,13 +1,16 @@
-"""Four modules of a planetary imaging mission, study IV.B of Shoer and Peck: which shapes can they take?
+"""Four modules of a planetary imaging mission, study IV.B of Shoer and Peck: which shapes can they
+take?
 
-For launch the modules stand in a block of two by two.  Every vertical face carries a sensor; a pair of faces in range
-may be free, locked, or hinged about either vertical edge that both share.  Springs between all centres stand for the
-magnets of the modules: they pull together, push apart, or pull along one diagonal of the block and push along the other
-(shear).  The modules carry their cameras on top, so that a quarter turn leaves a module as it was.  The diagonals can
-be told apart by their springs, so that only modules of the same diagonal may stand for each other.
+For launch the modules stand in a block of two by two.  Every vertical face carries a sensor; a pair
+of faces in range may be free, locked, or hinged about either vertical edge that both share.
+Springs between all centres stand for the magnets of the modules: they pull together, push apart, or
+pull along one diagonal of the block and push along the other (shear).  The modules carry their
+cameras on top, so that a quarter turn leaves a module as it was.  The diagonals can be told apart
+by their springs, so that only modules of the same diagonal may stand for each other.
 
-From the block the spacecraft opens into a row, whose cameras sweep a wide strip, or puts one module out, to exchange
-it; with several hinges at once it also comes to rest ajar, held by nothing but its magnets.
+From the block the spacecraft opens into a row, whose cameras sweep a wide strip, or puts one module
+out, to exchange it; with several hinges at once it also comes to rest ajar, held by nothing but its
+magnets.
 
     quirkpy explore demos/imaging_mission.py --workers 2 --out imaging.db
 """
@@ -28,7 +31,12 @@ STIFFNESS = 0.02  # of the springs between centres [N/m]
 REACH = 4.0 * SIDE  # where springs that push have no force left: the length of the row [m]
 FASTEST = 0.5  # speed of a module [m/s]
 MOST = 1e5  # evaluations of a run; most take a hundredth
-FACES = {"east": (1.0, 0.0, 0.0), "north": (0.0, 1.0, 0.0), "west": (-1.0, 0.0, 0.0), "south": (0.0, -1.0, 0.0)}
+FACES = {
+    "east": (1.0, 0.0, 0.0),
+    "north": (0.0, 1.0, 0.0),
+    "west": (-1.0, 0.0, 0.0),
+    "south": (0.0, -1.0, 0.0),
+}
 PLACES = {"A": (-0.5, -0.5), "B": (0.5, -0.5), "C": (0.5, 0.5), "D": (-0.5, 0.5)}
 #: Distances of the modules from each other in the shapes that serve the mission, in sides.
 SHAPES = {
@@ -52,7 +60,8 @@ def face(body: qp.Body, name: str, z: tuple[float, float, float]) -> qp.Sensor:
 def springs(pairs: list[tuple[str, str]], rest: float) -> list[qp.Spring]:
     """Springs between the centres of pairs of modules."""
     return [
-        qp.Spring(one + two, modules[one], modules[two], stiffness=STIFFNESS, rest_length=rest) for one, two in pairs
+        qp.Spring(one + two, modules[one], modules[two], stiffness=STIFFNESS, rest_length=rest)
+        for one, two in pairs
     ]
 
 
@@ -71,7 +80,9 @@ study = qp.Study(
     always=[qp.ViscousHinges(DAMPING)],
     safety=[qp.StayTogether(), qp.NoCollision(), qp.Limit("speed", FASTEST)],
     settle=qp.SettleRule(evaluations=MOST),
-    same=qp.SameShape(interchangeable=[["A", "C"], ["B", "D"]], symmetry=dict.fromkeys(PLACES, quarters)),
+    same=qp.SameShape(
+        interchangeable=[["A", "C"], ["B", "D"]], symmetry=dict.fromkeys(PLACES, quarters)
+    ),
 )
 
 
@@ -79,12 +90,15 @@ def shape(node: qp.Node) -> str:
     """What a node is to the mission."""
     pairs = itertools.combinations(node.state.r / SIDE, 2)
     distances = sorted(float(np.linalg.norm(one - two)) for one, two in pairs)
-    fits = (name for name, known in SHAPES.items() if np.allclose(distances, known, rtol=0.0, atol=1e-3))
+    fits = (
+        name for name, known in SHAPES.items() if np.allclose(distances, known, rtol=0.0, atol=1e-3)
+    )
     return next(fits, "another")
 
 
 def main(budget: int | None = 350) -> dict[str, float]:
-    """Explore so many runs, shapes with few choices first; tell which shapes are reached, and at what cost."""
+    """Explore so many runs, shapes with few choices first; tell which shapes are reached, and at
+    what cost."""
     graph = study.explore(budget=budget, towards=study.count)
     print(graph)
     shapes = {node.key: shape(node) for node in graph.nodes.values()}
@@ -94,10 +108,19 @@ def main(budget: int | None = 350) -> dict[str, float]:
         print(f"{name}: {told[name]:.0f} shapes")
     for potential in study.potentials:
         told[f"switching to {potential}"] = next(
-            edge.switching for edge in graph.edges if edge.source == "n0" and edge.selection.potential == potential
+            edge.switching
+            for edge in graph.edges
+            if edge.source == "n0" and edge.selection.potential == potential
         )
-    opened = [edge for edge in graph.moves() if edge.source == "n0" and edge.selection.potential == "apart"]
-    row = min((edge for edge in opened if shapes[str(edge.target)] == "linear"), key=lambda edge: edge.duration)
+    opened = [
+        edge
+        for edge in graph.moves()
+        if edge.source == "n0" and edge.selection.potential == "apart"
+    ]
+    row = min(
+        (edge for edge in opened if shapes[str(edge.target)] == "linear"),
+        key=lambda edge: edge.duration,
+    )
     told |= {"into a row": row.duration, "taken on the way into a row": row.dissipated + row.lost}
     print(f"\nfrom the block into a row: {row.selection}, {row.duration:.1f} s")
     ajar = next(edge.source for edge in graph.moves() if edge.target == "n0")

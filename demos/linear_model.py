@@ -1,8 +1,8 @@
-"""A linear model of a folding arm: frequency response, norms, and a push in time, beside the simulation.
+"""A linear model of a folding arm: frequency response, norms, and a push in time, beside the
+simulation.
 
-Two rods lie in line on sprung, damped hinges.  The input is a force across the outer rod, at its middle; the output is
-the angle of the outer hinge.
-"""
+Two rods lie in line on sprung, damped hinges.  The input is a force across the outer rod, at its
+middle; the output is the angle of the outer hinge."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ push = qp.Load("push", outer, force=(0, PUSH, 0))
 def response(model: signal.StateSpace, frequencies: Sequence[float] | np.ndarray) -> np.ndarray:
     """The transfer function at angular frequencies [rad/s].
 
-    SciPy goes through polynomials and warns of leading coefficients that are nothing but rounding, as those from any
-    force to any angle are.
-    """
+    SciPy goes through polynomials and warns of leading coefficients that are nothing but rounding,
+    as those from any force to any angle are."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", signal.BadCoefficients)
         return np.asarray(signal.freqresp(model, frequencies)[1])
@@ -51,12 +50,20 @@ def main() -> dict[str, float]:
     across = model.inputs.index("outer.force.y")
     single = signal.StateSpace(model.A, model.B[:, [across]], model.C, model.D[:, [across]])
 
-    print("\nFrom the force to the angle of the elbow:\n   rad/s        gain [dB]      phase [degrees]")
+    print(
+        "\nFrom the force to the angle of the elbow:\n   rad/s        gain [dB]      phase "
+        "[degrees]"
+    )
     gains = response(single, FREQUENCIES)
     for frequency, gain in zip(FREQUENCIES, gains, strict=True):
-        print(f"  {frequency:6.2f} {20.0 * math.log10(abs(gain)):15.4f} {math.degrees(np.angle(gain)):15.4f}")
+        print(
+            f"  {frequency:6.2f} {20.0 * math.log10(abs(gain)):15.4f} "
+            f"{math.degrees(np.angle(gain)):15.4f}"
+        )
 
-    print(f"\nOf all three forces: H2 norm {model.h2():.6f}, H-infinity norm {model.hinf():.6f} rad/N")
+    print(
+        f"\nOf all three forces: H2 norm {model.h2():.6f}, H-infinity norm {model.hinf():.6f} rad/N"
+    )
     grid = np.linspace(0.0, 4.0 * max(abs(model.poles)), 40001)
     highest = float(abs(response(single, grid)).max())
     print(f"The highest gain on a fine grid of frequencies: {highest:.6f}")
@@ -65,9 +72,15 @@ def main() -> dict[str, float]:
     run = arm.with_(push).at(rest.state).simulate(SECONDS, rtol=1e-12, atol=1e-16)
     moved = np.array([run.at(rest.state.t + seconds)["elbow"].angle for seconds in t])
     apart = float(abs(moved / PUSH - linear).max() / abs(linear).max())
-    print(f"\nA steady push of {PUSH:g} N from t = 0: simulation and model differ by {apart:.1e} of the largest angle.")
+    print(
+        f"\nA steady push of {PUSH:g} N from t = 0: simulation and model differ by {apart:.1e} of "
+        "the largest angle."
+    )
     return {
-        **{f"gain at {frequency:g}": float(abs(gain)) for frequency, gain in zip(FREQUENCIES, gains, strict=True)},
+        **{
+            f"gain at {frequency:g}": float(abs(gain))
+            for frequency, gain in zip(FREQUENCIES, gains, strict=True)
+        },
         "slowest": rest.modes[0].frequency,
         "h2": model.h2(),
         "hinf": model.hinf(),

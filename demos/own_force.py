@@ -1,10 +1,9 @@
 """A force of your own: two cubes afloat on a tether that pulls with the cube of its stretch.
 
-The class is a dozen lines.  It moves cubes here and in another process, and goes through JSON; the compiled form of it
-costs what a built-in spring costs.  The time until the tether is as long as at rest has a closed form: with the stretch
-A at the start, mu half the mass of a cube and k the stiffness, it is sqrt(2 mu / k) / A times the integral of
-1 / sqrt(1 - u^4) from 0 to 1.
-"""
+The class is a dozen lines.  It moves cubes here and in another process, and goes through JSON; the
+compiled form of it costs what a built-in spring costs.  The time until the tether is as long as at
+rest has a closed form: with the stretch A at the start, mu half the mass of a cube and k the
+stiffness, it is sqrt(2 mu / k) / A times the integral of 1 / sqrt(1 - u^4) from 0 to 1."""
 
 from __future__ import annotations
 
@@ -33,7 +32,10 @@ class Tether(qp.Force):
         one, two = at[self.first].position, at[self.second].position
         apart = float(np.linalg.norm(two - one))
         pull = self.stiffness * (apart - self.length) ** 3 * (two - one) / apart
-        return {self.first.body: qp.Wrench(pull, point=one), self.second.body: qp.Wrench(-pull, point=two)}
+        return {
+            self.first.body: qp.Wrench(pull, point=one),
+            self.second.body: qp.Wrench(-pull, point=two),
+        }
 
     def potential(self, at: qp.MotionView) -> float:
         apart = np.linalg.norm(at[self.second].position - at[self.first].position)
@@ -74,7 +76,9 @@ def slack(system: qp.Multibody) -> qp.Trajectory:
         100.0,
         rtol=1e-11,
         atol=1e-13,
-        stop=[qp.When("slack", lambda s: np.linalg.norm(s["B"].position - s["A"].position) - LENGTH)],
+        stop=[
+            qp.When("slack", lambda s: np.linalg.norm(s["B"].position - s["A"].position) - LENGTH)
+        ],
     )
 
 
@@ -96,9 +100,14 @@ def main() -> dict[str, float]:
         assert qp.from_json(text, modules=[__name__]) == system
         texts.append(text)
         told |= {word: float(run.t[-1]), f"{word} drift": drift}
-        print(f"  {word:11} {run.t[-1]:.9f} s, after {run.counts.steps} steps; energy kept to {drift:.1e}.")
+        print(
+            f"  {word:11} {run.t[-1]:.9f} s, after {run.counts.steps} steps; energy kept to "
+            f"{drift:.1e}."
+        )
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        for kind, there in zip((Tether, FastTether), pool.map(slack_from, texts, [__name__] * 2), strict=True):
+        for kind, there in zip(
+            (Tether, FastTether), pool.map(slack_from, texts, [__name__] * 2), strict=True
+        ):
             told[f"{kind.__name__} there"] = there
             print(f"  {kind.__name__:11} {there:.9f} s, from JSON in a process of its own.")
     return told

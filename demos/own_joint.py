@@ -1,8 +1,8 @@
 """A joint of your own: a bar hung on a rail without friction, which falls from level.
 
-The class is a few lines: what it forbids, and what it leaves free.  It moves the bar here and in another process, and
-goes through JSON.  Nothing pushes along the rail, so the middle of the bar falls straight down; where the bar hangs,
-all its energy is that of turning: I w^2 / 2 = m g L / 2.
+The class is a few lines: what it forbids, and what it leaves free.  It moves the bar here and in
+another process, and goes through JSON.  Nothing pushes along the rail, so the middle of the bar
+falls straight down; where the bar hangs, all its energy is that of turning: I w^2 / 2 = m g L / 2.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def fallen(system: qp.Multibody) -> qp.Trajectory:
 
 
 def rate_from(text: str, module: str) -> float:
-    """How fast the bar turns then, from JSON, whose classes stand in a module: what a worker process is asked."""
+    """How fast the bar turns then, from JSON, whose classes stand in a module: what a worker
+    process is asked."""
     return float(fallen(qp.from_json(text, modules=[module])).final["bar"].angular_velocity[2])
 
 
@@ -56,7 +57,10 @@ def main() -> dict[str, float]:
     bar = run.final["bar"]
     aside, drift = abs(float(bar.position[0]) - 0.5 * LENGTH), float(np.ptp(run.energy))
     print(f"Closed form: where it hangs, the bar turns with {exact:.9f} rad/s.")
-    print(f"  here        {bar.angular_velocity[2]:.9f} rad/s, after {run.t[-1]:.6f} s and {run.counts.steps} steps")
+    print(
+        f"  here        {bar.angular_velocity[2]:.9f} rad/s, after {run.t[-1]:.6f} s and "
+        f"{run.counts.steps} steps"
+    )
     print(f"  its middle has moved {aside:.1e} m aside, its energy has changed by {drift:.1e} J;")
     print(f"  the trolley has rolled {run.final['trolley'].travel:.6f} m.")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:

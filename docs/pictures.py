@@ -1,9 +1,9 @@
-"""The pictures of docs/parts.md: `python docs/pictures.py [folder]` writes one for every class of parts.
+"""The pictures of docs/parts.md: `python docs/pictures.py [folder]` writes one for every class of
+parts.
 
-A function in `draw` draws the class of its name; its docstring is what the picture says to those who cannot see it, and
-the words that parts.md has for it.  Orange is what may move, blue what pushes, green what magnets have; the first body
-is grey, the second sand.
-"""
+A function in `draw` draws the class of its name; its docstring is what the picture says to those
+who cannot see it, and the words that parts.md has for it.  Orange is what may move, blue what
+pushes, green what magnets have; the first body is grey, the second sand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def pictures() -> dict[str, Callable[[Card], None]]:
         name.title().replace("_", ""): draw
         for module in (bodies, joints, forces, primitives)
         for name, draw in vars(module).items()
-        if inspect.isfunction(draw) and draw.__module__ == module.__name__ and not name.startswith("_")
+        if inspect.isfunction(draw)
+        and draw.__module__ == module.__name__
+        and not name.startswith("_")
     }
 
 

@@ -1,4 +1,5 @@
-"""The pictures of docs/seeing.md: `python docs/seeing.py [folder]` writes them.  It needs the extra `plots`."""
+"""The pictures of docs/seeing.md: `python -m docs.seeing [folder]` writes them.  It needs the extra
+`plots`."""
 
 from __future__ import annotations
 
@@ -19,17 +20,29 @@ def drawings() -> dict[str, Drawing]:
     """All of them by the names of their files."""
     there = swing(pulled_to(0.0, -0.2, 0.0), "shut on the south face", -math.pi)
     graph = pair(0.2).explore()
-    flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n2"), *graph.plan("n2", "n0")])
+    flown = graph.replay(
+        [*graph.plan("n0", "n1"), *graph.plan("n1", "n2"), *graph.plan("n2", "n0")]
+    )
     box = qp.Body.box("base", (0.4, 0.4, 0.02), fixed=True, position=(0, 0, -0.1))
     can = qp.Body.cylinder("can", 0.05, 0.15, 1.0, axis="z", position=(0.1, 0.1, 0))
     ball = qp.Body.sphere("ball", 0.06, 0.5, position=(-0.1, 0, 0.1))
     shelf = qp.Multibody(
-        box, can, ball,
+        box,
+        can,
+        ball,
         qp.Prismatic("slide", box, can, at=(0.1, 0.1, 0), axis=(0, 0, 1)),
-        qp.Spring("spring", can, ball, at1=(0.1, 0.1, 0.075), at2=(-0.1, 0, 0.1), stiffness=10.0, rest_length=0.1),
+        qp.Spring(
+            "spring",
+            can,
+            ball,
+            at1=(0.1, 0.1, 0.075),
+            at2=(-0.1, 0, 0.1),
+            stiffness=10.0,
+            rest_length=0.1,
+        ),
         qp.Gravity((0, 0, -2.0)),
         qp.Sensor("eye", box.site("top", at=(0, -0.1, 0.01), z=(0, 0, 1))),
-    )  # fmt: skip
+    )
     modules, flight = mission()
     return {
         "system": shelf.picture(),
@@ -39,7 +52,9 @@ def drawings() -> dict[str, Drawing]:
         "landscape": there.landscape(),
         "rest": arm.settle().picture(),
         "graph": graph.picture(colour="energy"),
-        "mission": modules.picture(colour="drive", of=["launch", "wide angle", "raster", "one out", "upright row"]),
+        "mission": modules.picture(
+            colour="drive", of=["launch", "wide angle", "raster", "one out", "upright row"]
+        ),
         "flight": flight.plot("energy", "power"),
     }
 

@@ -1,8 +1,9 @@
-"""quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft fall?
+"""quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft
+fall?
 
-Names come from `quirkpy.names`, all of them when one is first asked for: until then an import costs nothing, and the
-command line can end with one line on Ctrl-C, also while NumPy and numba are loaded.
-"""
+Names come from `quirkpy.names`, all of them when one is first asked for: until then an import costs
+nothing, and the command line can end with one line on Ctrl-C, also while NumPy and numba are
+loaded."""
 
 from importlib import import_module
 

@@ -1,4 +1,5 @@
-"""The command `quirkpy`, also as `python -m quirkpy`: Ctrl-C ends it with one line at most, also while it begins."""
+"""The command `quirkpy`, also as `python -m quirkpy`: Ctrl-C ends it with one line at most, also
+while it begins."""
 
 import os
 import signal
@@ -11,7 +12,9 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Do what the command line says; its exit code."""
-    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not so in the background of a script
+    heard = (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )  # not so in the background of a script
     if heard:
         signal.signal(signal.SIGINT, leave)
     from quirkpy import cli
@@ -33,7 +36,10 @@ def main() -> int:
 
 def leave(number: int, frame: object) -> None:
     """End at once, while there is nothing yet to be put in order."""
-    os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"quirkpy: interrupted before it had begun.\n")
+    os.write(
+        sys.__stderr__.fileno() if sys.__stderr__ else 2,
+        b"quirkpy: interrupted before it had begun.\n",
+    )
     os._exit(INTERRUPTED)
 
 

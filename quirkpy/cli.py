@@ -1,8 +1,8 @@
-"""The command line: `quirkpy explore study.py`, `quirkpy report pair.db`, and what else is said in one line.
+"""The command line: `quirkpy explore study.py`, `quirkpy report pair.db`, and what else is said in
+one line.
 
-Every command answers in words, or with --json for machines, and ends with 0; with 1 and a sentence where it failed;
-with 2 where the words are wrong; with 130 and a sentence after Ctrl-C.
-"""
+Every command answers in words, or with --json for machines, and ends with 0; with 1 and a sentence
+where it failed; with 2 where the words are wrong; with 130 and a sentence after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class Answer(NamedTuple):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the words of a command line say; return its exit code."""
-    for stream in (sys.stdout, sys.stderr):  # letters that a terminal does not have stand as their numbers
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # letters that a terminal does not have stand as their numbers
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
@@ -54,13 +57,19 @@ def main(words: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             if asked.debug:
                 raise
-            failed(asked, "interrupted; what was finished stays, and the same command goes on from there.")
+            failed(
+                asked,
+                "interrupted; what was finished stays, and the same command goes on from there.",
+            )
             return INTERRUPTED
         except Exception as error:
             if asked.debug:
                 raise
             ours = isinstance(error, (PartError, OSError))
-            return failed(asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)")
+            return failed(
+                asked,
+                str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)",
+            )
     return said(asked, json.dumps(answer.data, indent=1) if asked.json else answer.text)
 
 
@@ -69,7 +78,8 @@ def said(asked: argparse.Namespace, text: str) -> int:
     try:
         print(text, flush=True)
     except OSError as error:
-        with contextlib.suppress(OSError, ValueError):  # what is left in the stream would fail again as Python ends
+        # What is left in the stream would fail again as Python ends
+        with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             return failed(asked, f"the answer cannot be written: {error.strerror}.")
@@ -86,7 +96,9 @@ def failed(asked: argparse.Namespace, sentence: str) -> int:
     return 1
 
 
-def warned(asked: argparse.Namespace, otherwise: Callable[..., None], message: Warning | str, *rest: Any) -> None:
+def warned(
+    asked: argparse.Namespace, otherwise: Callable[..., None], message: Warning | str, *rest: Any
+) -> None:
     """Say a warning of ours on one line; those of others as they come."""
     if isinstance(message, PartWarning):
         print(f"quirkpy {asked.name}: {message}", file=sys.stderr)
@@ -99,27 +111,44 @@ def parser() -> argparse.ArgumentParser:
     every = argparse.ArgumentParser(add_help=False)
     every.add_argument("--json", action="store_true", help="answer in JSON")
     every.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    out = argparse.ArgumentParser(prog="quirkpy", description="Into which shapes can a modular spacecraft fall?")
+    out = argparse.ArgumentParser(
+        prog="quirkpy", description="Into which shapes can a modular spacecraft fall?"
+    )
     commands = out.add_subparsers(dest="name", required=True, metavar="command")
 
     def command(function: Any, words: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(function.__name__, help=words, description=words, parents=[every])
+        made = commands.add_parser(
+            function.__name__, help=words, description=words, parents=[every]
+        )
         made.set_defaults(command=function)
         return made
 
     it = command(explore, "explore a study; go on where the journal ends")
     it.add_argument("study", type=Path, help="a Python file that defines `study`")
     it.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default 1)")
-    it.add_argument("--out", type=Path, metavar="FILE", help="the journal (default: the study's name with .db)")
+    it.add_argument(
+        "--out", type=Path, metavar="FILE", help="the journal (default: the study's name with .db)"
+    )
     it.add_argument("--budget", type=_count, metavar="N", help="at most so many runs now")
     it = command(report, "say what a journal holds")
     it.add_argument("journal", type=Path)
-    it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
-                    help="write it instead: .html, .txt, .json, .graphml, .dot, .png, .svg, .pdf")  # fmt: skip
     it.add_argument(
-        "--side", type=Path, metavar="FILE", help="beside page.html: motions that failed or find no room, x.js"
+        "--out",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="write it instead: .html, .txt, .json, .graphml, .dot, .png, .svg, .pdf",
     )
-    it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
+    it.add_argument(
+        "--side",
+        type=Path,
+        metavar="FILE",
+        help="beside page.html: motions that failed or find no room, x.js",
+    )
+    it.add_argument(
+        "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
+    )
     it = command(plan, "find the cheapest way from one shape to another")
     it.add_argument("journal", type=Path)
     it.add_argument("start", help="a node: its number (n0), its name, or the beginning of its id")
@@ -127,14 +156,22 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument("--cost", choices=("energy", "time", "switches", "risk"), default="energy",
                     help="(default energy)")  # fmt: skip
     it.add_argument("--best", type=_count, default=1, metavar="K", help="so many ways (default 1)")
-    it.add_argument("--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own")
+    it.add_argument(
+        "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
+    )
     it = command(simulate, "move a system, or run a demo")
     it.add_argument("file", type=Path, help="a Python file that defines `system` or main()")
-    it.add_argument("--duration", type=float, default=10.0, metavar="S", help="of the motion [s] (default 10)")
+    it.add_argument(
+        "--duration", type=float, default=10.0, metavar="S", help="of the motion [s] (default 10)"
+    )
     it.add_argument("--out", type=Path, metavar="FILE", help="keep the run in a file, run.npz")
     it.add_argument("--report", type=Path, metavar="FILE", help="show the run on a page, run.html")
     it = command(check, "say what a study or a system is made of, and whether it can be")
-    it.add_argument("file", type=Path, help="a Python file that defines `study` or `system`, or what to_json wrote")
+    it.add_argument(
+        "file",
+        type=Path,
+        help="a Python file that defines `study` or `system`, or what to_json wrote",
+    )
     command(demos, "list the demos")
     return out
 
@@ -145,20 +182,23 @@ def _count(word: str) -> int:
     return int(word)
 
 
-# --- commands ---------------------------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------
 def explore(asked: argparse.Namespace) -> Answer:
     """`quirkpy explore study.py`"""
     journal = check_writable(asked.out or asked.study.stem + ".db", "explore")
     study = _study_of(module_of(asked.study), asked.study)
     graph = study.explore(journal, workers=asked.workers, budget=asked.budget)
-    return Answer(f"{graph.report()}\n\nThe journal is {str(journal)!r}.", summary(graph) | {"journal": str(journal)})
+    return Answer(
+        f"{graph.report()}\n\nThe journal is {str(journal)!r}.",
+        summary(graph) | {"journal": str(journal)},
+    )
 
 
 def summary(graph: ReconfigurationGraph) -> dict[str, Any]:
     """A graph in a few numbers."""
     return {
-        "nodes": len(graph.nodes), "edges": len(graph.edges), "kinds": dict(graph.kinds), "coverage": graph.coverage,
-        "near_misses": graph.near_misses,
+        "nodes": len(graph.nodes), "edges": len(graph.edges), "kinds": dict(graph.kinds),
+        "coverage": graph.coverage, "near_misses": graph.near_misses,
     }  # fmt: skip
 
 
@@ -185,7 +225,9 @@ def _graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
     """What a journal holds."""
     from quirkpy.explore.graph import ReconfigurationGraph
 
-    return ReconfigurationGraph.load(asked.journal, (module_of(asked.study).__name__,) if asked.study else ())
+    return ReconfigurationGraph.load(
+        asked.journal, (module_of(asked.study).__name__,) if asked.study else ()
+    )
 
 
 def plan(asked: argparse.Namespace) -> Answer:
@@ -197,11 +239,17 @@ def plan(asked: argparse.Namespace) -> Answer:
         raise PartError(str(error.args[0])) from None
     data = [
         {
-            "nodes": list(way.nodes), "energy": way.energy, "time": way.time, "switches": way.switches,
-            "steps": [{"joints": dict(e.selection.joints), "potential": e.selection.potential} for e in way],
+            "nodes": list(way.nodes),
+            "energy": way.energy,
+            "time": way.time,
+            "switches": way.switches,
+            "steps": [
+                {"joints": dict(e.selection.joints), "potential": e.selection.potential}
+                for e in way
+            ],
         }
         for way in found
-    ]  # fmt: skip
+    ]
     return Answer("\n".join(map(str, found)), data)
 
 
@@ -222,8 +270,9 @@ def simulate(asked: argparse.Namespace) -> Answer:
             run.report(asked.report)
         energy = run.energy
         data = {
-            "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t), "evaluations": run.counts.evaluations,
-            "energy": [float(energy[0]), float(energy[-1])], "dissipated": float(run.dissipated[-1]),
+            "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t),
+            "evaluations": run.counts.evaluations, "energy": [float(energy[0]), float(energy[-1])],
+            "dissipated": float(run.dissipated[-1]),
         }  # fmt: skip
         words = f"{run!r}\nenergy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
         return Answer(words, data)
@@ -231,7 +280,8 @@ def simulate(asked: argparse.Namespace) -> Answer:
         raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().")
     if asked.out is not None or asked.report is not None:
         raise PartError(
-            f"{str(asked.file)!r} defines no `system`, only main(), whose runs it keeps to itself: leave out --out and "
+            f"{str(asked.file)!r} defines no `system`, only main(), whose runs it keeps to itself: "
+            "leave out --out and "
             "--report, or define `system`."
         )
     with contextlib.redirect_stdout(sys.stderr) if asked.json else contextlib.nullcontext():
@@ -247,18 +297,24 @@ def check(asked: argparse.Namespace) -> Answer:
 
     if asked.file.suffix == ".py":
         module = module_of(asked.file)
-        made = _study_of(module, asked.file) if hasattr(module, "study") else _system_of(module, asked.file)
+        made = (
+            _study_of(module, asked.file)
+            if hasattr(module, "study")
+            else _system_of(module, asked.file)
+        )
     elif asked.file.suffix == ".json":
         made = from_json(asked.file.read_text(encoding="utf-8"))
     else:
         raise PartError(
-            f"{str(asked.file)!r} can't be read: it is neither Python (.py) nor what to_json wrote (.json)."
+            f"{str(asked.file)!r} can't be read: it is neither Python (.py) nor what to_json wrote "
+            "(.json)."
         )
     if isinstance(made, Study):
         return _checked_study(made)
     mobility = made.mobility()
     data = {
-        "bodies": list(made.bodies), "freedoms": mobility.degrees_of_freedom, "redundant": list(mobility.redundant)
+        "bodies": list(made.bodies), "freedoms": mobility.degrees_of_freedom,
+        "redundant": list(mobility.redundant)
     }  # fmt: skip
     return Answer(made.explain(), data)
 
@@ -277,7 +333,8 @@ def _checked_study(study: Study) -> Answer:
     }  # fmt: skip
     words = [
         f"{len(bodies)} moving bodies: {', '.join(bodies)}",
-        f"{len(study.pairs)} pairs of sensors that may meet; as written, in range: {', '.join(near) or 'none'}",
+        f"{len(study.pairs)} pairs of sensors that may meet; as written, in range: "
+        f"{', '.join(near) or 'none'}",
         f"potentials: {', '.join(study.potentials)}",
         f"{choices} choices at the start",
         f"shapes are compared up to: {SAME_UP_TO[study.shapes.group]}",
@@ -296,7 +353,9 @@ def demos(asked: argparse.Namespace) -> Answer:
     folders = [Path(__file__).resolve().parents[1] / "demos", Path("demos")]
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:
-        raise PartError("demos come with the sources of quirkpy, not with the installed package; ask there.")
+        raise PartError(
+            "demos come with the sources of quirkpy, not with the installed package; ask there."
+        )
     found = {}
     for path in sorted(folder.glob("*.py")):
         said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
@@ -305,9 +364,10 @@ def demos(asked: argparse.Namespace) -> Answer:
     return Answer("\n".join(f"{name:{width}}  {line}" for name, line in found.items()), found)
 
 
-# --- files of users ---------------------------------------------------------------------------------------------------
+# --- files of users -------------------------------------------------------------------------------
 def module_of(path: Path) -> ModuleType:
-    """The module that a Python file makes, under the name by which worker processes find it as well."""
+    """The module that a Python file makes, under the name by which worker processes find it as
+    well."""
     if not path.is_file():
         raise PartError(f"there is no file {str(path)!r}.")
     folder = str(path.resolve().parent)
@@ -315,7 +375,10 @@ def module_of(path: Path) -> ModuleType:
         sys.path.insert(0, folder)
     module = importlib.import_module(path.stem)
     if module.__file__ is None or Path(module.__file__).resolve() != path.resolve():
-        raise PartError(f"{str(path)!r} has the name of another module, {path.stem!r}; give the file another name.")
+        raise PartError(
+            f"{str(path)!r} has the name of another module, {path.stem!r}; give the file another "
+            "name."
+        )
     return module
 
 

@@ -1,9 +1,8 @@
 """The one way from what computes up to what shows and writes: ``doors.stills.picture(system)``.
 
-Views and formats stand above everything else, yet ``system.picture()`` and ``run.save()`` are theirs.  Such methods are
-thin and go through here: a module of theirs is imported when its name is first used, and no other module below them may
-import one.
-"""
+Views and formats stand above everything else, yet ``system.picture()`` and ``run.save()`` are
+theirs.  Such methods are thin and go through here: a module of theirs is imported when its name is
+first used, and no other module below them may import one."""
 
 from __future__ import annotations
 
@@ -36,11 +35,26 @@ if TYPE_CHECKING:
 ROOMS = {
     **dict.fromkeys(("json", "npz"), "quirkpy.formats"),
     **dict.fromkeys(
-        ("charts", "curves", "explain", "film", "graph_picture", "graphs", "landscape", "movie", "notebook", "poses",
-         "progress", "report", "report_graph", "stills", "window"),
+        (
+            "charts",
+            "curves",
+            "explain",
+            "film",
+            "graph_picture",
+            "graphs",
+            "landscape",
+            "movie",
+            "notebook",
+            "poses",
+            "progress",
+            "report",
+            "report_graph",
+            "stills",
+            "window",
+        ),
         "quirkpy.views",
     ),
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str) -> Any:

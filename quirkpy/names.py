@@ -7,7 +7,14 @@ from quirkpy.explore.scope.choices import Choice, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen, OneHinge
 from quirkpy.explore.scope.identity import SameShape
 from quirkpy.explore.scope.options import Free, Hinge, Lock, Option, Pin
-from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, Safety, StayTogether, Violation
+from quirkpy.explore.scope.safety import (
+    KeepOut,
+    Limit,
+    NoCollision,
+    Safety,
+    StayTogether,
+    Violation,
+)
 from quirkpy.explore.study import Study
 from quirkpy.formats import from_json, to_json
 from quirkpy.maths import quat, triples
@@ -24,7 +31,15 @@ from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.couplings import Gear, Prescribed
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
-from quirkpy.parts.fields import Charge, Coulomb, GravityGradient, HillFrame, Orbit, PointGravity, Potential
+from quirkpy.parts.fields import (
+    Charge,
+    Coulomb,
+    GravityGradient,
+    HillFrame,
+    Orbit,
+    PointGravity,
+    Potential,
+)
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.forces import (
     Damper,

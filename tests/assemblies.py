@@ -1,8 +1,9 @@
-"""Clusters of locked bodies, written twice: body by body, and with one body for each cluster, composed by hand.
+"""Clusters of locked bodies, written twice: body by body, and with one body for each cluster,
+composed by hand.
 
-`assembly(seed)` draws both from the same numbers.  By hand means: mass, mass centre and moments of inertia summed in N
-over the members, axes along N at the written pose, which are those of no member; no locks.
-"""
+`assembly(seed)` draws both from the same numbers.  By hand means: mass, mass centre and moments of
+inertia summed in N over the members, axes along N at the written pose, which are those of no
+member; no locks."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ SIDE = 0.1  # [m]
 
 @dataclass(frozen=True)
 class Assembly:
-    """The system with its locks, the one written by hand, and which body of that each member belongs to."""
+    """The system with its locks, the one written by hand, and which body of that each member
+    belongs to."""
 
     locked: qp.Multibody
     by_hand: qp.Multibody
@@ -66,7 +68,7 @@ class _Drawn:
         if grounded:
             self.clusters.insert(0, self.standing())
 
-    # --- clusters -----------------------------------------------------------------------------------------------
+    # --- clusters ---------------------------------------------------------------------------------
     def cluster(self, number: int, size: int) -> list[qp.Body]:
         """Members locked one to another, any to any before it, and some twice."""
         members = [self.w.body() for _ in range(size)]
@@ -100,7 +102,7 @@ class _Drawn:
         axes = World(self.w.turn()).matrix
         self.w.add(qp.Fixed(name, *(body.site_at(name, point, axes) for body in (one, two))))
 
-    # --- what acts on members -----------------------------------------------------------------------------------
+    # --- what acts on members ---------------------------------------------------------------------
     def both(self, make: Any) -> Any:
         """A part of the locked system, and its twin by hand: make(body of member) writes it."""
         part = self.w.add(make(lambda body: body))
@@ -113,37 +115,56 @@ class _Drawn:
 
     def hinges(self) -> None:
         """A joint between each cluster and the next, and a bar across that may close a loop."""
-        for k, kind in enumerate([qp.Revolute, qp.Spherical, qp.Prismatic][: len(self.clusters) - 1]):
+        for k, kind in enumerate(
+            [qp.Revolute, qp.Spherical, qp.Prismatic][: len(self.clusters) - 1]
+        ):
             ends, name = (self.member(k), self.member(k + 1)), self.w.name("joint")
             at, place = self.w.cube(), {} if kind is qp.Spherical else {"axis": self.w.unit()}
             joint = self.w.add(kind(name, *ends, at=at, **place))
             self.hand.append(kind(name, *(self.own[body] for body in ends), at=at, **place))
             if kind is qp.Revolute:
-                name, numbers = self.w.name("torsion"), {"stiffness": self.w.decades(-1, 1), "rest_angle": 0.5}
+                name, numbers = (
+                    self.w.name("torsion"),
+                    {"stiffness": self.w.decades(-1, 1), "rest_angle": 0.5},
+                )
                 self.hand.append(qp.HingeSpring(name, self.hand[-1], **numbers))
                 self.w.add(qp.HingeSpring(name, joint, **numbers))
         if self.w.chance(0.5):
-            ends, name, points = (self.member(0), self.member(-1)), self.w.name("bar"), (self.w.cube(), self.w.cube())
+            ends, name, points = (
+                (self.member(0), self.member(-1)),
+                self.w.name("bar"),
+                (self.w.cube(), self.w.cube()),
+            )
             self.both(lambda of: qp.Distance(name, *map(of, ends), at1=points[0], at2=points[1]))
 
     def forces(self) -> None:
-        """Gravity, springs across and within clusters, a well; where energy may change a damper and two loads."""
+        """Gravity, springs across and within clusters, a well; where energy may change a damper and
+        two loads."""
         w = self.w
         gravity = qp.Gravity(9.81 * w.unit())
         w.add(gravity)
         self.hand.append(gravity)
         self.spring(self.member(0), self.member(-1))
         one, two = self.w.rng.choice(len(self.clusters[-2]), 2, replace=False)
-        w.add(qp.Spring(w.name("inside"), self.clusters[-2][one], self.clusters[-2][two], stiffness=3.0))
+        w.add(
+            qp.Spring(
+                w.name("inside"), self.clusters[-2][one], self.clusters[-2][two], stiffness=3.0
+            )
+        )
         body, name, stiffness = self.member(), w.name("well"), w.decades(0, 1)
         self.spring(qp.GROUND, body)
         w.add(qp.PotentialWell(name, body, (0.1, 0.2, 0.3), stiffness))
         self.hand.append(
             qp.Spring(
-                name, qp.GROUND, self.own[body], at1=(0.1, 0.2, 0.3), at2=body.position, rest_length=0.0,
+                name,
+                qp.GROUND,
+                self.own[body],
+                at1=(0.1, 0.2, 0.3),
+                at2=body.position,
+                rest_length=0.0,
                 stiffness=stiffness,
             )
-        )  # fmt: skip
+        )
         if not w.conservative:
             self.loads()
 
@@ -152,33 +173,56 @@ class _Drawn:
         stiffness, damping = self.w.decades(0, 1), self.w.damping(-1, 0)
         self.both(
             lambda of: qp.Spring(
-                name, of(one), of(two), at1=points[0], at2=points[1], rest_length=0.5, stiffness=stiffness,
+                name,
+                of(one),
+                of(two),
+                at1=points[0],
+                at2=points[1],
+                rest_length=0.5,
+                stiffness=stiffness,
                 damping=damping,
             )
-        )  # fmt: skip
+        )
 
     def loads(self) -> None:
-        """One in N, and one that turns with its body: by hand in the axes of N, along which the body is written."""
+        """One in N, and one that turns with its body: by hand in the axes of N, along which the
+        body is written."""
         w = self.w
         body, name, at, force = self.member(), w.name("push"), w.cube(), w.cube(3.0)
         self.both(lambda of: qp.Load(name, of(body), force=force, at=at))
-        body, name, at, force, torque = self.member(), w.name("jet"), w.cube(), w.cube(3.0), w.cube()
+        body, name, at, force, torque = (
+            self.member(),
+            w.name("jet"),
+            w.cube(),
+            w.cube(3.0),
+            w.cube(),
+        )
         times = (0.0, 0.6, 1.2)  # no bend within the runs of the tests: steps would feel it
-        for turn, mine, target in ((np.eye(3), w.parts, body), (body.matrix, self.hand, self.own[body])):
+        for turn, mine, target in (
+            (np.eye(3), w.parts, body),
+            (body.matrix, self.hand, self.own[body]),
+        ):
             turns = qp.Schedule(times, [k * turn @ torque for k in (1.0, -0.5, 2.0)], "linear")
-            mine.append(qp.Load(name, target, force=turn @ force, torque=turns, at=at, frame="body"))
+            mine.append(
+                qp.Load(name, target, force=turn @ force, torque=turns, at=at, frame="body")
+            )
 
 
 def assembly(seed: int, *, grounded: bool = False, conservative: bool = False) -> Assembly:
-    """Three clusters, on a fourth that stands on the ground or afloat; moving at random, as the joints allow."""
+    """Three clusters, on a fourth that stands on the ground or afloat; moving at random, as the
+    joints allow."""
     drawn = _Drawn(seed, grounded=grounded, conservative=conservative)
     drawn.hinges()
     drawn.forces()
     locked, by_hand = qp.Multibody(*drawn.w.parts), qp.Multibody(*drawn.hand)
     shape = (len(by_hand.bodies), 3)
     v, omega = drawn.w.rng.uniform(-1, 1, shape), drawn.w.rng.uniform(-1, 1, shape)
-    by_hand = by_hand.at(compatible(by_hand, dataclasses.replace(by_hand.initial, v=v, omega=omega)))
-    owner = {body.name: whole.name for body, whole in drawn.own.items() if body.name in locked.bodies}
+    by_hand = by_hand.at(
+        compatible(by_hand, dataclasses.replace(by_hand.initial, v=v, omega=omega))
+    )
+    owner = {
+        body.name: whole.name for body, whole in drawn.own.items() if body.name in locked.bodies
+    }
     both = Assembly(locked, by_hand, owner)
     return dataclasses.replace(both, locked=locked.at(as_members(both, by_hand.initial)))
 
@@ -195,18 +239,35 @@ def as_members(both: Assembly, state: qp.State) -> qp.State:
         whole: Any = both.by_hand[both.owner[name]]
         now = state[whole.name]
         turn, member = World(now.orientation).matrix, World(q).matrix
-        arm, spin, here = turn @ (r - whole.position), turn @ now.angular_velocity, now.orientation * q
+        arm, spin, here = (
+            turn @ (r - whole.position),
+            turn @ now.angular_velocity,
+            now.orientation * q,
+        )
         own = (turn @ member).T @ spin
-        rows.append((now.position + arm, [here.w, here.x, here.y, here.z], now.velocity + np.cross(spin, arm), own))
+        rows.append(
+            (
+                now.position + arm,
+                [here.w, here.x, here.y, here.z],
+                now.velocity + np.cross(spin, arm),
+                own,
+            )
+        )
     r, q, v, omega = (np.array(column) for column in zip(*rows, strict=True))
     return dataclasses.replace(written, t=state.t, r=r, q=q, v=v, omega=omega)
 
 
 def bolted_cubes(n: int = 3) -> qp.Multibody:
-    """n^3 cubes of unlike masses, each locked to all neighbours, and a bar on one hinge; turning against each other."""
+    """n^3 cubes of unlike masses, each locked to all neighbours, and a bar on one hinge; turning
+    against each other."""
     cells = list(itertools.product(range(n), repeat=3))
     cubes = {
-        cell: qp.Body.box(f"cube{''.join(map(str, cell))}", (SIDE,) * 3, 1.0 + 0.1 * k, position=SIDE * np.array(cell))
+        cell: qp.Body.box(
+            f"cube{''.join(map(str, cell))}",
+            (SIDE,) * 3,
+            1.0 + 0.1 * k,
+            position=SIDE * np.array(cell),
+        )
         for k, cell in enumerate(cells)
     }
     locks = [
@@ -216,8 +277,14 @@ def bolted_cubes(n: int = 3) -> qp.Multibody:
     ]
     corner = np.array([SIDE * (n - 0.5), 0.0, 0.0])
     bar = qp.Body.box(
-        "bar", (3 * SIDE, SIDE, SIDE), 2.0, position=corner + (1.5 * SIDE, 0, 0), velocity=(0, 1.5 * SIDE, 0),
+        "bar",
+        (3 * SIDE, SIDE, SIDE),
+        2.0,
+        position=corner + (1.5 * SIDE, 0, 0),
+        velocity=(0, 1.5 * SIDE, 0),
         angular_velocity=(0, 0, 1),
-    )  # fmt: skip
+    )
     hinge = qp.Revolute("hinge", cubes[n - 1, 0, 0], bar, at=corner, axis=(0, 0, 1))
-    return qp.Multibody(*cubes.values(), bar, *locks, hinge, qp.HingeSpring("torsion", hinge, stiffness=0.5))
+    return qp.Multibody(
+        *cubes.values(), bar, *locks, hinge, qp.HingeSpring("torsion", hinge, stiffness=0.5)
+    )

@@ -1,4 +1,5 @@
-"""A real browser for tests of pages and windows, without a display: Chromium, driven by Playwright."""
+"""A real browser for tests of pages and windows, without a display: Chromium, driven by
+Playwright."""
 
 from __future__ import annotations
 
@@ -10,11 +11,14 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 #: Without a graphics card, and speaking to nobody.
 FLAGS = [
-    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
+    "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync",
 ]  # fmt: skip
 #: How long a test waits for anything at most [ms]: a busy machine draws slowly.
 PATIENCE = 120_000
@@ -22,7 +26,9 @@ PATIENCE = 120_000
 MARKS = [
     pytest.mark.slow,
     pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium"
+    ),
 ]
 OUT = Path(__file__).resolve().parents[1] / "out"
 

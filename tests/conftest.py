@@ -15,7 +15,8 @@ from tests.browser import opened
 settings.register_profile("quirkpy", derandomize=True, deadline=None)
 settings.load_profile("quirkpy")
 
-# Read when NumPy is first imported: threads that share out small matrices only get into the way of parallel tests.
+# Read when NumPy is first imported: threads that share out small matrices only get into the way of
+# parallel tests.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -25,8 +26,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long proofs are not watched for what they cover: that takes half as long again, and the short ones go the same
-    ways."""
+    """Long proofs are not watched for what they cover: that takes half as long again, and the short
+    ones go the same ways."""
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker("no_cover")
@@ -34,5 +35,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for all tests of a module: while it is open, no other test can run a loop of asyncio."""
+    """One browser for all tests of a module: while it is open, no other test can run a loop of
+    asyncio."""
     yield from opened()

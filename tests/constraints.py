@@ -1,4 +1,5 @@
-"""What each joint demands, stated a second time from its documented meaning, in Taylor arithmetic."""
+"""What each joint demands, stated a second time from its documented meaning, in Taylor
+arithmetic."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ OTHERS = {X: (Y, Z), Y: (Z, X), Z: (X, Y)}
 
 
 class Ends:
-    """Two sites on their way: `d` from the first origin to the second, and the axes of both, all in N."""
+    """Two sites on their way: `d` from the first origin to the second, and the axes of both, all in
+    N."""
 
     def __init__(self, joint: Any, frames: Mapping[str, Frame]) -> None:
         one, two = joint.sites
@@ -51,9 +53,12 @@ class Ends:
 
 
 def related(relation: qp.Relation, frames: Mapping[str, Frame], t: float) -> Jet:
-    """What a relation of coordinates wants to be zero; with just one angle up to whole turns of that."""
+    """What a relation of coordinates wants to be zero; with just one angle up to whole turns of
+    that."""
     out, turns = Jet(*(-np.array(relation.driven(t)))) - relation.value, []
-    pairs = [(relation.first, 1.0)] + ([(relation.second, relation.factor)] if relation.second else [])
+    pairs = [(relation.first, 1.0)] + (
+        [(relation.second, relation.factor)] if relation.second else []
+    )
     for (joint, name), factor in pairs:
         named = next(c for c in joint.coordinates if c.name == name)
         out = out + Ends(joint, frames).coordinate(named) * factor

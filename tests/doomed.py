@@ -1,4 +1,5 @@
-"""Explorations in processes that tests kill: children of one that has imported everything and loaded its kernels."""
+"""Explorations in processes that tests kill: children of one that has imported everything and
+loaded its kernels."""
 
 from __future__ import annotations
 
@@ -22,10 +23,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @cache
 def mother() -> subprocess.Popen[bytes]:
-    """She hears until this process ends; what the killed leave behind is complained about to nobody."""
+    """She hears until this process ends; what the killed leave behind is complained about to
+    nobody."""
     words, pipe = [sys.executable, "-m", "tests.mother"], subprocess.PIPE
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    made = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment)
+    made = subprocess.Popen(
+        words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment
+    )
     atexit.register(made.communicate)
     return made
 

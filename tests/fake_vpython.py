@@ -1,4 +1,5 @@
-"""What stands in for VPython where there is no browser: things that remember what they were given."""
+"""What stands in for VPython where there is no browser: things that remember what they were
+given."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Damaged files by the thousand: how values and bytes are changed, with seeds, and how many are tried.
+"""Damaged files by the thousand: how values and bytes are changed, with seeds, and how many are
+tried.
 
-A test runs over chunks of CHUNK documents: one of them in `make check`, ten in `make test`, and a thousand in
-`make fuzz`.
-"""
+A test runs over chunks of CHUNK documents: one of them in `make check`, ten in `make test`, and a
+thousand in `make fuzz`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CHUNK = 1000
 FUZZING = os.environ.get("QUIRKPY_FUZZ") == "1"
 #: What a value may become: numbers out of all proportion, other types, names of what there may be.
 OTHERS: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 3, 10, 2**31, 2**63, 10**400, 0.0, -0.0, 0.5, -1.5, 1e-320, 1e-9, 1e9, 1e160, 1e308,
-    -1e308, "", "x", "y", "z", "a\0b", "\ud800", "Body", "Site", "State", "Study", "Multibody",
-    "quirkpy.explore.study:Study",
-    [], {}, [[]], [None], {"type": "Body"}, {"part": "hub"}, {"quaternion": [1.0, 0.0, 0.0, 0.0]}, {"type": "Sphere"},
-    [0.0, 0.0, 0.0], [1.0, 2.0], [1e308, 1e308, 1e308],
+    None, True, False, 0, 1, -1, 2, 3, 10, 2**31, 2**63, 10**400, 0.0, -0.0, 0.5, -1.5, 1e-320,
+    1e-9, 1e9, 1e160, 1e308, -1e308, "", "x", "y", "z", "a\0b", "\ud800", "Body", "Site", "State",
+    "Study", "Multibody", "quirkpy.explore.study:Study", [], {}, [[]], [None], {"type": "Body"},
+    {"part": "hub"}, {"quaternion": [1.0, 0.0, 0.0, 0.0]}, {"type": "Sphere"}, [0.0, 0.0, 0.0],
+    [1.0, 2.0], [1e308, 1e308, 1e308],
 )  # fmt: skip
 
 
@@ -40,7 +40,8 @@ def chunks(count: int = 10) -> pytest.MarkDecorator:
 
 
 def mutated(data: Any, chance: random.Random) -> Any:
-    """A copy of plain values in which one to four, anywhere, have become others, gone, or changed places."""
+    """A copy of plain values in which one to four, anywhere, have become others, gone, or changed
+    places."""
     out = copy.deepcopy(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         places = list(_places(out))
@@ -86,7 +87,9 @@ def scribbled(data: bytes, chance: random.Random) -> bytes:
         elif sort < 0.6:
             out[k] ^= 1 << chance.randrange(8)
         elif sort < 0.75:
-            out[k : k + 1] = chance.choice((b"9999999", b"-", b"\0", b"\n", b"[", b"{", b"e99", b"\xff\xff\xff\xff"))
+            out[k : k + 1] = chance.choice(
+                (b"9999999", b"-", b"\0", b"\n", b"[", b"{", b"e99", b"\xff\xff\xff\xff")
+            )
         elif sort < 0.85:
             del out[k : k + chance.randrange(1, 40)]
         elif sort < 0.95:

@@ -1,4 +1,5 @@
-"""Truncated Taylor arithmetic: numbers and vectors that carry their first and second time derivative along.
+"""Truncated Taylor arithmetic: numbers and vectors that carry their first and second time
+derivative along.
 
 What is written with jets is differentiated exactly, and by nothing that the package contains.
 """
@@ -50,7 +51,11 @@ def jet(value: Any) -> Jet:
 def product(of: Callable[[Any, Any], Any], a: Any, b: Any) -> Jet:
     """Leibniz' rule for anything linear in each of its two arguments."""
     a, b = jet(a), jet(b)
-    return Jet(of(a.f, b.f), of(a.d, b.f) + of(a.f, b.d), of(a.dd, b.f) + 2.0 * of(a.d, b.d) + of(a.f, b.dd))
+    return Jet(
+        of(a.f, b.f),
+        of(a.d, b.f) + of(a.f, b.d),
+        of(a.dd, b.f) + 2.0 * of(a.d, b.d) + of(a.f, b.dd),
+    )
 
 
 def dot(a: Any, b: Any) -> Jet:
@@ -78,10 +83,12 @@ def wave(pace: float, t: float) -> Jet:
     return Jet(s + c, pace * (c - s), -(pace**2) * (s + c))
 
 
-# --- moving frames ------------------------------------------------------------------------------------------------
+# --- moving frames --------------------------------------------------------------------------------
 def quaternion_product(p: Floats, q: Floats) -> Floats:
     """Hamilton product of (w, x, y, z)."""
-    return np.concatenate([[p[0] * q[0] - p[1:] @ q[1:]], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])])
+    return np.concatenate(
+        [[p[0] * q[0] - p[1:] @ q[1:]], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])]
+    )
 
 
 def times(p: Any, q: Any) -> Jet:
@@ -120,7 +127,8 @@ def turning(q: Floats, omega: Floats, omega_dot: Floats) -> Jet:
 
 
 def frames(system: qp.Multibody, state: qp.State, acceleration: Floats) -> dict[str, Frame]:
-    """How every body moves, ground and fixed ones included, with the given (v-dot in N, omega-dot in body axes)."""
+    """How every body moves, ground and fixed ones included, with the given (v-dot in N, omega-dot
+    in body axes)."""
     moving = {
         name: Frame(
             Jet(state.r[k], state.v[k], acceleration[k, :3]),
@@ -129,4 +137,6 @@ def frames(system: qp.Multibody, state: qp.State, acceleration: Floats) -> dict[
         for k, name in enumerate(system.bodies)
     }
     fixed = [p for p in (qp.GROUND, *system.parts) if isinstance(p, qp.Body) and p.fixed]
-    return moving | {b.name: Frame(jet(b.position), jet([b.orientation.w, *b.orientation.vec])) for b in fixed}
+    return moving | {
+        b.name: Frame(jet(b.position), jet([b.orientation.w, *b.orientation.vec])) for b in fixed
+    }

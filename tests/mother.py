@@ -1,5 +1,5 @@
-"""``python -m tests.mother``: has everything imported and loaded, forks a process for each exploration that it is
-told of, and answers with its number."""
+"""``python -m tests.mother``: has everything imported and loaded, forks a process for each
+exploration that it is told of, and answers with its number."""
 
 from __future__ import annotations
 

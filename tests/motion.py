@@ -21,10 +21,14 @@ def damped_rope(part: Part) -> bool:
 
 def in_python(part: Part) -> bool:
     """Whether a part is run by the interpreter."""
-    return isinstance(part, Wave) or (isinstance(part, qp.Force) and part.elements()[0].kind == "callback")
+    return isinstance(part, Wave) or (
+        isinstance(part, qp.Force) and part.elements()[0].kind == "callback"
+    )
 
 
-def compiled_system(family: str, seed: int, world: World | None = None, *, conservative: bool = False) -> qp.Multibody:
+def compiled_system(
+    family: str, seed: int, world: World | None = None, *, conservative: bool = False
+) -> qp.Multibody:
     """A random system without the parts that are written in Python."""
     system = random_system(family, seed, world, driven=False, conservative=conservative)
     return system.without(*(part.name for part in system.parts if in_python(part)))
@@ -37,11 +41,16 @@ def apart(one: qp.State, two: qp.State) -> float:
 
 
 def floating_chain() -> qp.Multibody:
-    """Four bodies of different shapes, hinged, on balls and on a spring, that nothing else holds."""
+    """Four bodies of different shapes, hinged, on balls and on a spring, that nothing else
+    holds."""
     turn = qp.rotation((1, 2, 3), 0.7)
-    hub = qp.Body("hub", 2.0, (0.3, 0.4, 0.5), angular_velocity=(0.3, -0.2, 0.5), velocity=(0.1, 0.2, -0.1))
+    hub = qp.Body(
+        "hub", 2.0, (0.3, 0.4, 0.5), angular_velocity=(0.3, -0.2, 0.5), velocity=(0.1, 0.2, -0.1)
+    )
     arm = qp.Body.box("arm", (1.0, 0.2, 0.1), 1.0, position=(0.8, 0, 0), orientation=turn)
-    fin = qp.Body.box("fin", (0.5, 0.5, 0.1), 0.5, position=(1.5, 0.2, 0), angular_velocity=(0.5, 1.0, -0.4))
+    fin = qp.Body.box(
+        "fin", (0.5, 0.5, 0.1), 0.5, position=(1.5, 0.2, 0), angular_velocity=(0.5, 1.0, -0.4)
+    )
     tail = qp.Body.sphere("tail", 0.2, 0.7, position=(-0.7, 0.1, 0.3))
     hinge = qp.Revolute("hinge", hub, arm, at=(0.4, 0, 0), axis=(0, 1, 1))
     return qp.Multibody(

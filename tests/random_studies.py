@@ -1,10 +1,10 @@
-"""Random studies, written down by many hands: turned, shifted, renamed and reordered copies ask one question.
+"""Random studies, written down by many hands: turned, shifted, renamed and reordered copies ask one
+question.
 
-`random_study(seed, copy)` draws boxes side by side, sensors on their faces, options, wells and springs, before the copy
-touches any of it: the same seed in two copies is the same study written by two hands.  `differences` compares two
-graphs of one question up to the numbers of their nodes: nodes are matched along edges, selections by where in space
-what they hold stands on the bodies.
-"""
+`random_study(seed, copy)` draws boxes side by side, sensors on their faces, options, wells and
+springs, before the copy touches any of it: the same seed in two copies is the same study written by
+two hands.  `differences` compares two graphs of one question up to the numbers of their nodes:
+nodes are matched along edges, selections by where in space what they hold stands on the bodies."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ LETTERS = "ABCDEFGH"
 EXACT = qp.SettleRule(rtol=1e-12, atol=1e-14, evaluations=3e5)
 #: What is said of a motion in numbers.
 FIGURES = (
-    "duration", "switching", "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance", "t",
+    "duration", "switching", "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load",
+    "clearance", "t",
 )  # fmt: skip
-#: How slow a motion is decides when it rests: that is known so many times less well than other figures.
+#: How slow a motion is decides when it rests: that is known so many times less well than other
+#: figures.
 LATER = 100.0
 #: The outward normals of the faces that have sensors, and what they are called.
 FACES = {"east": (1, 0, 0), "north": (0, 1, 0), "west": (-1, 0, 0), "south": (0, -1, 0)}
@@ -58,10 +60,10 @@ def cube_turns() -> tuple[Floats, ...]:
 class Copy:
     """How a study is written down.
 
-    turn, shift [m]: of the whole; frames: of each body, by which of the turns of a cube its axes are written; faces: by
-    how many quarter turns x of the sites of each body's faces is written away from up; order: in which bodies and their
-    sensors are listed; names: what bodies are called.
-    """
+    turn, shift [m]: of the whole; frames: of each body, by which of the turns of a cube its axes
+    are written; faces: by how many quarter turns x of the sites of each body's faces is written
+    away from up; order: in which bodies and their sensors are listed; names: what bodies are
+    called."""
 
     turn: Any = field(default_factory=lambda: qp.rotation((0, 0, 1), 0.0))
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -103,33 +105,50 @@ class Copy:
 
 def quaternion_of(matrix: Floats) -> Floats:
     """The quaternion w x y z of a rotation matrix (3, 3)."""
-    K = np.array([
-        [matrix[0, 0] - matrix[1, 1] - matrix[2, 2], 0.0, 0.0, 0.0],
-        [matrix[1, 0] + matrix[0, 1], matrix[1, 1] - matrix[0, 0] - matrix[2, 2], 0.0, 0.0],
-        [matrix[2, 0] + matrix[0, 2], matrix[2, 1] + matrix[1, 2], matrix[2, 2] - matrix[0, 0] - matrix[1, 1], 0.0],
-        [matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1], np.trace(matrix)],
-    ])  # fmt: skip
+    K = np.array(
+        [
+            [matrix[0, 0] - matrix[1, 1] - matrix[2, 2], 0.0, 0.0, 0.0],
+            [matrix[1, 0] + matrix[0, 1], matrix[1, 1] - matrix[0, 0] - matrix[2, 2], 0.0, 0.0],
+            [
+                matrix[2, 0] + matrix[0, 2],
+                matrix[2, 1] + matrix[1, 2],
+                matrix[2, 2] - matrix[0, 0] - matrix[1, 1],
+                0.0,
+            ],
+            [
+                matrix[2, 1] - matrix[1, 2],
+                matrix[0, 2] - matrix[2, 0],
+                matrix[1, 0] - matrix[0, 1],
+                np.trace(matrix),
+            ],
+        ]
+    )
     x, y, z, w = np.linalg.eigh(K / 3.0)[1][:, 3]
     return np.array([w, x, y, z]) * (-1.0 if w < 0.0 else 1.0)
 
 
 def random_copy(seed: int, modules: int = 3, *, order: bool = False, names: bool = False) -> Copy:
-    """Any turn and shift of the whole, any axes of bodies and faces; order, names: of modules, at random too."""
+    """Any turn and shift of the whole, any axes of bodies and faces; order, names: of modules, at
+    random too."""
     rng = np.random.default_rng([seed, 77])
     q = rng.normal(size=4)
     frames, faces = rng.integers(24, size=modules), rng.integers(4, size=modules)
-    called = rng.permutation([f"{noun} module" for noun in ("red", "blue", "old", "new", "left")][:modules])
+    called = rng.permutation(
+        [f"{noun} module" for noun in ("red", "blue", "old", "new", "left")][:modules]
+    )
     return Copy(
         qp.Quaternion(*(q / np.linalg.norm(q))), tuple(rng.uniform(-3.0, 3.0, 3).tolist()),
         tuple(frames.tolist()), tuple(faces.tolist()),
-        tuple(rng.permutation(modules).tolist()) if order else (), tuple(called.tolist()) if names else (),
+        tuple(rng.permutation(modules).tolist()) if order else (),
+        tuple(called.tolist()) if names else (),
     )  # fmt: skip
 
 
-# --- drawing ----------------------------------------------------------------------------------------------------------
+# --- drawing --------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Drawn:
-    """What was drawn of a study: sizes and places of modules, and the generator that goes on from there."""
+    """What was drawn of a study: sizes and places of modules, and the generator that goes on from
+    there."""
 
     rng: np.random.Generator
     sizes: list[Floats]
@@ -139,15 +158,16 @@ class Drawn:
 
 def random_study(
     seed: int, copy: Copy | None = None, *, modules: int | None = None, safety: bool | None = None,
-    lock: bool | None = None, alike: bool = False, collisions: bool = False, turned_inertia: bool | None = None,
-    settle: qp.SettleRule = EXACT, choosing: Sequence[qp.Choosing] = (),
+    lock: bool | None = None, alike: bool = False, collisions: bool = False,
+    turned_inertia: bool | None = None, settle: qp.SettleRule = EXACT,
+    choosing: Sequence[qp.Choosing] = (),
 ) -> qp.Study:  # fmt: skip
     """A study of two or three boxes side by side.
 
-    modules: how many; safety: whether there are criteria; lock: whether pairs may lock; alike: all are the same cubes,
-    with the same sensors, and forces tell none from another, so that they are interchangeable; collisions: whether
-    `NoCollision` is among the criteria; turned_inertia: whether mass is spread unevenly.  What is None is drawn.
-    """
+    modules: how many; safety: whether there are criteria; lock: whether pairs may lock; alike: all
+    are the same cubes, with the same sensors, and forces tell none from another, so that they are
+    interchangeable; collisions: whether `NoCollision` is among the criteria; turned_inertia:
+    whether mass is spread unevenly.  What is None is drawn."""
     copy = Copy() if copy is None else copy
     rng = np.random.default_rng([seed, 5])
     n = int(rng.integers(2, 4)) if modules is None else modules
@@ -184,7 +204,11 @@ def _drawn(rng: np.random.Generator, n: int, alike: bool) -> Drawn:
     taken = {(0, 0)}
     cell = (0, 0)
     for k in range(1, n):
-        ways = [way for way in ((1, 0), (0, 1), (-1, 0), (0, -1)) if (cell[0] + way[0], cell[1] + way[1]) not in taken]
+        ways = [
+            way
+            for way in ((1, 0), (0, 1), (-1, 0), (0, -1))
+            if (cell[0] + way[0], cell[1] + way[1]) not in taken
+        ]
         way = ways[int(rng.integers(len(ways)))]
         axis = 0 if way[0] else 1
         step = np.zeros(3)
@@ -203,7 +227,9 @@ def _module(copy: Copy, drawn: Drawn, k: int, mass: float, spread: Floats | None
     if spread is not None:  # a mass distribution within the box: second moments, turned
         inertia = mass * SIDE**2 / 6.0 * spread
     fixed = drawn.fixed and k == 0
-    weight: dict[str, Any] = {} if fixed else {"mass": mass, "inertia": (F.T @ inertia @ F).tolist()}
+    weight: dict[str, Any] = (
+        {} if fixed else {"mass": mass, "inertia": (F.T @ inertia @ F).tolist()}
+    )
     if not fixed and spread is None:
         weight["inertia"] = tuple(abs(F.T @ np.diag(inertia)).tolist())
     return qp.Body(
@@ -213,7 +239,8 @@ def _module(copy: Copy, drawn: Drawn, k: int, mass: float, spread: Floats | None
 
 
 def _sensors(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) -> list[list[qp.Sensor]]:
-    """One in the middle of every upright face, body by body; x up, but for quarter turns of the copy."""
+    """One in the middle of every upright face, body by body; x up, but for quarter turns of the
+    copy."""
     out = []
     for k, body in enumerate(bodies):
         mine = []
@@ -222,11 +249,23 @@ def _sensors(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) -> li
             quarter = copy.faces[k] if copy.faces else 0
             up, aside = np.array((0.0, 0.0, 1.0)), np.cross(z, (0.0, 0.0, 1.0))
             c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarter]
-            site = body.site(name, at=copy.own(k, at), z=copy.own(k, z), x=copy.own(k, c * up + s * aside))
+            site = body.site(
+                name, at=copy.own(k, at), z=copy.own(k, z), x=copy.own(k, c * up + s * aside)
+            )
             kind = "face" if alike else LETTERS[k]
-            accepts = ("face",) if alike else tuple(other for j, other in enumerate(LETTERS[: len(bodies)]) if j != k)
+            accepts = (
+                ("face",)
+                if alike
+                else tuple(other for j, other in enumerate(LETTERS[: len(bodies)]) if j != k)
+            )
             mine.append(
-                qp.Sensor(f"{body.name} {name}", site, kind=kind, accepts=accepts, roll=qp.parts.sensor.QUARTER_TURNS)
+                qp.Sensor(
+                    f"{body.name} {name}",
+                    site,
+                    kind=kind,
+                    accepts=accepts,
+                    roll=qp.parts.sensor.QUARTER_TURNS,
+                )
             )
         out.append(mine)
     return out
@@ -243,7 +282,8 @@ def turned_edge(edge: int, quarter: int) -> int:
 def _options(
     copy: Copy, drawn: Drawn, sensors: list[list[qp.Sensor]], lock: bool, alike: bool
 ) -> dict[tuple[str, str], list[qp.Option]]:
-    """Free, hinges about upright edges, seldom about others, perhaps locks; edges are those of the face as drawn."""
+    """Free, hinges about upright edges, seldom about others, perhaps locks; edges are those of the
+    face as drawn."""
     rng, n = drawn.rng, len(sensors)
     kinds = [("face", "face", 0)] if alike else [
         (LETTERS[i], LETTERS[j], i) for i, j in itertools.combinations(range(n), 2)
@@ -251,14 +291,19 @@ def _options(
     out: dict[tuple[str, str], list[qp.Option]] = {}
     for one, two, first in kinds:
         upright = [1, 2] if alike or rng.random() < 0.6 else [int(rng.integers(1, 3))]
-        edges = [*upright, *([int(rng.integers(3, 5))] if rng.random() < 0.15 and not alike else [])]
+        edges = [
+            *upright,
+            *([int(rng.integers(3, 5))] if rng.random() < 0.15 and not alike else []),
+        ]
         quarter = 0 if alike or not copy.faces else copy.faces[first]
         hinges = [qp.Hinge(edge=turned_edge(edge, quarter)) for edge in edges]
         out[one, two] = [qp.Free(), *([qp.Lock()] if lock else []), *hinges]
     return out
 
 
-def _potentials(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) -> dict[str, list[qp.Force]]:
+def _potentials(
+    copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool
+) -> dict[str, list[qp.Force]]:
     """One without forces, and one or two with wells, where a body stands fixed, or springs."""
     rng, n = drawn.rng, len(bodies)
     out: dict[str, list[qp.Force]] = {"none": []}
@@ -269,44 +314,66 @@ def _potentials(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) ->
         elif drawn.fixed:
             moving = int(rng.integers(1, n))
             centre = drawn.places[moving] + SIDE * rng.uniform(-2.0, 2.0, 3) * (1.0, 1.0, 0.0)
-            pull = qp.PotentialWell(f"well {name}", bodies[moving], copy.point(centre), float(rng.uniform(0.02, 0.1)))
+            pull = qp.PotentialWell(
+                f"well {name}", bodies[moving], copy.point(centre), float(rng.uniform(0.02, 0.1))
+            )
             out[name] = [pull]
             continue
         else:
             stiffness, rest = float(rng.uniform(0.01, 0.04)), float(rng.uniform(0.0, 4.0 * SIDE))
             pairs = list(itertools.combinations(range(n), 2))
-        ends = 0.4 * SIDE * rng.uniform(-1.0, 1.0, (n, 3))  # springs tell sides of modules apart, unless all are alike
+        ends = (
+            0.4 * SIDE * rng.uniform(-1.0, 1.0, (n, 3))
+        )  # springs tell sides of modules apart, unless all are alike
         points = [drawn.places[k] + (0.0 if alike else ends[k]) for k in range(n)]
         out[name] = [
             qp.Spring(
-                f"spring {name} {i}{j}", bodies[i], bodies[j], at1=copy.point(points[i]), at2=copy.point(points[j]),
-                stiffness=stiffness, rest_length=rest, damping=2e-3,
+                f"spring {name} {i}{j}",
+                bodies[i],
+                bodies[j],
+                at1=copy.point(points[i]),
+                at2=copy.point(points[j]),
+                stiffness=stiffness,
+                rest_length=rest,
+                damping=2e-3,
             )
             for i, j in pairs
-        ]  # fmt: skip
+        ]
     return out
 
 
 def _safety(
-    copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool, wanted: bool | None, collisions: bool
+    copy: Copy,
+    drawn: Drawn,
+    bodies: list[qp.Body],
+    alike: bool,
+    wanted: bool | None,
+    collisions: bool,
 ) -> list[qp.Safety]:
     rng, out = drawn.rng, list[qp.Safety]()
     chances, limit = rng.random(4), float(rng.uniform(0.02, 0.08))
-    half, far, eye = float(rng.uniform(0.1, 2.8)), float(rng.uniform(0.3, 1.2) * SIDE), int(rng.integers(len(bodies)))
+    half, far, eye = (
+        float(rng.uniform(0.1, 2.8)),
+        float(rng.uniform(0.3, 1.2) * SIDE),
+        int(rng.integers(len(bodies))),
+    )
     z = rng.normal(size=3)
     if wanted is not False:
         out += [qp.StayTogether()] if wanted or chances[0] < 0.8 else []
         out += [qp.Limit("speed", limit)] if chances[1] < 0.5 else []
         out += [qp.Limit("load", limit)] if chances[2] < 0.15 and not alike else []
         if chances[3] < 0.2 and not alike:
-            site = bodies[eye].site("eye", at=copy.own(eye, 0.5 * drawn.sizes[eye]), z=copy.own(eye, z))
+            site = bodies[eye].site(
+                "eye", at=copy.own(eye, 0.5 * drawn.sizes[eye]), z=copy.own(eye, z)
+            )
             out.append(qp.KeepOut(site, half, far, of="balls" if chances[3] < 0.1 else "centres"))
     return [*out, qp.NoCollision()] if collisions else out
 
 
-# --- comparing --------------------------------------------------------------------------------------------------------
+# --- comparing ------------------------------------------------------------------------------------
 class Seen:
-    """A graph as anyone sees it, whoever has written its study: bodies by number, places in axes as drawn."""
+    """A graph as anyone sees it, whoever has written its study: bodies by number, places in axes as
+    drawn."""
 
     def __init__(self, graph: ReconfigurationGraph, copy: Copy) -> None:
         self.graph, self.copy, self.study = graph, copy, graph.study
@@ -344,7 +411,8 @@ class Seen:
         return state.r[at], R @ self.copy.frame(k).T
 
     def held(self, node: Node, pair: int, roll: int, label: str) -> Any:
-        """What an option holds together, as numbers on the body that comes first: a lock, or point and axis."""
+        """What an option holds together, as numbers on the body that comes first: a lock, or point
+        and axis."""
         key = node.id, pair, roll, label
         if key not in self._marks:
             self._marks[key] = self._held(node, pair, label)
@@ -378,11 +446,13 @@ class Seen:
         """What holds at a node."""
         pairs = self.study.pairs
         return sorted(
-            (sorted(self.pair(pairs[k].name)), self.held(node, k, roll, label)) for k, roll, label in node.links
+            (sorted(self.pair(pairs[k].name)), self.held(node, k, roll, label))
+            for k, roll, label in node.links
         )
 
     def pose(self, node: Node) -> Floats:
-        """The pose as it would be where nobody turns anything: bodies in the order in which they were drawn (n, 7)."""
+        """The pose as it would be where nobody turns anything: bodies in the order in which they
+        were drawn (n, 7)."""
         moving = [k for k in range(self.count) if self.copy.name(k) in node.state.bodies]
         rows = [node.state.bodies.index(self.copy.name(k)) for k in moving]
         back = quat.to_array(self.copy.turn) * (1.0, -1.0, -1.0, -1.0)
@@ -393,20 +463,22 @@ class Seen:
 
     def edges(self, node: Node) -> dict[Any, Edge]:
         """The edges of a node by selection."""
-        return {self.selection(node, edge): edge for edge in self.graph.edges if edge.source == node.key}
+        return {
+            self.selection(node, edge): edge for edge in self.graph.edges if edge.source == node.key
+        }
 
 
 def differences(
-    one: ReconfigurationGraph, two: ReconfigurationGraph, first: Copy | None = None, second: Copy | None = None,
-    *, tolerance: float = 1e-9, figures: bool = True,
+    one: ReconfigurationGraph, two: ReconfigurationGraph, first: Copy | None = None,
+    second: Copy | None = None, *, tolerance: float = 1e-9, figures: bool = True,
 ) -> list[str]:  # fmt: skip
     """What tells the graphs of two copies of one study apart, in words; nothing where they are one.
 
-    Nodes are matched from the start along edges with the same selection.  Compared are kinds, targets, reasons, parts,
-    contacts, verdicts, links and poses, and figures to a relative tolerance, except those of motions that pass a
-    saddle, for what leaves it is decided by rounding, and those that never settle, which end where that is noticed.
-    Where several outcomes belong to an edge their order means nothing.
-    """
+    Nodes are matched from the start along edges with the same selection.  Compared are kinds,
+    targets, reasons, parts, contacts, verdicts, links and poses, and figures to a relative
+    tolerance, except those of motions that pass a saddle, for what leaves it is decided by
+    rounding, and those that never settle, which end where that is noticed.  Where several outcomes
+    belong to an edge their order means nothing."""
     a, b = Seen(one, first or Copy()), Seen(two, second or Copy())
     return list(_differences(a, b, tolerance, figures))
 
@@ -429,7 +501,9 @@ def _differences(a: Seen, b: Seen, tolerance: float, figures: bool) -> Iterator[
                 yield f"{said}: {e.kind} ({e.reason}) and {f.kind} ({f.reason})"
                 continue
             for o, p in _paired(a, b, e, f):
-                yield from (f"{said}: {told}" for told in _unlike_outcomes(a, b, o, p, tolerance, figures))
+                yield from (
+                    f"{said}: {told}" for told in _unlike_outcomes(a, b, o, p, tolerance, figures)
+                )
                 if o.target is not None and p.target is not None:
                     if o.target not in match and p.target not in match.values():
                         match[o.target] = p.target
@@ -447,7 +521,8 @@ def _unlike_nodes(a: Seen, b: Seen, one: Node, two: Node, tolerance: float) -> I
     if apart > a.study.same.tolerance:
         yield f"poses are {apart:.3g} apart"
     if (one.verdict, one.reason, one.potential) != (two.verdict, two.reason, two.potential):
-        yield f"{one.verdict} ({one.reason}, {one.potential}) and {two.verdict} ({two.reason}, {two.potential})"
+        said = (f"{n.verdict} ({n.reason}, {n.potential})" for n in (one, two))
+        yield " and ".join(said)
     if a.links(one) != b.links(two):
         yield f"held by {a.links(one)} and {b.links(two)}"
     if not close(one.energy, two.energy, 1e-6):
@@ -455,8 +530,8 @@ def _unlike_nodes(a: Seen, b: Seen, one: Node, two: Node, tolerance: float) -> I
 
 
 def distance_of(a: Seen, b: Seen, one: Node, two: Node) -> float:
-    """How far the shapes of two nodes are apart [m] or [rad], modulo what forces do not notice; bodies are those that
-    have the same number, whether or not others may stand for them."""
+    """How far the shapes of two nodes are apart [m] or [rad], modulo what forces do not notice;
+    bodies are those that have the same number, whether or not others may stand for them."""
     mine, theirs = a.pose(one), b.pose(two)
     group = a.study.shapes.group
     if group != "none":
@@ -468,7 +543,8 @@ def distance_of(a: Seen, b: Seen, one: Node, two: Node) -> float:
         moved, rotations = mine[:, :3], matrices(mine)
     off = np.linalg.norm(moved - theirs[:, :3], axis=1)
     angle = [
-        math.acos(min(1.0, max(-1.0, 0.5 * (np.trace(x.T @ y) - 1.0)))) for x, y in zip(rotations, matrices(theirs))
+        math.acos(min(1.0, max(-1.0, 0.5 * (np.trace(x.T @ y) - 1.0))))
+        for x, y in zip(rotations, matrices(theirs))
     ]
     return float(max([*off, *angle], default=0.0))
 
@@ -494,14 +570,23 @@ def _unlikeness(a: Seen, b: Seen, o: Outcome, p: Outcome) -> tuple[float, ...]:
     where = 0.0
     if o.target is not None and p.target is not None:
         where = distance_of(a, b, a.graph.nodes[o.target], b.graph.nodes[p.target])
-    return float(o.kind != p.kind), float((o.target is None) != (p.target is None)), where, abs(o.duration - p.duration)
+    return (
+        float(o.kind != p.kind),
+        float((o.target is None) != (p.target is None)),
+        where,
+        abs(o.duration - p.duration),
+    )
 
 
-def _unlike_outcomes(a: Seen, b: Seen, o: Outcome, p: Outcome, tolerance: float, figures: bool) -> Iterator[str]:
+def _unlike_outcomes(
+    a: Seen, b: Seen, o: Outcome, p: Outcome, tolerance: float, figures: bool
+) -> Iterator[str]:
     if o.kind != p.kind or (o.kind != "never settles" and a.said(o.reason) != b.said(p.reason)):
         yield f"{o.kind} ({o.reason}) and {p.kind} ({p.reason})"
         return
-    renamed = o.reason == APART and a.copy.names != b.copy.names  # of pieces as small the first by name is named
+    renamed = (
+        o.reason == APART and a.copy.names != b.copy.names
+    )  # of pieces as small the first by name is named
     if not renamed and Counter(map(a.part, o.parts)) != Counter(map(b.part, p.parts)):
         yield f"parts {o.parts} and {p.parts}"
     met = [Counter(seen.pair(name) for _, name in out.contacts) for seen, out in ((a, o), (b, p))]

@@ -1,8 +1,8 @@
-"""Random systems by family and seed: trees, loops, redundant linkages, lattices of cubes, and all of it at once.
+"""Random systems by family and seed: trees, loops, redundant linkages, lattices of cubes, and all
+of it at once.
 
-`random_system(family, seed)` gives a system that begins at t = 0.7 s in a state that satisfies its joints in position
-and velocity.  The same arguments give the same system, to the bit.
-"""
+`random_system(family, seed)` gives a system that begins at t = 0.7 s in a state that satisfies its
+joints in position and velocity.  The same arguments give the same system, to the bit."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def meshes(w: Workshop) -> None:
 
 
 def linkages(w: Workshop) -> None:
-    """A row of planar four-bars with parallel hinges: three of the rows of each loop are redundant."""
+    """A row of planar four-bars with parallel hinges: three of the rows of each loop are
+    redundant."""
     axis, along = w.unit(), w.unit()
     along -= (along @ axis) * axis
     along /= np.linalg.norm(along)
@@ -84,7 +85,9 @@ def linkages(w: Workshop) -> None:
 def lattices(w: Workshop) -> None:
     """A block of cubes: neighbours are locked, hinged along an edge, or apart."""
     counts = w.choose(((2, 2, 1), (3, 2, 1), (3, 3, 1), (2, 2, 2), (4, 2, 1), (3, 2, 2)))
-    cells = {cell: w.box(SIDE * np.array(cell), SIDE) for cell in itertools.product(*map(range, counts))}
+    cells = {
+        cell: w.box(SIDE * np.array(cell), SIDE) for cell in itertools.product(*map(range, counts))
+    }
     if w.chance(0.5):
         w.join(qp.GROUND, cells[0, 0, 0], (qp.Fixed, qp.Revolute))
     for (cell, cube), k in itertools.product(cells.items(), range(3)):
@@ -92,8 +95,13 @@ def lattices(w: Workshop) -> None:
         neighbour = cells.get(tuple(int(c) for c in cell + step))
         kind = w.choose((qp.Fixed, qp.Fixed, qp.Fixed, qp.Revolute, qp.Revolute, None))
         if neighbour and kind:
-            turn = w.choose((1, 2))  # the edge lies along one axis of the face, at the border of the other
-            edge, border = np.eye(3)[(k + turn) % 3], w.choose((-1.0, 1.0)) * np.eye(3)[(k - turn) % 3]
+            turn = w.choose(
+                (1, 2)
+            )  # the edge lies along one axis of the face, at the border of the other
+            edge, border = (
+                np.eye(3)[(k + turn) % 3],
+                w.choose((-1.0, 1.0)) * np.eye(3)[(k - turn) % 3],
+            )
             w.join(cube, neighbour, (kind,), edge, SIDE * (np.array(cell) + 0.5 * (step + border)))
 
 
@@ -116,7 +124,12 @@ FAMILIES: dict[str, Callable[[Workshop], None]] = {
 
 
 def random_system(
-    family: str, seed: int, world: World | None = None, *, driven: bool = True, conservative: bool = False
+    family: str,
+    seed: int,
+    world: World | None = None,
+    *,
+    driven: bool = True,
+    conservative: bool = False,
 ) -> qp.Multibody:
     """A system of the family, moving at random.
 
@@ -124,7 +137,9 @@ def random_system(
     conservative: every force has a potential.
     """
     place = World() if world is None else world
-    workshop = Workshop([list(FAMILIES).index(family), seed], place, driven=driven, conservative=conservative)
+    workshop = Workshop(
+        [list(FAMILIES).index(family), seed], place, driven=driven, conservative=conservative
+    )
     FAMILIES[family](workshop)
     workshop.forces()
     system = qp.Multibody(*workshop.parts)
@@ -137,18 +152,23 @@ def random_system(
 
 
 def seeds(count: int, soon: int, attack: int | None = None) -> pytest.MarkDecorator:
-    """A test for each of `count` seeds in `make test`; `make check` runs the first `soon`, `make attack` runs `attack`.
+    """A test for each of `count` seeds in `make test`; `make check` runs the first `soon`, `make
+    attack` runs `attack`.
 
     A test without `attack` is not part of `make attack`.
     """
     always = [] if attack is None else [pytest.mark.attack]
     most = attack if ATTACKING and attack is not None else count
     return pytest.mark.parametrize(
-        "seed", [pytest.param(seed, marks=[*always, *([pytest.mark.slow] * (seed >= soon))]) for seed in range(most)]
+        "seed",
+        [
+            pytest.param(seed, marks=[*always, *([pytest.mark.slow] * (seed >= soon))])
+            for seed in range(most)
+        ],
     )
 
 
-# --- what the laws need to know about a system --------------------------------------------------------------------
+# --- what the laws need to know about a system ----------------------------------------------------
 def instant(system: qp.Multibody, state: qp.State | None = None) -> Instant:
     """The arrays that evaluators work on."""
     return (system.initial if state is None else state).instant(system.selection)
@@ -176,7 +196,8 @@ def free_acceleration(system: qp.Multibody, state: qp.State | None = None) -> Fl
 
 
 def weighted_rows(system: qp.Multibody, state: qp.State) -> tuple[Floats, Floats, Floats]:
-    """Rows B of length one and the matrix K such that J u = lengths * (B K u), |K u|^2 = u' M u; and the lengths."""
+    """Rows B of length one and the matrix K such that J u = lengths * (B K u), |K u|^2 = u' M u;
+    and the lengths."""
     K = np.linalg.cholesky(masses(system)).T
     B = np.linalg.solve(K.T, equation.constraint_matrix(instant(system, state)).T).T
     lengths = np.linalg.norm(B, axis=1)
@@ -196,7 +217,8 @@ def compatible(system: qp.Multibody, state: qp.State) -> qp.State:
 
 
 def allowed_directions(system: qp.Multibody, state: qp.State | None = None) -> Floats:
-    """An M-orthonormal basis of the velocities that the joints allow at standstill, as columns (6 n, dof)."""
+    """An M-orthonormal basis of the velocities that the joints allow at standstill, as columns (6
+    n, dof)."""
     B, K, _ = weighted_rows(system, system.initial if state is None else state)
     _, sigma, Vt = np.linalg.svd(B, full_matrices=True)
     rank = int((sigma > 1e-6).sum())
@@ -206,7 +228,10 @@ def allowed_directions(system: qp.Multibody, state: qp.State | None = None) -> F
 def moved(state: qp.State, h: float) -> qp.State:
     """Every body carried on by its present velocity for a time h."""
     angle = np.linalg.norm(state.omega, axis=1)
-    spin = [qp.rotation(w, h * a) if a else qp.rotation((0, 0, 1), 0) for w, a in zip(state.omega, angle)]
+    spin = [
+        qp.rotation(w, h * a) if a else qp.rotation((0, 0, 1), 0)
+        for w, a in zip(state.omega, angle)
+    ]
     turned = [qp.Quaternion(*q) * s for q, s in zip(state.q, spin)]
     q = np.array([[s.w, s.x, s.y, s.z] for s in turned])
     return dataclasses.replace(state, r=state.r + h * state.v, q=q)

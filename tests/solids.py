@@ -1,4 +1,5 @@
-"""What the tests of distances share: solids anywhere, and their geometry once more, in plain NumPy."""
+"""What the tests of distances share: solids anywhere, and their geometry once more, in plain
+NumPy."""
 
 from __future__ import annotations
 
@@ -93,7 +94,9 @@ def random_shape(kind: str, rng: np.random.Generator, thinnest: float) -> qp.Sha
     a, b, c = np.exp(rng.uniform(np.log(thinnest), 0.0, 3))
     if kind == "box":
         return qp.Box((a, b, c))
-    return qp.Sphere(0.5 * a) if kind == "sphere" else qp.Cylinder(0.5 * a, b, AXES[rng.integers(3)])
+    return (
+        qp.Sphere(0.5 * a) if kind == "sphere" else qp.Cylinder(0.5 * a, b, AXES[rng.integers(3)])
+    )
 
 
 def nearly_aligned(rng: np.random.Generator) -> Array:
@@ -103,14 +106,22 @@ def nearly_aligned(rng: np.random.Generator) -> Array:
     return np.asarray(Rotation.from_rotvec(off).as_matrix() @ (quarter * np.linalg.det(quarter)))
 
 
-def random_pair(one: str, two: str, rng: np.random.Generator, thinnest: float = 0.2) -> tuple[Placed, Placed]:
-    """Two shapes, apart or not; every third pair nearly aligned, and of those every second one nearly touching."""
+def random_pair(
+    one: str, two: str, rng: np.random.Generator, thinnest: float = 0.2
+) -> tuple[Placed, Placed]:
+    """Two shapes, apart or not; every third pair nearly aligned, and of those every second one
+    nearly touching."""
     shapes = random_shape(one, rng, thinnest), random_shape(two, rng, thinnest)
     c = rng.normal(size=3)
     c *= rng.uniform(0.1, 1.5) / np.linalg.norm(c)
     if rng.integers(3):
-        return Placed(shapes[0], np.zeros(3), random_turn(rng)), Placed(shapes[1], c, random_turn(rng))
-    first, second = Placed(shapes[0], np.zeros(3), np.eye(3)), Placed(shapes[1], c, nearly_aligned(rng))
+        return Placed(shapes[0], np.zeros(3), random_turn(rng)), Placed(
+            shapes[1], c, random_turn(rng)
+        )
+    first, second = (
+        Placed(shapes[0], np.zeros(3), np.eye(3)),
+        Placed(shapes[1], c, nearly_aligned(rng)),
+    )
     if rng.integers(2):  # side by side along an axis: faces flush but for a trifle
         n = np.eye(3)[[rng.integers(3)]]
         reach = float((first.extent(n) + second.extent(n))[0])

@@ -33,7 +33,8 @@ class Slow(qp.Safety):
 
 
 class Deadly(qp.Safety):
-    """Kills the process that asks it, once the file is there; takes it away before, unless it is to go on so."""
+    """Kills the process that asks it, once the file is there; takes it away before, unless it is to
+    go on so."""
 
     path: str
     ever: bool = False
@@ -86,7 +87,8 @@ def failing_pair() -> qp.Study:
 
 
 def balanced() -> qp.Study:
-    """B hinged to A's corner with a well straight beyond the hinge, and free both ways: which way it falls is chance.
+    """B hinged to A's corner with a well straight beyond the hinge, and free both ways: which way
+    it falls is chance.
 
     The hinge lies in the middle of the edge of a cut corner, so that neither sense is blocked.
     """
@@ -94,12 +96,18 @@ def balanced() -> qp.Study:
     middle = (0.1, -0.1, 0.0)
     arm = qp.Body.box("arm", size=(0.1, 0.1, 0.1), mass=1.0, position=middle)
     one = qp.Sensor("hub corner", a.site("corner", at=(0.05, -0.05, 0.0), z=z, x=(0.0, 0.0, 1.0)))
-    two = qp.Sensor("arm corner", arm.site("corner", at=(-0.05, 0.05, 0.0), z=[-c for c in z], x=(0.0, 0.0, 1.0)))
+    two = qp.Sensor(
+        "arm corner",
+        arm.site("corner", at=(-0.05, 0.05, 0.0), z=[-c for c in z], x=(0.0, 0.0, 1.0)),
+    )
     return qp.Study(
         qp.Multibody(a, arm),
         sensors=[one, two],
         options={("face", "face"): [qp.Lock(), Swing()]},
-        potentials={"none": [], "away": [qp.PotentialWell("well", arm, centre=(-0.1, 0.1, 0.0), stiffness=0.05)]},
+        potentials={
+            "none": [],
+            "away": [qp.PotentialWell("well", arm, centre=(-0.1, 0.1, 0.0), stiffness=0.05)],
+        },
         always=[qp.ViscousHinges(2e-4)],
     )
 
@@ -108,20 +116,29 @@ class Swing(qp.Option):
     """A hinge about the x axes of the sites, a quarter turn either way."""
 
     def parts(self, name: str, one: qp.Site, two: qp.Site) -> tuple[qp.Part, ...]:
-        ends = [site.body.site(f"{site.name} swing", at=site.at, z=site.x, x=site.z) for site in (one, two)]
+        ends = [
+            site.body.site(f"{site.name} swing", at=site.at, z=site.x, x=site.z)
+            for site in (one, two)
+        ]
         hinge = qp.Revolute(name, *ends)
         return hinge, qp.JointStop(f"{name} ends", hinge, lower=-0.5 * math.pi, upper=0.5 * math.pi)
 
 
 def block(modules: int = 4) -> qp.Study:
-    """Four cubes in a block of two by two, and more in a row beside it: left alone, pushed apart, or sheared."""
+    """Four cubes in a block of two by two, and more in a row beside it: left alone, pushed apart,
+    or sheared."""
     side, up = 0.1, (0.0, 0.0, 1.0)
     places = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (1.5, 0.5)][:modules]
     cubes = [
         qp.Body.box(name, size=(side, side, side), mass=1.0, position=(side * x, side * y, 0.0))
         for name, (x, y) in zip("ABCDE", places)
     ]
-    ways = {"east": (1.0, 0.0, 0.0), "north": (0.0, 1.0, 0.0), "west": (-1.0, 0.0, 0.0), "south": (0.0, -1.0, 0.0)}
+    ways = {
+        "east": (1.0, 0.0, 0.0),
+        "north": (0.0, 1.0, 0.0),
+        "west": (-1.0, 0.0, 0.0),
+        "south": (0.0, -1.0, 0.0),
+    }
     faces = [
         qp.Sensor(f"{cube.name} {name}", cube.site(name, at=[0.5 * side * c for c in z], z=z, x=up))
         for cube in cubes
@@ -130,8 +147,9 @@ def block(modules: int = 4) -> qp.Study:
 
     def springs(pairs: Any, rest: float) -> list[qp.Spring]:
         return [
-            qp.Spring(f"{a.name}{b.name}", a, b, stiffness=0.02, rest_length=rest, damping=2e-3) for a, b in pairs
-        ]  # fmt: skip
+            qp.Spring(f"{a.name}{b.name}", a, b, stiffness=0.02, rest_length=rest, damping=2e-3)
+            for a, b in pairs
+        ]
 
     return qp.Study(
         qp.Multibody(*cubes),
@@ -140,7 +158,8 @@ def block(modules: int = 4) -> qp.Study:
         potentials={
             "none": [],
             "apart": springs(itertools.combinations(cubes, 2), 4.0 * side),
-            "shear": springs([(cubes[0], cubes[2])], 0.0) + springs([(cubes[1], cubes[3])], 4.0 * side),
+            "shear": springs([(cubes[0], cubes[2])], 0.0)
+            + springs([(cubes[1], cubes[3])], 4.0 * side),
         },
         always=[qp.ViscousHinges(2e-4)],
         safety=[qp.StayTogether(), qp.Limit("speed", 0.5)],

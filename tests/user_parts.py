@@ -1,4 +1,5 @@
-"""Joints and forces of a user's own, as the documentation invites to write them; random systems contain them."""
+"""Joints and forces of a user's own, as the documentation invites to write them; random systems
+contain them."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class Table(qp.Joint):
 
 
 class Wave(qp.GeneralJoint):
-    """Site 2 rides on the bent and swinging surface z = bend (x^2 + y^2) + swing (sin st + cos st - 1) of site 1.
+    """Site 2 rides on the bent and swinging surface z = bend (x^2 + y^2) + swing (sin st + cos st -
+    1) of site 1.
 
     bend [1/m], swing [m], s = pace [rad/s].
     """
@@ -60,7 +62,11 @@ class Wave(qp.GeneralJoint):
     def _height(self, t: float) -> tuple[float, float, float]:
         """The swing with its two time derivatives."""
         s, c = math.sin(self.pace * t), math.cos(self.pace * t)
-        return self.swing * (s + c - 1.0), self.swing * self.pace * (c - s), -self.swing * self.pace**2 * (s + c)
+        return (
+            self.swing * (s + c - 1.0),
+            self.swing * self.pace * (c - s),
+            -self.swing * self.pace**2 * (s + c),
+        )
 
     def _relative(self, at: qp.MotionView) -> tuple[Floats, Floats, Floats]:
         """d and d' in the axes of site 1, and the surface normal in N."""
@@ -82,7 +88,9 @@ class Wave(qp.GeneralJoint):
         centre1, centre2 = (at[body].position for body in self.bodies)
         contact = at[self.sites[1]].position
         arm1, arm2 = contact - centre1, contact - centre2
-        return np.concatenate([-normal, -np.cross(arm1, normal), normal, np.cross(arm2, normal)])[None, :]
+        return np.concatenate([-normal, -np.cross(arm1, normal), normal, np.cross(arm2, normal)])[
+            None, :
+        ]
 
     def gamma(self, at: qp.MotionView) -> Floats:
         _, rate, normal = self._relative(at)
@@ -107,11 +115,16 @@ class Drag(qp.Force):
 
     def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
         motion = at[self.body]
-        return {self.body: qp.Wrench(-self.linear * motion.velocity, -self.angular * motion.angular_velocity)}
+        return {
+            self.body: qp.Wrench(
+                -self.linear * motion.velocity, -self.angular * motion.angular_velocity
+            )
+        }
 
 
 class Compass(qp.Force):
-    """A needle in a field: U = -strength field . (R needle); field in N, needle in body axes, both unit vectors."""
+    """A needle in a field: U = -strength field . (R needle); field in N, needle in body axes, both
+    unit vectors."""
 
     body: qp.Body = qp.checked(instance(qp.Body))
     field: qp.Vector = qp.checked(tuple)
@@ -119,7 +132,9 @@ class Compass(qp.Force):
     strength: float = qp.checked(number)  # [J]
 
     def potential(self, at: qp.MotionView) -> float:
-        return float(-self.strength * np.asarray(self.field) @ at[self.body].axes @ np.asarray(self.needle))
+        return float(
+            -self.strength * np.asarray(self.field) @ at[self.body].axes @ np.asarray(self.needle)
+        )
 
 
 class Attraction(qp.Force):
@@ -144,11 +159,16 @@ class SlideSpring(qp.Force):
     damping: float = qp.checked(number)  # [N s/m]
 
     def elements(self) -> tuple[qp.Element, ...]:
-        return (qp.Element("coordinate", joint=self.joint, numbers=(self.stiffness, self.rest, self.damping)),)
+        return (
+            qp.Element(
+                "coordinate", joint=self.joint, numbers=(self.stiffness, self.rest, self.damping)
+            ),
+        )
 
 
 class Onlooker(qp.Force):
-    """Does nothing; but a run that asks it keeps locked bodies apart, since it might look at any of them."""
+    """Does nothing; but a run that asks it keeps locked bodies apart, since it might look at any of
+    them."""
 
     def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
         return {}

@@ -1,7 +1,8 @@
-"""Draws bodies, joints and forces at random, and writes them into a world that may be turned, moved and rescaled.
+"""Draws bodies, joints and forces at random, and writes them into a world that may be turned, moved
+and rescaled.
 
-Numbers are drawn before the world touches them: the same seed in two worlds is the same system seen by two observers.
-"""
+Numbers are drawn before the world touches them: the same seed in two worlds is the same system seen
+by two observers."""
 
 from __future__ import annotations
 
@@ -20,20 +21,25 @@ from tests.user_parts import Attraction, Compass, Cylindrical, Drag, Slot, Table
 #: The instant at which random systems are looked at [s]; waves stand at their written height then.
 INSTANT = 0.7
 JOINTS = (
-    qp.Spherical, qp.Revolute, qp.Fixed, qp.Prismatic, qp.Distance, Universal, Cylindrical, Slot, Table, Wave,
+    qp.Spherical, qp.Revolute, qp.Fixed, qp.Prismatic, qp.Distance, Universal, Cylindrical, Slot,
+    Table, Wave,
 )  # fmt: skip
 #: Joints that are looked at away from their zero, and along which axes they have moved.
 SLIDING = {
-    qp.Prismatic: (0.0, 0.0, 1.0), Cylindrical: (0.0, 0.0, 1.0), Slot: (0.0, 0.0, 1.0), Table: (1.0, 1.0, 0.0),
+    qp.Prismatic: (0.0, 0.0, 1.0),
+    Cylindrical: (0.0, 0.0, 1.0),
+    Slot: (0.0, 0.0, 1.0),
+    Table: (1.0, 1.0, 0.0),
     Universal: (0.0, 0.0, 0.0),
-}  # fmt: skip
+}
 #: Joints whose two ends play the same part.
 SYMMETRIC = (qp.Spherical, qp.Revolute, qp.Fixed, qp.Prismatic, qp.Distance)
 
 
 @dataclass(frozen=True)
 class World:
-    """Where everything is written down: turned, then moved, with lengths measured in another unit."""
+    """Where everything is written down: turned, then moved, with lengths measured in another
+    unit."""
 
     turn: Any = field(default_factory=lambda: qp.rotation((0, 0, 1), 0.0))
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
@@ -67,13 +73,15 @@ class World:
 class Workshop:
     """Parts drawn from one seed.  `centre` remembers where each body stands, as drawn."""
 
-    def __init__(self, seed: Sequence[int], world: World, *, driven: bool, conservative: bool) -> None:
+    def __init__(
+        self, seed: Sequence[int], world: World, *, driven: bool, conservative: bool
+    ) -> None:
         self.rng = np.random.default_rng(seed)
         self.world, self.driven, self.conservative = world, driven, conservative
         self.parts: list[Part] = []
         self.centre: dict[qp.Body, Floats] = {qp.GROUND: np.zeros(3)}
 
-    # --- numbers ------------------------------------------------------------------------------------------------
+    # --- numbers ----------------------------------------------------------------------------------
     def between(self, low: float, high: float) -> float:
         return float(self.rng.uniform(low, high))
 
@@ -108,7 +116,7 @@ class Workshop:
         self.parts.append(part)
         return part
 
-    # --- bodies -------------------------------------------------------------------------------------------------
+    # --- bodies -----------------------------------------------------------------------------------
     @property
     def bodies(self) -> list[qp.Body]:
         """All bodies but the ground."""
@@ -120,7 +128,8 @@ class Workshop:
         return [b for b in self.bodies if not b.fixed]
 
     def body(self, centre: Floats | None = None, *, fixed: bool = False) -> qp.Body:
-        """A box of any size, turned in its own axes so that its inertia is a full matrix; three decades of mass."""
+        """A box of any size, turned in its own axes so that its inertia is a full matrix; three
+        decades of mass."""
         centre = self.cube() if centre is None else centre
         mass = self.decades(-1.5, 1.5)
         squares = (self.decades(-1.2, 0.2) * self.rng.uniform(0.3, 1.0, 3)) ** 2
@@ -148,10 +157,10 @@ class Workshop:
         self.centre[made] = centre
         return self.add(made)
 
-    # --- joints -------------------------------------------------------------------------------------------------
+    # --- joints -----------------------------------------------------------------------------------
     def join(
-        self, one: qp.Body, two: qp.Body, kinds: Sequence[type] = JOINTS, axis: Floats | None = None,
-        at: Floats | None = None,
+        self, one: qp.Body, two: qp.Body, kinds: Sequence[type] = JOINTS,
+        axis: Floats | None = None, at: Floats | None = None,
     ) -> Any:  # fmt: skip
         """A joint of one of the kinds, somewhere between the two bodies."""
         kind = self.choose(kinds)
@@ -162,7 +171,11 @@ class Workshop:
             return self.add(self._wave(name, one, two, point, axis))
         ends = self.world.pair(one, two) if kind in SYMMETRIC else (one, two)
         if kind in SLIDING:
-            return self.add(kind(name, *self._apart(name, one, two, point, SLIDING[kind], swap=kind in SYMMETRIC)))
+            return self.add(
+                kind(
+                    name, *self._apart(name, one, two, point, SLIDING[kind], swap=kind in SYMMETRIC)
+                )
+            )
         if kind is qp.Distance:
             outward = self.world.pair(point, self.centre[two] + self.cube(0.3))
             return self.add(kind(name, *ends, **self._ends(*outward)))
@@ -179,7 +192,14 @@ class Workshop:
         return body.site_at(name, self.world.point(point), self.world.matrix @ axes)
 
     def _apart(
-        self, name: str, one: qp.Body, two: qp.Body, point: Floats, free: Sequence[float], *, swap: bool
+        self,
+        name: str,
+        one: qp.Body,
+        two: qp.Body,
+        point: Floats,
+        free: Sequence[float],
+        *,
+        swap: bool,
     ) -> tuple[qp.Site, qp.Site]:
         """Two sites with the same axes, the second moved along those that are free."""
         axes = World(self.turn()).matrix
@@ -197,11 +217,11 @@ class Workshop:
         touch = point + axes @ [x, y, bend * (x * x + y * y)]
         sites = self._site(one, name, point, axes), self._site(two, name, touch, axes)
         return Wave(
-            name, *sites, bend=bend / self.world.metre, swing=self.world.metre * swing if self.driven else 0.0,
-            pace=2.0 * math.pi / INSTANT,
+            name, *sites, bend=bend / self.world.metre,
+            swing=self.world.metre * swing if self.driven else 0.0, pace=2.0 * math.pi / INSTANT,
         )  # fmt: skip
 
-    # --- forces -------------------------------------------------------------------------------------------------
+    # --- forces -----------------------------------------------------------------------------------
     def any_two(self) -> tuple[qp.Body, qp.Body]:
         """Two bodies, the ground among them; at least one of them moves."""
         one = self.choose(self.moving)
@@ -225,15 +245,21 @@ class Workshop:
         ends = self.any_two()
         self.add(
             qp.Spring(
-                self.name("spring"), *ends, **self.points(*ends), stiffness=self.decades(0, 2),
-                rest_length=self.world.metre * self.between(0.2, 1.5), damping=self.damping(-1, 1),
+                self.name("spring"),
+                *ends,
+                **self.points(*ends),
+                stiffness=self.decades(0, 2),
+                rest_length=self.world.metre * self.between(0.2, 1.5),
+                damping=self.damping(-1, 1),
                 tension_only=tension_only,
             )
-        )  # fmt: skip
+        )
 
     def damper(self) -> None:
         ends = self.any_two()
-        self.add(qp.Damper(self.name("damper"), *ends, **self.points(*ends), damping=self.decades(-1, 1)))
+        self.add(
+            qp.Damper(self.name("damper"), *ends, **self.points(*ends), damping=self.decades(-1, 1))
+        )
 
     def hinge_springs(self) -> None:
         """One on every hinge; a swapped hinge counts its angle the other way."""
@@ -241,47 +267,76 @@ class Workshop:
         for hinge in [p for p in self.parts if isinstance(p, qp.Revolute)]:
             self.add(
                 qp.HingeSpring(
-                    self.name("torsion"), hinge, rest_angle=sign * self.between(-2, 2),
+                    self.name("torsion"),
+                    hinge,
+                    rest_angle=sign * self.between(-2, 2),
                     stiffness=self.world.metre**2 * self.decades(-2, 1),
                     damping=self.world.metre**2 * self.damping(-2, 0),
                 )
-            )  # fmt: skip
+            )
 
     def well(self) -> None:
         body = self.choose(self.moving)
-        self.add(qp.PotentialWell(self.name("well"), body, self.world.point(self.cube()), self.decades(-1, 2)))
+        self.add(
+            qp.PotentialWell(
+                self.name("well"), body, self.world.point(self.cube()), self.decades(-1, 2)
+            )
+        )
 
     def load(self, form: Callable[..., Any]) -> None:
-        """A push and a couple in N or in body axes, as numbers, a schedule or a function of time."""
+        """A push and a couple in N or in body axes, as numbers, a schedule or a function of
+        time."""
         body = self.choose(self.moving)
         inertial = self.chance(0.5)
         turn = self.world.matrix if inertial else np.eye(3)
-        force, torque = self.world.metre * turn @ self.cube(5.0), self.world.metre**2 * turn @ self.cube(2.0)
+        force, torque = (
+            self.world.metre * turn @ self.cube(5.0),
+            self.world.metre**2 * turn @ self.cube(2.0),
+        )
         self.add(
             qp.Load(
-                self.name("load"), body, force=form(force), torque=form(torque),
-                at=self.world.point(self.centre[body] + self.cube(0.3)), frame="inertial" if inertial else "body",
+                self.name("load"),
+                body,
+                force=form(force),
+                torque=form(torque),
+                at=self.world.point(self.centre[body] + self.cube(0.3)),
+                frame="inertial" if inertial else "body",
             )
-        )  # fmt: skip
+        )
 
     def drag(self) -> None:
         angular = self.world.metre**2 * self.decades(-2, 0)
         self.add(Drag(self.name("drag"), self.choose(self.moving), self.decades(-1, 1), angular))
 
     def compass(self) -> None:
-        field, strength = tuple(self.world.direction(self.unit())), self.world.metre**2 * self.decades(-1, 1)
-        self.add(Compass(self.name("compass"), self.choose(self.moving), field, tuple(self.unit()), strength))
+        field, strength = (
+            tuple(self.world.direction(self.unit())),
+            self.world.metre**2 * self.decades(-1, 1),
+        )
+        self.add(
+            Compass(
+                self.name("compass"), self.choose(self.moving), field, tuple(self.unit()), strength
+            )
+        )
 
     def attraction(self) -> None:
         if len(self.moving) > 1:
             one = self.choose(self.moving)
             two = self.choose([b for b in self.moving if b != one])
             strength = self.world.metre**3 * self.decades(-1, 1)
-            self.add(Attraction(self.name("attraction"), one, two, strength, 0.5 * self.world.metre))
+            self.add(
+                Attraction(self.name("attraction"), one, two, strength, 0.5 * self.world.metre)
+            )
 
     def forces(self) -> None:
         """About half of all kinds of force."""
-        kinds: list[Callable[[], None]] = [self.gravity, self.hinge_springs, self.well, self.compass, self.attraction]
+        kinds: list[Callable[[], None]] = [
+            self.gravity,
+            self.hinge_springs,
+            self.well,
+            self.compass,
+            self.attraction,
+        ]
         kinds += [
             self.spring,
             self.spring,
@@ -289,13 +344,17 @@ class Workshop:
             lambda: self.spring(tension_only=True),
         ]
         if not self.conservative:
-            kinds += [self.damper, self.drag, *(lambda form=form: self.load(form) for form in (constant, knots, wavy))]
+            kinds += [
+                self.damper,
+                self.drag,
+                *(lambda form=form: self.load(form) for form in (constant, knots, wavy)),
+            ]
         for make in kinds:
             if self.chance(0.5):
                 make()
 
 
-# --- forms of a vector in time ------------------------------------------------------------------------------------
+# --- forms of a vector in time --------------------------------------------------------------------
 def constant(a: Floats) -> Floats:
     """Plain numbers."""
     return a

@@ -5,7 +5,22 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from draw.card import FREE, INK, LOAD, PALE, STEPS, TWO, Card, Point, between, circle, cosine, flat, sine, smooth
+from draw.card import (
+    FREE,
+    INK,
+    LOAD,
+    PALE,
+    STEPS,
+    TWO,
+    Card,
+    Point,
+    between,
+    circle,
+    cosine,
+    flat,
+    sine,
+    smooth,
+)
 
 
 def body(on: Card) -> None:
@@ -89,7 +104,10 @@ def sensor(on: Card) -> None:
 def at_rest(on: Card) -> None:
     """Speed and acceleration fall below their thresholds."""
     on.plot("t", "speed")
-    curve = [(26 + t, 26 + 62 * math.exp(-t / 30) * (0.62 + 0.38 * cosine(5 * t))) for t in range(0, 113, 3)]
+    curve = [
+        (26 + t, 26 + 62 * math.exp(-t / 30) * (0.62 + 0.38 * cosine(5 * t)))
+        for t in range(0, 113, 3)
+    ]
     on.line(*curve, width=1.4)
     on.line((24, 33), (144, 33), colour=PALE, dashed=True)
     on.disc((113, 29.5), 4, FREE, FREE)
@@ -136,18 +154,23 @@ def schedule(on: Card) -> None:
     for (x1, y1), (x2, y2) in pairwise(knots):
         on.line((x1, y1), (x2, y1), (x2, y2), colour=PALE, width=0.8)
         on.line((x1, y1), (x2, y2), colour=LOAD, width=0.9, dashed=True)
-        on.line(*((x1 + s * (x2 - x1), y1 + smooth(s) * (y2 - y1)) for s in STEPS), colour=FREE, width=1.4)
+        on.line(
+            *((x1 + s * (x2 - x1), y1 + smooth(s) * (y2 - y1)) for s in STEPS),
+            colour=FREE,
+            width=1.4,
+        )
     for knot in knots:
         on.disc(knot, 3)
 
 
-# --- shared by several ---------------------------------------------------------------------------------------------
+# --- shared by several ----------------------------------------------------------------------------
 def _blob(centre: tuple[float, float], size: float) -> list[Point]:
     """The outline of a body of any shape."""
     return [
         (
             centre[0] + size * (1 + 0.12 * cosine(2 * a + 40) + 0.06 * cosine(3 * a)) * cosine(a),
-            centre[1] + 0.85 * size * (1 + 0.12 * cosine(2 * a + 40) + 0.06 * cosine(3 * a)) * sine(a),
+            centre[1]
+            + 0.85 * size * (1 + 0.12 * cosine(2 * a + 40) + 0.06 * cosine(3 * a)) * sine(a),
         )
         for a in range(0, 360, 8)
     ]

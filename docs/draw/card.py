@@ -1,8 +1,9 @@
-"""What the pictures of parts are drawn with: a card, and on it boxes, rods, springs, frames and arrows.
+"""What the pictures of parts are drawn with: a card, and on it boxes, rods, springs, frames and
+arrows.
 
-A point of two numbers lies on the card, 160 wide and 120 high, from its lower left corner.  One of three lies in space:
-x to the right, y away from the reader and z up, from a little below the middle of the card.
-"""
+A point of two numbers lies on the card, 160 wide and 120 high, from its lower left corner.  One of
+three lies in space: x to the right, y away from the reader and z up, from a little below the middle
+of the card."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ WIDTH, HEIGHT = 160.0, 120.0
 #: Where the origin of space lies on the card, and what a step away from the reader does.
 ORIGIN, AWAY = (76.0, 56.0), (0.42, 0.32)
 
-#: Colours that remain apart for the colour-blind (Okabe and Ito): what may move, what pushes, what a magnet has.
+#: Colours that remain apart for the colour-blind (Okabe and Ito): what may move, what pushes, what
+#: a magnet has.
 FREE, LOAD, FIELD = "#d55e00", "#0072b2", "#00795a"
 INK, PALE = "#333a45", "#7d8796"
 #: The first body, the second, and what is cold.
@@ -80,8 +82,11 @@ def flat(point: Point) -> tuple[float, float]:
     return round(ORIGIN[0] + x + AWAY[0] * y, 2), round(ORIGIN[1] + z + AWAY[1] * y, 2)
 
 
-def circle(centre: Point, radius: float, axis: str, start: float = 0.0, sweep: float = 360.0) -> list[Point]:
-    """Points of an arc in space, right-handed about an axis; "flat": on the card, against the clock.  Degrees."""
+def circle(
+    centre: Point, radius: float, axis: str, start: float = 0.0, sweep: float = 360.0
+) -> list[Point]:
+    """Points of an arc in space, right-handed about an axis; "flat": on the card, against the
+    clock.  Degrees."""
     if axis == "flat":
         centre = flat(centre)
     elif len(centre) == 2:
@@ -133,7 +138,9 @@ class Card:
         self.layers = count(1)
         rounded = "round,pad=0,rounding_size=8"
         size = (1.0, 1.0), WIDTH - 2.0, HEIGHT - 2.0
-        self.edge = FancyBboxPatch(*size, rounded, facecolor="#ffffff", edgecolor="#c3c9d2", linewidth=0.7)
+        self.edge = FancyBboxPatch(
+            *size, rounded, facecolor="#ffffff", edgecolor="#c3c9d2", linewidth=0.7
+        )
         self._add(self.edge)
 
     def _add(self, shape: Line2D | Polygon | Circle | FancyBboxPatch) -> None:
@@ -147,38 +154,65 @@ class Card:
         else:
             self.figure.savefig(path, dpi=250)
 
-    # --- lines and words --------------------------------------------------------------------------------------------
-    def line(self, *points: Point, colour: str = INK, width: float = 0.8, dashed: bool = False) -> None:
+    # --- lines and words --------------------------------------------------------------------------
+    def line(
+        self, *points: Point, colour: str = INK, width: float = 0.8, dashed: bool = False
+    ) -> None:
         """Straight from point to point."""
         x, y = zip(*(flat(point) for point in points), strict=True)
-        style: Literal["solid"] | tuple[float, Sequence[float]] = (0.0, (3.0, 2.0)) if dashed else "solid"
+        style: Literal["solid"] | tuple[float, Sequence[float]] = (
+            (0.0, (3.0, 2.0)) if dashed else "solid"
+        )
         self._add(
             Line2D(
-                x, y, color=colour, linewidth=width, linestyle=style,
-                solid_capstyle="round", solid_joinstyle="round", dash_capstyle="butt",
+                x,
+                y,
+                color=colour,
+                linewidth=width,
+                linestyle=style,
+                solid_capstyle="round",
+                solid_joinstyle="round",
+                dash_capstyle="butt",
             )
-        )  # fmt: skip
+        )
 
     def fill(self, *points: Point, colour: str, edge: str = INK) -> None:
         """A polygon."""
         spots = [flat(point) for point in points]
-        self._add(Polygon(spots, facecolor=colour, edgecolor=edge, linewidth=0.7, joinstyle="round"))
+        self._add(
+            Polygon(spots, facecolor=colour, edgecolor=edge, linewidth=0.7, joinstyle="round")
+        )
 
     def disc(self, centre: Point, radius: float, colour: str = INK, edge: str = INK) -> None:
         """A round spot."""
         self._add(Circle(flat(centre), radius, facecolor=colour, edgecolor=edge, linewidth=0.7))
 
-    def text(self, point: Point, words: str, colour: str = INK, size: float = 7.0, side: str = "center") -> None:
+    def text(
+        self, point: Point, words: str, colour: str = INK, size: float = 7.0, side: str = "center"
+    ) -> None:
         """Words; side: which part of them is at the point."""
         x, y = flat(point)
         self.axes.text(
-            x, y, words, color=colour, fontsize=size, ha=side, va="center_baseline", zorder=next(self.layers)
+            x,
+            y,
+            words,
+            color=colour,
+            fontsize=size,
+            ha=side,
+            va="center_baseline",
+            zorder=next(self.layers),
         )
 
     def arrow(
-        self, *points: Point, colour: str = LOAD, both: bool = False, width: float = 1.5, words: str = ""
+        self,
+        *points: Point,
+        colour: str = LOAD,
+        both: bool = False,
+        width: float = 1.5,
+        words: str = "",
     ) -> None:
-        """Along the points, with a head at the last one, or at both ends; words stand before its tip."""
+        """Along the points, with a head at the last one, or at both ends; words stand before its
+        tip."""
         spots = [flat(point) for point in points]
         size = 3.2 + 2.2 * width
         ends = [self._head(spots, size, colour)]
@@ -192,7 +226,9 @@ class Card:
             gap = 5.0 + 2.2 * (len(words) - 1) * abs(bx - ax) / length
             self.text((bx + gap * (bx - ax) / length, by + gap * (by - ay) / length), words, colour)
 
-    def _head(self, spots: Sequence[tuple[float, float]], size: float, colour: str) -> tuple[float, float]:
+    def _head(
+        self, spots: Sequence[tuple[float, float]], size: float, colour: str
+    ) -> tuple[float, float]:
         """The head of an arrow that ends with these spots; gives where its shaft ends."""
         tip = spots[-1]
         back = next((s for s in spots[-2::-1] if math.dist(s, tip) > 0.6 * size), spots[0])
@@ -207,13 +243,13 @@ class Card:
         return round(foot[0] + 0.2 * size * x, 2), round(foot[1] + 0.2 * size * y, 2)
 
     def turn(
-        self, centre: Point, radius: float, axis: str = "z", start: float = 150.0, sweep: float = 270.0,
-        colour: str = FREE, both: bool = False,
+        self, centre: Point, radius: float, axis: str = "z", start: float = 150.0,
+        sweep: float = 270.0, colour: str = FREE, both: bool = False,
     ) -> None:  # fmt: skip
         """A curved arrow about an axis."""
         self.arrow(*circle(centre, radius, axis, start, sweep), colour=colour, both=both)
 
-    # --- solids -----------------------------------------------------------------------------------------------------
+    # --- solids -----------------------------------------------------------------------------------
     def box(self, centre: Point, size: Point, colour: str = ONE) -> None:
         """A cuboid; size: full lengths."""
         (x1, y1, z1), (x2, y2, z2) = (
@@ -223,11 +259,15 @@ class Card:
         self.fill((x1, y1, z2), (x2, y1, z2), (x2, y2, z2), (x1, y2, z2), colour=lighter(colour))
         self.fill((x2, y1, z1), (x2, y2, z1), (x2, y2, z2), (x2, y1, z2), colour=darker(colour))
 
-    def rod(self, centre: Point, axis: str, radius: float, length: float, colour: str = ONE) -> None:
+    def rod(
+        self, centre: Point, axis: str, radius: float, length: float, colour: str = ONE
+    ) -> None:
         """A cylinder along an axis."""
         place = "xyz".index(axis)
         ends = [
-            circle([c + sign * length / 2.0 * (k == place) for k, c in enumerate(centre)], radius, axis)
+            circle(
+                [c + sign * length / 2.0 * (k == place) for k, c in enumerate(centre)], radius, axis
+            )
             for sign in (-1, 1)
         ]
         self.fill(*outline([*ends[0], *ends[1]]), colour=colour)
@@ -244,7 +284,9 @@ class Card:
         (ax, ay), (bx, by) = flat(start), flat(end)
         length = math.dist((ax, ay), (bx, by))
         x, y = width / 2.0 * (bx - ax) / length, width / 2.0 * (by - ay) / length
-        self.fill((ax - y, ay + x), (ax + y, ay - x), (bx + y, by - x), (bx - y, by + x), colour=colour)
+        self.fill(
+            (ax - y, ay + x), (ax + y, ay - x), (bx + y, by - x), (bx - y, by + x), colour=colour
+        )
 
     def planet(self, centre: Point, radius: float) -> None:
         """A planet, or what of it lies on the card."""
@@ -252,18 +294,30 @@ class Card:
         self._add(shape)
         shape.set(clip_path=self.edge, clip_on=True)
 
-    # --- between points ---------------------------------------------------------------------------------------------
-    def coil(self, start: Point, end: Point, turns: int = 6, height: float = 6.0, colour: str = INK) -> None:
+    # --- between points ---------------------------------------------------------------------------
+    def coil(
+        self, start: Point, end: Point, turns: int = 6, height: float = 6.0, colour: str = INK
+    ) -> None:
         """A spring."""
         (ax, ay), (bx, by) = flat(start), flat(end)
         length = math.dist((ax, ay), (bx, by))
         x, y = (bx - ax) / length, (by - ay) / length
-        shares = [0.0, 0.12, *(0.12 + 0.76 * (k + 0.5) / (2 * turns) for k in range(2 * turns)), 0.88, 1.0]
+        shares = [
+            0.0,
+            0.12,
+            *(0.12 + 0.76 * (k + 0.5) / (2 * turns) for k in range(2 * turns)),
+            0.88,
+            1.0,
+        ]
         sides = [0.0, 0.0, *(height * (-1) ** k for k in range(2 * turns)), 0.0, 0.0]
         self.line(
-            *((ax + s * length * x - h * y, ay + s * length * y + h * x) for s, h in zip(shares, sides, strict=True)),
-            colour=colour, width=1.1,
-        )  # fmt: skip
+            *(
+                (ax + s * length * x - h * y, ay + s * length * y + h * x)
+                for s, h in zip(shares, sides, strict=True)
+            ),
+            colour=colour,
+            width=1.1,
+        )
 
     def dashpot(self, start: Point, end: Point, height: float = 6.0, colour: str = INK) -> None:
         """A damper."""
@@ -274,8 +328,22 @@ class Card:
         def at(share: float, side: float) -> Point:
             return ax + share * length * x - side * y, ay + share * length * y + side * x
 
-        self.fill(at(0.25, height), at(0.25, -height), at(0.7, -height), at(0.7, height), colour=COLD, edge="none")
-        self.line(at(0.75, height), at(0.25, height), at(0.25, -height), at(0.75, -height), colour=colour, width=1.1)
+        self.fill(
+            at(0.25, height),
+            at(0.25, -height),
+            at(0.7, -height),
+            at(0.7, height),
+            colour=COLD,
+            edge="none",
+        )
+        self.line(
+            at(0.75, height),
+            at(0.25, height),
+            at(0.25, -height),
+            at(0.75, -height),
+            colour=colour,
+            width=1.1,
+        )
         self.line(at(0.0, 0.0), at(0.25, 0.0), colour=colour, width=1.1)
         self.line(at(0.52, height - 1.2), at(0.52, 1.2 - height), colour=colour, width=1.8)
         self.line(at(0.52, 0.0), at(1.0, 0.0), colour=colour, width=1.1)
@@ -285,19 +353,33 @@ class Card:
         self.arrow(start, end, colour=PALE, both=True, width=0.7)
         (ax, ay), (bx, by) = flat(start), flat(end)
         length = math.dist((ax, ay), (bx, by))
-        self.text(((ax + bx) / 2.0 - aside * (by - ay) / length, (ay + by) / 2.0 + aside * (bx - ax) / length), words)
+        self.text(
+            (
+                (ax + bx) / 2.0 - aside * (by - ay) / length,
+                (ay + by) / 2.0 + aside * (bx - ax) / length,
+            ),
+            words,
+        )
 
-    # --- frames and plots -------------------------------------------------------------------------------------------
+    # --- frames and plots -------------------------------------------------------------------------
     def frame(
-        self, origin: Point, mark: str = "", length: float = 20.0, turned: float = 0.0, names: str = "xyz"
+        self,
+        origin: Point,
+        mark: str = "",
+        length: float = 20.0,
+        turned: float = 0.0,
+        names: str = "xyz",
     ) -> None:
-        """Three axes, turned by an angle [degrees] on the card; mark: what their letters end with."""
+        """Three axes, turned by an angle [degrees] on the card; mark: what their letters end
+        with."""
         ox, oy = flat(origin)
         c, s = math.cos(math.radians(turned)), math.sin(math.radians(turned))
         directions = (1.0, 0.0), (1.5 * AWAY[0], 1.5 * AWAY[1]), (0.0, 1.0)
         for name, (x, y) in zip(names, directions, strict=True):
             end = ox + length * (c * x - s * y), oy + length * (s * x + c * y)
-            self.arrow((ox, oy), end, colour=INK, width=0.9, words=name + mark if name.strip() else "")
+            self.arrow(
+                (ox, oy), end, colour=INK, width=0.9, words=name + mark if name.strip() else ""
+            )
         self.disc((ox, oy), 1.6)
 
     def plot(self, across: str, up: str) -> None:

@@ -80,7 +80,13 @@ def thruster(on: Card) -> None:
     x, y = flat((-24, 0, -4))
     on.fill((x - 14, y - 13), (x - 14, y + 13), (x, y + 6), (x, y - 6), colour=ONE)
     for side in (-1, 0, 1):
-        on.line((x - 18, y + 7 * side), (x - 38 + 4 * abs(side), y + 13 * side), colour=PALE, width=1.2, dashed=True)
+        on.line(
+            (x - 18, y + 7 * side),
+            (x - 38 + 4 * abs(side), y + 13 * side),
+            colour=PALE,
+            width=1.2,
+            dashed=True,
+        )
     on.arrow((x, y), (x + 42, y), width=2.0)
     on.text((x + 21, y - 12), "thrust", LOAD)
     on.arrow((44, 0, -4), (64, 0, -4), colour=INK, width=0.9, words="z")
@@ -123,7 +129,8 @@ def point_gravity(on: Card) -> None:
 
 
 def gravity_gradient(on: Card) -> None:
-    """Of two bodies beside the falling origin of N, the near one is pulled down and the far one up."""
+    """Of two bodies beside the falling origin of N, the near one is pulled down and the far one
+    up."""
     on.planet((80, -62), 84)
     on.line(*circle((80, -62), 122, "flat", 60, 60), colour=PALE, dashed=True)
     on.frame((80, 60), length=17, names="   ")
@@ -241,7 +248,12 @@ def superconductor(on: Card) -> None:
     on.text((112, 72), "cold")
     x, y = 112, 90
     for a in (0, 60, 120):
-        on.line((x - 9 * cosine(a), y - 9 * sine(a)), (x + 9 * cosine(a), y + 9 * sine(a)), colour=LOAD, width=1.0)
+        on.line(
+            (x - 9 * cosine(a), y - 9 * sine(a)),
+            (x + 9 * cosine(a), y + 9 * sine(a)),
+            colour=LOAD,
+            width=1.0,
+        )
 
 
 def flux_pinning(on: Card) -> None:
@@ -259,7 +271,7 @@ def flux_pinning(on: Card) -> None:
     on.text((121, 79), "it was cooled", LOAD, 5.8)
 
 
-# --- shared by several ---------------------------------------------------------------------------------------------
+# --- shared by several ----------------------------------------------------------------------------
 def _valley(x: float) -> float:
     """Two valleys, as heights on the card."""
     return 56 + 24 * cosine(5.2 * x) + 0.08 * x
@@ -274,9 +286,11 @@ def _pair(on: Card) -> None:
 def _bar_magnet(on: Card, centre: tuple[float, float], width: float, height: float) -> None:
     """A magnet that points up."""
     x, y = centre
-    on.fill((x - width / 2, y), (x + width / 2, y), (x + width / 2, y + height / 2), (x - width / 2, y + height / 2),
+    on.fill((x - width / 2, y), (x + width / 2, y), (x + width / 2, y + height / 2), (x - width / 2,
+    y + height / 2),
             colour="#d9695f")  # fmt: skip
-    on.fill((x - width / 2, y - height / 2), (x + width / 2, y - height / 2), (x + width / 2, y), (x - width / 2, y),
+    on.fill((x - width / 2, y - height / 2), (x + width / 2, y - height / 2), (x + width / 2, y),
+    (x - width / 2, y),
             colour=ONE)  # fmt: skip
 
 
@@ -284,5 +298,8 @@ def _field_lines(on: Card, centre: tuple[float, float], near: float, far: float)
     """Lines of a dipole's field beside it."""
     x, y = centre
     for reach in (near, far, -near, -far):
-        points = ((x + reach * sine(a) ** 3, y + abs(reach) * sine(a) ** 2 * cosine(a)) for a in range(25, 156, 5))
+        points = (
+            (x + reach * sine(a) ** 3, y + abs(reach) * sine(a) ** 2 * cosine(a))
+            for a in range(25, 156, 5)
+        )
         on.line(*points, colour=FIELD, width=0.6)

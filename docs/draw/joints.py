@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from draw.card import FREE, INK, LOAD, ONE, PALE, STEPS, TWO, Card, Point, circle, cosine, flat, sine, smooth
+from draw.card import (
+    FREE,
+    INK,
+    LOAD,
+    ONE,
+    PALE,
+    STEPS,
+    TWO,
+    Card,
+    Point,
+    circle,
+    cosine,
+    flat,
+    sine,
+    smooth,
+)
 
 #: Half a turn of a thread: a way along it, cosine and sine.
 HALF = [(3 * a / 90, cosine(a), sine(a)) for a in range(-90, 91, 30)]
@@ -42,7 +57,9 @@ def screw(on: Card) -> None:
     for k in range(17):
         on.line(*((x + 7 * k - 57, -9 * c, 9 * s - 4) for x, c, s in HALF), width=0.6)
     on.rod((-12, 0, -4), "x", 22, 30, TWO)
-    thread = [(3 + 0.075 * a, 32 * cosine(a + 90), 32 * sine(a + 90) - 4) for a in range(-60, 500, 14)]
+    thread = [
+        (3 + 0.075 * a, 32 * cosine(a + 90), 32 * sine(a + 90) - 4) for a in range(-60, 500, 14)
+    ]
     on.arrow(*thread, colour=FREE)
     on.text((80, 11), "travel = pitch · angle", FREE)
 
@@ -93,7 +110,9 @@ def spherical(on: Card) -> None:
     on.rod((0, 0, -37), "z", 30, 6)
     on.rod((0, 0, -20), "z", 20, 28)
     on.ball((0, 0, -4), 15)
-    on.fill(*circle((0, 0, -6), 20, "z", 203, 180), *circle((0, 0, -34), 20, "z", 23, -180), colour=ONE)
+    on.fill(
+        *circle((0, 0, -6), 20, "z", 203, 180), *circle((0, 0, -34), 20, "z", 23, -180), colour=ONE
+    )
     on.rod((0, 0, 20), "z", 5, 20, TWO)
     on.box((0, 0, 36), (52, 30, 14), TWO)
     _any_turn(on, (0, 0, -4))
@@ -168,7 +187,10 @@ def rope(on: Card) -> None:
     on.box((34, 0, 14), (40, 32, 32), TWO)
     start, end = flat((-32, -16, 0)), flat((22, -16, 10))
     sag = [(u, 4 * u * (1 - u)) for u in (k / 20 for k in range(21))]
-    on.line(*((start[0] + u * (end[0] - start[0]), start[1] + 10 * u - 30 * s) for u, s in sag), width=1.6)
+    on.line(
+        *((start[0] + u * (end[0] - start[0]), start[1] + 10 * u - 30 * s) for u, s in sag),
+        width=1.6,
+    )
     on.disc(start, 3)
     on.disc(end, 3)
     on.arrow((58, 0, 14), (79, 0, 14), colour=FREE)
@@ -272,7 +294,7 @@ def joint_stop(on: Card) -> None:
     on.text((84, 90), "x", FREE)
 
 
-# --- shared by several ---------------------------------------------------------------------------------------------
+# --- shared by several ----------------------------------------------------------------------------
 def _wheel(centre: tuple[float, float], radius: float, teeth: int, start: float) -> list[Point]:
     """The outline of a gear; start: where its first gap is [degrees]."""
     step = 360 / teeth
@@ -280,7 +302,12 @@ def _wheel(centre: tuple[float, float], radius: float, teeth: int, start: float)
     for k in range(teeth):
         for share, height in ((0.24, -3.5), (0.4, 3), (0.6, 3), (0.76, -3.5)):
             angle = start + (k + share) * step
-            points.append((centre[0] + (radius + height) * cosine(angle), centre[1] + (radius + height) * sine(angle)))
+            points.append(
+                (
+                    centre[0] + (radius + height) * cosine(angle),
+                    centre[1] + (radius + height) * sine(angle),
+                )
+            )
     return points
 
 

@@ -1,8 +1,7 @@
 """Clearance along a whole run: how near bodies come to each other, and where they collide.
 
-Between its rows a run is taken to follow curves (`Between`).  On these nothing is missed: see `kernels/advancement.py`,
-and of pairs with a mesh `meshes.py`.
-"""
+Between its rows a run is taken to follow curves (`Between`).  On these nothing is missed: see
+`kernels/advancement.py`, and of pairs with a mesh `meshes.py`."""
 
 from __future__ import annotations
 
@@ -57,25 +56,27 @@ from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
 
-#: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of the other; touching
-#: without any face aligned.
+#: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of
+#: the other; touching without any face aligned.
 Lie: TypeAlias = Literal["apart", "flush", "jammed"]
 
-#: What a pair may overlap, as a share of the reach of the smaller body: rounding, projection, the error of the run.
+#: What a pair may overlap, as a share of the reach of the smaller body: rounding, projection, the
+#: error of the run.
 SLACK = 1e-4
-#: The curves may miss the motion by this share of the slack; clearances of pairs that are near are found to another,
-#: those of partners, which touch all the time, to a third, and the time at which one falls below its threshold to a
-#: fourth.
+#: The curves may miss the motion by this share of the slack; clearances of pairs that are near are
+#: found to another, those of partners, which touch all the time, to a third, and the time at which
+#: one falls below its threshold to a fourth.
 OF_CURVES, OF_LEAST, OF_TOUCHING, OF_PASSING = 0.25, 0.5, 0.95, 0.01
-#: Next to a least clearance the motion is asked so far aside, a share of the places between which that lies.
+#: Next to a least clearance the motion is asked so far aside, a share of the places between which
+#: that lies.
 ASIDE = 0.1
 #: Faces enclose no more than this [rad] where they lie on each other.
 ALIGNED = 1e-2
 
 
 class Clearance(NamedTuple):
-    """How two bodies pass each other: the least clearance [m], below zero a depth, and its time; whether a joint holds
-    them together; how they lie at both ends."""
+    """How two bodies pass each other: the least clearance [m], below zero a depth, and its time;
+    whether a joint holds them together; how they lie at both ends."""
 
     one: str
     two: str
@@ -87,7 +88,8 @@ class Clearance(NamedTuple):
 
 
 class Collision(NamedTuple):
-    """Two bodies that come too near: from this time on; the clearance there [m], and how they lie."""
+    """Two bodies that come too near: from this time on; the clearance there [m], and how they
+    lie."""
 
     t: float
     one: str
@@ -97,7 +99,8 @@ class Collision(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """The solids of a system, which of them are meshes (n,), and the skins of all where a pair asks for one."""
+    """The solids of a system, which of them are meshes (n,), and the skins of all where a pair asks
+    for one."""
 
     solids: Solids
     meshed: Bools
@@ -110,8 +113,9 @@ class Scene(NamedTuple):
 
 @dataclass(frozen=True)
 class Clearances:
-    """What `clearances` has found: every pair; collisions, the first of each pair, in the order of time; how far the
-    motion may be from the curves on which all this is so [m]; how many looks it took."""
+    """What `clearances` has found: every pair; collisions, the first of each pair, in the order of
+    time; how far the motion may be from the curves on which all this is so [m]; how many looks it
+    took."""
 
     pairs: tuple[Clearance, ...]
     collisions: tuple[Collision, ...]
@@ -138,22 +142,29 @@ def clearances(
     run: Trajectory, *, margin: float = 0.0, slack: float = SLACK, play: float = 0.0,
     pairs: Iterable[tuple[str, str]] | None = None,
 ) -> Clearances:  # fmt: skip
-    """How near the bodies of a run come to each other, along the whole motion, and which of them collide.
+    """How near the bodies of a run come to each other, along the whole motion, and which of them
+    collide.
 
-    Two bodies collide where they overlap by more than the slack (a share of the reach of the smaller one: the radius of
-    the ball around it) and the play of joints [m], or come nearer than `margin` [m], less both.  The margin is not
-    asked of partners of an active joint, nor of bodies that lie flush at the start, until they have parted by more than
-    it, nor of those that lie flush at the end, from where they last were farther apart.  pairs: names of bodies
-    (default: all that have a shape).
-    """
+    Two bodies collide where they overlap by more than the slack (a share of the reach of the
+    smaller one: the radius of the ball around it) and the play of joints [m], or come nearer than
+    `margin` [m], less both.  The margin is not asked of partners of an active joint, nor of bodies
+    that lie flush at the start, until they have parted by more than it, nor of those that lie flush
+    at the end, from where they last were farther apart.  pairs: names of bodies (default: all that
+    have a shape)."""
     try:
         wide, share, loose = number(margin), positive(slack), not_negative(play)
     except (TypeError, ValueError) as wrong:
         raise PartError(f"clearances: margin, slack or play {wrong}.") from None
     if wide < 0.0:
-        raise PartError(f"clearances: margin is {margin!r}, but must not be negative; overlap is what slack allows.")
+        raise PartError(
+            f"clearances: margin is {margin!r}, but must not be negative; overlap is what slack "
+            "allows."
+        )
     if run.settings.keep != "all":
-        raise PartError(f"clearances: the run has keep={run.settings.keep!r}, but every step is needed: keep='all'.")
+        raise PartError(
+            f"clearances: the run has keep={run.settings.keep!r}, but every step is needed: "
+            "keep='all'."
+        )
     names, solids = solids_of(run.system.tables)
     chosen = chosen_pairs(names, solids, pairs)
     if not len(chosen) or len(run.t) < 2:
@@ -162,12 +173,15 @@ def clearances(
     allowed, between = OF_CURVES * share * float(reach.min()), run.between
     if between.error > allowed:
         between = Between(run.course, run.system.clusters, run.at, solids, allowed)
-    return judged(run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach + loose)
+    return judged(
+        run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach + loose
+    )
 
 
 def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
-    """The least clearance of some pairs of those that `clearances` has found [m], on the motion itself: where the
-    curves of the run are nearest, two of its states put right how they bend and slope."""
+    """The least clearance of some pairs of those that `clearances` has found [m], on the motion
+    itself: where the curves of the run are nearest, two of its states put right how they bend and
+    slope."""
     names, solids = solids_of(run.system.tables)
     chosen = chosen_pairs(names, solids, [(pair.one, pair.two) for pair in pairs])
     scene, least = scene_of(run, solids, chosen), math.inf
@@ -214,23 +228,30 @@ def scene_of(run: Trajectory, solids: Solids, chosen: Ints) -> Scene:
     return Scene(solids, kinds, skins_of(run.system.tables) if kinds[chosen].any() else [])
 
 
-def chosen_pairs(names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[str, str]] | None) -> Ints:
-    """Rows of solids, pair by pair, a fixed body first: others are seen from it.  Two fixed bodies are no pair."""
+def chosen_pairs(
+    names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[str, str]] | None
+) -> Ints:
+    """Rows of solids, pair by pair, a fixed body first: others are seen from it.  Two fixed bodies
+    are no pair."""
     wanted = list(itertools.combinations(names, 2) if pairs is None else pairs)
     for name in itertools.chain(*wanted):
         if name not in names:
             known = ", ".join(names) or "none"
-            raise PartError(f"clearances: {name!r} in pairs= is no body with a shape; there are: {known}.")
+            raise PartError(
+                f"clearances: {name!r} in pairs= is no body with a shape; there are: {known}."
+            )
     body = dict(zip(names, solids.what[:, SOLID_BODY].tolist(), strict=True))
     apart = [pair for pair in wanted if body[pair[0]] != body[pair[1]]]
     ordered = [sorted(pair, key=lambda name: -body[name]) for pair in apart]
-    return np.array([[names.index(name) for name in pair] for pair in ordered], dtype=np.int64).reshape(-1, 2)
+    return np.array(
+        [[names.index(name) for name in pair] for pair in ordered], dtype=np.int64
+    ).reshape(-1, 2)
 
 
-# --- judging --------------------------------------------------------------------------------------------------------
+# --- judging --------------------------------------------------------------------------------------
 def judged(
-    run: Trajectory, names: tuple[str, ...], scene: Scene, chosen: Ints, between: Between, margin: float,
-    slack: Floats,
+    run: Trajectory, names: tuple[str, ...], scene: Scene, chosen: Ints, between: Between,
+    margin: float, slack: Floats,
 ) -> Clearances:  # fmt: skip
     """The clearance of every pair, and the collisions."""
     rows, steps = between.rows, len(between.rows.t) - 1
@@ -245,33 +266,71 @@ def judged(
     if len(near):
         quiet = np.array([partners[n] for n in near])
         flush = [[lie[n] == "flush" for n in near] for lie in (begins, ends)]
-        thresholds = thresholds_of(chosen[near], scene, rows.states, margin, slack[near], quiet, *flush)
-        passed = passed_by(True, chosen[near], last[near], OF_PASSING * slack[near], thresholds, scene, motions)
+        thresholds = thresholds_of(
+            chosen[near], scene, rows.states, margin, slack[near], quiet, *flush
+        )
+        passed = passed_by(
+            True, chosen[near], last[near], OF_PASSING * slack[near], thresholds, scene, motions
+        )
         found[near, LOOKS] += passed[:, LOOKS]
         for n, row, levels in zip(near, passed, thresholds, strict=True):
             if row[PASSED] < math.inf:
                 (one, two), pair = (names[i] for i in chosen[n]), chosen[n : n + 1]
                 k = int(np.clip(before(rows.t, row[PASSED]), 0, steps - 1))
-                t, gap = float(rows.t[k]), at_rest(scene, pair, rows.states[k])[1][0]  # it may begin so
+                t, gap = (
+                    float(rows.t[k]),
+                    at_rest(scene, pair, rows.states[k])[1][0],
+                )  # it may begin so
                 if gap >= levels[k]:
-                    t = run.passing(float(row[PASSED]), partial(beyond, scene, pair, float(levels[k])))
+                    t = run.passing(
+                        float(row[PASSED]), partial(beyond, scene, pair, float(levels[k]))
+                    )
                     gap = row[THERE]
-                lie = lies(scene, pair, with_ground(run.at(t).instant().state), 2.0 * slack[n : n + 1])[0]
+                lie = lies(
+                    scene, pair, with_ground(run.at(t).instant().state), 2.0 * slack[n : n + 1]
+                )[0]
                 collisions.append(Collision(t, one, two, float(gap), lie))
     pairs = (
-        Clearance(names[pair[0]], names[pair[1]], float(row[LEAST]), float(row[WHEN]), bool(joint), begin, end)
+        Clearance(
+            names[pair[0]],
+            names[pair[1]],
+            float(row[LEAST]),
+            float(row[WHEN]),
+            bool(joint),
+            begin,
+            end,
+        )
         for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)
     )
-    return Clearances(tuple(pairs), tuple(sorted(collisions)), between.error, int(found[:, LOOKS].sum()))
+    return Clearances(
+        tuple(pairs), tuple(sorted(collisions)), between.error, int(found[:, LOOKS].sum())
+    )
 
 
 def passed_by(
-    passing: bool, chosen: Ints, last: Ints, fine: Floats, thresholds: Floats, scene: Scene, motions: Motions
+    passing: bool,
+    chosen: Ints,
+    last: Ints,
+    fine: Floats,
+    thresholds: Floats,
+    scene: Scene,
+    motions: Motions,
 ) -> Floats:
-    """The least clearance of each pair, or its first passing (n, FOUND_WIDTH): by kernels where both are built in."""
+    """The least clearance of each pair, or its first passing (n, FOUND_WIDTH): by kernels where
+    both are built in."""
     out, apart, room = np.zeros((len(chosen), FOUND_WIDTH)), scene.apart(chosen), room_for(motions)
     own = np.zeros((int((~apart).sum()), FOUND_WIDTH))
-    pass_by(passing, chosen[~apart], last[~apart], fine[~apart], thresholds[~apart], scene.solids, motions, room, own)
+    pass_by(
+        passing,
+        chosen[~apart],
+        last[~apart],
+        fine[~apart],
+        thresholds[~apart],
+        scene.solids,
+        motions,
+        room,
+        own,
+    )
     out[~apart] = own
     if apart.any():
         asked = chosen[apart], last[apart], fine[apart], thresholds[apart]
@@ -291,7 +350,8 @@ def motions_of(between: Between) -> Motions:
 
 
 def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
-    """How many steps of each pair are to be looked at: of bodies that locks hold together the first."""
+    """How many steps of each pair are to be looked at: of bodies that locks hold together the
+    first."""
     last = np.full(len(chosen), rows - 1)
     merger = run.system.clusters.merger
     if merger is None or run.settings.drift != "project":
@@ -304,13 +364,17 @@ def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
 def joined(run: Trajectory, names: tuple[str, ...], chosen: Ints) -> Bools:
     """Which pairs are partners of a joint that acts."""
     joints = [run.system.tables.joints[k] for k in run.system.selection.joints]
-    held = {frozenset(body.name for body in joint.bodies) for joint in joints if isinstance(joint, PlacedJoint)}
+    held = {
+        frozenset(body.name for body in joint.bodies)
+        for joint in joints
+        if isinstance(joint, PlacedJoint)
+    }
     return np.array([frozenset(names[i] for i in pair) in held for pair in chosen], dtype=bool)
 
 
 def thresholds_of(
-    chosen: Ints, scene: Scene, states: Floats, margin: float, slack: Floats, quiet: Bools, begins: list[bool],
-    ends: list[bool],
+    chosen: Ints, scene: Scene, states: Floats, margin: float, slack: Floats, quiet: Bools,
+    begins: list[bool], ends: list[bool],
 ) -> Floats:  # fmt: skip
     """How near each pair may come, step by step (n, k - 1)."""
     steps = len(states) - 1
@@ -389,8 +453,8 @@ def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
 
 
 def flush(i: int, j: int, solids: Solids, poses: Floats, slack: float) -> bool:
-    """Whether a face of one lies in the plane of a face of the other, from outside: along its normal they do not
-    overlap by more than the slack."""
+    """Whether a face of one lies in the plane of a face of the other, from outside: along its
+    normal they do not overlap by more than the slack."""
     (one, far), (two, wide) = faces(i, solids, poses), faces(j, solids, poses)
     d = poses[j, POSE_POINT : POSE_POINT + 3] - poses[i, POSE_POINT : POSE_POINT + 3]
     gaps = np.maximum((one @ d)[:, None], -(two @ d)) - far[:, None] - wide
@@ -398,7 +462,8 @@ def flush(i: int, j: int, solids: Solids, poses: Floats, slack: float) -> bool:
 
 
 def faces(i: int, solids: Solids, poses: Floats) -> tuple[Floats, Floats]:
-    """The flat faces of a solid: outward normals in N (n, 3), and how far they are from its centre (n,)."""
+    """The flat faces of a solid: outward normals in N (n, 3), and how far they are from its centre
+    (n,)."""
     axes = poses[i, POSE_AXES : POSE_AXES + 9].reshape(3, 3).T
     flat = list({BOX: (0, 1, 2), CYLINDER: (2,)}.get(int(solids.what[i, SOLID_KIND]), ()))
     half = solids.numbers[i, HALF : HALF + 3][flat]

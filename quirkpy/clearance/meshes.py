@@ -1,10 +1,11 @@
-"""The clearance of skins along a motion: what `kernels/advancement.py` does for built-in shapes, with python-fcl.
+"""The clearance of skins along a motion: what `kernels/advancement.py` does for built-in shapes,
+with python-fcl.
 
-Curves, bounds and search are the same.  A look says how far two skins are apart, and along which direction n.  No point
-moves faster than the curve allows; and along n, carried along by either body, the hulls of both stay apart by what the
-velocities of all their points say, less half of what accelerations can do.  Of skins that are not convex the triangles
-that can come near within the span are looked at two by two, each two along the best of the normals of all.
-"""
+Curves, bounds and search are the same.  A look says how far two skins are apart, and along which
+direction n.  No point moves faster than the curve allows; and along n, carried along by either
+body, the hulls of both stay apart by what the velocities of all their points say, less half of what
+accelerations can do.  Of skins that are not convex the triangles that can come near within the span
+are looked at two by two, each two along the best of the normals of all."""
 
 from __future__ import annotations
 
@@ -15,7 +16,17 @@ import numpy as np
 
 from quirkpy.clearance.skins import Couple, Skin, distinct, near
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
-from quirkpy.kernels.solid.advancement import FOUND_WIDTH, LEAST, LOOKS, PASSED, SHARE, SHORTEST, THERE, WHEN, Motions
+from quirkpy.kernels.solid.advancement import (
+    FOUND_WIDTH,
+    LEAST,
+    LOOKS,
+    PASSED,
+    SHARE,
+    SHORTEST,
+    THERE,
+    WHEN,
+    Motions,
+)
 from quirkpy.kernels.solid.curves import CONTROLS
 from quirkpy.kernels.solid.solids import SOLID_BODY, Solids
 from quirkpy.maths import quat
@@ -27,13 +38,15 @@ from quirkpy.motion.interpolation import turning
 FIFTH, FOURTH = (np.array([math.comb(n, k) for k in range(n + 1)], dtype=float) for n in (5, 4))
 #: What is near is looked for so many times, from either side.
 ROUNDS = 2
-#: So many triples of two triangles and a direction are looked at; where there are more, the span is halved.
+#: So many triples of two triangles and a direction are looked at; where there are more, the span is
+#: halved.
 MOST_PAIRS = 300_000
 
 
 class Curves(NamedTuple):
-    """One body as seen from another: times (k,), control points of place and turn (k - 1, CONTROLS, 7) over steps of
-    one, and bounds of speed and acceleration, of angular velocity and acceleration, over each (k - 1, 4)."""
+    """One body as seen from another: times (k,), control points of place and turn (k - 1, CONTROLS,
+    7) over steps of one, and bounds of speed and acceleration, of angular velocity and
+    acceleration, over each (k - 1, 4)."""
 
     t: Floats
     controls: Floats
@@ -50,7 +63,8 @@ class Pose(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Which clearance is searched for, to which share of it, how finely [m], and whether for its first passing."""
+    """Which clearance is searched for, to which share of it, how finely [m], and whether for its
+    first passing."""
 
     value: float
     share: float
@@ -59,14 +73,17 @@ class Target(NamedTuple):
 
 
 def pass_by(
-    passing: bool, pairs: Ints, last: Ints, fine: Floats, thresholds: Floats, solids: Solids, skins: list[Skin],
-    motions: Motions,
+    passing: bool, pairs: Ints, last: Ints, fine: Floats, thresholds: Floats, solids: Solids,
+    skins: list[Skin], motions: Motions,
 ) -> Floats:  # fmt: skip
-    """What `kernels.advancement.pass_by` answers, row by row, for pairs of which at least one is a mesh."""
+    """What `kernels.advancement.pass_by` answers, row by row, for pairs of which at least one is a
+    mesh."""
     out = np.zeros((len(pairs), FOUND_WIDTH))
     for n, (i, j) in enumerate(pairs):
         one, two = (int(solids.what[k, SOLID_BODY]) for k in (i, j))
-        few = Motions(motions.t[: last[n] + 1], motions.states[: last[n] + 1], motions.bends[: last[n] + 1])
+        few = Motions(
+            motions.t[: last[n] + 1], motions.states[: last[n] + 1], motions.bends[: last[n] + 1]
+        )
         passage = Passage(Couple(skins[i], skins[j]), curves_of(one, two, few), out[n])
         if passing:
             passage.find_passing(float(fine[n]), thresholds[n])
@@ -86,7 +103,9 @@ class Passage:
         """Bounds of the clearance over whole steps, from the balls around both (k - 1,)."""
         one, two, c = self.couple.one, self.couple.two, self.curves
         y = np.array([pose_at(0.5, controls).y for controls in c.controls])
-        return np.asarray(np.linalg.norm(y - one.middle, axis=1) - 0.5 * c.bounds[:, 0] - one.ball - two.reach)
+        return np.asarray(
+            np.linalg.norm(y - one.middle, axis=1) - 0.5 * c.bounds[:, 0] - one.ball - two.reach
+        )
 
     def find_least(self, fine: float) -> None:
         """LEAST and WHEN, to `fine` [m] or a share SHARE of it."""
@@ -104,7 +123,8 @@ class Passage:
         self.out[LEAST], self.out[WHEN] = least, when
 
     def find_passing(self, fine: float, thresholds: Floats) -> None:
-        """PASSED and THERE: when the clearance is first below the threshold of that step, judged to `fine` [m]."""
+        """PASSED and THERE: when the clearance is first below the threshold of that step, judged to
+        `fine` [m]."""
         c = self.curves
         self.out[PASSED] = math.inf
         for k in np.flatnonzero(self.apart_at_least < thresholds[: len(c.controls)]):
@@ -114,8 +134,9 @@ class Passage:
                 break
 
     def _search(self, k: int, wanted: Target) -> tuple[float, float]:
-        """Looks at step k until its clearance is known not to fall below the target by more than is fine: the place of
-        the least, or of the first passing, and the clearance there; the place is 2 where there is none."""
+        """Looks at step k until its clearance is known not to fall below the target by more than is
+        fine: the place of the least, or of the first passing, and the clearance there; the place is
+        2 where there is none."""
         target, share, fine, passing = wanted
         spans, where, there = [(0.0, 1.0)], 2.0, target
         while spans:
@@ -167,9 +188,12 @@ class Passage:
             return False
         return self._along(one.corners[i], two.corners[j], ways, pose, d, lost) >= enough
 
-    def _along(self, a: Floats, b: Floats, ways: Floats, pose: Pose, d: float, lost: tuple[float, float]) -> float:
-        """How far pieces of the first (m, c, 3) and of the second (k, c, 3) at least stay apart within d: each two of
-        them along one of some directions (l, 3), carried by the first or by the second."""
+    def _along(
+        self, a: Floats, b: Floats, ways: Floats, pose: Pose, d: float, lost: tuple[float, float]
+    ) -> float:
+        """How far pieces of the first (m, c, 3) and of the second (k, c, 3) at least stay apart
+        within d: each two of them along one of some directions (l, 3), carried by the first or by
+        the second."""
         T, y, rate, w = pose
         low = np.full((2, len(ways), len(a), len(b)), np.inf)
         one, two, still = self.couple.one.radius, self.couple.two.radius, ways @ y
@@ -178,7 +202,9 @@ class Passage:
             bent, gone = t * np.cross(ways, w), t * (ways @ rate)
             m = ways + bent
             off = still + gone - one - two * np.linalg.norm(m, axis=1)
-            low[0] = np.minimum(low[0], (-highest(b, -m @ T) + off[:, None])[:, None] - own[:, :, None])
+            low[0] = np.minimum(
+                low[0], (-highest(b, -m @ T) + off[:, None])[:, None] - own[:, :, None]
+            )
             m = ways - bent
             off = m @ y + gone - two - one * np.linalg.norm(m, axis=1)
             low[1] = np.minimum(low[1], (other + off[:, None])[:, None] - highest(a, m)[:, :, None])
@@ -192,7 +218,8 @@ def highest(pieces: Floats, ways: Floats) -> Floats:
 
 
 def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]:
-    """Those triangles of both that may be nearer to the other skin than `within`.  What a sphere reaches counts."""
+    """Those triangles of both that may be nearer to the other skin than `within`.  What a sphere
+    reaches counts."""
     wide = within + one.radius + two.radius
     a, b = one.corners, two.corners @ pose.T.T + pose.y
     i, j = np.arange(len(a)), np.arange(len(b))
@@ -202,7 +229,7 @@ def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]
     return i, j
 
 
-# --- curves -----------------------------------------------------------------------------------------------------------
+# --- curves ---------------------------------------------------------------------------------------
 def poses_of(i: int, states: Floats) -> Floats:
     """States of body i (k, STATE_WIDTH); of the ground, the last row, nothing moves."""
     if i < states.shape[1] - 1:
@@ -237,7 +264,12 @@ def curves_of(i: int, j: int, motions: Motions) -> Curves:
     back, w1 = conjugate(one[:, Q:V]), one[:, OMEGA:STATE_WIDTH]
     y, u = turned(back, two[:, R:Q] - one[:, R:Q]), turned(back, two[:, V:OMEGA] - one[:, V:OMEGA])
     rate = u - np.cross(w1, y)
-    bend = turned(back, b[:, :3] - a[:, :3]) - np.cross(w1, u) - np.cross(a[:, 3:], y) - np.cross(w1, rate)
+    bend = (
+        turned(back, b[:, :3] - a[:, :3])
+        - np.cross(w1, u)
+        - np.cross(a[:, 3:], y)
+        - np.cross(w1, rate)
+    )
     q = product(back, two[:, Q:V])
     carried = turned(conjugate(q), w1)
     w = two[:, OMEGA:STATE_WIDTH] - carried
@@ -252,7 +284,8 @@ def curves_of(i: int, j: int, motions: Motions) -> Curves:
 
 
 def bounds_of(controls: Floats) -> Floats:
-    """Bounds of speed and acceleration of the place, of angular velocity and acceleration, step by step (k, 4)."""
+    """Bounds of speed and acceleration of the place, of angular velocity and acceleration, step by
+    step (k, 4)."""
     first = 5.0 * np.diff(controls, axis=1)
     second = 4.0 * np.diff(first, axis=1)
     speed, bend = (np.linalg.norm(x[:, :, :3], axis=2).max(axis=1) for x in (first, second))
@@ -260,7 +293,9 @@ def bounds_of(controls: Floats) -> Floats:
     q, dq = controls[:, :, 3:], first[:, :, 3:]
     middle = q[:, 0] + q[:, -1]
     short = np.einsum("kcx,kx->kc", q, middle).min(axis=1) / np.linalg.norm(middle, axis=1)
-    parts = np.zeros((len(controls), 2 * CONTROLS - 2))  # of the product of the quaternion and its rate
+    parts = np.zeros(
+        (len(controls), 2 * CONTROLS - 2)
+    )  # of the product of the quaternion and its rate
     dots = np.einsum("kix,kjx->kij", q, dq) * FIFTH[:, None] * FOURTH
     for i in range(CONTROLS):
         parts[:, i : i + CONTROLS - 1] += dots[:, i]
@@ -273,7 +308,9 @@ def pose_at(s: float, controls: Floats) -> Pose:
     """Place and turn at s, and their rates; the angular velocity in the axes of the first body."""
     powers = np.arange(6.0)
     x = (FIFTH * s**powers * (1.0 - s) ** (5.0 - powers)) @ controls
-    d = (FOURTH * s ** powers[:5] * (1.0 - s) ** (4.0 - powers[:5])) @ (5.0 * np.diff(controls, axis=0))
+    d = (FOURTH * s ** powers[:5] * (1.0 - s) ** (4.0 - powers[:5])) @ (
+        5.0 * np.diff(controls, axis=0)
+    )
     size = float(np.linalg.norm(x[3:]))
     q = x[3:] / size
     T = np.array(quat.rotation_matrix(*q.tolist())).reshape(3, 3)

@@ -1,10 +1,11 @@
-"""Skins: surfaces of triangles about bodies, and how far two of them are apart, as python-fcl finds it.
+"""Skins: surfaces of triangles about bodies, and how far two of them are apart, as python-fcl finds
+it.
 
-A box has the skin of itself, a sphere that of its centre, with a radius around it, and a cylinder that of a prism of
-`ROUND` sides which strays from it, to either side, by no more than 5e-6 of its radius.  Two skins that are apart are as
-far apart as their nearest triangles, exactly.  Of two that overlap one is drawn out along likely directions, and back
-until it touches: the least of these ways is the depth.
-"""
+A box has the skin of itself, a sphere that of its centre, with a radius around it, and a cylinder
+that of a prism of `ROUND` sides which strays from it, to either side, by no more than 5e-6 of its
+radius.  Two skins that are apart are as far apart as their nearest triangles, exactly.  Of two that
+overlap one is drawn out along likely directions, and back until it touches: the least of these ways
+is the depth."""
 
 from __future__ import annotations
 
@@ -29,11 +30,13 @@ Apart: TypeAlias = tuple[float, Floats]
 ROUND = 720
 #: Nearer than this share of the size the direction between nearest points has lost its digits.
 NEARLY = 1e-7
-#: One is drawn out by this share of the size to begin with, and by so much more, so often, until it is outside.
+#: One is drawn out by this share of the size to begin with, and by so much more, so often, until it
+#: is outside.
 OUTSIDE, FARTHER, MOST_DRAWN = 1e-3, 4.0, 8
 #: It is drawn back until it is as near as this share of the size, in so many moves at most.
 SETTLED, MOST_MOVES = 1e-9, 80
-#: So many contacts are looked at, so many of their faces, and the best so many directions are followed to the end.
+#: So many contacts are looked at, so many of their faces, and the best so many directions are
+#: followed to the end.
 CONTACTS, FACES, FOLLOWED = 64, 8, 3
 #: So many directions are tried where it has to be drawn farther.
 FEW = 24
@@ -46,13 +49,16 @@ def _fcl() -> Any:
     try:
         import fcl
     except ImportError as error:
-        raise PartError("clearances: a Mesh needs python-fcl; pip install 'quirkpy[mesh]' brings it.") from error
+        raise PartError(
+            "clearances: a Mesh needs python-fcl; pip install 'quirkpy[mesh]' brings it."
+        ) from error
     return fcl
 
 
 class Skin:
-    """The surface of a shape in the axes of its body, on a fixed one in N: points (n, 3), triangles (m, 3), which of
-    these are flat faces of the shape and not parts of a round one (m,), and how far it reaches beyond [m]."""
+    """The surface of a shape in the axes of its body, on a fixed one in N: points (n, 3), triangles
+    (m, 3), which of these are flat faces of the shape and not parts of a round one (m,), and how
+    far it reaches beyond [m]."""
 
     def __init__(self, shape: Shape, point: Triple, axes: Nine) -> None:
         points, self.triangles, self.flat, self.radius = surface_of(shape)
@@ -92,7 +98,10 @@ class Skin:
         from scipy.spatial import ConvexHull
 
         found = ConvexHull(self.points)
-        volume = float((self.corners[:, 0] * np.cross(self.corners[:, 1], self.corners[:, 2])).sum()) / 6.0
+        volume = (
+            float((self.corners[:, 0] * np.cross(self.corners[:, 1], self.corners[:, 2])).sum())
+            / 6.0
+        )
         return self.points[found.vertices], bool(found.volume - volume <= CONVEX * found.volume)
 
     def holds(self, x: Floats) -> bool:
@@ -102,18 +111,31 @@ class Skin:
         a, b, c = (self.corners[:, k] - x for k in range(3))
         la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
         over = (a * np.cross(b, c)).sum(axis=1)
-        under = la * lb * lc + (a * b).sum(axis=1) * lc + (b * c).sum(axis=1) * la + (c * a).sum(axis=1) * lb
+        under = (
+            la * lb * lc
+            + (a * b).sum(axis=1) * lc
+            + (b * c).sum(axis=1) * la
+            + (c * a).sum(axis=1) * lb
+        )
         return bool(np.arctan2(over, under).sum() > math.pi)
 
 
 def surface_of(shape: Shape) -> tuple[Floats, Ints, Bools, float]:
-    """Points, triangles, which of these are flat faces, and how far it reaches beyond, in the axes of the shape."""
+    """Points, triangles, which of these are flat faces, and how far it reaches beyond, in the axes
+    of the shape."""
     if isinstance(shape, Mesh):
         return shape.points, shape.corners, np.ones(len(shape.corners), dtype=bool), 0.0
     if isinstance(shape, Box):
         points = 0.5 * np.array(list(itertools.product((-1.0, 1.0), repeat=3))) * shape.size
-        sides = np.array([(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
-        return points, np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]]]), np.ones(12, dtype=bool), 0.0
+        sides = np.array(
+            [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        )
+        return (
+            points,
+            np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]]]),
+            np.ones(12, dtype=bool),
+            0.0,
+        )
     if isinstance(shape, Sphere):
         return np.zeros((3, 3)), np.array([[0, 1, 2]]), np.zeros(1, dtype=bool), shape.radius
     if isinstance(shape, Cylinder):
@@ -140,9 +162,10 @@ def prism(shape: Cylinder) -> tuple[Floats, Ints, Bools, float]:
     return points, np.concatenate(ends + sides), np.repeat([True, False], 2 * ROUND), 0.0
 
 
-# --- pairs ------------------------------------------------------------------------------------------------------------
+# --- pairs ----------------------------------------------------------------------------------------
 class Couple:
-    """Two skins of which the second is seen from the first: turned by T (3, 3), its body at y (3,)."""
+    """Two skins of which the second is seen from the first: turned by T (3, 3), its body at y
+    (3,)."""
 
     def __init__(self, one: Skin, two: Skin) -> None:
         fcl = self.fcl = _fcl()
@@ -166,7 +189,8 @@ class Couple:
         return (far if far > 0.0 and not inside else min(0.0, -depth)), n
 
     def _surfaces(self, T: Floats, y: Floats) -> tuple[float, Floats, tuple[int, int]]:
-        """How far the surfaces are apart, the way between nearest points, and on which triangles these are."""
+        """How far the surfaces are apart, the way between nearest points, and on which triangles
+        these are."""
         self.second.setTransform(self.fcl.Transform(T, y))
         found = self.fcl.DistanceResult()
         far = max(0.0, float(self.fcl.distance(self.first, self.second, self.request, found)))
@@ -175,27 +199,42 @@ class Couple:
 
     def _one_inside(self, T: Floats, y: Floats) -> bool:
         """Whether one of two whose surfaces do not meet is within the other."""
-        return self.one.holds(T @ self.two.points[0] + y) or self.two.holds((self.one.points[0] - y) @ T)
+        return self.one.holds(T @ self.two.points[0] + y) or self.two.holds(
+            (self.one.points[0] - y) @ T
+        )
 
     def _outwards(self, T: Floats, touching: tuple[int, int]) -> Floats:
         """From the first to the second where a sphere's centre lies on the other."""
-        return self.one.normals[touching[0]] if self.two.radius > 0.0 else -T @ self.two.normals[touching[1]]
+        return (
+            self.one.normals[touching[0]]
+            if self.two.radius > 0.0
+            else -T @ self.two.normals[touching[1]]
+        )
 
-    # --- where they overlap -------------------------------------------------------------------------------------
+    # --- where they overlap -----------------------------------------------------------------------
     def _drawn_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
         """The least way found by which the second comes out of the first, and its direction.
 
-        Those directions are followed that promise the least way if what is nearest outside is what overlaps here, which
-        it is where both are convex, and those along which it is the farthest outside, which lead out in any case.
-        """
+        Those directions are followed that promise the least way if what is nearest outside is what
+        overlaps here, which it is where both are convex, and those along which it is the farthest
+        outside, which lead out in any case."""
         directions, out = self._directions(T, y, touching), OUTSIDE * self.size
         for _ in range(MOST_DRAWN):
             tried = [(n, *self._surfaces(T, y + out * n)[:2]) for n in directions]
             apart = [k for k, (_, far, _) in enumerate(tried) if far > 0.0]
-            promise = {k: out * float(tried[k][0] @ tried[k][2]) / tried[k][1] - tried[k][1] for k in apart}
-            ranked = sorted(apart, key=promise.__getitem__), sorted(apart, key=lambda k: -tried[k][1])
-            outside = ((k for k in ks if not self._one_inside(T, y + out * tried[k][0])) for ks in ranked)
-            followed = list(dict.fromkeys(k for ks in outside for k in itertools.islice(ks, FOLLOWED)))
+            promise = {
+                k: out * float(tried[k][0] @ tried[k][2]) / tried[k][1] - tried[k][1] for k in apart
+            }
+            ranked = (
+                sorted(apart, key=promise.__getitem__),
+                sorted(apart, key=lambda k: -tried[k][1]),
+            )
+            outside = (
+                (k for k in ks if not self._one_inside(T, y + out * tried[k][0])) for ks in ranked
+            )
+            followed = list(
+                dict.fromkeys(k for ks in outside for k in itertools.islice(ks, FOLLOWED))
+            )
             if followed:
                 break
             directions, out = directions[:FEW], FARTHER * out
@@ -211,7 +250,8 @@ class Couple:
         return min(found, key=lambda way: way[0])
 
     def _back(self, T: Floats, y: Floats, n: Floats, out: float) -> float:
-        """How far the second is out along n when it touches on its way back from outside: it never passes anything."""
+        """How far the second is out along n when it touches on its way back from outside: it never
+        passes anything."""
         for _ in range(MOST_MOVES):
             far = self._surfaces(T, y + out * n)[0]
             out -= far
@@ -220,8 +260,8 @@ class Couple:
         return out
 
     def _directions(self, T: Floats, y: Floats, touching: tuple[int, int]) -> list[Floats]:
-        """Likely directions: normals of faces that meet, their sums, what is perpendicular to edges that meet, and the
-        line of centres."""
+        """Likely directions: normals of faces that meet, their sums, what is perpendicular to edges
+        that meet, and the line of centres."""
         self.second.setTransform(self.fcl.Transform(T, y))
         result = self.fcl.CollisionResult()
         self.fcl.collide(self.first, self.second, self.contacts, result)
@@ -234,15 +274,23 @@ class Couple:
         every = [*normals, centres, normals.sum(axis=0), *sums, np.array([0.0, 0.0, 1.0])]
         for (i, j), outwards in zip(rows[:FACES], (mine + other)[:FACES], strict=False):
             a, b = self.one.corners[i], self.two.corners[j] @ T.T
-            across = np.cross((np.roll(a, -1, axis=0) - a)[:, None], (np.roll(b, -1, axis=0) - b)[None]).reshape(-1, 3)
+            across = np.cross(
+                (np.roll(a, -1, axis=0) - a)[:, None], (np.roll(b, -1, axis=0) - b)[None]
+            ).reshape(-1, 3)
             every += list(np.where(across @ outwards < 0.0, -1.0, 1.0)[:, None] * across)
         sizes = np.linalg.norm(every, axis=1)
-        return list(distinct(np.array([d / s for d, s in zip(every, sizes, strict=True) if s > 1e-9 * sizes.max()])))
+        return list(
+            distinct(
+                np.array(
+                    [d / s for d, s in zip(every, sizes, strict=True) if s > 1e-9 * sizes.max()]
+                )
+            )
+        )
 
-    # --- how they lie -------------------------------------------------------------------------------------------
+    # --- how they lie -----------------------------------------------------------------------------
     def flush(self, T: Floats, y: Floats, aligned: float, slack: float) -> bool:
-        """Whether a flat face of one lies on one of the other: their normals enclose less than `aligned` [rad], and
-        they do not overlap by more than the slack [m]."""
+        """Whether a flat face of one lies on one of the other: their normals enclose less than
+        `aligned` [rad], and they do not overlap by more than the slack [m]."""
         a, n = self.one.corners[self.one.flat], self.one.normals[self.one.flat]
         b, m = self.two.corners[self.two.flat] @ T.T + y, self.two.normals[self.two.flat] @ T.T
         for _ in range(2):
@@ -264,7 +312,9 @@ def near(mine: Floats, others: Floats, within: float) -> Bools:
     if not len(others):
         return np.zeros(len(mine), dtype=bool)
     low, high = others.min(axis=(0, 1)) - within, others.max(axis=(0, 1)) + within
-    return np.asarray((mine.max(axis=1) >= low).all(axis=1) & (mine.min(axis=1) <= high).all(axis=1))
+    return np.asarray(
+        (mine.max(axis=1) >= low).all(axis=1) & (mine.min(axis=1) <= high).all(axis=1)
+    )
 
 
 def meet(one: Floats, two: Floats, normal: Floats, slack: float) -> bool:
@@ -284,12 +334,14 @@ def distinct(directions: Floats) -> Floats:
     return np.asarray(kept[np.linalg.norm(kept, axis=1) > 0.5])
 
 
-# --- bodies -----------------------------------------------------------------------------------------------------------
+# --- bodies ---------------------------------------------------------------------------------------
 
 
 def skins_of(t: Tables) -> list[Skin]:
     """The skins of all solids; made once for the same bodies."""
     known: list[Skin] | None = t.of_bodies.get("skins")
     if known is None:
-        known = t.of_bodies["skins"] = [Skin(shape, point, axes) for _, shape, point, axes in placed(t)]
+        known = t.of_bodies["skins"] = [
+            Skin(shape, point, axes) for _, shape, point, axes in placed(t)
+        ]
     return known

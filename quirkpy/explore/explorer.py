@@ -1,8 +1,8 @@
 """`explore`: every choice at every node, until nothing new is found.
 
-Runs may finish in any order; they are taken in the order of (node, choice), and a node stands for what the first run in
-that order has reached.  So the graph does not depend on how many workers there were, or how often one was killed.
-"""
+Runs may finish in any order; they are taken in the order of (node, choice), and a node stands for
+what the first run in that order has reached.  So the graph does not depend on how many workers
+there were, or how often one was killed."""
 
 from __future__ import annotations
 
@@ -53,16 +53,18 @@ NAMED = 3
 EVERYWHERE = "everywhere"
 
 
-# --- the loop ---------------------------------------------------------------------------------------------------------
+# --- the loop -------------------------------------------------------------------------------------
 def explore(
-    study: Scope, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
-    towards: Callable[[Node], float] | None = None, progress: Exploring = None,
-    reductions: bool | Iterable[Reduction] = True,
+    study: Scope, path: str | Path | None = None, *, workers: int | Executor = 1,
+    budget: int | None = None, towards: Callable[[Node], float] | None = None,
+    progress: Exploring = None, reductions: bool | Iterable[Reduction] = True,
 ) -> Graph:  # fmt: skip
     """See `Study.explore`."""
     check_workers("explore", workers)
     if budget is not None and not (type(budget) is int and budget >= 0):
-        raise PartError(f"explore: budget is {shown(budget)}, but must be None or a number of runs.")
+        raise PartError(
+            f"explore: budget is {shown(budget)}, but must be None or a number of runs."
+        )
     which = asked_for(reductions)
     try:
         with ExitStack() as stack:
@@ -100,7 +102,8 @@ def ended_early(error: Exception) -> PartError:
 
 
 def start_in(journal: Journal, study: Scope) -> dict[str, Any] | None:
-    """The node in which an exploration began, where its journal knows it; what is read must be of the study."""
+    """The node in which an exploration began, where its journal knows it; what is read must be of
+    the study."""
     journal.check = member_check(study)
     journal.verify()
     text = journal.meta("start")
@@ -115,15 +118,23 @@ def start_in(journal: Journal, study: Scope) -> dict[str, Any] | None:
 
 
 def member_check(study: Scope) -> Callable[[dict[str, Any]], None]:
-    """A check whether a record of a node is of a study: as many bodies, pairs and options that there are."""
+    """A check whether a record of a node is of a study: as many bodies, pairs and options that
+    there are."""
     bodies, pairs = len(study.system.bodies), study.pairs
     labels = [{option.label for option in study.options_of(pair)} for pair in pairs]
     rolls = [len(study.rolls(pair)) for pair in pairs]
 
     def check(node: dict[str, Any]) -> None:
         check_reached(node)
-        known = all(0 <= k < len(pairs) and 0 <= r < rolls[k] and o in labels[k] for k, r, o in node["links"])
-        if len(node["r"]) != bodies or not known or node["potential"] not in (None, *study.potentials):
+        known = all(
+            0 <= k < len(pairs) and 0 <= r < rolls[k] and o in labels[k]
+            for k, r, o in node["links"]
+        )
+        if (
+            len(node["r"]) != bodies
+            or not known
+            or node["potential"] not in (None, *study.potentials)
+        ):
             raise ValueError("it is a node of another study")
 
     return check
@@ -137,7 +148,9 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
         study = Scope.read(journal.study(), modules)
         begun = start_in(journal, study)
         if begun is None:
-            raise PartError(f"load: {journal.shown} has no node yet that can be read; explore its study first.")
+            raise PartError(
+                f"load: {journal.shown} has no node yet that can be read; explore its study first."
+            )
         place = {node: k for k, node in enumerate(journal.order())}
         towards = (lambda node: place.get(node.id, math.inf)) if place else None
         which = asked_for(json.loads(journal.meta("reductions") or "[]"))
@@ -145,7 +158,9 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
         walk = Walk(study, journal, begun, which, everywhere, None, towards, lambda _: None)
         walk.replay(place)
         graph = walk.graph()
-        walk.tell_of_damage("load", "left out, and so is what comes after; explore again, which mends it")
+        walk.tell_of_damage(
+            "load", "left out, and so is what comes after; explore again, which mends it"
+        )
         return graph
 
 
@@ -153,25 +168,41 @@ class Walk:
     """An exploration under way: what is known, and what comes next."""
 
     def __init__(
-        self, study: Scope, journal: Journal, start: dict[str, Any], reductions: frozenset[Reduction],
-        everywhere: bool, budget: int | None, towards: Callable[[Node], float] | None, tell: Callable[[Count], None],
+        self, study: Scope, journal: Journal, start: dict[str, Any],
+        reductions: frozenset[Reduction], everywhere: bool, budget: int | None,
+        towards: Callable[[Node], float] | None, tell: Callable[[Count], None],
     ) -> None:  # fmt: skip
-        self.study, self.journal, self.budget, self.towards, self.tell = study, journal, budget, towards, tell
+        self.study, self.journal, self.budget, self.towards, self.tell = (
+            study,
+            journal,
+            budget,
+            towards,
+            tell,
+        )
         self.known = Known(study)
         self.reductions = Reductions(study, reductions, self.known.nodes, everywhere)
         self.everywhere = bool(self.reductions.images.cones)
         self.edges: list[Edge] = []
         self.rejected = self.started = 0
         self.pace = Pace()
-        self.taken, self.before = 0, journal.order() if towards is not None else []  # nodes taken up, now and before
-        self.order: list[tuple[float, int, Node]] = []  # a heap of nodes whose choices have not been taken up
+        self.taken, self.before = (
+            0,
+            journal.order() if towards is not None else [],
+        )  # nodes taken up, now and before
+        self.order: list[
+            tuple[float, int, Node]
+        ] = []  # a heap of nodes whose choices have not been taken up
         self._wait(self.known.place(start)[0])
-        self.fresh: dict[tuple[str, str], Record | None] = {}  # finished runs without an edge; None: see the journal
+        self.fresh: dict[
+            tuple[str, str], Record | None
+        ] = {}  # finished runs without an edge; None: see the journal
         self.looked_up: set[str] = set()
-        self.spoken: dict[tuple[str, str], Carried | None] = {}  # runs, and how the first edge came by them
+        self.spoken: dict[
+            tuple[str, str], Carried | None
+        ] = {}  # runs, and how the first edge came by them
         self.saved: Counter[str] = Counter()
 
-    # --- one after the other ------------------------------------------------------------------------------------
+    # --- one after the other ----------------------------------------------------------------------
     def alone(self) -> None:
         """In this process."""
         digest = self.study.digest
@@ -186,8 +217,8 @@ class Walk:
             self.take(ticket, record)
 
     def replay(self, order: Container[str]) -> None:
-        """What the journal knows, up to the first run that is missing, or to the end of an order of its own, where it
-        has one: who wrote it may have gone on to any node."""
+        """What the journal knows, up to the first run that is missing, or to the end of an order of
+        its own, where it has one: who wrote it may have gone on to any node."""
         while self.order and (not order or self.order[0][-1].id in order):
             for ticket in self._taken_up():
                 record = self.record_of(ticket)
@@ -200,9 +231,14 @@ class Walk:
         damaged = list(dict.fromkeys(self.journal.damaged))
         if damaged:
             keys = {node.id: node.key for node in self.known.nodes}
-            said = [f"{keys.get(node, node[:SHORT])} ({choice})" for node, choice in damaged[:NAMED]]
+            said = [
+                f"{keys.get(node, node[:SHORT])} ({choice})" for node, choice in damaged[:NAMED]
+            ]
             more = f" and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
-            warn(f"{who}: records of {self.journal.shown} are damaged: {', '.join(said)}{more}; they are {what}.")
+            warn(
+                f"{who}: records of {self.journal.shown} are damaged: {', '.join(said)}{more}; "
+                f"they are {what}."
+            )
 
     def tickets(self) -> Iterator[Ticket]:
         """All choices, at nodes in the order in which these are taken up."""
@@ -219,8 +255,15 @@ class Walk:
             if source not in self.looked_up:
                 self.looked_up.add(source)
                 known = self.journal.known(source).items()
-                fits = ((key, record) for key, record in known if record.way is not None or not self.everywhere)
-                self.fresh |= {(source, key): record if (source, key) in wanted else None for key, record in fits}
+                fits = (
+                    (key, record)
+                    for key, record in known
+                    if record.way is not None or not self.everywhere
+                )
+                self.fresh |= {
+                    (source, key): record if (source, key) in wanted else None
+                    for key, record in fits
+                }
         return tickets
 
     def answered(self, ticket: Ticket) -> bool:
@@ -228,7 +271,8 @@ class Walk:
         return ticket.record is not None or ticket.key in self.fresh or ticket.key in self.spoken
 
     def record_of(self, ticket: Ticket) -> Record | None:
-        """That record, as far as there is one: what an edge has is not kept, but read again where another needs it."""
+        """That record, as far as there is one: what an edge has is not kept, but read again where
+        another needs it."""
         if ticket.record is not None or not self.answered(ticket):
             return ticket.record
         return self.fresh.get(ticket.key) or self.journal.run(*ticket.key)
@@ -238,11 +282,14 @@ class Walk:
 
     def _wait(self, node: Node) -> None:
         """A new node gets in line."""
-        heappush(self.order, (0.0 if self.towards is None else self.towards(node), node.number, node))
+        heappush(
+            self.order, (0.0 if self.towards is None else self.towards(node), node.number, node)
+        )
 
     def _note_order(self, node: Node) -> None:
-        """An order that is not the canonical one is kept, for `load`; one that is there stays as long as it is the
-        same, so that nothing of it is lost where this exploration is cut short."""
+        """An order that is not the canonical one is kept, for `load`; one that is there stays as
+        long as it is the same, so that nothing of it is lost where this exploration is cut
+        short."""
         if self.towards is not None and not self.journal.read_only:
             if self.before[self.taken : self.taken + 1] != [node.id]:
                 self.journal.take_up(self.taken, node.id)
@@ -252,17 +299,20 @@ class Walk:
     def _spent(self) -> bool:
         return self.budget is not None and self.pace.runs >= self.budget
 
-    # --- side by side -------------------------------------------------------------------------------------------
+    # --- side by side -----------------------------------------------------------------------------
     def together(self, pool: Executor, sent: Sent | None, workers: int) -> None:
-        """With workers, told of the study in each batch or before: batches run ahead, results are taken in order."""
+        """With workers, told of the study in each batch or before: batches run ahead, results are
+        taken in order."""
         try:
             self._together(pool, sent, workers)
         except Exception as error:
             if not killed(error):
                 raise
             raise PartError(
-                "explore: a worker was killed or could not start; what is finished is in the journal, and the same "
-                "call goes on from there (a script asks for workers under `if __name__ == '__main__':`)."
+                "explore: a worker was killed or could not start; what is finished is in the "
+                "journal, and the same "
+                "call goes on from there (a script asks for workers under `if __name__ == "
+                "'__main__':`)."
             ) from error
 
     def _together(self, pool: Executor, sent: Sent | None, workers: int) -> None:
@@ -294,17 +344,23 @@ class Walk:
             if not pending:
                 return
             done = wait(pending, return_when=FIRST_COMPLETED).done
-            for future in sorted(done, key=lambda future: future.exception() is not None):  # first what is finished
+            # First what is finished
+            for future in sorted(done, key=lambda future: future.exception() is not None):
                 asked.difference_update((node.id, choice.key) for node, choice in pending[future])
                 self._keep(pending.pop(future), future.result())
 
     def _wanted(self, queue: Sequence[Ticket], waiting: Sequence[Work]) -> bool:
-        """Whether the choices at a further node are wanted: where nothing is left before it, for the best one is known
-        only then; or where runs may become few, and it is known which node is next."""
-        ahead = self.towards is None and len(waiting) < PLENTY and (self.budget is None or self.started < self.budget)
+        """Whether the choices at a further node are wanted: where nothing is left before it, for
+        the best one is known only then; or where runs may become few, and it is known which node is
+        next."""
+        ahead = (
+            self.towards is None
+            and len(waiting) < PLENTY
+            and (self.budget is None or self.started < self.budget)
+        )
         return bool(self.order) and (ahead or not queue)
 
-    # --- taking results -----------------------------------------------------------------------------------------
+    # --- taking results ---------------------------------------------------------------------------
     def _keep(self, work: list[Work], batch: Batch) -> list[Record]:
         """What a task has come to, into the journal."""
         self.pace.note(batch)
@@ -314,8 +370,8 @@ class Walk:
         return batch.records
 
     def take(self, ticket: Ticket, record: Record) -> None:
-        """The record of a run, in the turn of one of its choices: the node that it reached is a known one or becomes
-        one."""
+        """The record of a run, in the turn of one of its choices: the node that it reached is a
+        known one or becomes one."""
         outcomes, node = [], ticket.at
         self._count(ticket)
         record = ticket.answer(record)
@@ -331,7 +387,9 @@ class Walk:
             outcomes.append(outcome._replace(kind=kind, target=target.key))
         kinds = {(outcome.kind, outcome.target) for outcome in outcomes}
         whole: Kind = outcomes[0].kind if len(kinds) == 1 else "ambiguous"
-        self.edges.append(Edge(node.key, ticket.asked, tuple(outcomes), whole, carried=ticket.carried))
+        self.edges.append(
+            Edge(node.key, ticket.asked, tuple(outcomes), whole, carried=ticket.carried)
+        )
         self.rejected += whole == "rejected"
         pace = self.pace
         counts = len(self.known.nodes), len(self.edges), self.rejected, len(self.order), pace.runs
@@ -350,13 +408,20 @@ class Walk:
     def graph(self) -> Graph:
         """What is known now."""
         numbers = {node.key: node.number for node in self.known.nodes}
-        edges = sorted(self.edges, key=lambda edge: numbers[edge.source]) if self.towards else self.edges
+        edges = (
+            sorted(self.edges, key=lambda edge: numbers[edge.source])
+            if self.towards
+            else self.edges
+        )
         choices = sum(self.study.count(node) for node in self.known.nodes)
         nodes = {node.key: replace(node, study=self.study) for node in self.known.nodes}
         flown = self.journal.robustness()
         if flown:
             keys = ((nodes[edge.source].id, edge.selection.key) for edge in edges)
-            edges = [replace(edge, robustness=flown.get(key)) for edge, key in zip(edges, keys, strict=True)]
+            edges = [
+                replace(edge, robustness=flown.get(key))
+                for edge, key in zip(edges, keys, strict=True)
+            ]
         path = self.journal.path
         saved = dict(sorted(self.saved.items()))
         return Graph(self.study, nodes, edges, self.known.near_misses, choices, path, saved)

@@ -1,4 +1,5 @@
-"""`ReconfigurationGraph`: the shapes of a spacecraft as nodes, and what every choice makes of them as edges."""
+"""`ReconfigurationGraph`: the shapes of a spacecraft as nodes, and what every choice makes of them
+as edges."""
 
 from __future__ import annotations
 
@@ -30,12 +31,13 @@ PICTURES = (".png", ".svg", ".pdf")
 
 @dataclass(eq=False)
 class ReconfigurationGraph(Graph):
-    """Nodes by name ("n0" ...), edges in canonical order: by the number of their node, then by choice.
+    """Nodes by name ("n0" ...), edges in canonical order: by the number of their node, then by
+    choice.
 
-    near_misses: pairs of nodes that differ by little more than the tolerance of shapes, and by how much.  coverage: the
-    share of all choices at the nodes found that were tried.  path: its journal, if it has one.  saved: how many edges
-    needed no run of their own, by the first of the reductions that allowed it.
-    """
+    near_misses: pairs of nodes that differ by little more than the tolerance of shapes, and by how
+    much.  coverage: the share of all choices at the nodes found that were tried.  path: its
+    journal, if it has one.  saved: how many edges needed no run of their own, by the first of the
+    reductions that allowed it."""
 
     @classmethod
     def load(cls, path: Any, modules: Iterable[str] = ()) -> ReconfigurationGraph:
@@ -47,21 +49,21 @@ class ReconfigurationGraph(Graph):
         """What an exploration has found, with all that may be asked of it."""
         return cls(**vars(graph))
 
-    # --- answers ------------------------------------------------------------------------------------------------
+    # --- answers ----------------------------------------------------------------------------------
     def plan(
-        self, start: str, goal: str, cost: Cost = "energy", *, k: int | None = None, pareto: bool = False,
-        ambiguous: bool = False,
+        self, start: str, goal: str, cost: Cost = "energy", *, k: int | None = None,
+        pareto: bool = False, ambiguous: bool = False,
     ) -> Any:  # fmt: skip
         """The cheapest route from one node to another, as a `Plan`.
 
-        cost: "energy" that the spacecraft supplies, "time", "switches", "risk", or a function of an edge. k: a list
-        of the k best, each through other nodes or in another order; pareto: a list of all that none beats in both
-        energy and time. Edges whose outcome is not certain are left out unless asked for; rejected ones always are.
-        Each step switches from what the step before has left acting, the first from what acted when its node was
-        first reached. "time" is that of the motions, without the waiting near unstable rests unless the study states
-        a `disturbance`. "risk" is minus the logarithm of the probability of success, at the lower end of its
-        interval; edges without `robustness` are left out.
-        """
+        cost: "energy" that the spacecraft supplies, "time", "switches", "risk", or a function of an
+        edge. k: a list of the k best, each through other nodes or in another order; pareto: a list
+        of all that none beats in both energy and time. Edges whose outcome is not certain are left
+        out unless asked for; rejected ones always are.  Each step switches from what the step
+        before has left acting, the first from what acted when its node was first reached. "time" is
+        that of the motions, without the waiting near unstable rests unless the study states a
+        `disturbance`. "risk" is minus the logarithm of the probability of success, at the lower end
+        of its interval; edges without `robustness` are left out."""
         if pareto:
             return answers.pareto(self, start, goal, ambiguous)
         found = answers.plans(self, start, goal, cost, 1 if k is None else k, ambiguous)
@@ -84,12 +86,13 @@ class ReconfigurationGraph(Graph):
         return answers.components(self)
 
     def dominators(self, start: str = "n0") -> dict[str, tuple[str, ...]]:
-        """For every node that can be reached: the nodes through which every route to it passes, in order."""
+        """For every node that can be reached: the nodes through which every route to it passes, in
+        order."""
         return answers.dominators(self, start)
 
     def without(self, *lost: str) -> ReconfigurationGraph:
-        """What remains when a joint sticks or a magnet dies: the graph without the edges that need a pair, "one | two",
-        an option of it, "one | two: lock", a potential, or a force."""
+        """What remains when a joint sticks or a magnet dies: the graph without the edges that need
+        a pair, "one | two", an option of it, "one | two: lock", a potential, or a force."""
         return dataclasses.replace(self, edges=answers.without(self, *lost))
 
     def table(self, goal: str, cost: Cost = "energy") -> FlightTable:
@@ -97,75 +100,106 @@ class ReconfigurationGraph(Graph):
         return answers.table(self, goal, cost)
 
     def replay(self, plan: Any) -> Replay:
-        """Fly a plan in one go: every step begins in the state in which the one before has ended; see `Replay`."""
+        """Fly a plan in one go: every step begins in the state in which the one before has ended;
+        see `Replay`."""
         return replay(self, plan)
 
-    # --- what may differ in flight ------------------------------------------------------------------------------
+    # --- what may differ in flight ----------------------------------------------------------------
     def robustness(
         self, edge: Edge, samples: int = 1000, *, spread: Spread | None = None, seed: int = 0,
         workers: int | Executor = 1, target: str | None = None, within: float = 1e-2,
     ) -> Robustness:  # fmt: skip
-        """Fly an edge many times, each with a start, masses, forces and hinges of its own, and count what comes of it.
+        """Fly an edge many times, each with a start, masses, forces and hinges of its own, and
+        count what comes of it.
 
-        The answer stays with the edge, here and in the journal.  spread: see `Spread`; seed: the same samples again,
-        whatever the number of workers.  target: the node that counts as success (default: that of the edge).  within
-        [m or rad]: where nodes hold the same pairs, and something can move, a sample belongs to the nearest of them, no
-        further away than this.
-        """
-        return flown(self, edge, samples, Spread() if spread is None else spread, seed, workers, target, within)
+        The answer stays with the edge, here and in the journal.  spread: see `Spread`; seed: the
+        same samples again, whatever the number of workers.  target: the node that counts as success
+        (default: that of the edge).  within [m or rad]: where nodes hold the same pairs, and
+        something can move, a sample belongs to the nearest of them, no further away than this."""
+        return flown(
+            self,
+            edge,
+            samples,
+            Spread() if spread is None else spread,
+            seed,
+            workers,
+            target,
+            within,
+        )
 
     def margins(
-        self, edge: Edge, reach: Spread | None = None, *, resolution: float = 1e-3, within: float = 1e-2
+        self,
+        edge: Edge,
+        reach: Spread | None = None,
+        *,
+        resolution: float = 1e-3,
+        within: float = 1e-2,
     ) -> tuple[Margin, ...]:
-        """How far each parameter alone may move, either way, before something else comes of an edge.
+        """How far each parameter alone may move, either way, before something else comes of an
+        edge.
 
-        reach: how far each is moved at most; zero leaves it out.  resolution: the share of that to which a change is
-        found, by steps that double and then by halves: what changes and changes back within one step is not seen.
-        """
+        reach: how far each is moved at most; zero leaves it out.  resolution: the share of that to
+        which a change is found, by steps that double and then by halves: what changes and changes
+        back within one step is not seen."""
         return margins(self, edge, FAR if reach is None else reach, resolution, within)
 
     def animate(self, plan: Any, **options: Any) -> None:
         """Fly a plan and play it in a window; options are those of `Trajectory.animate`."""
         self.replay(plan).animate(**options)
 
-    # --- as others know it --------------------------------------------------------------------------------------
+    # --- as others know it ------------------------------------------------------------------------
     def to_networkx(self) -> Any:
-        """A `networkx.MultiDiGraph`: nodes "n0" ... with their figures, edges keyed by their selection.
+        """A `networkx.MultiDiGraph`: nodes "n0" ... with their figures, edges keyed by their
+        selection.
 
-        Figures that are not known are left out.  An ambiguous edge leads to each of its targets, marked so; edges that
-        lead nowhere are left out, and stand in `edges`.
-        """
+        Figures that are not known are left out.  An ambiguous edge leads to each of its targets,
+        marked so; edges that lead nowhere are left out, and stand in `edges`."""
         return exports.to_networkx(self)
 
     def save(self, path: Any) -> None:
-        """Write the graph, by the end of the name: .graphml, .dot or .json for other programs, .txt for people, or a
-        picture as .png, .svg or .pdf."""
+        """Write the graph, by the end of the name: .graphml, .dot or .json for other programs, .txt
+        for people, or a picture as .png, .svg or .pdf."""
         place = check_writable(ending_of(path, "save", ENDINGS), "save")
         if place.suffix in PICTURES:
             self.picture(place)
         else:
             write_text(place, TEXTS[place.suffix](self), "save")
 
-    def picture(self, path: Any = None, *, colour: Colouring | None = None, of: Sequence[str] | None = None) -> Drawing:
-        """Every shape as one sees it, and an arrow for the motions from one to another: ``graph.picture("pair.svg")``.
+    def picture(
+        self, path: Any = None, *, colour: Colouring | None = None, of: Sequence[str] | None = None
+    ) -> Drawing:
+        """Every shape as one sees it, and an arrow for the motions from one to another:
+        ``graph.picture("pair.svg")``.
 
-        colour: what colours the arrows: "drive", the potential that does it quickest; "energy", the least that the
-        spacecraft supplies; or "time".  of: names or keys of the shapes to be shown; by itself all, and where these are
-        more than a page has room for, those that the fewest moves from the start lead to.
-        """
+        colour: what colours the arrows: "drive", the potential that does it quickest; "energy", the
+        least that the spacecraft supplies; or "time".  of: names or keys of the shapes to be shown;
+        by itself all, and where these are more than a page has room for, those that the fewest
+        moves from the start lead to."""
         return doors.graph_picture.drawn(self, colour, of).saved(path)
 
     def to_json(self) -> str:
-        """All nodes and edges, floats exactly: the same text for the same graph, however it was explored."""
-        nodes = {key: node_record(node) | {"id": node.id, "name": node.name} for key, node in self.nodes.items()}
+        """All nodes and edges, floats exactly: the same text for the same graph, however it was
+        explored."""
+        nodes = {
+            key: node_record(node) | {"id": node.id, "name": node.name}
+            for key, node in self.nodes.items()
+        }
         edges = [
-            {"source": e.source, "joints": dict(e.selection.joints), "potential": e.selection.potential, "kind": e.kind,
-             "outcomes": [outcome._asdict() for outcome in e.outcomes],
-             "carried": None if e.carried is None else e.carried.record()}
+            {
+                "source": e.source,
+                "joints": dict(e.selection.joints),
+                "potential": e.selection.potential,
+                "kind": e.kind,
+                "outcomes": [outcome._asdict() for outcome in e.outcomes],
+                "carried": None if e.carried is None else e.carried.record(),
+            }
             | ({"robustness": e.robustness.record()} if e.robustness else {})
             for e in self.edges
-        ]  # fmt: skip
-        return json.dumps({"study": self.study.digest, "nodes": nodes, "edges": edges}, indent=1) + "\n"
+        ]
+        return (
+            json.dumps({"study": self.study.digest, "nodes": nodes, "edges": edges}, indent=1)
+            + "\n"
+        )
 
     @overload
     def report(self) -> str: ...
@@ -174,11 +208,12 @@ class ReconfigurationGraph(Graph):
     def report(self, path: Any, *, side: Any = None) -> None: ...
 
     def report(self, path: Any = None, *, side: Any = None) -> str | None:
-        """Nodes, edges and rejections as plain text; with a path the page "x.html", to be opened in any browser.
+        """Nodes, edges and rejections as plain text; with a path the page "x.html", to be opened in
+        any browser.
 
-        The page shows the motions of the edges that lead somewhere, which are run again for it.  side: a file beside
-        the page, "x.js", for those that failed and those for which it has no room; the page reads it when asked to.
-        """
+        The page shows the motions of the edges that lead somewhere, which are run again for it.
+        side: a file beside the page, "x.js", for those that failed and those for which it has no
+        room; the page reads it when asked to."""
         if path is None:
             return doors.graphs.text(self)
         doors.report.check(path, side)
@@ -187,7 +222,9 @@ class ReconfigurationGraph(Graph):
         moving = in_order(self, side is not None)
         motions = doors.progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
         words = doors.graphs.text(self)
-        data, beside = doors.report_graph.graph_page(self, rests, motions, words, doors.report.beside(path, side))
+        data, beside = doors.report_graph.graph_page(
+            self, rests, motions, words, doors.report.beside(path, side)
+        )
         if side is not None:  # first: the page speaks of it
             doors.report_graph.save_beside(side, beside)
         doors.report.save(path, data, words)
@@ -198,7 +235,10 @@ class ReconfigurationGraph(Graph):
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.items())
-        return f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: {kinds or 'none'})"
+        return (
+            f"ReconfigurationGraph({len(self.nodes)} nodes, {len(self.edges)} edges: "
+            f"{kinds or 'none'})"
+        )
 
 
 #: How a graph is written as a text, by the end of the name; all ends that `save` knows.

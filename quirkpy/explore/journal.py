@@ -28,15 +28,21 @@ from quirkpy.parts.part import PartError
 ZERO = 0.0
 #: Rises when journals change so that an older reader would misread them.
 SCHEMA = 2
-#: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told otherwise: runs of both
-#: kinds would not make one graph.
-RESULTS = 1
+#: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told
+#: otherwise: runs of both kinds would not make one graph.
+RESULTS = 2
 
 TABLES = {
     "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL, hash TEXT",
-    "runs": "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, PRIMARY KEY (node, choice)",
+    "runs": (
+        "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, "
+        "PRIMARY KEY (node, choice)"
+    ),
     "taken": "place INTEGER PRIMARY KEY, node TEXT NOT NULL, hash TEXT",
-    "flights": "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, PRIMARY KEY (node, choice)",
+    "flights": (
+        "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, "
+        "PRIMARY KEY (node, choice)"
+    ),
     "damaged": "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT",
 }
 #: What SQLite keeps beside a file until all of it is in that.
@@ -46,13 +52,13 @@ UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErro
 
 
 class Journal:
-    """Runs by the id of their node and the key of their choice; `path` None keeps them until it is closed, in memory
-    as long as they are few, then in a temporary file.
+    """Runs by the id of their node and the key of their choice; `path` None keeps them until it is
+    closed, in memory as long as they are few, then in a temporary file.
 
-    A record is committed before anything else is done with it, so whatever happens costs at most the runs in flight.
-    Each has a hash: one that is not what was written is put aside, stands in `damaged` by node and choice, and counts
-    as not there.  check: raises PartError where a node that a record leads to is none of the study.
-    """
+    A record is committed before anything else is done with it, so whatever happens costs at most
+    the runs in flight.  Each has a hash: one that is not what was written is put aside, stands in
+    `damaged` by node and choice, and counts as not there.  check: raises PartError where a node
+    that a record leads to is none of the study."""
 
     def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
         self.path, self.read_only = None if path is None else path_of(path, "journal"), read_only
@@ -61,13 +67,16 @@ class Journal:
         self.check: Callable[[dict[str, Any]], None] = check_reached
         with contextlib.ExitStack() as stack:  # closes the file again where it cannot be used
             self.base = stack.enter_context(contextlib.closing(self._connected(stack)))
-            self.base.text_factory = lambda text: text.decode("utf-8", "surrogateescape")  # what is damaged, too
+            self.base.text_factory = lambda text: text.decode(
+                "utf-8", "surrogateescape"
+            )  # what is damaged, too
             self._prepare()
             self._kept = stack.pop_all()
 
-    # --- the file -----------------------------------------------------------------------------------------------
+    # --- the file ---------------------------------------------------------------------------------
     def _connected(self, stack: contextlib.ExitStack) -> sqlite3.Connection:
-        """SQLite's access to the file; to a copy, where reading alone cannot finish what a writer left half done."""
+        """SQLite's access to the file; to a copy, where reading alone cannot finish what a writer
+        left half done."""
         try:
             if self.path is None:
                 return sqlite3.connect("", isolation_level=None)
@@ -93,11 +102,16 @@ class Journal:
 
     @staticmethod
     def _open(path: Path, mode: str) -> sqlite3.Connection:
-        return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", isolation_level=None, timeout=30.0, uri=True)
+        return sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode={mode}", isolation_level=None, timeout=30.0, uri=True
+        )
 
     def _prepare(self) -> None:
         """Make the tables of a new file, all at once; refuse one that is something else."""
-        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'table'", ())}
+        tables = {
+            name
+            for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'table'", ())
+        }
         if ("runs" not in tables and self.read_only) or (tables and "meta" not in tables):
             raise PartError(f"{self.shown} is no journal of an exploration; give another file.")
         if "meta" in tables:
@@ -115,7 +129,10 @@ class Journal:
         row = self._read("SELECT value FROM meta WHERE key = 'schema'", ())
         schema = row[0][0] if row else None
         if schema != str(SCHEMA) and (row or self.read_only):
-            raise PartError(f"{self.shown} has schema {schema}, but this version knows {SCHEMA}; begin a new one.")
+            raise PartError(
+                f"{self.shown} has schema {schema}, but this version knows {SCHEMA}; begin a new "
+                "one."
+            )
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
@@ -132,7 +149,8 @@ class Journal:
     def close(self) -> None:
         """Write everything into the one file, which then needs no others beside it to be read."""
         if not self.read_only:
-            with contextlib.suppress(sqlite3.Error):  # someone else reads it, or there is no room: as it is, it will do
+            # Someone else reads it, or there is no room: as it is, it will do
+            with contextlib.suppress(sqlite3.Error):
                 self.base.execute("PRAGMA journal_mode=DELETE")
         self._kept.close()
 
@@ -142,7 +160,7 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- what it belongs to -------------------------------------------------------------------------------------
+    # --- what it belongs to -----------------------------------------------------------------------
     def open_for(self, digest: str, document: str) -> None:
         """Take the journal for a study: a new one is marked with it, another study's is refused."""
         if not self._read("SELECT value FROM meta WHERE key = 'schema'", ()):
@@ -156,11 +174,19 @@ class Journal:
         known, mark = self.meta("study"), self.meta("digest")
         if mark is None:
             raise PartError(
-                f"{self.shown} is damaged: it no longer says whose it is; move it away and begin a new one."
+                f"{self.shown} is damaged: it no longer says whose it is; move it away and begin a "
+                "new one."
             )
         if mark != digest:
-            what = "what it was made for cannot be read" if known is None else differences(known, document)
-            raise PartError(f"{self.shown} belongs to another study: {what}; give another file, or delete this one.")
+            what = (
+                "what it was made for cannot be read"
+                if known is None
+                else differences(known, document)
+            )
+            raise PartError(
+                f"{self.shown} belongs to another study: {what}; give another file, or delete this "
+                "one."
+            )
         if known is None:  # damaged, and the same as ours
             self.note("study", document)
 
@@ -170,7 +196,8 @@ class Journal:
         if results != str(RESULTS):
             wrote = self.meta("version")
             raise PartError(
-                f"{self.shown} was written by quirkpy {wrote}, whose runs may end otherwise than those of this version "
+                f"{self.shown} was written by quirkpy {wrote}, whose runs may end otherwise than "
+                "those of this version "
                 f"(results {results}, here {RESULTS}); begin a new one."
             )
 
@@ -181,7 +208,8 @@ class Journal:
         document = self.meta("study")
         if document is None:
             raise PartError(
-                f"{self.shown} is damaged: it no longer says what was explored; explore that study into it again, "
+                f"{self.shown} is damaged: it no longer says what was explored; explore that study "
+                "into it again, "
                 "which mends it."
             )
         return document
@@ -193,18 +221,24 @@ class Journal:
 
     def note(self, key: str, value: str) -> None:
         """Keep a note about the whole."""
-        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (key, value, hash_of("meta", key, value)))
+        self._write(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)",
+            (key, value, hash_of("meta", key, value)),
+        )
 
-    # --- runs ---------------------------------------------------------------------------------------------------
+    # --- runs -------------------------------------------------------------------------------------
     def known(self, node: str) -> dict[str, Record]:
-        """All runs from a node that are finished, by choice; those that are damaged are put aside."""
+        """All runs from a node that are finished, by choice; those that are damaged are put
+        aside."""
         rows = self._read("SELECT choice, record, hash FROM runs WHERE node = ?", (node,))
         found = ((choice, self._record(node, choice, text, mark)) for choice, text, mark in rows)
         return {intern(choice): record for choice, record in found if record is not None}
 
     def run(self, node: str, choice: str) -> Record | None:
         """One of them; None where it is damaged."""
-        rows = self._read("SELECT record, hash FROM runs WHERE node = ? AND choice = ?", (node, choice))
+        rows = self._read(
+            "SELECT record, hash FROM runs WHERE node = ? AND choice = ?", (node, choice)
+        )
         return self._record(node, choice, *rows[0]) if rows else None
 
     def _record(self, node: str, choice: str, text: Any, mark: Any) -> Record | None:
@@ -222,11 +256,14 @@ class Journal:
         if not self.read_only:
             where = f"FROM {table} WHERE node IS ? AND choice IS ?"
             with self.at_once():
-                self._write(f"INSERT INTO damaged SELECT node, choice, record, hash {where}", (node, choice))
+                self._write(
+                    f"INSERT INTO damaged SELECT node, choice, record, hash {where}", (node, choice)
+                )
                 self._write(f"DELETE {where}", (node, choice))
 
     def verify(self) -> None:
-        """Put all runs aside that are not what was written, also those that nobody would ask for any more."""
+        """Put all runs aside that are not what was written, also those that nobody would ask for
+        any more."""
         wrong = []
         try:
             for *row, mark in self.base.execute("SELECT node, choice, record, hash FROM runs"):
@@ -245,7 +282,7 @@ class Journal:
         row = (node, choice, text, hash_of(table, node, choice, text))
         self._write(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", row)
 
-    # --- edges that were flown many times -------------------------------------------------------------------------
+    # --- edges that were flown many times ---------------------------------------------------------
     def add_robustness(self, node: str, choice: str, found: Robustness) -> None:
         """Commit what came of an edge."""
         self._keep("flights", node, choice, json.dumps(found.record()))
@@ -253,7 +290,9 @@ class Journal:
     def robustness(self) -> dict[tuple[str, str], Robustness]:
         """What came of edges, by the id of their node and the key of their choice."""
         out = {}
-        for node, choice, text, mark in self._read("SELECT node, choice, record, hash FROM flights", ()):
+        for node, choice, text, mark in self._read(
+            "SELECT node, choice, record, hash FROM flights", ()
+        ):
             try:
                 if mark != hash_of("flights", node, choice, text):
                     raise ValueError("its hash is another")
@@ -268,11 +307,14 @@ class Journal:
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._read("SELECT node, choice FROM runs ORDER BY node, choice", ()))
 
-    # --- the order in which nodes were taken up, where it was not the canonical one ---------------------------------
+    # --- the order in which nodes were taken up, where it was not the canonical one ---------------
     def order(self) -> list[str]:
-        """Ids of nodes, in the order in which their choices were tried, as far as it can be read."""
+        """Ids of nodes, in the order in which their choices were tried, as far as it can be
+        read."""
         out: list[str] = []
-        for place, node, mark in self._read("SELECT place, node, hash FROM taken ORDER BY place", ()):
+        for place, node, mark in self._read(
+            "SELECT place, node, hash FROM taken ORDER BY place", ()
+        ):
             if place != len(out) or mark != hash_of("taken", place, node):
                 self.damaged.append((str(node), "the order of nodes, from there on"))
                 break
@@ -283,13 +325,15 @@ class Journal:
         """The node that is taken up at a place of the order; none is known after it."""
         with self.at_once():
             self._write("DELETE FROM taken WHERE place >= ?", (place,))
-            self._write("INSERT INTO taken VALUES (?, ?, ?)", (place, node, hash_of("taken", place, node)))
+            self._write(
+                "INSERT INTO taken VALUES (?, ?, ?)", (place, node, hash_of("taken", place, node))
+            )
 
     def forget_order(self) -> None:
         """The order is the canonical one."""
         self._write("DELETE FROM taken", ())
 
-    # --- inside -------------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
     def _read(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         try:
             return self.base.execute(sql, values).fetchall()
@@ -305,22 +349,38 @@ class Journal:
     def _refuse(self, error: sqlite3.Error | UnicodeError) -> PartError:
         words = "a name is no text" if isinstance(error, UnicodeError) else str(error)
         if "full" in words or "disk I/O" in words:
-            return PartError(f"{self.shown} cannot grow ({words}); what is in it stays, and the same call goes on.")
-        if any(sign in words for sign in ("not a database", "malformed", "decode to UTF-8", "no such", "no text")):
-            return PartError(f"{self.shown} is damaged or is no journal ({words}); move it away and begin a new one.")
+            return PartError(
+                f"{self.shown} cannot grow ({words}); what is in it stays, and the same call goes "
+                "on."
+            )
+        if any(
+            sign in words
+            for sign in ("not a database", "malformed", "decode to UTF-8", "no such", "no text")
+        ):
+            return PartError(
+                f"{self.shown} is damaged or is no journal ({words}); move it away and begin a new "
+                "one."
+            )
         if "locked" in words:
-            return PartError(f"{self.shown} is in use by another exploration; wait for it, or give another file.")
+            return PartError(
+                f"{self.shown} is in use by another exploration; wait for it, or give another file."
+            )
         return PartError(f"{self.shown} cannot be used: {words}.")
 
 
 def hash_of(*fields: Any) -> str:
     """A hash of the fields of a row and of the table that it stands in."""
-    return hashlib.blake2b(repr(fields).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        repr(fields).encode("utf-8", "surrogateescape"), digest_size=16
+    ).hexdigest()
 
 
 def text_of(record: Record) -> str:
     """A record as text; floats come back bit for bit."""
-    made: dict[str, Any] = {"outcomes": [list(o) for o in record.outcomes], "reached": record.reached}
+    made: dict[str, Any] = {
+        "outcomes": [list(o) for o in record.outcomes],
+        "reached": record.reached,
+    }
     return json.dumps(made if record.way is None else made | {"way": written(record.way)})
 
 
@@ -349,10 +409,19 @@ def way_of(values: list[Any], check: Callable[[dict[str, Any]], None] = check_re
     for node in (reached, *(row[-1] for row in entered)):
         if node is not None:
             check(node)
-    numbers = [*like, *([] if saddle is None else [saddle]), *(k for row in entered for k in row[:2])]
-    if not all(type(k) is int for k in numbers) or not all(type(row[2]) is float for row in entered):
+    numbers = [
+        *like,
+        *([] if saddle is None else [saddle]),
+        *(k for row in entered for k in row[:2]),
+    ]
+    if not all(type(k) is int for k in numbers) or not all(
+        type(row[2]) is float for row in entered
+    ):
         raise TypeError("its cones, stretches and saddles are no numbers")
-    met = (Entered(cone, stretch, t, (outcome_of(row), node)) for cone, stretch, t, row, node in entered)
+    met = (
+        Entered(cone, stretch, t, (outcome_of(row), node))
+        for cone, stretch, t, row, node in entered
+    )
     further = tuple(way_of(one, check) for one in onward)
     return Way((outcome_of(outcome), reached), tuple(met), saddle, tuple(like), further)
 
@@ -361,11 +430,14 @@ def outcome_of(row: list[Any]) -> Outcome:
     """An outcome from plain values."""
     figures: list[Any] = [ZERO if is_zero(value) else value for value in row]
     values = dict(zip(Outcome._fields, figures, strict=True))
-    values |= {name: intern(values[name]) for name in ("kind", "reason")}  # few different ones, in many outcomes
+    values |= {
+        name: intern(values[name]) for name in ("kind", "reason")
+    }  # few different ones, in many outcomes
     values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
     values["parts"] = tuple(intern(name) for name in values["parts"])
     values["leavings"] = tuple(
-        Leaving(t, waiting, growth, tuple(map(intern, bodies))) for t, waiting, growth, bodies in values["leavings"]
+        Leaving(t, waiting, growth, tuple(map(intern, bodies)))
+        for t, waiting, growth, bodies in values["leavings"]
     )
     values["nudge"] = None if values["nudge"] is None else tuple(values["nudge"])
     outcome = Outcome(**values)
@@ -384,7 +456,15 @@ def differences(old: str, new: str) -> str:
         a, b = json.loads(old), json.loads(new)
     except ValueError:
         return "what it was made for cannot be read"
-    parts = [name for name in {**a["parts"], **b["parts"]} if a["parts"].get(name) != b["parts"].get(name)]
+    parts = [
+        name
+        for name in {**a["parts"], **b["parts"]}
+        if a["parts"].get(name) != b["parts"].get(name)
+    ]
     rules = [key for key in {**a["root"], **b["root"]} if a["root"].get(key) != b["root"].get(key)]
-    said = [f"part {name!r}" for name in sorted(parts)[:3]] + [f"{key}=" for key in sorted(rules)[:3]]
-    return f"it differs in {', '.join(said)}" if said else "the source of a class of yours has changed"
+    said = [f"part {name!r}" for name in sorted(parts)[:3]] + [
+        f"{key}=" for key in sorted(rules)[:3]
+    ]
+    return (
+        f"it differs in {', '.join(said)}" if said else "the source of a class of yours has changed"
+    )

@@ -14,36 +14,44 @@ from quirkpy.explore.scope.scope import Scope
 
 
 class Study(Scope):
-    """A system with sensors, what pairs of them may become, potentials to choose from, and the rules of judgement.
+    """A system with sensors, what pairs of them may become, potentials to choose from, and the
+    rules of judgement.
 
-    options: for pairs of kinds of sensors, what a pair in range may become.  choosing: rules that a selection must pass
-    to be tried at all, such as `OneHinge()`.  potentials: name -> forces that act together.  always: forces that act
-    whatever is chosen.  safety: what a motion must not do.  on_contact: sensors that
-    meet lock, and the motion goes on ("lock"), or it ends there ("stop").  same: when two poses are one shape.  nudge
-    [m or rad]: how an unstable start is left, both ways.  disturbance [m or rad]: what displaces the spacecraft from an
-    unstable rest in flight; plans by time count the waiting that this leaves.  None: they count none, for the smaller
-    the disturbance, the longer that is, without bound.
-    """
+    options: for pairs of kinds of sensors, what a pair in range may become.  choosing: rules that a
+    selection must pass to be tried at all, such as `OneHinge()`.  potentials: name -> forces that
+    act together.  always: forces that act whatever is chosen.  safety: what a motion must not do.
+    on_contact: sensors that meet lock, and the motion goes on ("lock"), or it ends there ("stop").
+    same: when two poses are one shape.  nudge [m or rad]: how an unstable start is left, both
+    ways.  disturbance [m or rad]: what displaces the spacecraft from an unstable rest in flight;
+    plans by time count the waiting that this leaves.  None: they count none, for the smaller the
+    disturbance, the longer that is, without bound."""
 
     def explore(
-        self, path: str | Path | None = None, *, workers: int | Executor = 1, budget: int | None = None,
-        towards: Callable[[Any], float] | None = None, progress: Exploring = None,
-        reductions: bool | Iterable[Reduction] = True,
+        self, path: str | Path | None = None, *, workers: int | Executor = 1,
+        budget: int | None = None, towards: Callable[[Any], float] | None = None,
+        progress: Exploring = None, reductions: bool | Iterable[Reduction] = True,
     ) -> ReconfigurationGraph:  # fmt: skip
         """The graph of everything that can be reached.
 
-        path: the journal, "pair.db"; where it exists, the exploration goes on from it; None: nothing is kept.  workers:
-        1, a number of processes, or any concurrent.futures Executor: the graph is the same, to the bit.  budget: at
-        most so many runs now, in canonical order; the graph says what was not tried.  towards: a function of a node,
-        such as its distance from a goal; nodes with low values come first.  progress: called with a `Count` now and
-        then; None: a line on a terminal; False: nothing.
+        path: the journal, "pair.db"; where it exists, the exploration goes on from it; None:
+        nothing is kept.  workers: 1, a number of processes, or any concurrent.futures Executor: the
+        graph is the same, to the bit.  budget: at most so many runs now, in canonical order; the
+        graph says what was not tried.  towards: a function of a node, such as its distance from a
+        goal; nodes with low values come first.  progress: called with a `Count` now and then; None:
+        a line on a terminal; False: nothing.
 
-        reductions: which runs others may speak for, all by default.  "clusters": choices that differ only in how a
-        rigid cluster is held together; "rigid": those that leave nothing to move, or let parts come apart; "symmetry":
-        those that exchange modules alike, in a pose that is the same then; "cache": those at other nodes whose pose is
-        the same to all that acts.  True, False, or some by name; figures agree to rounding.
-        """
+        reductions: which runs others may speak for, all by default.  "clusters": choices that
+        differ only in how a rigid cluster is held together; "rigid": those that leave nothing to
+        move, or let parts come apart; "symmetry": those that exchange modules alike, in a pose that
+        is the same then; "cache": those at other nodes whose pose is the same to all that acts.
+        True, False, or some by name; figures agree to rounding."""
         found = explore(
-            self, path, workers=workers, budget=budget, towards=towards, progress=progress, reductions=reductions
+            self,
+            path,
+            workers=workers,
+            budget=budget,
+            towards=towards,
+            progress=progress,
+            reductions=reductions,
         )
         return ReconfigurationGraph.of(found)

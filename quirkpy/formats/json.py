@@ -19,8 +19,9 @@ from quirkpy.parts.json import PART_TYPES, Reader, Writer
 from quirkpy.parts.part import Part
 from quirkpy.system.multibody import Multibody
 
-#: Every class that a document may name without a module of the reader's choosing.  Those of studies stand in it under
-#: names that never change, for the digest of a study, and with it every journal, is made of them.
+#: Every class that a document may name without a module of the reader's choosing.  Those of studies
+#: stand in it under names that never change, for the digest of a study, and with it every journal,
+#: is made of them.
 TYPES: dict[str, type[Part]] = PART_TYPES | {
     f"quirkpy.explore.{kind}:{cls.__name__}": cls
     for kind, classes in (
@@ -36,16 +37,22 @@ TYPES: dict[str, type[Part]] = PART_TYPES | {
 
 def to_json(what: Part | State | Multibody | Scope) -> str:
     """A part, a state, a system or a study as JSON text; functions are refused."""
-    return Writer({Multibody: _write_system, State: _write_state, Study: _write_study}, TYPES).document(what)
+    return Writer(
+        {Multibody: _write_system, State: _write_state, Study: _write_study}, TYPES
+    ).document(what)
 
 
 def from_json(text: str, modules: Iterable[str] = ()) -> Any:
     """What `to_json` wrote, bit for bit.
 
-    modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may use; they are
-    imported.  No other code of the document's choosing ever runs.
-    """
-    return Reader(text, modules, {"Multibody": _read_system, "State": _read_state, "Study": _read_study}, TYPES).root()
+    modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may
+    use; they are imported.  No other code of the document's choosing ever runs."""
+    return Reader(
+        text,
+        modules,
+        {"Multibody": _read_system, "State": _read_state, "Study": _read_study},
+        TYPES,
+    ).root()
 
 
 def _write_system(writer: Writer, system: Multibody) -> dict[str, Any]:
@@ -64,12 +71,16 @@ def _read_system(fields: dict[str, Any]) -> Multibody:
 
 def _write_state(writer: Writer, state: State) -> dict[str, Any]:
     arrays = ("bodies", "r", "q", "v", "omega", "joints", "windings")
-    return {"type": "State", "t": state.t} | {name: writer.value(getattr(state, name)) for name in arrays}
+    return {"type": "State", "t": state.t} | {
+        name: writer.value(getattr(state, name)) for name in arrays
+    }
 
 
 def _read_state(fields: dict[str, Any]) -> State:
     widths = {"r": 3, "q": 4, "v": 3, "omega": 3}
-    r, q, v, omega = (np.array(fields[name], dtype=float).reshape(-1, width) for name, width in widths.items())
+    r, q, v, omega = (
+        np.array(fields[name], dtype=float).reshape(-1, width) for name, width in widths.items()
+    )
     windings = np.array(fields["windings"], dtype=np.int64)
     return State(fields["t"], fields["bodies"], r, q, v, omega, fields["joints"], windings)
 

@@ -1,8 +1,8 @@
 """`Trajectory.save` and `Trajectory.load`: a run as one file, bit for bit.
 
-A file is an npz archive: "schema", a number; "document", the JSON text of all that is no array, with the parts as
-`to_json` writes them; and each array under the place where it belongs, such as "course.states".  No code is in it.
-"""
+A file is an npz archive: "schema", a number; "document", the JSON text of all that is no array,
+with the parts as `to_json` writes them; and each array under the place where it belongs, such as
+"course.states".  No code is in it."""
 
 from __future__ import annotations
 
@@ -36,14 +36,17 @@ SCHEMA = 1
 
 #: No joint has turned so far [rad], or gone so far [m].
 WOUND = 1e15
-#: What is written field by field.  A new field needs no code here; with a default, older files stay readable.
-RECORDS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Course, Counts, Happening, Settings, State)}
+#: What is written field by field.  A new field needs no code here; with a default, older files stay
+#: readable.
+RECORDS: dict[str, type[Any]] = {
+    cls.__name__: cls for cls in (Course, Counts, Happening, Settings, State)
+}
 #: A state's way back to its system, which is written once.
 LEFT_OUT = "selection"
 #: What reading says of a file that is no archive of NumPy's, or a damaged one.
 UNREADABLE = (
-    ValueError, EOFError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
-    SyntaxError, struct.error, tokenize.TokenError, zipfile.BadZipFile,
+    ValueError, EOFError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError,
+    MemoryError, SyntaxError, struct.error, tokenize.TokenError, zipfile.BadZipFile,
 )  # fmt: skip
 
 
@@ -60,7 +63,10 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     name = str(path_of(path, "load"))
     arrays = _read_archive(name)
     extra: dict[str, Any] = {key: partial(_record, cls) for key, cls in RECORDS.items()}
-    extra |= {"Stop": lambda fields: Stop[fields["name"]], "float": lambda fields: float(fields["value"])}
+    extra |= {
+        "Stop": lambda fields: Stop[fields["name"]],
+        "float": lambda fields: float(fields["value"]),
+    }
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
     try:
         run = Reader(str(arrays["document"]), modules, extra).root()
@@ -71,7 +77,7 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     return run
 
 
-# --- writing ----------------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 def _write_run(arrays: dict[str, Any], writer: Writer, run: Trajectory) -> dict[str, Any]:
     """The parts, and what the run began with, was asked for and left."""
     halves = {"parts": run.system.parts, "candidates": run.system.candidates}
@@ -95,14 +101,16 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if RECORDS.get(type(value).__name__) is type(value):
         fields = vars(value) if dataclasses.is_dataclass(value) else value._asdict()
         kept = {name: item for name, item in fields.items() if name != LEFT_OUT}
-        plain = {name: _plain(item, f"{place}.{name}", writer, arrays) for name, item in kept.items()}
+        plain = {
+            name: _plain(item, f"{place}.{name}", writer, arrays) for name, item in kept.items()
+        }
         return {"type": type(value).__name__} | plain
     if isinstance(value, (tuple, list)):
         return [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
     return writer.value(value, place)
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 def _read_archive(name: str) -> dict[str, Any]:
     """All arrays of a file that `save` wrote, in a schema that this version reads."""
     try:
@@ -117,12 +125,15 @@ def _read_archive(name: str) -> dict[str, Any]:
             f"load: {name!r} is not a run, or is damaged; give a file that Trajectory.save wrote."
         ) from error
     if schema != SCHEMA:
-        raise PartError(f"load: {name!r} has schema {schema}, but this version of quirkpy reads {SCHEMA}.")
+        raise PartError(
+            f"load: {name!r} has schema {schema}, but this version of quirkpy reads {SCHEMA}."
+        )
     return arrays
 
 
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
-    """The arrays of an archive of so many bytes, of which none is larger than what is there of it."""
+    """The arrays of an archive of so many bytes, of which none is larger than what is there of
+    it."""
     found = archive.infolist()
     if any(info.compress_type != zipfile.ZIP_STORED or info.file_size > size for info in found):
         raise ValueError("its members are packed, or larger than all of it")
@@ -132,7 +143,10 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
 def _array(data: bytes) -> Any:
     """An array as NumPy writes it; its header must speak of exactly the bytes that follow."""
     file = io.BytesIO(data)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
     shape, _, kind = read[np.lib.format.read_magic(file)](file)
     if kind.hasobject or math.prod(shape) * kind.itemsize != len(data) - file.tell():
         raise ValueError("its header is not that of its numbers")
@@ -169,14 +183,24 @@ def _check_course(course: Course, system: Multibody) -> None:
             raise ValueError(f"its arrays are not those of its system: course.{name}")
     merged = np.zeros((0, STATE_WIDTH)) if course.merged is None else course.merged
     plain = (
-        all(isinstance(e, RECORDS["Happening"]) and type(e.t) is float and texts((e.name,)) for e in course.events)
+        all(
+            isinstance(e, RECORDS["Happening"]) and type(e.t) is float and texts((e.name,))
+            for e in course.events
+        )
         and all(texts(e.sensors) and texts(e.joints) for e in course.events)
-        and texts(course.stops) and isinstance(course.stop, Stop) and type(course.step) is float
-        and isinstance(course.counts, Counts) and all(type(n) is int for n in course.counts)
+        and texts(course.stops)
+        and isinstance(course.stop, Stop)
+        and type(course.step) is float
+        and isinstance(course.counts, Counts)
+        and all(type(n) is int for n in course.counts)
         and (not stops or (course.held.shape == (rows, stops) and course.held.dtype == bool))
-        and merged.dtype == np.float64 and merged.ndim == 2 and merged.shape[1] == STATE_WIDTH
-        and (abs(course.angles) < WOUND).all() and np.isfinite(course.t).all() and (np.diff(course.t) >= 0.0).all()
-    )  # fmt: skip
+        and merged.dtype == np.float64
+        and merged.ndim == 2
+        and merged.shape[1] == STATE_WIDTH
+        and (abs(course.angles) < WOUND).all()
+        and np.isfinite(course.t).all()
+        and (np.diff(course.t) >= 0.0).all()
+    )
     if not plain:
         raise ValueError("its course is none that a run can have left")
 

@@ -1,1 +1,2 @@
-"""Numbers without mechanics: rotations, eigenvalues, differences; angles that look like degrees; records."""
+"""Numbers without mechanics: rotations, eigenvalues, differences; angles that look like degrees;
+records."""

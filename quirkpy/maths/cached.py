@@ -1,9 +1,9 @@
 """`cached_property` without a lock.
 
-Before Python 3.12 that of `functools` holds one lock for all objects of a class while a value is computed.  Where
-values ask each other across objects, two threads then wait for each other for ever.  Here two threads that ask one
-object at once may both compute its value, which is the same to the bit; both get the one that is kept.
-"""
+Before Python 3.12 that of `functools` holds one lock for all objects of a class while a value is
+computed.  Where values ask each other across objects, two threads then wait for each other for
+ever.  Here two threads that ask one object at once may both compute its value, which is the same to
+the bit; both get the one that is kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:
-        """A property that is computed when it is first asked for, and kept in the object's `__dict__`."""
+        """A property that is computed when it is first asked for, and kept in the object's
+        `__dict__`."""
 
         def __init__(self, compute: Any) -> None:
             self.compute, self.__doc__ = compute, compute.__doc__

@@ -1,9 +1,9 @@
-"""Symmetric matrices whose entries differ by many powers of ten, as where a stiff spring and an orbit meet in one
-system: their small eigenvalues beside their large ones.
+"""Symmetric matrices whose entries differ by many powers of ten, as where a stiff spring and an
+orbit meet in one system: their small eigenvalues beside their large ones.
 
-What is lost is a share of sqrt(a_ii a_jj), not one of the largest entry, as with LAPACK: Jacobi's rotations, see Demmel
-and Veselic, Jacobi's method is more accurate than QR, SIAM J. Matrix Anal. Appl. 13 (1992).
-"""
+What is lost is a share of sqrt(a_ii a_jj), not one of the largest entry, as with LAPACK: Jacobi's
+rotations, see Demmel and Veselic, Jacobi's method is more accurate than QR, SIAM J. Matrix Anal.
+Appl. 13 (1992)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ ALIKE = 1e-4
 
 
 def eigen(matrix: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues of a symmetric matrix (f, f), the largest in size first (f,), and eigenvectors as columns (f, f)."""
+    """Eigenvalues of a symmetric matrix (f, f), the largest in size first (f,), and eigenvectors as
+    columns (f, f)."""
     values, axes = np.linalg.eigh(matrix)
     order = np.argsort(-abs(values), kind="stable")
     if not len(order) or abs(values[order[-1]]) > ALIKE * abs(values[order[0]]):
@@ -53,7 +54,8 @@ def _rotate(a: Floats, v: Floats, i: int, j: int) -> None:
 
 
 def with_signs(directions: Floats) -> Floats:
-    """Directions (k, n, m) with the sign that makes the largest entry of each positive, whatever rounding does."""
+    """Directions (k, n, m) with the sign that makes the largest entry of each positive, whatever
+    rounding does."""
     if not directions.size:
         return directions
     flat = directions.reshape(len(directions), -1)

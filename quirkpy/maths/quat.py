@@ -1,8 +1,8 @@
 """Rotations at the surface: the only module that knows numpy-quaternion.
 
 Users hold numpy-quaternion objects or scipy Rotations; everything behind this module holds float64
-(w, x, y, z): scalar first, Hamilton product, active rotation from body axes to the inertial frame N.
-"""
+(w, x, y, z): scalar first, Hamilton product, active rotation from body axes to the inertial frame
+N."""
 
 from __future__ import annotations
 
@@ -39,14 +39,16 @@ BARE_ARRAY = (
 
 
 def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
-    """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed; degrees are `angle * qp.deg`."""
+    """The rotation by `angle` [rad] about `axis` (any length but zero), right-handed; degrees are
+    `angle * qp.deg`."""
     direction = np.asarray(axis, dtype=float)
     if direction.shape != (3,):
         raise ValueError(f"rotation: axis has shape {direction.shape}, but must be three numbers.")
     largest = abs(direction).max()
     if not (0.0 < largest < math.inf and math.isfinite(angle)):
         raise ValueError(
-            f"rotation: axis {tuple(direction.tolist())} must be finite and not zero, and angle {angle} finite."
+            f"rotation: axis {tuple(direction.tolist())} must be finite and not zero, and angle "
+            f"{angle} finite."
         )
     doubt_degrees("rotation: angle", angle)
     x, y, z = (direction / largest).tolist()  # first: its square may be out of range
@@ -57,23 +59,32 @@ def rotation(axis: Sequence[float] | Floats, angle: float) -> Any:
 def unit_quaternion(value: Any) -> Any:
     """What a user gives as an orientation -> a unit quaternion; None stands for no rotation.
 
-    A quaternion that is unit to the last digits is kept bit for bit, so that writing and reading change nothing.
-    """
+    A quaternion that is unit to the last digits is kept bit for bit, so that writing and reading
+    change nothing."""
     if value is None:
         return IDENTITY
     if isinstance(value, Rotation) and value.single:
         x, y, z, w = (float(c) for c in value.as_quat())
     elif isinstance(value, Quaternion):
         w, x, y, z = value.w, value.x, value.y, value.z
-    elif isinstance(value, Sequence | np.ndarray) and len(value) == 4 and all(map(np.isscalar, value)):
+    elif (
+        isinstance(value, Sequence | np.ndarray)
+        and len(value) == 4
+        and all(map(np.isscalar, value))
+    ):
         raise TypeError(BARE_ARRAY)
     else:
         line = " ".join(repr(value).split())
         line = line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
-        raise TypeError(f"is {line}, but must be qp.rotation(axis, angle), one scipy Rotation or a numpy-quaternion")
+        raise TypeError(
+            f"is {line}, but must be qp.rotation(axis, angle), one scipy Rotation or a "
+            "numpy-quaternion"
+        )
     square = w * w + x * x + y * y + z * z
     if not abs(square - 1.0) <= 2.0 * UNIT_TOLERANCE:
-        raise ValueError(f"is the quaternion ({w}, {x}, {y}, {z}), whose length is not 1; normalise it")
+        raise ValueError(
+            f"is the quaternion ({w}, {x}, {y}, {z}), whose length is not 1; normalise it"
+        )
     if abs(square - 1.0) <= ROUNDING:
         return Quaternion(w, x, y, z)
     scale = 1.0 / math.sqrt(square)

@@ -12,7 +12,9 @@ class Record:
     """Locks every array among the fields of a frozen dataclass."""
 
     def __post_init__(self) -> None:
-        for value in vars(self).values():  # nothing but the fields, as long as nothing has been derived from them
+        for value in vars(
+            self
+        ).values():  # nothing but the fields, as long as nothing has been derived from them
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 

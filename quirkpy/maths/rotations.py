@@ -8,9 +8,12 @@ from quirkpy.maths.types import Floats
 
 #: The coordinates, cyclically exchanged.
 YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
-#: The matrix that multiplies by a quaternion from the left: which of its numbers stands where, and its sign.
+#: The matrix that multiplies by a quaternion from the left: which of its numbers stands where, and
+#: its sign.
 FROM_LEFT = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
-SIGN_LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
+SIGN_LEFT = np.array(
+    [[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]]
+)
 
 
 def cross(a: Floats, b: Floats) -> Floats:
@@ -35,9 +38,14 @@ def turned(q: Floats, a: Floats) -> Floats:
 def quaternion_of(turn: Floats) -> Floats:
     """The quaternion w x y z of a rotation matrix (3, 3), its largest component positive (4,)."""
     xx, yy, zz = np.diag(turn)
-    sizes = np.array([1.0 + xx + yy + zz, 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz])
+    sizes = np.array(
+        [1.0 + xx + yy + zz, 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz]
+    )
     k = int(sizes.argmax())
-    (a, b, c), (d, e, f) = (turn[2, 1], turn[0, 2], turn[1, 0]), (turn[1, 2], turn[2, 0], turn[0, 1])
+    (a, b, c), (d, e, f) = (
+        (turn[2, 1], turn[0, 2], turn[1, 0]),
+        (turn[1, 2], turn[2, 0], turn[0, 1]),
+    )
     lines = ((sizes[0], a - d, b - e, c - f), (a - d, sizes[1], c + f, b + e),
              (b - e, c + f, sizes[2], a + d), (c - f, b + e, a + d, sizes[3]))  # fmt: skip
     q = np.array(lines[k])

@@ -1,7 +1,7 @@
 """Vectors of three and matrices of nine floats as plain tuples.
 
-Parts come one by one: for so few numbers plain arithmetic costs a tenth of what arrays cost.  A matrix lies row by row.
-"""
+Parts come one by one: for so few numbers plain arithmetic costs a tenth of what arrays cost.  A
+matrix lies row by row."""
 
 from __future__ import annotations
 
@@ -95,13 +95,21 @@ def columns(x: Vector, y: Vector, z: Vector) -> Nine:
 def turn(m: Nine, a: Vector) -> Triple:
     """m a."""
     x, y, z = a
-    return m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
+    return (
+        m[0] * x + m[1] * y + m[2] * z,
+        m[3] * x + m[4] * y + m[5] * z,
+        m[6] * x + m[7] * y + m[8] * z,
+    )
 
 
 def turn_back(m: Nine, a: Vector) -> Triple:
     """m' a."""
     x, y, z = a
-    return m[0] * x + m[3] * y + m[6] * z, m[1] * x + m[4] * y + m[7] * z, m[2] * x + m[5] * y + m[8] * z
+    return (
+        m[0] * x + m[3] * y + m[6] * z,
+        m[1] * x + m[4] * y + m[7] * z,
+        m[2] * x + m[5] * y + m[8] * z,
+    )
 
 
 def product(m: Nine, n: Nine) -> Nine:
@@ -111,4 +119,6 @@ def product(m: Nine, n: Nine) -> Nine:
 
 def product_back(m: Nine, n: Nine) -> Nine:
     """m' n."""
-    return columns(turn_back(m, column(n, 0)), turn_back(m, column(n, 1)), turn_back(m, column(n, 2)))
+    return columns(
+        turn_back(m, column(n, 0)), turn_back(m, column(n, 1)), turn_back(m, column(n, 2))
+    )

@@ -16,7 +16,8 @@ DEGREES = (5.0, 22.5)
 
 
 class PartWarning(UserWarning):
-    """What is likely a mistake, or was found damaged: one sentence that names it and the way out."""
+    """What is likely a mistake, or was found damaged: one sentence that names it and the way
+    out."""
 
 
 def warn(sentence: str) -> None:
@@ -30,14 +31,15 @@ def warn(sentence: str) -> None:
 def in_radians(angle: float) -> str:
     """The end of a sentence about a number that is hardly an angle in radians."""
     return (
-        f"is {angle:g}, which is an angle in radians; {angle:g} degrees are {angle * deg:.3g}, and qp.deg * {angle:g} "
+        f"is {angle:g}, which is an angle in radians; {angle:g} degrees are {angle * deg:.3g}, and "
+        f"qp.deg * {angle:g} "
         "says so"
     )
 
 
 def doubt_degrees(who: str, angle: float) -> None:
-    """Warn of an angle of more than a turn that is a round number of degrees: turns are multiples of 2 pi, of which
-    none is."""
+    """Warn of an angle of more than a turn that is a round number of degrees: turns are multiples
+    of 2 pi, of which none is."""
     doubt_any(who, (angle,))
 
 

@@ -27,8 +27,8 @@ RESTING, INERTIA = 1e-9, "inertia"
 
 ReactionAxes: TypeAlias = Literal["inertial", "joint"]
 
-#: Where masses are this far apart accelerations with loops are found twice; they count as alike to this share of the
-#: largest; and that which satisfies the joints by so much better is taken.
+#: Where masses are this far apart accelerations with loops are found twice; they count as alike to
+#: this share of the largest; and that which satisfies the joints by so much better is taken.
 FAR_APART, ALIKE, BETTER = 1e6, 1e-6, 0.1
 #: Rows of joints that slip by less than this share of the fastest count as holding.
 SLIPS = 1e-3
@@ -61,10 +61,9 @@ def energy(at: Instant) -> Energy:
 class Residual:
     """How well a state satisfies the active joints, and the stops that hold.
 
-    position: each row's residual [m], or [1] for cosines, or how far a held coordinate is from its stop [rad], [m];
-    velocity: its rate [m/s], [1/s]; joints: the joint of each row, stops last; gaps: the worst gap of each joint, in
-    metres or radians.
-    """
+    position: each row's residual [m], or [1] for cosines, or how far a held coordinate is from its
+    stop [rad], [m]; velocity: its rate [m/s], [1/s]; joints: the joint of each row, stops last;
+    gaps: the worst gap of each joint, in metres or radians."""
 
     position: Floats
     velocity: Floats
@@ -77,14 +76,21 @@ def residual(at: Instant) -> Residual:
     tables, selection = at.selection.tables, at.selection
     u = np.hstack([at.v, at.omega]).reshape(-1)
     velocity = equation.constraint_matrix(at) @ u + at.rows.rate
-    names = tuple(tables.joint_names[j] for j in (*tables.row_joint[selection.rows], *(s.joint for s in at.stops)))
-    worst = {tables.joint_names[k]: max(gaps(at, tables.joints[k]), key=lambda g: g.size) for k in selection.joints}
+    names = tuple(
+        tables.joint_names[j]
+        for j in (*tables.row_joint[selection.rows], *(s.joint for s in at.stops))
+    )
+    worst = {
+        tables.joint_names[k]: max(gaps(at, tables.joints[k]), key=lambda g: g.size)
+        for k in selection.joints
+    }
     return Residual(at.rows.phi, velocity, names, worst)
 
 
 def judged(at: Instant, found: Floats) -> Floats:
-    """Accelerations (nb, 6) by the recursion, or, where masses are far apart and Gauss's principle by null space says
-    otherwise, those of the two that satisfy the joints better, with a warning; refused where neither is a number."""
+    """Accelerations (nb, 6) by the recursion, or, where masses are far apart and Gauss's principle
+    by null space says otherwise, those of the two that satisfy the joints better, with a warning;
+    refused where neither is a number."""
     tables = at.selection.tables
     mass = tables.body_mass
     if not len(mass) or mass.max() <= FAR_APART * mass.min():
@@ -101,7 +107,8 @@ def judged(at: Instant, found: Floats) -> Floats:
     if off <= ALIKE:
         return found
     warn(
-        f"acceleration: two ways to find it differ by {off:.1g} of the largest, for {apart}, and rounding is much of "
+        f"acceleration: two ways to find it differ by {off:.1g} of the largest, for {apart}, and "
+        "rounding is much of "
         "what is left; make masses more alike, or leave the light body out."
     )
     return other if not _missed(at, found) <= _missed(at, other) / BETTER else found
@@ -114,7 +121,11 @@ def _least_moments(at: Instant) -> Floats:
 def _missed(at: Instant, accelerations: Floats) -> float:
     """By how much accelerations miss what the joints ask of them; rows of length one."""
     J = equation.constraint_matrix(at)
-    return float((abs(J @ accelerations.reshape(-1) - at.rows.gamma) / equation.row_norms(J)).max(initial=0.0))
+    return float(
+        (abs(J @ accelerations.reshape(-1) - at.rows.gamma) / equation.row_norms(J)).max(
+            initial=0.0
+        )
+    )
 
 
 def slipping(at: Instant) -> tuple[str, ...]:
@@ -122,15 +133,20 @@ def slipping(at: Instant) -> tuple[str, ...]:
     found = residual(at)
     slips = abs(found.velocity)
     worst = slips.max(initial=0.0)
-    return tuple(dict.fromkeys(joint for joint, slip in zip(found.joints, slips, strict=True) if slip > SLIPS * worst))
+    return tuple(
+        dict.fromkeys(
+            joint for joint, slip in zip(found.joints, slips, strict=True) if slip > SLIPS * worst
+        )
+    )
 
 
 class Mobility(NamedTuple):
-    """degrees_of_freedom: 6 for each moving body less the rank; rank: independent rows; rows: all rows;
-    redundant: joints whose rows depend on those of others here; stops that hold count as rows, under their names:
-    degrees_of_freedom are those that are left as long as they do; smallest: the smallest singular value that counts, of
-    the mass-weighted constraint matrix with rows of length one (near 0: close to a singular pose), and of one without
-    masses where some are a thousand times others: which rows are independent is no matter of masses."""
+    """degrees_of_freedom: 6 for each moving body less the rank; rank: independent rows; rows: all
+    rows; redundant: joints whose rows depend on those of others here; stops that hold count as
+    rows, under their names: degrees_of_freedom are those that are left as long as they do;
+    smallest: the smallest singular value that counts, of the mass-weighted constraint matrix with
+    rows of length one (near 0: close to a singular pose), and of one without masses where some are
+    a thousand times others: which rows are independent is no matter of masses."""
 
     degrees_of_freedom: int
     rank: int
@@ -152,12 +168,13 @@ def mobility(at: Instant) -> Mobility:
 
 
 class Reaction(NamedTuple):
-    """What a joint does to its second body: force [N] at its site and torque [N m], both in N or in the axes of its
-    first site.  unique: whether it is determined; where joints are redundant it is the least-norm one of many.
-    press: of a stop that holds, or a taut rope, how hard its coordinate presses on it [N m] or [N]; below zero it would
-    have to pull, and so holds nothing.  None of other joints.
-    needed: what it must hold at least, however the others share the rest: all of it where it is unique; of many the
-    smallest, force and torque (6,), and zero where everything would rest, or move, alike without it."""
+    """What a joint does to its second body: force [N] at its site and torque [N m], both in N or in
+    the axes of its first site.  unique: whether it is determined; where joints are redundant it is
+    the least-norm one of many. press: of a stop that holds, or a taut rope, how hard its coordinate
+    presses on it [N m] or [N]; below zero it would have to pull, and so holds nothing.  None of
+    other joints. needed: what it must hold at least, however the others share the rest: all of it
+    where it is unique; of many the smallest, force and torque (6,), and zero where everything would
+    rest, or move, alike without it."""
 
     force: Floats
     torque: Floats
@@ -166,8 +183,11 @@ class Reaction(NamedTuple):
     needed: Floats
 
 
-def reactions(at: Instant, multipliers: Floats, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
-    """Loads of joints, and of stops that hold, from the multipliers of all rows; that of a taut rope is its joint's."""
+def reactions(
+    at: Instant, multipliers: Floats, axes: ReactionAxes = "inertial"
+) -> dict[str, Reaction]:
+    """Loads of joints, and of stops that hold, from the multipliers of all rows; that of a taut
+    rope is its joint's."""
     tables, n, parts, out = at.selection.tables, len(at.selection.rows), equation.decompose(at), {}
     shares = _shares(parts)
     for name, j, mine in _holding(at):
@@ -181,12 +201,15 @@ def reactions(at: Instant, multipliers: Floats, axes: ReactionAxes = "inertial")
             turn = at.view[near].axes
             force, torque = force @ turn, torque @ turn
         press = float(multipliers[n:][mine[n:]].sum()) if mine[n:].any() else None
-        out[name] = Reaction(force[0], torque[0], unique, press, np.concatenate([force[1], torque[1]]))
+        out[name] = Reaction(
+            force[0], torque[0], unique, press, np.concatenate([force[1], torque[1]])
+        )
     return out
 
 
 def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> Floats:
-    """The smallest multipliers of some rows with which those of the others may be found to make the same forces."""
+    """The smallest multipliers of some rows with which those of the others may be found to make the
+    same forces."""
     U, sized = parts.U[mine, : parts.rank], multipliers * parts.norms
     shared, along = np.linalg.eigh(np.eye(len(U)) - U @ U.T)
     own = along[:, shared <= SHARE]
@@ -196,9 +219,12 @@ def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> F
 
 
 def _holding(at: Instant) -> list[tuple[str, int, Bools]]:
-    """Active joints, then stops that hold: name, joint, and which rows are theirs; a rope owns those of its stop."""
+    """Active joints, then stops that hold: name, joint, and which rows are theirs; a rope owns
+    those of its stop."""
     tables, selection = at.selection.tables, at.selection
-    joint = np.concatenate([tables.row_joint[selection.rows], [s.joint if s.own else -1 for s in at.stops]])
+    joint = np.concatenate(
+        [tables.row_joint[selection.rows], [s.joint if s.own else -1 for s in at.stops]]
+    )
     stops = enumerate(at.stops, len(selection.rows))
     return [
         *((tables.joint_names[j], int(j), joint == j) for j in selection.joints),
@@ -207,11 +233,14 @@ def _holding(at: Instant) -> list[tuple[str, int, Bools]]:
 
 
 def drives_against(at: Instant, k: int) -> tuple[str, ...]:
-    """Joints that move by themselves and would have to be where stop k, of those that hold, does not let them."""
+    """Joints that move by themselves and would have to be where stop k, of those that hold, does
+    not let them."""
     tables, selection = at.selection.tables, at.selection
     parts = equation.decompose(at)
     U, first = parts.U[:, : parts.rank], len(selection.rows)
-    with_it = abs(U @ U[first + k])[:first] > SHARE  # rows whose combinations vanish together with that of the stop
+    with_it = (
+        abs(U @ U[first + k])[:first] > SHARE
+    )  # rows whose combinations vanish together with that of the stop
     owners = tables.row_joint[selection.rows[with_it]]
     pairs = zip(owners, at.rows.rate[:first][with_it] != 0.0, strict=True)
     by_itself = (j for j, moving in pairs if moving or isinstance(tables.joints[j], Prescribed))
@@ -227,7 +256,8 @@ class Pull(NamedTuple):
 
 
 def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
-    """What every active force does to each moving body; those that do nothing to it are left out."""
+    """What every active force does to each moving body; those that do nothing to it are left
+    out."""
     tables, chosen = at.selection.tables, at.selection
     joints = [tables.joint_names[j] for j in chosen.joints]
     out: dict[str, list[Pull]] = {name: [] for name in tables.body_names}
@@ -240,10 +270,13 @@ def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
 
 
 def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
-    """What every active joint, and every stop that holds, does to each moving body that it holds."""
+    """What every active joint, and every stop that holds, does to each moving body that it
+    holds."""
     names, rows, n = at.selection.tables.body_names, at.rows, len(at.r)
     bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
-    J = np.stack([rows.jacobian[:, :6], rows.jacobian[:, 6:], rows.second[:, :6], rows.second[:, 6:]])
+    J = np.stack(
+        [rows.jacobian[:, :6], rows.jacobian[:, 6:], rows.second[:, :6], rows.second[:, 6:]]
+    )
     out: dict[str, list[Pull]] = {name: [] for name in names}
     for source, _, mine in _holding(at):
         wrench = np.zeros((n + 1, 6))
@@ -258,21 +291,29 @@ def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
     """The resistance of each body against its acceleration (nb, 6)."""
     tables, turns = at.selection.tables, at.frames.axes[: len(at.r)]
     momentum = np.einsum("nij,nj->ni", tables.body_inertia, at.omega)
-    torque = np.einsum("nij,nj->ni", tables.body_inertia, accelerations[:, 3:]) + np.cross(at.omega, momentum)
+    torque = np.einsum("nij,nj->ni", tables.body_inertia, accelerations[:, 3:]) + np.cross(
+        at.omega, momentum
+    )
     each = zip(
-        tables.body_names, tables.body_mass[:, None] * accelerations[:, :3], np.einsum("nij,nj->ni", turns, torque),
+        tables.body_names,
+        tables.body_mass[:, None] * accelerations[:, :3],
+        np.einsum("nij,nj->ni", turns, torque),
         strict=True,
-    )  # fmt: skip
+    )
     return {name: Pull(INERTIA, -force, -torque) for name, force, torque in each}
 
 
 def balance(at: Instant, solution: equation.Solution) -> dict[str, tuple[Pull, ...]]:
-    """All that acts on each moving body, and, where that is accelerated, its inertia: they add up to zero."""
+    """All that acts on each moving body, and, where that is accelerated, its inertia: they add up
+    to zero."""
     held, resisting = holds(at, solution.multipliers), inertias(at, solution.acceleration)
     out = {}
     for name, pulled in pulls(at).items():
         acting = (*pulled, *held[name])
-        largest = max((float(abs(load).max()) for pull in acting for load in (pull.force, pull.torque)), default=0.0)
+        largest = max(
+            (float(abs(load).max()) for pull in acting for load in (pull.force, pull.torque)),
+            default=0.0,
+        )
         own = resisting[name]
         moved = max(float(abs(own.force).max()), float(abs(own.torque).max())) > RESTING * largest
         out[name] = (*acting, own) if moved else acting
@@ -280,7 +321,8 @@ def balance(at: Instant, solution: equation.Solution) -> dict[str, tuple[Pull, .
 
 
 def _on_second(at: Instant, mine: Bools) -> Floats:
-    """J of some rows of a joint over its second body; a coupling of two joints counts for the one it names first."""
+    """J of some rows of a joint over its second body; a coupling of two joints counts for the one
+    it names first."""
     tables, selection, rows = at.selection.tables, at.selection, at.rows
     out = rows.jacobian[mine, 6:].copy()
     which = selection.rows[mine[: len(selection.rows)]]
@@ -293,8 +335,9 @@ def _on_second(at: Instant, mine: Bools) -> Floats:
 
 
 def _wrench_origin(at: Instant, j: int) -> Floats:
-    """The point about which the rows of joint j count moments on its second body: the mass centre.  A fixed body stands
-    in the ground's row, at the origin of N, except in the Jacobian that a user writes."""
+    """The point about which the rows of joint j count moments on its second body: the mass centre.
+    A fixed body stands in the ground's row, at the origin of N, except in the Jacobian that a user
+    writes."""
     joint = at.selection.tables.joints[j]
     if isinstance(joint, GeneralJoint):
         return at.view[joint.bodies[1]].position
@@ -303,5 +346,6 @@ def _wrench_origin(at: Instant, j: int) -> Floats:
 
 
 def _shares(parts: equation.Decomposition) -> Floats:
-    """How much of each row lies in combinations of rows that vanish: 0 for an independent row (m,)."""
+    """How much of each row lies in combinations of rows that vanish: 0 for an independent row
+    (m,)."""
     return np.asarray(1.0 - np.sum(parts.U[:, : parts.rank] ** 2, axis=1))

@@ -1,4 +1,5 @@
-"""`Clusters`: the bodies of a selection as a run moves them, those that locks hold together as one."""
+"""`Clusters`: the bodies of a selection as a run moves them, those that locks hold together as
+one."""
 
 from __future__ import annotations
 
@@ -21,9 +22,10 @@ from quirkpy.tables.merge import Merger, merge
 
 
 class Entry(NamedTuple):
-    """A start as a run takes it: the layout of what moves; its rows (n, STATE_WIDTH); the start, all bodies one by one
-    (nb, STATE_WIDTH), and how far projection has moved it, poses and velocities (2,); how clusters lie, if there are
-    any; what kinetic energy [J] projection has taken."""
+    """A start as a run takes it: the layout of what moves; its rows (n, STATE_WIDTH); the start,
+    all bodies one by one (nb, STATE_WIDTH), and how far projection has moved it, poses and
+    velocities (2,); how clusters lie, if there are any; what kinetic energy [J] projection has
+    taken."""
 
     layout: Layout
     rows: Floats
@@ -33,11 +35,13 @@ class Entry(NamedTuple):
     lost: float = 0.0
 
     def expand(self, states: Floats) -> Floats:
-        """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays the last row."""
+        """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays
+        the last row."""
         return states if self.merger is None else expanded(self.merger, states)
 
     def contract(self, state: Floats) -> Floats:
-        """The state of a run (n + 1, STATE_WIDTH) from that of all bodies: `expand` undone, but for rounding."""
+        """The state of a run (n + 1, STATE_WIDTH) from that of all bodies: `expand` undone, but for
+        rounding."""
         return state if self.merger is None else contracted(self.merger, state)
 
     @property
@@ -84,9 +88,9 @@ class Clusters:
     def enter(self, start: State, projecting: bool) -> Entry:
         """How a run begins.
 
-        A start that misses the locks is projected first, as that of a run without clusters is; where the run does not
-        project, its bodies stay apart.  Rows with which an earlier run has ended are taken as they are.
-        """
+        A start that misses the locks is projected first, as that of a run without clusters is;
+        where the run does not project, its bodies stay apart.  Rows with which an earlier run has
+        ended are taken as they are."""
         rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
         if self.merger is None:
             return Entry(self.layout, rows, rows, drift)
@@ -110,10 +114,13 @@ class Clusters:
     def _motion(self, rows: Floats) -> float:
         """Kinetic energy of all bodies [J]."""
         t, v, w = self.selection.tables, rows[:, V:OMEGA], rows[:, OMEGA:]
-        return 0.5 * float((t.body_mass @ (v * v).sum(axis=1)) + np.einsum("ni,nij,nj->", w, t.body_inertia, w))
+        return 0.5 * float(
+            (t.body_mass @ (v * v).sum(axis=1)) + np.einsum("ni,nij,nj->", w, t.body_inertia, w)
+        )
 
     def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
-        """The start on its joints, and how far it has moved; untouched where that is no more than rounding."""
+        """The start on its joints, and how far it has moved; untouched where that is no more than
+        rounding."""
         y, drift = np.concatenate([rows, np.zeros((1, STATE_WIDTH))]), np.zeros(2)
         with self.lend() as e:
             e.model.joints.near[:] = angles_of(start.instant())
@@ -125,7 +132,8 @@ class Clusters:
 
 
 def expanded(merger: Merger, rows: Floats) -> Floats:
-    """Rows of all bodies (..., nb + m, STATE_WIDTH) from rows of clusters; m rows that are none of these stay last."""
+    """Rows of all bodies (..., nb + m, STATE_WIDTH) from rows of clusters; m rows that are none of
+    these stay last."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
     out = np.empty((len(many), many.shape[1] + nb - n, STATE_WIDTH))
     spread(many, merger.cluster, merger.place, merger.turn, n, out)
@@ -133,7 +141,8 @@ def expanded(merger: Merger, rows: Floats) -> Floats:
 
 
 def contracted(merger: Merger, rows: Floats) -> Floats:
-    """Rows of clusters (..., n + m, STATE_WIDTH) from rows of all bodies, as the clusters' leaders have it."""
+    """Rows of clusters (..., n + m, STATE_WIDTH) from rows of all bodies, as the clusters' leaders
+    have it."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
     out = np.empty((len(many), many.shape[1] + n - nb, STATE_WIDTH))
     gather(many, merger.leader, merger.place[merger.leader], nb, out)
@@ -152,8 +161,8 @@ def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
 
 
 def apart(one: Floats, two: Floats) -> float:
-    """The largest difference of two states in rows [m], [rad], [m/s] or [rad/s]; quaternions of either sign are one
-    turn."""
+    """The largest difference of two states in rows [m], [rad], [m/s] or [rad/s]; quaternions of
+    either sign are one turn."""
     turned = 2.0 * np.minimum(abs(one[:, Q:V] - two[:, Q:V]), abs(one[:, Q:V] + two[:, Q:V]))
     others = ((R, Q), (V, OMEGA), (OMEGA, STATE_WIDTH))
     parts = turned, *(one[:, i:j] - two[:, i:j] for i, j in others)

@@ -1,4 +1,5 @@
-"""`Layout`: a selection made ready for the compiled evaluator; `Engine`: that and memory to work in, lent by it."""
+"""`Layout`: a selection made ready for the compiled evaluator; `Engine`: that and memory to work
+in, lent by it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,15 @@ from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.tree.evaluation import CONTROL_WIDTH, Model, Scratch, evaluate
 from quirkpy.kernels.tree.reach import SPAN_WIDTH
-from quirkpy.kernels.tree.stops import BOUNCE, DECIDED, HOLDS, STOP_JOINT, Stops, stop_labels, stops_of
+from quirkpy.kernels.tree.stops import (
+    BOUNCE,
+    DECIDED,
+    HOLDS,
+    STOP_JOINT,
+    Stops,
+    stop_labels,
+    stops_of,
+)
 from quirkpy.kernels.tree.tree import (
     CARRIER,
     COUNT,
@@ -44,11 +53,12 @@ STANDARD_CONTROL = (PIVOT, 0.0, 0.0, 1.0)
 
 
 class Layout:
-    """A selection as the compiled evaluator takes it: its numbers, tree, islands and stops, and who works with them.
+    """A selection as the compiled evaluator takes it: its numbers, tree, islands and stops, and who
+    works with them.
 
-    Anybody may read it at any time.  What changes while accelerations are computed is in engines, and `lend` alone
-    gives one, to one user at a time: runs, questions within runs, and threads never meet in one.
-    """
+    Anybody may read it at any time.  What changes while accelerations are computed is in engines,
+    and `lend` alone gives one, to one user at a time: runs, questions within runs, and threads
+    never meet in one."""
 
     def __init__(self, selection: Selection) -> None:
         self.selection, self.packed = selection, pack(selection.tables)
@@ -73,14 +83,16 @@ class Layout:
             self._idle.append(engine)
 
     def on(self, selection: Selection) -> Layout:
-        """The same for a selection that differs in the numbers of its tables; it shares these, and the engines."""
+        """The same for a selection that differs in the numbers of its tables; it shares these, and
+        the engines."""
         out = copy(self)
         out.selection = selection
         return out
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """A label for each bound that acts: the name of the stop or of the joint that it belongs to, and which side."""
+        """A label for each bound that acts: the name of the stop or of the joint that it belongs
+        to, and which side."""
         return stop_labels(self.selection, self.stops)
 
     def loop(self, k: int) -> tuple[str, ...]:
@@ -99,29 +111,51 @@ class Layout:
 
 
 class Engine:
-    """Accelerations of one selection by the compiled recursion, in memory of its own; see `Layout.lend`."""
+    """Accelerations of one selection by the compiled recursion, in memory of its own; see
+    `Layout.lend`."""
 
     def __init__(self, layout: Layout) -> None:
         selection, packed, tree = layout.selection, layout.packed, layout.tree
-        n, m, freedoms = selection.tables.n_bodies, len(tree.loops), int(tree.nodes[:-1, COUNT].sum())
+        n, m, freedoms = (
+            selection.tables.n_bodies,
+            len(tree.loops),
+            int(tree.nodes[:-1, COUNT].sum()),
+        )
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection, self.labels = selection, layout.labels
         stops = Stops(layout.stops.what.copy(), layout.stops.numbers.copy())
         self.model = Model(
-            tree, packed.sites, Joints(packed.ends, packed.coordinates, np.zeros(len(packed.coordinates))), packed.rows,
-            packed.elements, packed.schedules, selection.elements, packed.bodies, layout.islands, stops,
-            np.zeros(HOOK_WIDTH, dtype=np.int64), np.zeros(CONTROL_WIDTH),
-        )  # fmt: skip
+            tree,
+            packed.sites,
+            Joints(packed.ends, packed.coordinates, np.zeros(len(packed.coordinates))),
+            packed.rows,
+            packed.elements,
+            packed.schedules,
+            selection.elements,
+            packed.bodies,
+            layout.islands,
+            stops,
+            np.zeros(HOOK_WIDTH, dtype=np.int64),
+            np.zeros(CONTROL_WIDTH),
+        )
         self.scratch = Scratch(
-            ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
-            np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),
-            np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64), np.zeros((n + 1, ISLAND_WIDTH)),
+            ground_frames(n),
+            np.zeros((n + 1, 6)),
+            np.zeros(len(selection.elements)),
+            np.zeros(2),
+            np.zeros((n + 1, WIDTH)),
+            np.zeros((general, G_WIDTH)),
+            np.zeros((m, ROW_WIDTH)),
+            np.zeros((m + 1, freedoms)),
+            np.zeros((m, SPAN_WIDTH), dtype=np.int64),
+            np.zeros((n + 1, ISLAND_WIDTH)),
             np.zeros(REPORT_WIDTH),
-        )  # fmt: skip
+        )
         self.python = PythonParts(selection, self.model, self.scratch)
 
     def begin_anew(self, selection: Selection) -> None:
-        """Forget what the last user has left: angles, stops that hold, how loops are closed, what Python has raised."""
+        """Forget what the last user has left: angles, stops that hold, how loops are closed, what
+        Python has raised."""
         self.selection = selection
         self.model.control[:] = STANDARD_CONTROL
         self.model.joints.near[:] = 0.0
@@ -150,5 +184,9 @@ class Engine:
 def closing_stops(one: Ints, two: Ints) -> Ints:
     """The closing rows of stops, numbered -1, -2 ... with their bodies."""
     loops = np.full((len(one), LOOP_WIDTH), -1, dtype=np.int64)
-    loops[:, LOOP_ROW], loops[:, LOOP_BODY1], loops[:, LOOP_BODY2] = -1 - np.arange(len(one)), one, two
+    loops[:, LOOP_ROW], loops[:, LOOP_BODY1], loops[:, LOOP_BODY2] = (
+        -1 - np.arange(len(one)),
+        one,
+        two,
+    )
     return loops

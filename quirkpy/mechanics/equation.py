@@ -1,9 +1,10 @@
 """The fundamental equation of constrained motion, twice.
 
-`literal` is the Udwadia-Phohomsiri equation as printed (Proc. R. Soc. A 462, 2097, 2006; eq. (14) of Shoer and Peck's
-QuIRK paper), over the accelerations of positions and quaternions, with a mass matrix that is singular by nature.  It is
-the reference that every other evaluator is judged by.  `dense` solves the same problem, Gauss's principle, over
-mass-centre and angular accelerations by the null space of the constraints.
+`literal` is the Udwadia-Phohomsiri equation as printed (Proc. R. Soc. A 462, 2097, 2006; eq. (14)
+of Shoer and Peck's QuIRK paper), over the accelerations of positions and quaternions, with a mass
+matrix that is singular by nature.  It is the reference that every other evaluator is judged by.
+`dense` solves the same problem, Gauss's principle, over mass-centre and angular accelerations by
+the null space of the constraints.
 
 Letters follow the papers: M, F, A, b, T (docs/notation.md gives units and shapes).
 """
@@ -18,18 +19,22 @@ from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant, Rows
 
-#: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this (relative to the largest)
-#: is redundancy.  It lies far above the drift that rows carry (1e-9 in Runge-Kutta stages, 1e-7 at worst), so that
-#: redundant rows cannot pose as independent, and far below the smallest true value.
+#: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this
+#: (relative to the largest) is redundancy.  It lies far above the drift that rows carry (1e-9 in
+#: Runge-Kutta stages, 1e-7 at worst), so that redundant rows cannot pose as independent, and far
+#: below the smallest true value.
 ROW_CUT = 1e-6
-#: Rank of [(1 - A+ A) M; A], which has full column rank in every well-posed system: only rounding is below this.
+#: Rank of [(1 - A+ A) M; A], which has full column rank in every well-posed system: only rounding
+#: is below this.
 MASS_CUT = 1e-13
-#: Masses further apart than this take no part in the rank: a row answers to a load by the lightest that it moves.
+#: Masses further apart than this take no part in the rank: a row answers to a load by the lightest
+#: that it moves.
 UNEVEN = 1e3
 
 
 class Matrices(NamedTuple):
-    """A x'' = b and M x'' = F without constraints, over x = (r, q) body by body, q as w x y z: 7 columns each."""
+    """A x'' = b and M x'' = F without constraints, over x = (r, q) body by body, q as w x y z: 7
+    columns each."""
 
     A: Floats
     b: Floats
@@ -38,8 +43,9 @@ class Matrices(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """acceleration: v-dot in N and omega-dot in body axes (nb, 6); multipliers: least-norm, one per row (m,);
-    constraint_wrench: what the joints do to each body, force in N and torque in body axes (nb, 6)."""
+    """acceleration: v-dot in N and omega-dot in body axes (nb, 6); multipliers: least-norm, one per
+    row (m,); constraint_wrench: what the joints do to each body, force in N and torque in body axes
+    (nb, 6)."""
 
     acceleration: Floats
     multipliers: Floats
@@ -57,15 +63,17 @@ class UndeterminedAcceleration(ValueError):
         self.columns = columns
 
 
-# --- over (r, q): the printed form ----------------------------------------------------------------------------------
+# --- over (r, q): the printed form ----------------------------------------------------------------
 def rate_matrix(q: Floats) -> Floats:
-    """T of eq. (7) as corrected, scalar first: body-axes omega = T(q) q-dot, shape (3, 4).  T T' = 4, T q = 0."""
+    """T of eq. (7) as corrected, scalar first: body-axes omega = T(q) q-dot, shape (3, 4).  T T' =
+    4, T q = 0."""
     w, x, y, z = q
     return 2.0 * np.array([[-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
 
 
 def matrices(at: Instant) -> Matrices:
-    """M, F (eqs. (10), (12), (13)) and A, b: joint rows (eq. (16)) first, then one unit-norm row per body (eq. (15)).
+    """M, F (eqs. (10), (12), (13)) and A, b: joint rows (eq. (16)) first, then one unit-norm row
+    per body (eq. (15)).
 
     The terms with T-dot q-dot in eqs. (8), (18), (19) are identically zero and do not appear.
     """
@@ -101,13 +109,13 @@ def literal(
 ) -> Floats:
     """Accelerations by Udwadia and Phohomsiri, eq. (14):  x'' = [(1 - A+ A) M; A]+ [F; b].
 
-    Both pseudoinverses have a cut of their own: A+ the coarse `row_cut` on row-normalised A, the outer one the fine
-    `mass_cut`.  metric: a symmetric positive matrix W in whose coordinates y = W^(1/2) x the equation is evaluated, so
-    that metres, radians and kilograms do not meet in one singular value decomposition; None: as printed.
-    F enters as (1 - A+ A) F: the rest of it is orthogonal to all columns of (1 - A+ A) M and changes nothing, except
-    that as a residual it would make rounding grow with the square of the condition number.
-    Raises `UndeterminedAcceleration` with the columns where [M; A] is rank-deficient.
-    """
+    Both pseudoinverses have a cut of their own: A+ the coarse `row_cut` on row-normalised A, the
+    outer one the fine `mass_cut`.  metric: a symmetric positive matrix W in whose coordinates y =
+    W^(1/2) x the equation is evaluated, so that metres, radians and kilograms do not meet in one
+    singular value decomposition; None: as printed.  F enters as (1 - A+ A) F: the rest of it is
+    orthogonal to all columns of (1 - A+ A) M and changes nothing, except that as a residual it
+    would make rounding grow with the square of the condition number.  Raises
+    `UndeterminedAcceleration` with the columns where [M; A] is rank-deficient."""
     n = len(F)
     back = np.eye(n) if metric is None else inverse_root(metric)  # x = back y
     A_y, b_y = normalised(A @ back, b)
@@ -137,7 +145,8 @@ def solve_literal(at: Instant) -> Solution:
 
 
 def _refuse_lost_moments(at: Instant) -> None:
-    """T' I T holds the moments of a body to the rounding of the largest: one far smaller is not in it."""
+    """T' I T holds the moments of a body to the rounding of the largest: one far smaller is not in
+    it."""
     moments = np.linalg.eigvalsh(at.selection.tables.body_inertia)
     lost = np.flatnonzero(moments[:, 0] < MASS_CUT * moments[:, 2])
     if lost.size:
@@ -145,7 +154,8 @@ def _refuse_lost_moments(at: Instant) -> None:
 
 
 def _completed(M: Floats, at: Instant) -> Floats:
-    """M with the missing inertia along each quaternion filled in: the metric of kinetic energy, made regular."""
+    """M with the missing inertia along each quaternion filled in: the metric of kinetic energy,
+    made regular."""
     out = M.copy()
     for k, inertia in enumerate(at.selection.tables.body_inertia):
         q = slice(7 * k + 3, 7 * k + 7)
@@ -153,9 +163,10 @@ def _completed(M: Floats, at: Instant) -> Floats:
     return out
 
 
-# --- over (v, omega): the null-space form ---------------------------------------------------------------------------
+# --- over (v, omega): the null-space form ---------------------------------------------------------
 def constraint_matrix(at: Instant) -> Floats:
-    """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies (m, 6 nb)."""
+    """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies
+    (m, 6 nb)."""
     rows: Rows = at.rows
     n = len(at.r)
     wide = np.zeros((len(rows.phi), n + 1, 6))
@@ -171,7 +182,8 @@ def constraint_matrix(at: Instant) -> Floats:
 
 
 def applied_forces(at: Instant) -> Floats:
-    """Right-hand sides of Newton and Euler without joints: f in N; tau - omega x I omega in body axes (nb, 6)."""
+    """Right-hand sides of Newton and Euler without joints: f in N; tau - omega x I omega in body
+    axes (nb, 6)."""
     n = len(at.r)
     turns = at.frames.axes[:n]
     torque = np.einsum("nij,ni->nj", turns, at.loads.wrench[:, 3:])
@@ -185,9 +197,10 @@ def mass_roots(at: Instant) -> tuple[Floats, Floats]:
 
 
 class Decomposition(NamedTuple):
-    """U sigma Vt of the mass-weighted constraint matrix with rows of length one; its rank, and the row norms; smallest:
-    the smallest singular value that counts, 1 where none does.  Where masses are `UNEVEN` rows are of length one
-    without masses, which then say nothing about rank, U and smallest."""
+    """U sigma Vt of the mass-weighted constraint matrix with rows of length one; its rank, and the
+    row norms; smallest: the smallest singular value that counts, 1 where none does.  Where masses
+    are `UNEVEN` rows are of length one without masses, which then say nothing about rank, U and
+    smallest."""
 
     U: Floats
     sigma: Floats
@@ -212,8 +225,8 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
 
 
 def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decomposition:
-    """Which rows are independent as if all masses were one, so that what light members answer to a load does not hide
-    what a row asks of the others; then A over these."""
+    """Which rows are independent as if all masses were one, so that what light members answer to a
+    load does not hide what a row asks of the others; then A over these."""
     tables = at.selection.tables
     gyration = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
     lengths = np.array([np.diag([1.0, 1.0, 1.0, *(3 * [1.0 / length])]) for length in gyration])
@@ -222,7 +235,9 @@ def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decompositi
     left, alone, _ = np.linalg.svd(plain / norms[:, None], full_matrices=False)
     rank = _rank(alone, row_cut)
     U, sigma, Vt = np.linalg.svd(left[:, :rank].T @ (A / norms[:, None]), full_matrices=False)
-    return Decomposition(left[:, :rank] @ U, sigma, Vt, rank, norms, float(alone[rank - 1]) if rank else 1.0)
+    return Decomposition(
+        left[:, :rank] @ U, sigma, Vt, rank, norms, float(alone[rank - 1]) if rank else 1.0
+    )
 
 
 def _over_bodies(J: Floats, blocks: Floats) -> Floats:
@@ -236,8 +251,9 @@ def _rank(sigma: Floats, row_cut: float) -> int:
 
 
 def solve_dense(at: Instant) -> Solution:
-    """Gauss's principle: of all accelerations that the constraints allow, the one nearest to the free one in the mass
-    metric.  a = a_free + A+ (c - A a_free) in the coordinates a = M^(1/2) (v-dot, omega-dot)."""
+    """Gauss's principle: of all accelerations that the constraints allow, the one nearest to the
+    free one in the mass metric.  a = a_free + A+ (c - A a_free) in the coordinates a = M^(1/2)
+    (v-dot, omega-dot)."""
     n = len(at.r)
     if n == 0:
         return _nothing(at)
@@ -280,7 +296,7 @@ def _nothing(at: Instant) -> Solution:
     return Solution(np.zeros((0, 6)), np.zeros(len(at.rows.phi)), np.zeros((0, 6)))
 
 
-# --- small linear algebra -------------------------------------------------------------------------------------------
+# --- small linear algebra -------------------------------------------------------------------------
 def row_norms(A: Floats) -> Floats:
     """Length of each row; 1 for a row of zeros."""
     norms = np.linalg.norm(A, axis=1)

@@ -1,4 +1,5 @@
-"""`Instant`: a selection at one state; hands its arrays to the kernels, and to users' Python what it asks for."""
+"""`Instant`: a selection at one state; hands its arrays to the kernels, and to users' Python what
+it asks for."""
 
 from __future__ import annotations
 
@@ -10,8 +11,23 @@ import numpy as np
 from quirkpy.kernels.act import loads
 from quirkpy.kernels.base.arrays import ROW_BODY1, ROW_BODY4, ROW_PERIOD, Joints, state_rows
 from quirkpy.kernels.place import kinematics
-from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, RATE, ROW_WIDTH, SECOND, constraint_rows
-from quirkpy.kernels.tree.stops import SIDE, STOP_JOINT, stop_labels, stop_names, stop_rows, stops_of
+from quirkpy.kernels.place.rows import (
+    GAMMA,
+    JACOBIAN,
+    PHI,
+    RATE,
+    ROW_WIDTH,
+    SECOND,
+    constraint_rows,
+)
+from quirkpy.kernels.tree.stops import (
+    SIDE,
+    STOP_JOINT,
+    stop_labels,
+    stop_names,
+    stop_rows,
+    stops_of,
+)
 from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import Frames, Users, joints_in_python, off_by
 from quirkpy.maths.cached import cached_property
@@ -24,10 +40,10 @@ from quirkpy.tables.tables import CALLBACK, LAW, Selection
 class Rows(NamedTuple):
     """Constraint rows over u = (v1, w1, v2, w2) of the two bodies of each row, all in N.
 
-    phi: residual [m], [rad] or [1] (m,); rate: its explicit time derivative (m,); jacobian (m, 12); gamma: what the
-    accelerations must supply, jacobian du/dt = gamma (m,); body1, body2: rows of the bodies, nb for the ground (m,).
-    second, body3, body4: the same for rows that act on two joints; zero for others, and their bodies the ground.
-    """
+    phi: residual [m], [rad] or [1] (m,); rate: its explicit time derivative (m,); jacobian (m, 12);
+    gamma: what the accelerations must supply, jacobian du/dt = gamma (m,); body1, body2: rows of
+    the bodies, nb for the ground (m,). second, body3, body4: the same for rows that act on two
+    joints; zero for others, and their bodies the ground."""
 
     phi: Floats
     rate: Floats
@@ -41,8 +57,8 @@ class Rows(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A stop that holds: its name, or that of the joint that it belongs to; its joint, and whether that is where it
-    comes from."""
+    """A stop that holds: its name, or that of the joint that it belongs to; its joint, and whether
+    that is where it comes from."""
 
     name: str
     joint: int
@@ -50,8 +66,9 @@ class Held(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """wrench: applied to each moving body, about its mass centre in N (nb, 6); potential: energy of each element (n,);
-    power of the forces that no potential accounts for: put in by loads, taken out by dampers (2,)."""
+    """wrench: applied to each moving body, about its mass centre in N (nb, 6); potential: energy of
+    each element (n,); power of the forces that no potential accounts for: put in by loads, taken
+    out by dampers (2,)."""
 
     wrench: Floats
     potential: Floats
@@ -60,8 +77,9 @@ class Loads(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body axes; near:
-    the angle [rad] next to which that of each coordinate is taken (nc,); held: labels of the stops that hold."""
+    """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body
+    axes; near: the angle [rad] next to which that of each coordinate is taken (nc,); held: labels
+    of the stops that hold."""
 
     selection: Selection
     t: float
@@ -118,7 +136,9 @@ class Instant:
         """Stops of the selection that hold, and their numbers."""
         s, t = self.selection, self.selection.tables
         stops, _, _ = stops_of(s, pack(t))
-        lines = zip(stop_labels(s, stops), stop_names(s), stops.what[:, STOP_JOINT].tolist(), strict=True)
+        lines = zip(
+            stop_labels(s, stops), stop_names(s), stops.what[:, STOP_JOINT].tolist(), strict=True
+        )
         return [
             (k, Held(name, joint, name == t.joint_names[joint]))
             for k, (label, name, joint) in enumerate(lines)
@@ -126,8 +146,8 @@ class Instant:
         ]
 
     def _stop_rows(self) -> Rows:
-        """How far from its stop each held coordinate is, positive on the free side: multipliers of stops that are
-        pressed on are positive too."""
+        """How far from its stop each held coordinate is, positive on the free side: multipliers of
+        stops that are pressed on are positive too."""
         packed, nb = pack(self.selection.tables), self.selection.tables.n_bodies
         stops, one, two = stops_of(self.selection, packed)
         which = np.array([k for k, _ in self._holding])
@@ -136,8 +156,8 @@ class Instant:
         made *= stops.numbers[which, SIDE, None]
         ground = np.full(len(which), nb)
         return Rows(
-            made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one[which], two[which],
-            made[:, SECOND:], ground, ground,
+            made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one[which],
+            two[which], made[:, SECOND:], ground, ground,
         )  # fmt: skip
 
     def _joint_rows(self) -> Rows:
@@ -145,14 +165,28 @@ class Instant:
         made = np.zeros((len(s.rows), ROW_WIDTH))
         packed = pack(t)
         constraint_rows(
-            s.rows, self.t, packed.rows, self.joints, packed.schedules, packed.sites, self.frames.rows, made
+            s.rows,
+            self.t,
+            packed.rows,
+            self.joints,
+            packed.schedules,
+            packed.sites,
+            self.frames.rows,
+            made,
         )
         bodies = packed.rows.what[s.rows, ROW_BODY1 : ROW_BODY4 + 1].T
         one, two, three, four = np.where(bodies < 0, t.n_bodies, bodies)
         out = Rows(
-            made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one, two, made[:, SECOND:], three,
+            made[:, PHI],
+            made[:, RATE],
+            made[:, JACOBIAN:SECOND],
+            made[:, GAMMA],
+            one,
+            two,
+            made[:, SECOND:],
+            three,
             four,
-        )  # fmt: skip
+        )
         general, driven = joints_in_python(s)
         for j, where in general:
             own = t.joints[j]
@@ -161,20 +195,27 @@ class Instant:
                 array[where] = values
         for j, where in driven:
             x, rate, bend = self.users.motion_of(t.joints[j])
-            out.phi[where] = off_by(out.phi[where] - x, packed.rows.numbers[s.rows[where], ROW_PERIOD])
+            out.phi[where] = off_by(
+                out.phi[where] - x, packed.rows.numbers[s.rows[where], ROW_PERIOD]
+            )
             out.rate[where] -= rate
             out.gamma[where] += bend
         return out
 
     @cached_property
     def loads(self) -> Loads:
-        """Applied loads of the active forces (constraint forces and gyroscopic terms are not among them)."""
+        """Applied loads of the active forces (constraint forces and gyroscopic terms are not among
+        them)."""
         s, t = self.selection, self.selection.tables
-        wrench, potential, power = np.empty((t.n_bodies + 1, 6)), np.empty(len(s.elements)), np.empty(2)
+        wrench, potential, power = (
+            np.empty((t.n_bodies + 1, 6)),
+            np.empty(len(s.elements)),
+            np.empty(2),
+        )
         packed = pack(t)
         loads.applied_loads(
-            self.t, s.elements, packed.elements, self.joints, packed.schedules, packed.bodies, packed.sites,
-            self.frames.rows, wrench, potential, power,
+            self.t, s.elements, packed.elements, self.joints, packed.schedules, packed.bodies,
+            packed.sites, self.frames.rows, wrench, potential, power,
         )  # fmt: skip
         kinds = t.element_kind[s.elements]
         self.users.look_at_laws(np.flatnonzero(kinds == LAW), potential)

@@ -1,9 +1,8 @@
 """`Whole`: how a system moves as a whole, beside which its bodies are at rest or not.
 
-A system that hangs together without the ground may drift for ever, and one that nothing outside turns may spin for
-ever; neither says that its bodies have not come to rest on each other.  A joint that turns by itself carries what hangs
-on it around.  All else is judged in N.
-"""
+A system that hangs together without the ground may drift for ever, and one that nothing outside
+turns may spin for ever; neither says that its bodies have not come to rest on each other.  A joint
+that turns by itself carries what hangs on it around.  All else is judged in N."""
 
 from __future__ import annotations
 
@@ -28,15 +27,16 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.tables.tables import CALLBACK, HILL, WHEEL, Selection
 
-#: An island counts as free of outside loads where a shift of one metre or a turn changes its accelerations by less
-#: than this share of them.
+#: An island counts as free of outside loads where a shift of one metre or a turn changes its
+#: accelerations by less than this share of them.
 INVARIANCE = 1e-7
-#: A rigid motion satisfies joints that move by themselves where it misses none of their rates by this share.
+#: A rigid motion satisfies joints that move by themselves where it misses none of their rates by
+#: this share.
 RIGID = 1e-9
 #: Accelerations below this are rounding [m/s2] or [rad/s2].
 ROUNDING = 1e-14
-#: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not turning: joints that take
-#: hold leave as much.
+#: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not
+#: turning: joints that take hold leave as much.
 TURNS_NOT = 1e-6
 #: What drifts no faster than this [m/s] is not looked ahead for; places at which it is [m].
 DRIFTS_NOT, AHEAD = 1e-9, np.geomspace(1e-2, 1e5, 321)
@@ -48,11 +48,11 @@ SHIFT, TURN = np.array([0.71, -0.43, 0.57]), np.array([0.31, 0.53, -0.41])
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """The motion of each body's island as a whole, per body (n, 3): the point that it turns about, the velocity and
-    acceleration of that, and the angular velocity, all in N.
+    """The motion of each body's island as a whole, per body (n, 3): the point that it turns about,
+    the velocity and acceleration of that, and the angular velocity, all in N.
 
-    drifts, turns: whether nothing outside the island notices where it is, and how it is turned (n,).
-    """
+    drifts, turns: whether nothing outside the island notices where it is, and how it is turned
+    (n,)."""
 
     centre: Floats
     velocity: Floats
@@ -69,7 +69,8 @@ class Whole:
         return cls(zero, zero, zero, zero, islands, no, no)
 
     def noticed(self) -> Whole:
-        """Moving so, and with every drift and turn of the whole among the displacements that are looked at."""
+        """Moving so, and with every drift and turn of the whole among the displacements that are
+        looked at."""
         no = np.zeros(len(self.islands), dtype=bool)
         return dataclasses.replace(self, drifts=no, turns=no)
 
@@ -79,7 +80,8 @@ class Whole:
         return not (self.velocity.any() or self.acceleration.any() or self.turning.any())
 
     def field(self, rows: Floats) -> Floats:
-        """Velocities in N and angular velocities in body axes that bodies have when carried along (..., n, 6)."""
+        """Velocities in N and angular velocities in body axes that bodies have when carried along
+        (..., n, 6)."""
         if self.rests:
             return np.zeros((*rows.shape[:-1], 6))
         arm = rows[..., R:Q] - self.centre
@@ -97,7 +99,8 @@ class Whole:
         return np.asarray(rows[..., V:STATE_WIDTH] - self.field(rows))
 
     def felt(self, rows: Floats, accelerations: Floats) -> Floats:
-        """Rates of the velocities beside that motion, as those who are carried along see them (..., n, 6)."""
+        """Rates of the velocities beside that motion, as those who are carried along see them (...,
+        n, 6)."""
         if self.rests:
             return accelerations
         u, arm = self.beside(rows), rows[..., R:Q] - self.centre
@@ -109,7 +112,8 @@ class Whole:
         return out
 
     def directions(self, rows: Floats) -> Floats:
-        """Displacements as a whole that change nothing (k, n, 6): drifts, and turns where nothing turns yet."""
+        """Displacements as a whole that change nothing (k, n, 6): drifts, and turns where nothing
+        turns yet."""
         out = []
         for k in np.unique(self.islands) if self.drifts.any() or self.turns.any() else ():
             mine = self.islands == k
@@ -121,23 +125,32 @@ class Whole:
         return np.array(out).reshape(len(out), len(rows), 6)
 
     def turned_on(self, rows: Floats, island: int) -> Floats | None:
-        """The displacement of all bodies as an island that nothing turns goes on turning (n, 6); None: it does not."""
+        """The displacement of all bodies as an island that nothing turns goes on turning (n, 6);
+        None: it does not."""
         mine = (self.islands == island)[:, None]
         if not (self.turns[mine[:, 0]].all() and self.turning[mine[:, 0]].any()):
             return None
         arm = rows[:, R:Q] - self.centre
-        return np.where(mine, np.concatenate([cross(self.turning, arm), into_body(rows, self.turning)], axis=1), 0.0)
+        return np.where(
+            mine,
+            np.concatenate([cross(self.turning, arm), into_body(rows, self.turning)], axis=1),
+            0.0,
+        )
 
     def keeping(self, selection: Selection, t: float, before: Floats, after: Floats) -> Whole:
-        """The motion that turns as the angular momentum of a state at time t makes it turn in another pose (n,
-        STATE_WIDTH)."""
+        """The motion that turns as the angular momentum of a state at time t makes it turn in
+        another pose (n, STATE_WIDTH)."""
         if not self.turning.any():
             return self
         turning, tables = self.turning.copy(), selection.tables
         for k in np.unique(self.islands):
             mine = self.islands == k
             if self.turns[mine].all() and self.turning[mine].any():
-                m, inertia, h = tables.body_mass[mine], tables.body_inertia[mine], stored_momentum(selection, t)[mine]
+                m, inertia, h = (
+                    tables.body_mass[mine],
+                    tables.body_inertia[mine],
+                    stored_momentum(selection, t)[mine],
+                )
                 momentum = angular_momentum(before[None, mine], m, inertia, h)[0]
                 momentum -= np.einsum("nip,np->i", _axes(after[mine]), h)
                 turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
@@ -162,16 +175,21 @@ def into_body(rows: Floats, a: Floats) -> Floats:
 
 
 def apart(one: Floats, two: Floats) -> Floats:
-    """From states to others near by: displacements in N and rotation vectors in body axes (..., n, 6)."""
+    """From states to others near by: displacements in N and rotation vectors in body axes (..., n,
+    6)."""
     turn = product(one[..., Q:V] * (1.0, -1.0, -1.0, -1.0), two[..., Q:V])
     turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
     return np.concatenate([two[..., R:Q] - one[..., R:Q], turning], axis=-1)
 
 
 def turns(rows: Floats, centre: Floats) -> list[Floats]:
-    """Velocities in N, and angular ones in body axes, of all bodies turning about each axis of N (three (n, 6))."""
+    """Velocities in N, and angular ones in body axes, of all bodies turning about each axis of N
+    (three (n, 6))."""
     axes = (np.tile(axis, (len(rows), 1)) for axis in np.eye(3))
-    return [np.concatenate([np.cross(a, rows[:, R:Q] - centre), into_body(rows, a)], axis=1) for a in axes]
+    return [
+        np.concatenate([np.cross(a, rows[:, R:Q] - centre), into_body(rows, a)], axis=1)
+        for a in axes
+    ]
 
 
 def rotation(angle: Floats) -> Floats:
@@ -179,13 +197,18 @@ def rotation(angle: Floats) -> Floats:
     half = 0.5 * np.sqrt((angle * angle).sum(axis=-1, keepdims=True))
     turns = half > 0.0
     return np.concatenate(
-        [np.cos(half), 0.5 * np.where(turns, np.sin(half) / np.where(turns, half, 1.0), 1.0) * angle], axis=-1
+        [
+            np.cos(half),
+            0.5 * np.where(turns, np.sin(half) / np.where(turns, half, 1.0), 1.0) * angle,
+        ],
+        axis=-1,
     )
 
 
-# --- finding it -------------------------------------------------------------------------------------------------------
+# --- finding it -----------------------------------------------------------------------------------
 def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
-    """How a system at rows (n, STATE_WIDTH) moves as a whole; the engine knows its stops and angles already."""
+    """How a system at rows (n, STATE_WIDTH) moves as a whole; the engine knows its stops and angles
+    already."""
     groups = groups_of(engine)
     out = Whole.still(groups)
     driven = moves_by_itself(engine.selection) and at.rows.rate.any()
@@ -200,7 +223,9 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
                 out = _driven(out, at, rows, mine) or _fitted(
                     out, engine.selection, rows, mine, base, drifts=False, turns=False
                 )
-        elif _nothing_pulls(engine, at.t, bent, mine) and not _pulled_later(engine, at.t, rows, mine):
+        elif _nothing_pulls(engine, at.t, bent, mine) and not _pulled_later(
+            engine, at.t, rows, mine
+        ):
             turns = _nothing_turns(engine, at.t, bent, mine)
             out = _fitted(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
     return out
@@ -222,7 +247,8 @@ def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
 
 
 def distorted(engine: Engine, t: float, rows: Floats) -> Floats:
-    """A state nearby in which bodies stand off the places where their forces cancel, on the joints."""
+    """A state nearby in which bodies stand off the places where their forces cancel, on the
+    joints."""
     rng = np.random.default_rng(0)
     state = np.concatenate([rows, np.zeros((1, STATE_WIDTH))])
     state[:-1, R:Q] += DISTORTION * rng.normal(size=(len(rows), 3))
@@ -234,7 +260,8 @@ def distorted(engine: Engine, t: float, rows: Floats) -> Floats:
 
 
 def groups_of(engine: Engine) -> Ints:
-    """Which bodies hang together by joints or forces between them, a number each; -1: held to the ground by joints."""
+    """Which bodies hang together by joints or forces between them, a number each; -1: held to the
+    ground by joints."""
     islands, selection, t = engine.model.islands, engine.selection, engine.selection.tables
     if islands.max(initial=-1) < 0:
         return islands
@@ -253,8 +280,9 @@ def groups_of(engine: Engine) -> Ints:
 
 
 def _nothing_pulls(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
-    """Whether the mass centre of a group moves by itself alone, as under uniform and orbital fields: a shift of the
-    whole changes no acceleration beside what the turning frame of an orbit makes of it."""
+    """Whether the mass centre of a group moves by itself alone, as under uniform and orbital
+    fields: a shift of the whole changes no acceleration beside what the turning frame of an orbit
+    makes of it."""
     shifted = rows.copy()
     shifted[mine, R:Q] += SHIFT
     here, there = accelerations(engine, t, np.stack([rows, shifted]))
@@ -265,13 +293,16 @@ def _nothing_pulls(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
 
 
 def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
-    """Whether a group that drifts freely will meet what pulls it, as far as `AHEAD`: forces of users, and those between
-    it and what stands elsewhere, are asked on the way.  (Uniform and orbital fields have no second end.)"""
+    """Whether a group that drifts freely will meet what pulls it, as far as `AHEAD`: forces of
+    users, and those between it and what stands elsewhere, are asked on the way.  (Uniform and
+    orbital fields have no second end.)"""
     tables, acting = engine.selection.tables, engine.selection.elements
     mass = tables.body_mass[mine]
     velocity = mass @ rows[mine, V:OMEGA] / mass.sum()
     speed = float(np.linalg.norm(velocity))
-    ends = np.stack([tables.element_site1[acting], tables.element_site2[acting], tables.element_site3[acting]])
+    ends = np.stack(
+        [tables.element_site1[acting], tables.element_site2[acting], tables.element_site3[acting]]
+    )
     inside = np.append(np.append(mine, False)[tables.site_body], False)[ends]
     ties = inside.any(axis=0) & ((ends >= 0) & ~inside).any(axis=0)
     kinds = tables.element_kind[acting]
@@ -284,7 +315,8 @@ def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
 
 
 def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
-    """Whether a group turned as a whole about its mass centre moves as before, turned; its mass centre aside."""
+    """Whether a group turned as a whole about its mass centre moves as before, turned; its mass
+    centre aside."""
     tables, acting = engine.selection.tables, engine.selection.elements
     if (tables.element_kind[acting] == HILL).any():
         return False
@@ -312,11 +344,13 @@ def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
 
 
 def _driven(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | None:
-    """The rigid motion that joints which move by themselves ask for, steadily round a point that stands still; None
-    where no rigid motion satisfies them all."""
+    """The rigid motion that joints which move by themselves ask for, steadily round a point that
+    stands still; None where no rigid motion satisfies them all."""
     n, centre = len(rows), _mass_centre(at.selection, rows, mine)
     shifts = [np.tile(np.concatenate([axis, np.zeros(3)]), (n, 1)) for axis in np.eye(3)]
-    rigid = np.where(mine[:, None], np.array([*shifts, *turns(rows, centre)]), 0.0).reshape(6, 6 * n)
+    rigid = np.where(mine[:, None], np.array([*shifts, *turns(rows, centre)]), 0.0).reshape(
+        6, 6 * n
+    )
     J, rate = equation.constraint_matrix(at), at.rows.rate
     found = np.linalg.lstsq(J @ rigid.T, -rate, rcond=1e-9)[0]
     if abs(J @ rigid.T @ found + rate).max() > RIGID * abs(rate).max():
@@ -326,7 +360,14 @@ def _driven(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | Non
 
 
 def _fitted(
-    whole: Whole, selection: Selection, rows: Floats, mine: Bools, base: Floats, *, drifts: bool, turns: bool
+    whole: Whole,
+    selection: Selection,
+    rows: Floats,
+    mine: Bools,
+    base: Floats,
+    *,
+    drifts: bool,
+    turns: bool,
 ) -> Whole:
     """The rigid motion nearest to that of some bodies, in the metric of kinetic energy."""
     centre = _mass_centre(selection, rows, mine)
@@ -335,16 +376,22 @@ def _fitted(
     fall = np.asarray(mass @ base[mine, :3] / mass.sum())
     turning: Floats = np.zeros(3)
     if turns or not drifts:
-        turning = np.asarray(spinning(mass, selection.tables.body_inertia[mine], rows[None, mine])[1][0])
+        turning = np.asarray(
+            spinning(mass, selection.tables.body_inertia[mine], rows[None, mine])[1][0]
+        )
         if drifts and np.linalg.norm(turning) <= TURNS_NOT:
             turning = np.zeros(3)
     if not drifts:  # carried round a point that stands still
         fall = np.asarray(np.cross(turning, velocity))
     found = _with(whole, mine, centre, velocity, fall, turning)
-    return dataclasses.replace(found, drifts=whole.drifts | (mine & drifts), turns=whole.turns | (mine & turns))
+    return dataclasses.replace(
+        found, drifts=whole.drifts | (mine & drifts), turns=whole.turns | (mine & turns)
+    )
 
 
-def _with(whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Floats, turning: Floats) -> Whole:
+def _with(
+    whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Floats, turning: Floats
+) -> Whole:
     """The same with the motion of some bodies."""
     one = mine[:, None]
     return dataclasses.replace(
@@ -356,10 +403,10 @@ def _with(whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Flo
     )
 
 
-# --- how lively a motion is -------------------------------------------------------------------------------------------
+# --- how lively a motion is -----------------------------------------------------------------------
 def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats:
-    """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each group that drifts
-    freely is taken without its drift, one that turns freely without its turning.
+    """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each
+    group that drifts freely is taken without its drift, one that turns freely without its turning.
 
     These are taken off the velocities, not off the energy, of which they may be all but rounding.
     """
@@ -375,37 +422,49 @@ def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats
         m, its = mass[mine], states[:, mine]
         its[..., V:OMEGA] -= (np.einsum("n,kni->ki", m, its[..., V:OMEGA]) / m.sum())[:, None]
         if whole.turns[mine].all() or round_a_point:
-            turning = np.broadcast_to(spinning(m, inertia[mine], its)[1][:, None], its[..., V:OMEGA].shape)
+            turning = np.broadcast_to(
+                spinning(m, inertia[mine], its)[1][:, None], its[..., V:OMEGA].shape
+            )
             its[..., V:OMEGA] -= cross(turning, _arms(m, its))
             its[..., OMEGA:STATE_WIDTH] -= into_body(its, turning)
         states[:, mine] = its
     v, omega = states[..., V:OMEGA], states[..., OMEGA:STATE_WIDTH]
-    return 0.5 * (np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega))
+    return 0.5 * (
+        np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega)
+    )
 
 
 def nodding(whole: Whole, selection: Selection, states: Floats) -> Floats:
-    """What groups that turn freely have in states (k, n, STATE_WIDTH) beyond the least energy [J] with which they could
-    have the same angular momentum, moving as one: nothing about the axis of the largest moment (k,)."""
+    """What groups that turn freely have in states (k, n, STATE_WIDTH) beyond the least energy [J]
+    with which they could have the same angular momentum, moving as one: nothing about the axis of
+    the largest moment (k,)."""
     tables, out = selection.tables, np.zeros(len(states))
     for g in np.unique(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
         mine = whole.islands == g
         m, inertia, its = tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
         momentum, turning = spinning(m, inertia, its)
         largest = np.linalg.eigvalsh(moments(m, inertia, its))[:, -1]
-        out += 0.5 * (np.einsum("ki,ki->k", momentum, turning) - (momentum**2).sum(axis=1) / largest)
+        out += 0.5 * (
+            np.einsum("ki,ki->k", momentum, turning) - (momentum**2).sum(axis=1) / largest
+        )
     return out
 
 
 def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:
-    """Angular momentum about the mass centre and the angular velocity of a rigid body that has it (k, 3)."""
+    """Angular momentum about the mass centre and the angular velocity of a rigid body that has it
+    (k, 3)."""
     momentum = angular_momentum(states, mass, inertia)
-    return momentum, np.asarray(np.linalg.solve(moments(mass, inertia, states), momentum[..., None])[..., 0])
+    return momentum, np.asarray(
+        np.linalg.solve(moments(mass, inertia, states), momentum[..., None])[..., 0]
+    )
 
 
 def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
     """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
     d, axes = _arms(mass, states), _axes(states)
-    total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum("n,kni,knj->kij", mass, d, d)
+    total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum(
+        "n,kni,knj->kij", mass, d, d
+    )
     return np.asarray(total + np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3))
 
 
@@ -419,11 +478,16 @@ def stored_momentum(selection: Selection, t: float) -> Floats:
     return out[:-1]
 
 
-def angular_momentum(states: Floats, mass: Floats, inertia: Floats, stored: Floats | None = None) -> Floats:
-    """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them (n, 3)."""
+def angular_momentum(
+    states: Floats, mass: Floats, inertia: Floats, stored: Floats | None = None
+) -> Floats:
+    """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them
+    (n, 3)."""
     each = np.einsum("npq,knq->knp", inertia, states[..., OMEGA:STATE_WIDTH])
     spin = np.einsum("knip,knp->ki", _axes(states), each if stored is None else each + stored)
-    return np.asarray(spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), states[..., V:OMEGA])))
+    return np.asarray(
+        spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), states[..., V:OMEGA]))
+    )
 
 
 def _arms(mass: Floats, states: Floats) -> Floats:

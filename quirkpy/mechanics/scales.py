@@ -1,5 +1,6 @@
-"""How large and how fast a system is, so that micrometres and thousands of kilometres, microseconds and months are
-looked at alike: by steps of its own size and pace.  Of an ordinary system both are one."""
+"""How large and how fast a system is, so that micrometres and thousands of kilometres, microseconds
+and months are looked at alike: by steps of its own size and pace.  Of an ordinary system both are
+one."""
 
 from __future__ import annotations
 
@@ -11,26 +12,30 @@ from quirkpy.kernels.base.arrays import Q, R
 from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import Tables
 
-#: Systems whose bodies are all larger, or which are wholly smaller, than these [m] are not ordinary; nor are those
-#: whose motions are all faster, or all slower, than these [1/s].
+#: Systems whose bodies are all larger, or which are wholly smaller, than these [m] are not
+#: ordinary; nor are those whose motions are all faster, or all slower, than these [1/s].
 SIZES, RATES = (1e-2, 10.0), (1e-2, 100.0)
 
 
 def metre(tables: Tables, rows: Floats) -> float:
-    """The length [m] that is to the bodies at rows (n, STATE_WIDTH) what a metre is to ordinary ones."""
+    """The length [m] that is to the bodies at rows (n, STATE_WIDTH) what a metre is to ordinary
+    ones."""
     radii = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
     apart = float(np.linalg.norm(np.ptp(rows[:, R:Q], axis=0))) if len(radii) else 0.0
-    return _unit(float(radii.min(initial=math.inf)), max(float(radii.max(initial=0.0)), apart), SIZES)
+    return _unit(
+        float(radii.min(initial=math.inf)), max(float(radii.max(initial=0.0)), apart), SIZES
+    )
 
 
 def per_second(stiffness: Floats) -> float:
-    """The rate [1/s] that is to motions under a stiffness [1/s2] (f, f) what one is to ordinary ones."""
+    """The rate [1/s] that is to motions under a stiffness [1/s2] (f, f) what one is to ordinary
+    ones."""
     rates = np.sqrt(np.linalg.svd(stiffness, compute_uv=False))
     return _unit(float(rates.min(initial=math.inf)), float(rates.max(initial=0.0)), RATES)
 
 
 def _unit(least: float, most: float, between: tuple[float, float]) -> float:
-    """The power of two next to the least of some numbers, where that is above two bounds, or next to the most of them,
-    where that is below; else 1."""
+    """The power of two next to the least of some numbers, where that is above two bounds, or next
+    to the most of them, where that is below; else 1."""
     far = least if least > between[1] else most if most < between[0] else 1.0
     return float(2.0 ** round(math.log2(far))) if 0.0 < far < math.inf else 1.0

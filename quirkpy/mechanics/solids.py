@@ -13,8 +13,8 @@ from quirkpy.tables.tables import Tables
 
 
 def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
-    """The bodies that have a shape, by name, and their solids; the ball around it stands for a mesh.  Made once for
-    the same bodies."""
+    """The bodies that have a shape, by name, and their solids; the ball around it stands for a
+    mesh.  Made once for the same bodies."""
     known = t.of_bodies.get("solids")
     if known is None:
         names = tuple(body.name for body in (*t.bodies, *t.fixed) if body.shape is not None)
@@ -28,10 +28,13 @@ def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
 
 
 def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
-    """Row of the body, shape, and where that is in its axes, on a fixed body in N; of bodies that have a shape."""
+    """Row of the body, shape, and where that is in its axes, on a fixed body in N; of bodies that
+    have a shape."""
     moving = [(k, body.shape, ORIGIN, NO_TURN) for k, body in enumerate(t.bodies)]
     fixed = [(t.n_bodies, body.shape, triple(body.position), body.matrix9) for body in t.fixed]
-    return [(k, shape, point, axes) for k, shape, point, axes in (*moving, *fixed) if shape is not None]
+    return [
+        (k, shape, point, axes) for k, shape, point, axes in (*moving, *fixed) if shape is not None
+    ]
 
 
 def meshed(t: Tables) -> Bools:

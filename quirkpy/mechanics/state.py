@@ -1,4 +1,5 @@
-"""`State`: everything that a run needs to go on from one instant, and how a user reads and changes it."""
+"""`State`: everything that a run needs to go on from one instant, and how a user reads and changes
+it."""
 
 from __future__ import annotations
 
@@ -14,12 +15,29 @@ from quirkpy.kernels.step.integrator import RIM
 from quirkpy.kernels.tree.stops import BEYOND
 from quirkpy.maths import quat
 from quirkpy.maths.records import Record
-from quirkpy.maths.triples import Nine, Triple, add, array, product, product_back, sub, turn, turn_back
+from quirkpy.maths.triples import (
+    Nine,
+    Triple,
+    add,
+    array,
+    product,
+    product_back,
+    sub,
+    turn,
+    turn_back,
+)
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import number, numbers, shown, vector
-from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, Coordinate, GeneralJoint, Joint, Relation
+from quirkpy.parts.joint import (
+    COORDINATE_UNITS,
+    BaseJoint,
+    Coordinate,
+    GeneralJoint,
+    Joint,
+    Relation,
+)
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
 from quirkpy.parts.sensor import Sensor
@@ -30,7 +48,8 @@ MEETING_TOLERANCE = 1e-6
 
 
 class BodyState(NamedTuple):
-    """position [m] and velocity [m/s] of the mass centre in N, orientation body to N, angular velocity in body axes."""
+    """position [m] and velocity [m/s] of the mass centre in N, orientation body to N, angular
+    velocity in body axes."""
 
     position: Floats
     orientation: Any
@@ -39,9 +58,9 @@ class BodyState(NamedTuple):
 
 
 class JointState(NamedTuple):
-    """Coordinates of a joint and their rates: angle [rad], whole turns included, and travel or length [m]; None where
-    it has none, an array where it has several of a kind.  rate: of its only coordinate, or an array of all of them, in
-    the order of `joint.coordinates`."""
+    """Coordinates of a joint and their rates: angle [rad], whole turns included, and travel or
+    length [m]; None where it has none, an array where it has several of a kind.  rate: of its only
+    coordinate, or an array of all of them, in the order of `joint.coordinates`."""
 
     angle: float | Floats | None
     travel: float | Floats | None
@@ -49,15 +68,19 @@ class JointState(NamedTuple):
 
     @classmethod
     def of(cls, names: Sequence[Coordinate], both: Floats) -> JointState:
-        """From values and rates of the coordinates of a joint (n, 2), or of arrays of them (n, 2, k)."""
+        """From values and rates of the coordinates of a joint (n, 2), or of arrays of them (n, 2,
+        k)."""
         turning = np.array([c.kind == "angle" for c in names], dtype=bool)
-        return cls(*(_alone(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1])))
+        return cls(
+            *(_alone(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1]))
+        )
 
 
 class SensorState(NamedTuple):
-    """What a sensor notices: signal, whether it fires; distance [m] and misalignment [rad] (of the z axes and, modulo
-    the roll, of the x axes) to its partner, the compatible sensor of another body that is closest to making it fire;
-    inf and None where there is none.  Arrays (k,) along a run."""
+    """What a sensor notices: signal, whether it fires; distance [m] and misalignment [rad] (of the
+    z axes and, modulo the roll, of the x axes) to its partner, the compatible sensor of another
+    body that is closest to making it fire; inf and None where there is none.  Arrays (k,) along a
+    run."""
 
     signal: Any
     distance: Any
@@ -66,7 +89,8 @@ class SensorState(NamedTuple):
 
 
 def _alone(values: Floats) -> Any:
-    """None of no coordinates, the value of a single one, else all: the last axis is that of the coordinates."""
+    """None of no coordinates, the value of a single one, else all: the last axis is that of the
+    coordinates."""
     if len(values) > 1:
         return np.moveaxis(values, 0, -1)
     if len(values) == 0:
@@ -76,11 +100,11 @@ def _alone(values: Floats) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class State(Record):
-    """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole turns of the joints.
+    """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole
+    turns of the joints.
 
-    ``state["arm"].position`` reads a body, ``state["hinge"].angle`` a joint, and ``state.replace({"arm": dict(...)})``
-    gives another state.  Arrays are read-only.
-    """
+    ``state["arm"].position`` reads a body, ``state["hinge"].angle`` a joint, and
+    ``state.replace({"arm": dict(...)})`` gives another state.  Arrays are read-only."""
 
     t: float  # [s]
     bodies: tuple[str, ...]
@@ -88,23 +112,38 @@ class State(Record):
     q: Floats  # w x y z, body to N (n, 4)
     v: Floats  # in N [m/s] (n, 3)
     omega: Floats  # body axes [rad/s] (n, 3)
-    joints: tuple[str, ...]  # one for each coordinate: the joint's name, and its own where that has several
+    joints: tuple[
+        str, ...
+    ]  # one for each coordinate: the joint's name, and its own where that has several
     windings: Ints  # whole turns of each coordinate that is an angle (n_coordinates,)
     selection: Selection | None = dataclasses.field(default=None, repr=False)
     step: float | None = None  # what an integrator would try next [s]; None: to be found out
     held: tuple[str, ...] = ()  # stops that hold their joints
-    merged: Floats | None = None  # rows of the clusters with which a run ended here; None: to be found out
+    merged: Floats | None = (
+        None  # rows of the clusters with which a run ended here; None: to be found out
+    )
 
     def __post_init__(self) -> None:
-        """Refuse what no run could begin or end in, wherever it comes from: a file, or a number that is none."""
+        """Refuse what no run could begin or end in, wherever it comes from: a file, or a number
+        that is none."""
         super().__post_init__()
         n, turns = len(self.bodies), len(self.joints)
-        arrays = (self.r, (n, 3)), (self.q, (n, 4)), (self.v, (n, 3)), (self.omega, (n, 3)), (self.windings, (turns,))
+        arrays = (
+            (self.r, (n, 3)),
+            (self.q, (n, 4)),
+            (self.v, (n, 3)),
+            (self.omega, (n, 3)),
+            (self.windings, (turns,)),
+        )
         for (given, shape), name in zip(arrays, ("r", "q", "v", "omega", "windings"), strict=True):
             if given.shape != shape:
-                raise PartError(f"State: {name} has shape {given.shape}, but must have shape {shape}.")
+                raise PartError(
+                    f"State: {name} has shape {given.shape}, but must have shape {shape}."
+                )
             if given.dtype not in (np.float64, np.int64):
-                raise PartError(f"State: {name} is made of {given.dtype}, but must be made of float64.")
+                raise PartError(
+                    f"State: {name} is made of {given.dtype}, but must be made of float64."
+                )
         if not math.isfinite(self.t):
             raise PartError(f"State: t is {self.t}, but must be finite.")
         with np.errstate(all="ignore"):
@@ -114,14 +153,19 @@ class State(Record):
                 wrong = np.flatnonzero(~np.isfinite(given).all(axis=1))
                 if len(wrong):
                     body, row = self.bodies[wrong[0]], tuple(given[wrong[0]].tolist())
-                    raise PartError(f"State: {name} of body {body!r} is {row}, but every number must be finite.")
+                    raise PartError(
+                        f"State: {name} of body {body!r} is {row}, but every number must be finite."
+                    )
 
     def check_turns(self) -> None:
         """Refuse orientations that are no rotations."""
         for body, square in zip(self.bodies, (self.q * self.q).sum(axis=1).tolist(), strict=True):
             if not abs(square - 1.0) <= 2.0 * quat.UNIT_TOLERANCE:
                 long = math.sqrt(square)
-                raise PartError(f"State: q of body {body!r} has length {long:.9g}, but must be a unit quaternion.")
+                raise PartError(
+                    f"State: q of body {body!r} has length {long:.9g}, but must be a unit "
+                    "quaternion."
+                )
 
     @classmethod
     def written(cls, selection: Selection) -> State:
@@ -129,30 +173,51 @@ class State(Record):
         t = selection.tables
         arrays = t.body_position, t.body_quaternion, t.body_velocity, t.body_omega
         zero = np.zeros(len(t.coordinate_names), dtype=np.int64)
-        return cls(0.0, t.body_names, *arrays, t.coordinate_names, zero, selection)._between_stops(())
+        return cls(0.0, t.body_names, *arrays, t.coordinate_names, zero, selection)._between_stops(
+            ()
+        )
 
     def on(self, selection: Selection) -> State:
-        """The same instant for another selection or system: bodies by name, new ones where they were written.
+        """The same instant for another selection or system: bodies by name, new ones where they
+        were written.
 
-        Whole turns go on for joints that act in both; a joint that takes hold anew has its angle between its stops.
-        """
+        Whole turns go on for joints that act in both; a joint that takes hold anew has its angle
+        between its stops."""
         new = State.written(selection)
         r, q, v, omega = (np.array(a) for a in (new.r, new.q, new.v, new.omega))
         for row, name in enumerate(self.bodies):
             k = selection.tables.body_index.get(name)
             if k is not None and k < len(new.bodies):
-                for array, mine in zip((r, q, v, omega), (self.r, self.q, self.v, self.omega), strict=True):
+                for array, mine in zip(
+                    (r, q, v, omega), (self.r, self.q, self.v, self.omega), strict=True
+                ):
                     array[k] = mine[row]
         old = self._counted()
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
         alike = _acts_alike(self.selection, selection)
-        step, held = (self.step, self.held) if alike else (None, ())  # what else acts may pull where a stop has pressed
-        there = State(self.t, new.bodies, r, q, v, omega, new.joints, windings, selection, step, held, self.merged)
+        step, held = (
+            (self.step, self.held) if alike else (None, ())
+        )  # what else acts may pull where a stop has pressed
+        there = State(
+            self.t,
+            new.bodies,
+            r,
+            q,
+            v,
+            omega,
+            new.joints,
+            windings,
+            selection,
+            step,
+            held,
+            self.merged,
+        )
         return there._between_stops(old)
 
-    # --- reading ------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """`BodyState` of a body, `JointState` of an active joint or candidate, or `SensorState` of a sensor."""
+        """`BodyState` of a body, `JointState` of an active joint or candidate, or `SensorState` of
+        a sensor."""
         if name in self.bodies:
             k = self.bodies.index(name)
             return BodyState(self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k])
@@ -164,8 +229,12 @@ class State(Record):
                 return noticed(self.instant(), k)
         for body in tables.fixed:
             if body.name == name:
-                return BodyState(np.array(body.position), body.orientation, np.zeros(3), np.zeros(3))
-        raise KeyError(f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}")
+                return BodyState(
+                    np.array(body.position), body.orientation, np.zeros(3), np.zeros(3)
+                )
+        raise KeyError(
+            f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}"
+        )
 
     def _joint(self, k: int) -> JointState:
         t = self._tables("reading a joint")
@@ -176,9 +245,12 @@ class State(Record):
         """This state with what acts on it, ready for the kernels."""
         chosen = self.selection if selection is None else selection
         if chosen is None:
-            raise PartError("this state belongs to no system; system.at(state).initial gives one that does.")
+            raise PartError(
+                "this state belongs to no system; system.at(state).initial gives one that does."
+            )
         near = self.near
-        if self.joints != chosen.tables.coordinate_names:  # the state of another system with the same bodies
+        # The state of another system with the same bodies
+        if self.joints != chosen.tables.coordinate_names:
             known = dict(zip(self.joints, near, strict=True))
             near = np.array([known.get(name, 0.0) for name in chosen.tables.coordinate_names])
         return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, near, self.held)
@@ -191,23 +263,35 @@ class State(Record):
     def _tables(self, purpose: str) -> Tables:
         if self.selection is None:
             raise PartError(
-                f"{purpose}: this state belongs to no system; system.at(state).initial gives one that does."
+                f"{purpose}: this state belongs to no system; system.at(state).initial gives one "
+                "that does."
             )
         return self.selection.tables
 
-    # --- changing -----------------------------------------------------------------------------------------------
-    def replace(self, changes: Mapping[str, Mapping[str, Any]] | None = None, *, t: float | None = None) -> State:
-        """A new state with some values exchanged: ``state.replace({"arm": dict(position=(1, 0, 0))}, t=2.0)``.
+    # --- changing ---------------------------------------------------------------------------------
+    def replace(
+        self, changes: Mapping[str, Mapping[str, Any]] | None = None, *, t: float | None = None
+    ) -> State:
+        """A new state with some values exchanged: ``state.replace({"arm": dict(position=(1, 0,
+        0))}, t=2.0)``.
 
-        Keys of the inner dictionaries: position, orientation, velocity, angular_velocity.  Refused where the ends of an
-        active joint would no longer meet.  Angles stay continuous: of all whole turns the nearest to the old angle.
-        """
-        arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in ("r", "q", "v", "omega")}
+        Keys of the inner dictionaries: position, orientation, velocity, angular_velocity.  Refused
+        where the ends of an active joint would no longer meet.  Angles stay continuous: of all
+        whole turns the nearest to the old angle."""
+        arrays: dict[str, Any] = {
+            name: np.array(getattr(self, name)) for name in ("r", "q", "v", "omega")
+        }
         for name, values in (changes or {}).items():
             if name not in self.bodies:
-                raise PartError(f"replace: no moving body is called {name!r}; there are: {', '.join(self.bodies)}.")
+                raise PartError(
+                    f"replace: no moving body is called {name!r}; there are: "
+                    f"{', '.join(self.bodies)}."
+                )
             if not isinstance(values, Mapping):
-                raise PartError(f"replace: body {name!r} needs a dict of {', '.join(FIELDS)}, not {shown(values)}.")
+                raise PartError(
+                    f"replace: body {name!r} needs a dict of {', '.join(FIELDS)}, not "
+                    f"{shown(values)}."
+                )
             for key, value in values.items():
                 array, checked = _checked(name, key, value)
                 arrays[array][self.bodies.index(name)] = checked
@@ -218,11 +302,13 @@ class State(Record):
         return new
 
     def going_on(self, step: float, merged: Floats | None = None) -> State:
-        """The same state, with the step [s] that an integrator would try next, and the rows of locked clusters."""
+        """The same state, with the step [s] that an integrator would try next, and the rows of
+        locked clusters."""
         return dataclasses.replace(self, step=step, merged=merged)
 
     def with_angles(self, angles: Floats) -> State:
-        """The same state with the whole turns that bring each angle to the given one [rad] (n_coordinates,)."""
+        """The same state with the whole turns that bring each angle to the given one [rad]
+        (n_coordinates,)."""
         turning = np.flatnonzero(self._tables("with_angles").coordinate_kind == ANGLE)
         here = self.instant().coordinates(turning)[:, 0]
         more = np.rint((angles[turning] - here) / (2.0 * math.pi)).astype(np.int64)
@@ -233,21 +319,27 @@ class State(Record):
         return dataclasses.replace(self, windings=windings)
 
     def _counted(self) -> dict[str, int]:
-        """Whole turns of the angles of joints that act, or, where the selection is not known, of all: an angle of a
-        joint that does not act is of no motion about its axis."""
-        which = range(len(self.joints)) if self.selection is None else self.selection.coordinates.tolist()
+        """Whole turns of the angles of joints that act, or, where the selection is not known, of
+        all: an angle of a joint that does not act is of no motion about its axis."""
+        which = (
+            range(len(self.joints))
+            if self.selection is None
+            else self.selection.coordinates.tolist()
+        )
         return {self.joints[c]: int(self.windings[c]) for c in which}
 
     def _between_stops(self, known: Container[str]) -> State:
-        """The state with whole turns that bring angles of which none are known between their two stops, where these are
-        no more than a turn apart: to the angle nearest to zero, and of half a turn either way to the positive one, so
-        that rounding of the pose does not decide."""
+        """The state with whole turns that bring angles of which none are known between their two
+        stops, where these are no more than a turn apart: to the angle nearest to zero, and of half
+        a turn either way to the positive one, so that rounding of the pose does not decide."""
         ranges = {} if self.selection is None else self.selection.turning_between
         new = [c for c in ranges if self.joints[c] not in known]
         if not new:
             return self
         windings = np.array(self.windings)
-        for c, angle in zip(new, self.instant().coordinates(np.array(new))[:, 0].tolist(), strict=True):
+        for c, angle in zip(
+            new, self.instant().coordinates(np.array(new))[:, 0].tolist(), strict=True
+        ):
             windings[c] += _turns_between(angle, *ranges[c])
         return dataclasses.replace(self, windings=windings)
 
@@ -259,20 +351,30 @@ class State(Record):
         if not isinstance(other, State):
             return NotImplemented
         mine, theirs = self._values(), other._values()
-        return mine[0] == theirs[0] and all(np.array_equal(a, b) for a, b in zip(mine[1:], theirs[1:], strict=True))
+        return mine[0] == theirs[0] and all(
+            np.array_equal(a, b) for a, b in zip(mine[1:], theirs[1:], strict=True)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
     def _values(self) -> tuple[Any, ...]:
-        return (self.t, self.bodies, self.joints, self.held), self.r, self.q, self.v, self.omega, self.windings
+        return (
+            (self.t, self.bodies, self.joints, self.held),
+            self.r,
+            self.q,
+            self.v,
+            self.omega,
+            self.windings,
+        )
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
 
 
 def angles_of(at: Instant) -> Floats:
-    """The angles of all coordinates [rad], whole turns included; 0 of what is none.  Next to these the angles of a pose
-    close by do not jump, as they may next to whole turns alone: half a turn from two of them."""
+    """The angles of all coordinates [rad], whole turns included; 0 of what is none.  Next to these
+    the angles of a pose close by do not jump, as they may next to whole turns alone: half a turn
+    from two of them."""
     turning = np.flatnonzero(at.selection.tables.coordinate_kind == ANGLE)
     angles = np.zeros(len(at.selection.tables.coordinate_kind))
     angles[turning] = at.coordinates(turning)[:, 0]
@@ -280,16 +382,20 @@ def angles_of(at: Instant) -> Floats:
 
 
 def _turns_between(angle: float, lower: float, upper: float) -> int:
-    """How many whole turns bring an angle from -pi to pi between two stops [rad], no more than they must; none where no
-    number of turns does."""
+    """How many whole turns bring an angle from -pi to pi between two stops [rad], no more than they
+    must; none where no number of turns does."""
     turn = 2.0 * math.pi
     half = 1.0 if angle <= BEYOND - math.pi else 0.0
-    least, most = np.ceil((lower - BEYOND - angle) / turn), np.floor((upper + BEYOND - angle) / turn)
+    least, most = (
+        np.ceil((lower - BEYOND - angle) / turn),
+        np.floor((upper + BEYOND - angle) / turn),
+    )
     return int(min(max(half, least), most)) if least <= most else 0
 
 
 def _acts_alike(one: Selection | None, two: Selection) -> bool:
-    """Whether the same parts act in two selections, so that a step good for one is good for the other."""
+    """Whether the same parts act in two selections, so that a step good for one is good for the
+    other."""
     return one is not None and all(
         [mine[k] for k in chosen] == [theirs[k] for k in others]
         for mine, chosen, theirs, others in (
@@ -308,7 +414,9 @@ def _checked(body: str, key: str, value: Any) -> tuple[str, Any]:
     if key not in FIELDS:
         raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(FIELDS)}.")
     try:
-        return FIELDS[key], quat.to_array(quat.unit_quaternion(value)) if key == "orientation" else vector(value)
+        return FIELDS[key], quat.to_array(
+            quat.unit_quaternion(value)
+        ) if key == "orientation" else vector(value)
     except (TypeError, ValueError) as error:
         raise PartError(f"replace: {key} of body {body!r} {error}.") from None
 
@@ -322,16 +430,26 @@ def _time(value: Any) -> float:
 
 def names_in(t: Tables) -> tuple[str, ...]:
     """All that a state or a run can be asked about by name; fixed bodies are those of a state."""
-    return (*t.body_names, *(body.name for body in t.fixed), *t.joint_names, *(sensor.name for sensor in t.sensors))
+    return (
+        *t.body_names,
+        *(body.name for body in t.fixed),
+        *t.joint_names,
+        *(sensor.name for sensor in t.sensors),
+    )
 
 
 def common_range(one: Sensor, two: Sensor) -> tuple[float, float, float]:
     """Reach [m], alignment [rad] and roll [rad, 0: any] of a pair: what satisfies both sensors."""
-    return min(one.reach, two.reach), min(one.alignment, two.alignment), max(one.roll or 0.0, two.roll or 0.0)
+    return (
+        min(one.reach, two.reach),
+        min(one.alignment, two.alignment),
+        max(one.roll or 0.0, two.roll or 0.0),
+    )
 
 
 def noticed(at: Instant, k: int) -> SensorState:
-    """What sensor k notices; a pair on the rim of its range, where a run locates that it meets, counts as inside."""
+    """What sensor k notices; a pair on the rim of its range, where a run locates that it meets,
+    counts as inside."""
     t = at.selection.tables
     nearest, out = math.inf, SensorState(False, math.inf, math.inf, None)
     for other in t.sensor_partners[k]:
@@ -345,9 +463,12 @@ def noticed(at: Instant, k: int) -> SensorState:
 
 
 def _apart(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
-    """Distance [m] of two sites that should face each other, and by how much their axes miss that [rad]."""
+    """Distance [m] of two sites that should face each other, and by how much their axes miss that
+    [rad]."""
     (x1, e1), (x2, e2) = _placed(at, one), _placed(at, two)
-    turned = array(product_back(e1, e2))  # the axes of the second site in those of the first, as columns
+    turned = array(
+        product_back(e1, e2)
+    )  # the axes of the second site in those of the first, as columns
     off = math.acos(max(-1.0, min(1.0, -turned[2, 2])))
     if roll > 0.0:
         off = max(off, abs(math.remainder(math.atan2(turned[1, 0], turned[0, 0]), roll)))
@@ -371,7 +492,8 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
 
 
 def relation_gap(at: Instant, relation: Relation) -> Gap:
-    """How far coordinates are from a relation; with just one angle it holds up to whole turns of that."""
+    """How far coordinates are from a relation; with just one angle it holds up to whole turns of
+    that."""
     index = at.selection.tables.coordinate_index
     pairs = [pair for pair in (relation.first, relation.second) if pair is not None]
     kinds = [joint.named_coordinate(name, joint).kind for joint, name in pairs]
@@ -385,7 +507,8 @@ def relation_gap(at: Instant, relation: Relation) -> Gap:
 
 
 def _placed(at: Instant, site: Site) -> tuple[Triple, Nine]:
-    """Origin and axes of a site in N; in plain floats, for `at.view` fills arrays for every body first."""
+    """Origin and axes of a site in N; in plain floats, for `at.view` fills arrays for every body
+    first."""
     row = at.selection.tables.body_index.get(site.body.name)
     if row is None:
         raise KeyError(f"body {site.body.name!r} is not in the system")
@@ -403,6 +526,7 @@ def check_meeting(at: Instant) -> None:
         if not worst.size <= MEETING_TOLERANCE:
             one, two = (body.name for body in joint.bodies)
             raise joint.refuse(
-                f"its ends on {one!r} and {two!r} are {worst} apart (tolerance {MEETING_TOLERANCE:g}); move a body "
+                f"its ends on {one!r} and {two!r} are {worst} apart (tolerance "
+                f"{MEETING_TOLERANCE:g}); move a body "
                 "or a site so that they meet, or list the joint under candidates= until they do."
             )

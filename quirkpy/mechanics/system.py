@@ -1,4 +1,5 @@
-"""`System`: parts compiled once, what of them acts, the state in which they begin, and what one may ask of it."""
+"""`System`: parts compiled once, what of them acts, the state in which they begin, and what one may
+ask of it."""
 
 from __future__ import annotations
 
@@ -26,11 +27,11 @@ Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
 
 
 class System:
-    """Parts and candidates on one set of tables, what of them acts, and the state in which they begin.
+    """Parts and candidates on one set of tables, what of them acts, and the state in which they
+    begin.
 
-    What motion and rest need to know of `Multibody`, which users write.  A system does not change; what is derived from
-    it is computed when first asked for.
-    """
+    What motion and rest need to know of `Multibody`, which users write.  A system does not change;
+    what is derived from it is computed when first asked for."""
 
     parts: tuple[Part, ...]
     candidates: tuple[Part, ...]
@@ -38,14 +39,14 @@ class System:
 
     def __init__(
         self, parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None, *,
-        tables: Tables | None = None, selection: Selection | None = None, clusters: Clusters | None = None,
-        initial: State | None = None,
+        tables: Tables | None = None, selection: Selection | None = None,
+        clusters: Clusters | None = None, initial: State | None = None,
     ) -> None:  # fmt: skip
         known = {"tables": tables, "selection": selection, "clusters": clusters, "initial": initial}
         vars(self).update(parts=parts, candidates=candidates, start=start)
         vars(self).update((name, value) for name, value in known.items() if value is not None)
 
-    # --- what it is made of -------------------------------------------------------------------------------------
+    # --- what it is made of -----------------------------------------------------------------------
     @cached_property
     def tables(self) -> Tables:
         """All parts and candidates, compiled once."""
@@ -65,7 +66,9 @@ class System:
     @cached_property
     def initial(self) -> State:
         """The state in which the system begins."""
-        return State.written(self.selection) if self.start is None else self.start.on(self.selection)
+        return (
+            State.written(self.selection) if self.start is None else self.start.on(self.selection)
+        )
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -79,30 +82,37 @@ class System:
         names = ", ".join(str(getattr(p, "name", "")) for p in (*self.parts, *self.candidates))
         raise KeyError(f"no part is called {name!r}; there are: {names}")
 
-    # --- variants -----------------------------------------------------------------------------------------------
+    # --- variants ---------------------------------------------------------------------------------
     def at(self, state: State) -> Self:
-        """The same system beginning in another state; sites and joint zeros stay where they were written."""
+        """The same system beginning in another state; sites and joint zeros stay where they were
+        written."""
         if not isinstance(state, State):
             raise PartError(f"at: {shown(state)} is not a State, such as system.initial.")
         if set(state.bodies) != set(self.bodies):
             raise PartError(
-                f"at: the state has the bodies {', '.join(state.bodies)}, the system moves {', '.join(self.bodies)}; "
+                f"at: the state has the bodies {', '.join(state.bodies)}, the system moves "
+                f"{', '.join(self.bodies)}; "
                 "give a state of this system."
             )
         state.check_turns()
-        made = self._variant(start=state, selection=self.selection, clusters=self.clusters)  # the engine stays warm
+        made = self._variant(
+            start=state, selection=self.selection, clusters=self.clusters
+        )  # the engine stays warm
         check_meeting(made.instant())
         return made
 
     def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Self:
-        """The same parts and state with other joints and forces active, by name; all others are candidates.
+        """The same parts and state with other joints and forces active, by name; all others are
+        candidates.
 
-        Nothing is compiled again, and whether the joints' ends meet is not checked: `residual` tells.
-        """
+        Nothing is compiled again, and whether the joints' ends meet is not checked: `residual`
+        tells."""
         active = {*joints, *forces}
         unknown = active - set(self.tables.joint_names) - set(self.tables.force_names)
         if unknown:
-            raise PartError(f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}.")
+            raise PartError(
+                f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}."
+            )
         every = (*self.parts, *self.candidates)
         acts = [not isinstance(p, (BaseJoint, Force)) or p.name in active for p in every]
         return self._variant(
@@ -111,7 +121,8 @@ class System:
         )
 
     def on_tables(self, tables: Tables, start: State) -> Self:
-        """The same parts and selection on tables of which numbers differ from what was written, in another state.
+        """The same parts and selection on tables of which numbers differ from what was written, in
+        another state.
 
         The parts still say what was written; whether the joints' ends meet is not checked.
         """
@@ -121,10 +132,12 @@ class System:
 
     def _variant(
         self, *, parts: tuple[Part, ...] | None = None, candidates: tuple[Part, ...] | None = None,
-        start: State | None = None, tables: Tables | None = None, selection: Selection | None = None,
-        clusters: Clusters | None = None, initial: State | None = None,
+        start: State | None = None, tables: Tables | None = None,
+        selection: Selection | None = None, clusters: Clusters | None = None,
+        initial: State | None = None,
     ) -> Self:  # fmt: skip
-        """A system of the same class that differs in what is given; nothing is checked, nor compiled again."""
+        """A system of the same class that differs in what is given; nothing is checked, nor
+        compiled again."""
         made = object.__new__(type(self))
         System.__init__(
             made,
@@ -142,60 +155,72 @@ class System:
         """A state, by itself the initial one, with all that its equation of motion is made of."""
         return (self.initial if state is None else state).instant(self.selection)
 
-    # --- accelerations ------------------------------------------------------------------------------------------
-    def acceleration(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
-        """Accelerations of the moving bodies (n, 6): of the mass centre in N [m/s2], omega-dot in body axes [rad/s2].
+    # --- accelerations ----------------------------------------------------------------------------
+    def acceleration(
+        self, state: State | None = None, evaluator: Evaluator = "recursive"
+    ) -> Floats:
+        """Accelerations of the moving bodies (n, 6): of the mass centre in N [m/s2], omega-dot in
+        body axes [rad/s2].
 
-        "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space; "literal": the
-        Udwadia-Phohomsiri equation as printed.  Same answer, as long as poses and velocities satisfy the joints
-        (`residual` tells; where they do not, no acceleration is right).  Where loops close among bodies whose masses
-        are a million times apart, "recursive" asks "dense" as well, and warns where the two disagree.
-        """
+        "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space;
+        "literal": the Udwadia-Phohomsiri equation as printed.  Same answer, as long as poses and
+        velocities satisfy the joints (`residual` tells; where they do not, no acceleration is
+        right).  Where loops close among bodies whose masses are a million times apart, "recursive"
+        asks "dense" as well, and warns where the two disagree."""
         if evaluator == "recursive":
             return self._recursive(self.instant(state))
         return self._solve(state, evaluator).acceleration
 
-    def constraint_forces(self, state: State | None = None, evaluator: Evaluator = "recursive") -> Floats:
-        """What joints and stops that hold do to each moving body (n, 6): force in N [N], torque in body axes [N m]."""
+    def constraint_forces(
+        self, state: State | None = None, evaluator: Evaluator = "recursive"
+    ) -> Floats:
+        """What joints and stops that hold do to each moving body (n, 6): force in N [N], torque in
+        body axes [N m]."""
         return self._solve(state, evaluator).constraint_wrench
 
     def matrices(self, state: State | None = None) -> Matrices:
-        """A, b, M, F of A x'' = b, M x'' = F over x = (r, q) body by body, q in the order w x y z."""
+        """A, b, M, F of A x'' = b, M x'' = F over x = (r, q) body by body, q in the order w x y
+        z."""
         return equation.matrices(self.instant(state))
 
-    # --- questions ----------------------------------------------------------------------------------------------
+    # --- questions --------------------------------------------------------------------------------
     def energy(self, state: State | None = None) -> Energy:
         """Total energy [J], a number with `.kinetic` and `.potential`."""
         return analysis.energy(self.instant(state))
 
     def residual(self, state: State | None = None) -> Residual:
-        """How far the active joints, and the stops that hold, are from being satisfied, in position and velocity."""
+        """How far the active joints, and the stops that hold, are from being satisfied, in position
+        and velocity."""
         return analysis.residual(self.instant(state))
 
     def mobility(self, state: State | None = None) -> Mobility:
-        """Degrees of freedom, rank, redundant joints, nearness of a singular pose; stops that hold count as rows."""
+        """Degrees of freedom, rank, redundant joints, nearness of a singular pose; stops that hold
+        count as rows."""
         return analysis.mobility(self.instant(state))
 
-    def reactions(self, state: State | None = None, axes: ReactionAxes = "inertial") -> dict[str, Reaction]:
+    def reactions(
+        self, state: State | None = None, axes: ReactionAxes = "inertial"
+    ) -> dict[str, Reaction]:
         """Force and torque of each active joint, and each stop that holds, on its second body.
 
-        `unique` is False where they are not; `press` of a stop tells how hard it is pressed on: not below zero, where
-        it rightly holds.
+        `unique` is False where they are not; `press` of a stop tells how hard it is pressed on: not
+        below zero, where it rightly holds.
 
-        axes: "inertial": in N; "joint": in the axes of the joint's first site, z along the axis of a hinge.
-        """
+        axes: "inertial": in N; "joint": in the axes of the joint's first site, z along the axis of
+        a hinge."""
         if axes not in get_args(ReactionAxes):
             raise PartError(f"reactions: axes is {axes!r}, but must be 'inertial' or 'joint'.")
         at = self.instant(state)
         return analysis.reactions(at, self._solve(state, "dense").multipliers, axes)
 
     def pulls(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
-        """What each active force does to each moving body: force [N] and torque [N m] about its mass centre, in N."""
+        """What each active force does to each moving body: force [N] and torque [N m] about its
+        mass centre, in N."""
         return analysis.pulls(self.instant(state))
 
     def balance(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
-        """All that acts on each moving body, about its mass centre, in N: forces, joints, stops that hold and, where it
-        is accelerated, its inertia; they add up to zero."""
+        """All that acts on each moving body, about its mass centre, in N: forces, joints, stops
+        that hold and, where it is accelerated, its inertia; they add up to zero."""
         return analysis.balance(self.instant(state), self._solve(state, "dense"))
 
     def _solve(self, state: State | None, evaluator: Evaluator) -> Solution:
@@ -205,14 +230,17 @@ class System:
             "literal": equation.solve_literal,
         }
         if evaluator not in solvers:
-            raise PartError(f"evaluator is {evaluator!r}, but must be one of {', '.join(map(repr, solvers))}.")
+            raise PartError(
+                f"evaluator is {evaluator!r}, but must be one of {', '.join(map(repr, solvers))}."
+            )
         at = self.instant(state)
         try:
             return solvers[evaluator](at)
         except UndeterminedAcceleration as error:
             names = list(dict.fromkeys(self.bodies[column // 7] for column in error.columns))
             raise PartError(
-                f"mass and constraints leave the acceleration of {', '.join(names)} undetermined to working precision; "
+                f"mass and constraints leave the acceleration of {', '.join(names)} undetermined "
+                "to working precision; "
                 "give these bodies moments of inertia of more comparable size."
             ) from error
 
@@ -234,4 +262,6 @@ class System:
         return hash((self.parts, self.candidates))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Multibody does not change ({name!r}); with_, without and at give another one.")
+        raise AttributeError(
+            f"a Multibody does not change ({name!r}); with_, without and at give another one."
+        )

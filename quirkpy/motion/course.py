@@ -27,7 +27,10 @@ class Stop(enum.Enum):
     COLLAPSE = "the step became too small to go on: the tolerances cannot be met here"
     NOT_FINITE = "a force or an acceleration was not finite"
     JAMMED = "a stop or a taut rope is in the way of a drive"
-    UNHELD = "joints could not be held: projection onto them took more energy than the tolerances leave open"
+    UNHELD = (
+        "joints could not be held: projection onto them took more energy than the tolerances "
+        "leave open"
+    )
     INTERRUPTED = "it was interrupted"
     FAILED = "a user's function raised an error"
 
@@ -36,10 +39,11 @@ class Stop(enum.Enum):
 
 
 class Happening(NamedTuple):
-    """A located event: time [s], its name; the two sensors that met; the joints of a loop that passed a singular pose,
-    where branches of motion meet: it kept to its own; or a joint at its stop, and drives that this is in the way of;
-    or joints that take hold of a start that moves against them, or that a run could not hold.  lost: the kinetic energy
-    [J] that joints took as they took hold."""
+    """A located event: time [s], its name; the two sensors that met; the joints of a loop that
+    passed a singular pose, where branches of motion meet: it kept to its own; or a joint at its
+    stop, and drives that this is in the way of; or joints that take hold of a start that moves
+    against them, or that a run could not hold.  lost: the kinetic energy [J] that joints took as
+    they took hold."""
 
     t: float
     name: str
@@ -60,10 +64,10 @@ NOTHING_HELD: Bools = np.zeros((0, 0), dtype=bool)
 
 
 class Course(NamedTuple):
-    """What a run leaves: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last row, angles (k, nj),
-    drift removed at each step, of poses and of velocities (k, 2), why it ended, events, counts, the next step; which
-    stops hold (k, ns), and their labels; where locked bodies were one, the clusters' rows at the end (n, STATE_WIDTH).
-    """
+    """What a run leaves: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last
+    row, angles (k, nj), drift removed at each step, of poses and of velocities (k, 2), why it
+    ended, events, counts, the next step; which stops hold (k, ns), and their labels; where locked
+    bodies were one, the clusters' rows at the end (n, STATE_WIDTH)."""
 
     t: Floats
     states: Floats
@@ -79,7 +83,8 @@ class Course(NamedTuple):
 
 
 class Kept:
-    """The rows of a run that are kept: all, every k-th, or the two ends; the memory of the last two stays flat."""
+    """The rows of a run that are kept: all, every k-th, or the two ends; the memory of the last two
+    stays flat."""
 
     def __init__(self, keep: Keep | int) -> None:
         self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
@@ -110,12 +115,16 @@ class Kept:
         self.last = tuple([array.copy() for array in row])
 
     def arrays(self) -> tuple[Any, ...]:
-        """All that was kept, and the end: column by column.  Each chunk is let go of as soon as it is copied."""
+        """All that was kept, and the end: column by column.  Each chunk is let go of as soon as it
+        is copied."""
         chunks = [*self.chunks, self.last] if self.last else self.chunks
         if len(chunks) == 1:
             return chunks[0]
         out = tuple(
-            [np.empty((sum(len(chunk[0]) for chunk in chunks), *array.shape[1:]), array.dtype) for array in chunks[0]]
+            [
+                np.empty((sum(len(chunk[0]) for chunk in chunks), *array.shape[1:]), array.dtype)
+                for array in chunks[0]
+            ]
         )
         self.chunks, at = [], 0
         while chunks:

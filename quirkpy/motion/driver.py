@@ -1,4 +1,5 @@
-"""`simulate`: the driver of a run.  Kernels take the steps; here events are located, rows kept, and ends explained."""
+"""`simulate`: the driver of a run.  Kernels take the steps; here events are located, rows kept, and
+ends explained."""
 
 from __future__ import annotations
 
@@ -44,19 +45,22 @@ from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 
-#: Rows that one compiled call may fill: at most, and so that a call lasts well below a second, where a closing row
-#: counts as so many bodies; and events.
+#: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
+#: where a closing row counts as so many bodies; and events.
 MOST_ROWS, ROWS_LOOKED_AT = 256, 64
 EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
-#: A solver that keeps a history forgets it where projection has moved the state by more than so many tolerances.
+#: A solver that keeps a history forgets it where projection has moved the state by more than so
+#: many tolerances.
 START_OVER = 10.0
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
-#: The names of what happens where a start moves against its joints, and where a run can no longer hold some.
+#: The names of what happens where a start moves against its joints, and where a run can no longer
+#: hold some.
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
-#: Joints are said to take hold of a start where they take more than this share of its kinetic energy.
+#: Joints are said to take hold of a start where they take more than this share of its kinetic
+#: energy.
 TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
@@ -90,8 +94,8 @@ class Driver:
         )
         clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
-            start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol, fixed or math.inf, fixed,
-            s.energy == "conserve", 0.0, s.drift == "project",
+            start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol,
+            fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
         lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
         y = lines[steps.BEGIN]
@@ -118,7 +122,7 @@ class Driver:
         self.look: Look | None = None
         self.rested = False  # says the look
 
-    # --- the loop -----------------------------------------------------------------------------------------------
+    # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         kept, effort = (
@@ -138,7 +142,8 @@ class Driver:
             except Exception as error:
                 self._keep_rest(kept)
                 error.add_note(
-                    f"at t = {e.python.t:.12g} s; the run up to there is the attribute `trajectory` of this error"
+                    f"at t = {e.python.t:.12g} s; the run up to there is the attribute "
+                    "`trajectory` of this error"
                 )
                 error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
                 raise
@@ -165,8 +170,8 @@ class Driver:
                 del self.engine
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
-        """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it returns, unless
-        Python is called back, where it might be lost."""
+        """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
+        returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
         asking = e.model.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
         if not asking:
@@ -179,13 +184,13 @@ class Driver:
             return self._loop(why, kept, progress)
 
     def _begin(self, kept: Kept) -> int:
-        """The start on the constraints, as the first row, and the first steps; returns why they have ended.
+        """The start on the constraints, as the first row, and the first steps; returns why they
+        have ended.
 
-        No steps where the start is to be looked at first: at a rest, or in a loop where branches may meet.
+        No steps where the start is to be looked at first: at a rest, or in a loop where branches
+        may meet.
         """
         e = self.engine
-        e.model.joints.near[:] = angles_of(self.start.instant())
-        e.hold(self.start.held)
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
         why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():
@@ -195,9 +200,10 @@ class Driver:
         return why
 
     def _start(self, kept: Kept, room: int) -> int:
-        """The start as the first row, and steps that with it fill `room` rows at most; returns why they have ended."""
+        """The start as the first row, and steps that with it fill `room` rows at most; returns why
+        they have ended."""
         e = self.engine
-        e.model.joints.near[:] = self.start.near
+        e.model.joints.near[:] = angles_of(self.start.instant())
         e.hold(self.start.held)
         why = self.first_steps(room)
         e.python.raise_pending()
@@ -215,8 +221,8 @@ class Driver:
         return self._course(kept, Stop.END)
 
     def _tell_of_hold(self, lost: float) -> None:
-        """Record that joints took kinetic energy [J] from the start as it was given, and which, if they did; those that
-        move by themselves may have put some in."""
+        """Record that joints took kinetic energy [J] from the start as it was given, and which, if
+        they did; those that move by themselves may have put some in."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
@@ -232,18 +238,21 @@ class Driver:
             label = self.layout.labels[answer]
             joint = e.selection.tables.joint_names[self.layout.stops.what[answer, STOP_JOINT]]
             raise PartError(
-                f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of its stop "
+                f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
+                "its stop "
                 f"{label.rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
             raise PartError(
-                f"simulate: this pose is singular, and no motion of the loop {loop} has these velocities; start on one "
+                f"simulate: this pose is singular, and no motion of the loop {loop} has these "
+                "velocities; start on one "
                 "of the branches that meet here, or at rest."
             )
 
     def _ask_for_branches(self) -> None:
-        """Record that the run begins at rest where branches meet, if it does: beside the pose more rows count."""
+        """Record that the run begins at rest where branches meet, if it does: beside the pose more
+        rows count."""
         e, y = self.engine, self.y.copy()
         counted = e.scratch.report[COUNTED]
         y[:-1, V:] = np.random.default_rng(0).normal(size=(len(y) - 1, 6))
@@ -369,8 +378,8 @@ class Driver:
                 self.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def _onward(self, why: int) -> int:
-        """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over what it does; there the
-        run goes on."""
+        """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over
+        what it does; there the run goes on."""
         if why == integrator.ARRIVED and self.ends:
             self.clock[steps.T_END] = self.ends.popleft()
             return integrator.GOING
@@ -426,13 +435,14 @@ class Driver:
         )
 
 
-#: What is asked after each compiled call, with the number of rows that it filled: None, or the row with which the run
-#: is to end: times, states, angles, drift, stops held (1, ...).
+#: What is asked after each compiled call, with the number of rows that it filled: None, or the row
+#: with which the run is to end: times, states, angles, drift, stops held (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 
 
 def knots_of(selection: Selection) -> Floats:
-    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives any more."""
+    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
+    any more."""
     tables = selection.tables
     acting = np.concatenate(
         [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
@@ -465,11 +475,11 @@ ENDS = {
 
 
 def state_at(
-    start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (), step: float | None = None,
-    merged: Floats | None = None,
+    start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (),
+    step: float | None = None, merged: Floats | None = None,
 ) -> State:  # fmt: skip
-    """A row of a run with its own angles as a state of the system in which it began; held: the stops that hold; step,
-    merged: see State."""
+    """A row of a run with its own angles as a state of the system in which it began; held: the
+    stops that hold; step, merged: see State."""
     n = len(start.r)
     r, q, v, omega = (
         y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))

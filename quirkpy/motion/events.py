@@ -1,4 +1,5 @@
-"""What a run watches: the events that it is asked for and the stops that act, as lines of the kernels' table."""
+"""What a run watches: the events that it is asked for and the stops that act, as lines of the
+kernels' table."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class StopReached(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """One watched function: the event that it belongs to, its line in the kernels' table, its sensors."""
+    """One watched function: the event that it belongs to, its line in the kernels' table, its
+    sensors."""
 
     event: Event | StopReached
     line: tuple[int, int, int, int, int]
@@ -35,31 +37,43 @@ class Watched(NamedTuple):
 
 
 def watched_function(
-    event: Event, kind: int, numbers: tuple[float, float, float], direction: int = -1, sites: tuple[int, int] = (0, 0),
-    sensors: tuple[str, ...] = (),
+    event: Event, kind: int, numbers: tuple[float, float, float], direction: int = -1,
+    sites: tuple[int, int] = (0, 0), sensors: tuple[str, ...] = (),
 ) -> Watched:  # fmt: skip
     """One line of the kernels' table."""
     return Watched(event, (kind, *sites, direction, int(event.terminal)), numbers, sensors)
 
 
 def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
-    """What the events of a run ask for, in their order; mass and energy of bodies that stand on the ground count."""
+    """What the events of a run ask for, in their order; mass and energy of bodies that stand on the
+    ground count."""
     if not isinstance(events, (list, tuple)):
-        raise PartError(f"simulate: stop is {events!r}, but must be a list of events, such as [qp.AtRest()].")
+        raise PartError(
+            f"simulate: stop is {events!r}, but must be a list of events, such as [qp.AtRest()]."
+        )
     out = []
     for event in events:
         if isinstance(event, AtRest):
             share = math.sqrt(entry.mass_ratio)
-            out.append(watched_function(event, REST, (event.speed * share, event.acceleration * share, 0.0)))
+            out.append(
+                watched_function(
+                    event, REST, (event.speed * share, event.acceleration * share, 0.0)
+                )
+            )
         elif isinstance(event, EnergyBelow):
-            out.append(watched_function(event, ENERGY, (event.energy - entry.standing_energy, 0.0, 0.0)))
+            out.append(
+                watched_function(event, ENERGY, (event.energy - entry.standing_energy, 0.0, 0.0))
+            )
         elif isinstance(event, SensorsMeet):
             out += meetings(entry.layout.selection, event)
         elif isinstance(event, When):
             direction = {"falling": -1, "rising": 1, "both": 0}[event.direction]
             out.append(watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction))
         else:
-            raise PartError(f"simulate: {event!r} in stop= is no event; give AtRest, EnergyBelow, SensorsMeet or When.")
+            raise PartError(
+                f"simulate: {event!r} in stop= is no event; give AtRest, EnergyBelow, SensorsMeet "
+                "or When."
+            )
     return out
 
 
@@ -81,7 +95,9 @@ def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
         for j in (j for j in t.sensor_partners[i] if j < i):
             two, sites = t.sensors[j], (int(t.sensor_site[j]), int(t.sensor_site[i]))
             numbers = common_range(two, one)
-            out.append(watched_function(event, MEETING, numbers, sites=sites, sensors=(two.name, one.name)))
+            out.append(
+                watched_function(event, MEETING, numbers, sites=sites, sensors=(two.name, one.name))
+            )
     return out
 
 

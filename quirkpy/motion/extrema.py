@@ -1,9 +1,10 @@
-"""Moments of a motion between its rows: where something is largest, and from when on it is below a level.
+"""Moments of a motion between its rows: where something is largest, and from when on it is below a
+level.
 
-Rows lie where an integrator happened to stop; what a motion is must not depend on them.  Between two of them all is
-smooth, unless velocities jump at one.  A polynomial through the rows around says where the moment is; there the state
-is integrated from the row before, and is one more point of the polynomial.
-"""
+Rows lie where an integrator happened to stop; what a motion is must not depend on them.  Between
+two of them all is smooth, unless velocities jump at one.  A polynomial through the rows around says
+where the moment is; there the state is integrated from the row before, and is one more point of the
+polynomial."""
 
 from __future__ import annotations
 
@@ -17,43 +18,49 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.motion.interpolation import Rows
 from quirkpy.motion.resuming import Moment
 
-#: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either side of a moment.
+#: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either
+#: side of a moment.
 POINTS, BESIDE = 8, 3
 #: What is so many half steps away says nothing.
 FAR = 20.0
-#: A moment is looked for no nearer to the ends of a step than this share of it; shorter steps, as a share of the time,
-#: are none.
+#: A moment is looked for no nearer to the ends of a step than this share of it; shorter steps, as a
+#: share of the time, are none.
 RIM, NO_STEP = 1e-6, 1e-12
-#: A parabola through three rows misses the top by no more than this share of how far it falls to the lower one.
+#: A parabola through three rows misses the top by no more than this share of how far it falls to
+#: the lower one.
 MISSES = 0.1
-#: So many tops at most are looked at, for a motion that swings for ever has as many as rows; those that agree to this
-#: share are one.
+#: So many tops at most are looked at, for a motion that swings for ever has as many as rows; those
+#: that agree to this share are one.
 TOPS, SAME = 16, 1e-12
-#: Tops and zeros of a polynomial are looked for in so many places to either side of its middle, and by so many steps of
-#: Newton's method from there.
+#: Tops and zeros of a polynomial are looked for in so many places to either side of its middle, and
+#: by so many steps of Newton's method from there.
 STRIDES, NEWTON_STEPS = 16, 4
 GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS)
-#: A top is known where the polynomial rises above the last point by no more than so many tolerances, of which it misses
-#: little; a level is passed at a time known to so many tolerances times the step.  Looks at most.
+#: A top is known where the polynomial rises above the last point by no more than so many
+#: tolerances, of which it misses little; a level is passed at a time known to so many tolerances
+#: times the step.  Looks at most.
 GAIN, EXACT, LOOKS = 1e3, 10.0, 12
 #: Where one point says nothing of a slope, another is asked so far aside, a share of what there is.
 ASIDE = 0.05
-#: Three looks so far apart, a share of what there is, make a bottom certain that was found from farther away.
+#: Three looks so far apart, a share of what there is, make a bottom certain that was found from
+#: farther away.
 CLOSELY = 0.02
-#: Next to what curves say a passing is asked a little earlier, by the first share of a step, and looked for within the
-#: second.
+#: Next to what curves say a passing is asked a little earlier, by the first share of a step, and
+#: looked for within the second.
 EARLIER, NEARBY = 1e-4, 0.25
-#: A level is passed no nearer to the ends of a step than this share of it; points of a polynomial are farther apart
-#: than the second; nearer than the third every look halves what is left, or the rest is rounding.
+#: A level is passed no nearer to the ends of a step than this share of it; points of a polynomial
+#: are farther apart than the second; nearer than the third every look halves what is left, or the
+#: rest is rounding.
 CLOSE, ANEW, HALVED = 1e-9, 1e-5, 1e-3
 
-#: What is measured at a time between two of some rows, and the run there, unless nothing happens on the way.
+#: What is measured at a time between two of some rows, and the run there, unless nothing happens on
+#: the way.
 Ask: TypeAlias = Callable[[Rows, float], tuple[float, Moment | None]]
 
 
 class Summit(NamedTuple):
-    """Where a measure is largest among some rows: how much it may reach there; the rows around, and its values there;
-    between which times, and whether velocities jump at the second."""
+    """Where a measure is largest among some rows: how much it may reach there; the rows around, and
+    its values there; between which times, and whether velocities jump at the second."""
 
     reach: float
     rows: Rows
@@ -76,7 +83,10 @@ class Curve:
 
     def through(self, t: float) -> None:
         """Make it go through the points nearest to a time."""
-        places, there = ((self.t - self.centre) / self.scale).tolist(), (t - self.centre) / self.scale
+        places, there = (
+            ((self.t - self.centre) / self.scale).tolist(),
+            (t - self.centre) / self.scale,
+        )
         near: list[int] = []
         for k in sorted(range(len(places)), key=lambda k: abs(places[k] - there)):
             x = places[k]
@@ -84,7 +94,9 @@ class Curve:
                 near.append(k)
         x = np.array([places[k] for k in near])
         powers = np.arange(len(x), dtype=np.float64)
-        self.own: Floats = np.asarray(np.linalg.solve(x[:, None] ** powers, self.values[near]), dtype=np.float64)
+        self.own: Floats = np.asarray(
+            np.linalg.solve(x[:, None] ** powers, self.values[near]), dtype=np.float64
+        )
         self.first: Floats = np.asarray(powers[1:] * self.own[1:])
         self.second: Floats = np.asarray(powers[1:-1] * self.first[1:])
 
@@ -101,10 +113,13 @@ class Curve:
         return at_place(self.first, (t - self.centre) / self.scale) / self.scale
 
     def top(self, end: bool) -> float | None:
-        """The time at which it is largest, unless that is at an end; end: the second counts.  Next to an end that it
-        leaves upwards it is larger within, nearer than any place looks."""
+        """The time at which it is largest, unless that is at an end; end: the second counts.  Next
+        to an end that it leaves upwards it is larger within, nearer than any place looks."""
         k = int(np.argmax(GRID[:, : len(self.own)] @ self.own))
-        if k in (0, len(GRID) - 1) and at_place(self.first, -1.0 + k / STRIDES) * (STRIDES - k) <= 0.0:
+        if (
+            k in (0, len(GRID) - 1)
+            and at_place(self.first, -1.0 + k / STRIDES) * (STRIDES - k) <= 0.0
+        ):
             return self.centre + self.scale if end and k > 0 else None
         return self.centre + self.scale * refined(self.first, self.second, k)
 
@@ -126,7 +141,8 @@ def at_place(coefficients: Floats, x: float) -> float:
 
 
 def refined(of: Floats, slope: Floats, k: float) -> float:
-    """The zero of a polynomial next to a place of the grid, by Newton's method, no farther away than one place."""
+    """The zero of a polynomial next to a place of the grid, by Newton's method, no farther away
+    than one place."""
     begun = x = -1.0 + k / STRIDES
     for _ in range(NEWTON_STEPS):
         rate = at_place(slope, x)
@@ -135,31 +151,34 @@ def refined(of: Floats, slope: Floats, k: float) -> float:
     return x
 
 
-# --- the largest of all -----------------------------------------------------------------------------------------------
+# --- the largest of all ---------------------------------------------------------------------------
 def summits(rows: Rows, values: Floats, jumps: Bools, most: float, ends: bool) -> list[Summit]:
-    """Of values at rows (k,) those that are larger than both neighbours, and what comes before velocities jump, where
-    it may reach above a value; ends: also the first and the last."""
+    """Of values at rows (k,) those that are larger than both neighbours, and what comes before
+    velocities jump, where it may reach above a value; ends: also the first and the last."""
     n, beyond = len(values), [-math.inf if ends else math.inf]
     padded = np.concatenate([beyond, values, beyond])
     rises, falls = values - padded[:-2], values - padded[2:]
     peaks = (rises >= 0.0) & (falls >= 0.0) & (rises + falls > 0.0)
     peaks[[0, -1]] &= n > 1
-    found = [span for k in np.flatnonzero(peaks & (reaches(rows.t, values) > most * (1.0 + SAME))).tolist()
+    found = [span for k in np.flatnonzero(peaks & (reaches(rows.t,
+    values) > most * (1.0 + SAME))).tolist()
              for span in spans_of(k, n, jumps)]  # fmt: skip
     found += [(k - 1, k) for k in np.flatnonzero(jumps).tolist() if k > 0]
     return [summit(rows, values, jumps, low, high) for low, high in dict.fromkeys(found)]
 
 
 def no_higher(values: Floats) -> Floats:
-    """What `reaches` does not exceed at any row of series (k, ...), nor any summit where velocities jump (...)."""
+    """What `reaches` does not exceed at any row of series (k, ...), nor any summit where velocities
+    jump (...)."""
     return np.asarray(
-        values.max(axis=0, initial=0.0) + (1.0 + MISSES) * abs(np.diff(values, axis=0)).max(axis=0, initial=0.0)
+        values.max(axis=0, initial=0.0)
+        + (1.0 + MISSES) * abs(np.diff(values, axis=0)).max(axis=0, initial=0.0)
     )
 
 
 def reaches(t: Floats, values: Floats) -> Floats:
-    """How much may be reached between rows about each (k,): by the parabola through it and both neighbours, and more by
-    what that may miss; at both ends by as much as it falls to the next."""
+    """How much may be reached between rows about each (k,): by the parabola through it and both
+    neighbours, and more by what that may miss; at both ends by as much as it falls to the next."""
     out = values.copy()
     if len(t) > 1:
         out[[0, -1]] += abs(values[[0, -1]] - values[[1, -2]])
@@ -175,8 +194,8 @@ def reaches(t: Floats, values: Floats) -> Floats:
 
 
 def spans_of(k: int, n: int, jumps: Bools) -> list[tuple[int, int]]:
-    """The rows between which the top about row k may lie: its neighbours; where velocities jump there, or next, each
-    step for itself."""
+    """The rows between which the top about row k may lie: its neighbours; where velocities jump
+    there, or next, each step for itself."""
     low, high = max(0, k - 1), min(n - 1, k + 1)
     cut = high - low == 2 and (jumps[k] or jumps[high])
     return [(low, k), (k, high)] if cut else [(low, high)]
@@ -193,7 +212,9 @@ def summit(rows: Rows, values: Floats, jumps: Bools, low: int, high: int) -> Sum
     about = slice(low, high + 1)
     of = rows.t[about], values[about]
     reach = 2.0 * of[1].max() - of[1].min() if jump else reaches(*of).max()
-    return Summit(float(reach), rows.cut(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump)
+    return Summit(
+        float(reach), rows.cut(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump
+    )
 
 
 def likely(found: Iterable[Summit], most: float) -> list[Summit]:
@@ -203,10 +224,15 @@ def likely(found: Iterable[Summit], most: float) -> list[Summit]:
 
 
 def highest(
-    found: Iterable[Summit], ask: Ask, most: float, rtol: float, known: Sequence[tuple[float, float]] = ()
+    found: Iterable[Summit],
+    ask: Ask,
+    most: float,
+    rtol: float,
+    known: Sequence[tuple[float, float]] = (),
 ) -> float:
-    """The largest value that a measure has about any summit, if that is more than the most at any row; known so well
-    that it would not change a motion of that tolerance.  known: times and values between rows, if there are any."""
+    """The largest value that a measure has about any summit, if that is more than the most at any
+    row; known so well that it would not change a motion of that tolerance.  known: times and values
+    between rows, if there are any."""
     for summit in likely(found, most):
         if summit.reach > most * (1.0 + SAME):
             most = max(most, top(summit, ask, GAIN * rtol, known))
@@ -214,7 +240,8 @@ def highest(
 
 
 def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] = ()) -> float:
-    """The largest value of a measure about one summit; gain: the share that a polynomial may add to the last."""
+    """The largest value of a measure about one summit; gain: the share that a polynomial may add to
+    the last."""
     most = float(s.values.max())
     if s.high - s.low <= NO_STEP * max(1.0, abs(s.low)):
         return most
@@ -227,7 +254,10 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         x = curve.top(s.jumps) if len(curve.own) > 2 else s.high if s.jumps else curve.centre
         if x is None:
             break
-        said, known_here = curve(x), abs(curve.t - min(x, s.high - rim)).min() < ANEW * (s.high - s.low)
+        said, known_here = (
+            curve(x),
+            abs(curve.t - min(x, s.high - rim)).min() < ANEW * (s.high - s.low),
+        )
         risen = said - most > gain * abs(most)
         if len(curve.t) > max(3, len(s.values) + 1) and (not risen or (known_here and x == s.high)):
             return max(most, said)
@@ -239,14 +269,21 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         if found is not None and found.happened:  # velocities have jumped by a hair earlier
             break
         most = max(most, value)
-        if not (known_here or s.jumps) and len(s.values) > 3 and abs(value - said) <= gain * abs(value):
+        if (
+            not (known_here or s.jumps)
+            and len(s.values) > 3
+            and abs(value - said) <= gain * abs(value)
+        ):
             break  # by what the polynomial misses here the top is missed only to second order
         curve.add(x, value)
     return most
 
 
-def bottom(t: Floats, values: Floats, low: float, high: float, ask: Callable[[Floats], Floats]) -> float:
-    """The time between two at which something is least that has values at some times, and may be asked for more."""
+def bottom(
+    t: Floats, values: Floats, low: float, high: float, ask: Callable[[Floats], Floats]
+) -> float:
+    """The time between two at which something is least that has values at some times, and may be
+    asked for more."""
     curve = Curve(t, -values, low, high)
     x = curve.top(False)
     if x is not None:
@@ -257,10 +294,10 @@ def bottom(t: Floats, values: Floats, low: float, high: float, ask: Callable[[Fl
     return float(curve.t[np.argmax(curve.values)]) if x is None else x
 
 
-# --- below a level ----------------------------------------------------------------------------------------------------
+# --- below a level --------------------------------------------------------------------------------
 def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float) -> Moment | None:
-    """The run where a measure that is above zero at row k, and not at the next, has last fallen to zero between them;
-    None: at the next, where velocities jump."""
+    """The run where a measure that is above zero at row k, and not at the next, has last fallen to
+    zero between them; None: at the next, where velocities jump."""
     low, high = float(rows.t[k]), float(rows.t[k + 1])
     rim = max(CLOSE * (high - low), NO_STEP * max(1.0, abs(high)))
     if high - low <= 2.0 * rim:
@@ -278,7 +315,11 @@ def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float
             return None
         x -= value / min(curve.slope(x), -math.ulp(0.0))
         rounding = abs(value) > 0.5 * last and abs(x - there) <= HALVED * (high - low)
-        if abs(x - there) <= max(EXACT * rtol, 1e-12) * (high - low) or below <= low + rim or rounding:
+        if (
+            abs(x - there) <= max(EXACT * rtol, 1e-12) * (high - low)
+            or below <= low + rim
+            or rounding
+        ):
             break
         last = abs(value)
         if abs(x - there) > ANEW * (high - low):
@@ -287,8 +328,11 @@ def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float
     return found
 
 
-def passing(margin: Callable[[float], float], t: float, low: float, high: float, rtol: float) -> float:
-    """When a margin is zero next to a time, within a step, by secants; that time where there is no such moment."""
+def passing(
+    margin: Callable[[float], float], t: float, low: float, high: float, rtol: float
+) -> float:
+    """When a margin is zero next to a time, within a step, by secants; that time where there is no
+    such moment."""
     far = EARLIER * (high - low)
     one, two = (t, margin(t)), (max(low, t - far), margin(max(low, t - far)))
     for _ in range(LOOKS):

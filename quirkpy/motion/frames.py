@@ -1,4 +1,5 @@
-"""`Frames`: a motion as instants so close together that between two of them everything goes straight on."""
+"""`Frames`: a motion as instants so close together that between two of them everything goes
+straight on."""
 
 from __future__ import annotations
 
@@ -22,11 +23,12 @@ SPARSE = 2
 
 
 class Frames(NamedTuple):
-    """Instants of a motion, of which some may follow each other at the same time: a body (n of them) snaps there.
+    """Instants of a motion, of which some may follow each other at the same time: a body (n of
+    them) snaps there.
 
-    t [s] (k,); r [m] (k, n, 3) and q, w x y z (k, n, 4): poses; kinetic, potential, work, dissipated [J] (k,), the last
-    two since the motion began; joints: coordinates [as the name says] (k,), nan while a joint does not act.
-    """
+    t [s] (k,); r [m] (k, n, 3) and q, w x y z (k, n, 4): poses; kinetic, potential, work,
+    dissipated [J] (k,), the last two since the motion began; joints: coordinates [as the name says]
+    (k,), nan while a joint does not act."""
 
     t: Floats
     r: Floats
@@ -49,9 +51,9 @@ class Metered(NamedTuple):
 def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: float) -> Frames:
     """The frames of runs that follow each other, each with the time that its own begins at [s].
 
-    Between two frames straight lines and even turns lead to the same places but for about `length` [m] and `angle`
-    [rad]: stored steps are divided, by integrating again within them, until that is so.
-    """
+    Between two frames straight lines and even turns lead to the same places but for about `length`
+    [m] and `angle` [rad]: stored steps are divided, by integrating again within them, until that is
+    so."""
     made, before = [], (0.0, 0.0)
     for begins, kept in pieces:
         run = whole(kept)
@@ -63,7 +65,9 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
     )
     names = dict.fromkeys(name for frames in made for name in frames.joints)
     joints = {
-        name: np.concatenate([frames.joints.get(name, np.full(len(frames.t), np.nan)) for frames in made])
+        name: np.concatenate(
+            [frames.joints.get(name, np.full(len(frames.t), np.nan)) for frames in made]
+        )
         for name in names
     }
     return Frames(t, r, q, kinetic, potential, work, dissipated, joints)
@@ -102,34 +106,44 @@ def time_flown(t: Floats, waits: Waits) -> Floats:
 
 
 def whole(run: Trajectory) -> Trajectory:
-    """A run with about as many states as it took steps, also where most of them were not kept: two states that lie far
-    from each other in time say nothing of the way between them."""
+    """A run with about as many states as it took steps, also where most of them were not kept: two
+    states that lie far from each other in time say nothing of the way between them."""
     if run.settings.keep == "all":
         return run
     steps, lasted = run.counts.steps, float(run.t[-1] - run.t[0])
-    return run.sampled(lasted / steps) if steps > SPARSE * (len(run.t) - 1) and lasted > 0.0 else run
+    return (
+        run.sampled(lasted / steps) if steps > SPARSE * (len(run.t) - 1) and lasted > 0.0 else run
+    )
 
 
-def _frames(begins: float, run: Trajectory, instants: Sequence[Metered], before: tuple[float, float]) -> Frames:
+def _frames(
+    begins: float, run: Trajectory, instants: Sequence[Metered], before: tuple[float, float]
+) -> Frames:
     """The frames of one run, with what was put in and taken out before it."""
     states = [instant.state for instant in instants]
     energies = [run.system.energy(state) for state in states]
     return Frames(
         np.array([state.t for state in states]) + begins,
-        np.array([state.r for state in states]), np.array([state.q for state in states]),
-        np.array([energy.kinetic for energy in energies]), np.array([energy.potential for energy in energies]),
+        np.array([state.r for state in states]),
+        np.array([state.q for state in states]),
+        np.array([energy.kinetic for energy in energies]),
+        np.array([energy.potential for energy in energies]),
         np.array([instant.work for instant in instants]) + before[0],
         np.array([instant.dissipated for instant in instants]) + before[1],
         coordinates_of(run, states),
-    )  # fmt: skip
+    )
 
 
 def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats]:
-    """The coordinates of the joints that act in a run, at some of its states (k,), by joint and unit: "hinge [rad]"."""
+    """The coordinates of the joints that act in a run, at some of its states (k,), by joint and
+    unit: "hinge [rad]"."""
     tables = run.system.tables
     out: dict[str, Floats] = {}
     for j in run.system.selection.joints:
-        name, which = tables.joint_names[j], np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
+        name, which = (
+            tables.joint_names[j],
+            np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1]),
+        )
         if len(which):
             values = np.array([state.instant().coordinates(which)[:, 0] for state in states])
             owns = [
@@ -152,7 +166,9 @@ def instants_of(run: Trajectory, length: float, angle: float) -> Iterable[Metere
         here = there
 
 
-def between(run: Trajectory, one: Metered, two: Metered, off: tuple[float, float], left: int) -> Iterable[Metered]:
+def between(
+    run: Trajectory, one: Metered, two: Metered, off: tuple[float, float], left: int
+) -> Iterable[Metered]:
     """Instants between two of a run, if these are not on a straight way."""
     t = 0.5 * (one.state.t + two.state.t)
     if not left or not one.state.t < t < two.state.t or straight(one.state, two.state, off):
@@ -164,11 +180,14 @@ def between(run: Trajectory, one: Metered, two: Metered, off: tuple[float, float
 
 
 def straight(one: State, two: State, off: tuple[float, float]) -> bool:
-    """Whether a motion is straight and even between two states: the cubic through poses and velocities of both lies off
-    the straight line by no more than a quarter of the larger of its two differences in slope."""
+    """Whether a motion is straight and even between two states: the cubic through poses and
+    velocities of both lies off the straight line by no more than a quarter of the larger of its two
+    differences in slope."""
     h = two.t - one.t
     gone = two.r - one.r
-    turned = np.array([turn_between(a, b) for a, b in zip(one.q, two.q, strict=True)]).reshape(-1, 3)
+    turned = np.array([turn_between(a, b) for a, b in zip(one.q, two.q, strict=True)]).reshape(
+        -1, 3
+    )
     ends = [(one.v * h - gone, two.v * h - gone), (one.omega * h - turned, two.omega * h - turned)]
     return all(
         np.linalg.norm(np.concatenate(both), axis=1).max(initial=0.0) <= 4.0 * most
@@ -177,11 +196,18 @@ def straight(one: State, two: State, off: tuple[float, float]) -> bool:
 
 
 def turn_between(one: Floats, two: Floats) -> Floats:
-    """The rotation vector that leads from one orientation to another, in the axes of the body [rad] (3,)."""
+    """The rotation vector that leads from one orientation to another, in the axes of the body [rad]
+    (3,)."""
     w, x, y, z = one
     a, b, c, d = two
     real = w * a + x * b + y * c + z * d
-    turn = np.array([w * b - x * a - y * d + z * c, w * c + x * d - y * a - z * b, w * d - x * c + y * b - z * a])
+    turn = np.array(
+        [
+            w * b - x * a - y * d + z * c,
+            w * c + x * d - y * a - z * b,
+            w * d - x * c + y * b - z * a,
+        ]
+    )
     size = float(np.linalg.norm(turn))
     half = np.arctan2(size, abs(real))
     return turn * (np.copysign(2.0 * half / size, real) if size > 0.0 else 0.0)

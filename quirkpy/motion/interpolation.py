@@ -1,8 +1,8 @@
-"""Between the rows of a run: curves of fifth degree through poses, velocities and accelerations of both.
+"""Between the rows of a run: curves of fifth degree through poses, velocities and accelerations of
+both.
 
-The rows are made so dense that the curves miss the motion by no more than is allowed; states between them are then
-known for all times at once, at the cost of a few products.
-"""
+The rows are made so dense that the curves miss the motion by no more than is allowed; states
+between them are then known for all times at once, at the cost of a few products."""
 
 from __future__ import annotations
 
@@ -23,19 +23,21 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Course
 
-#: A step in which a body turns further than the first [rad] is halved by another run, one further than the second along
-#: the curves, for bodies are seen from each other; and so often at most.
+#: A step in which a body turns further than the first [rad] is halved by another run, one further
+#: than the second along the curves, for bodies are seen from each other; and so often at most.
 FAR_TURN, WIDE_TURN, MOST_ROUNDS = 1.0, 0.5, 25
 #: The curves of a run may miss it by this share of the reach of its smallest body.
 ALLOWED = 2.5e-5
-#: Each step is looked at in so many places; and so often again around the first place where something is wrong.
+#: Each step is looked at in so many places; and so often again around the first place where
+#: something is wrong.
 PLACES, CLOSER = 8, 12
-#: A dip is followed where its bottom might lie so many times as far below its lowest place as its sides are above that.
+#: A dip is followed where its bottom might lie so many times as far below its lowest place as its
+#: sides are above that.
 STEEP = 2.0
 
 
-#: Between places where a margin may fall below zero unseen more are looked at, halving so often; there its rate is at
-#: most so many times that at both.
+#: Between places where a margin may fall below zero unseen more are looked at, halving so often;
+#: there its rate is at most so many times that at both.
 DENSER, FASTER = 6, 1.25
 
 
@@ -68,22 +70,29 @@ def rows_of(course: Course) -> Rows:
 
 
 class Between:
-    """The motion of a run on curves that miss it by no more than `allowed` [m], for points on bodies: their solids say
-    how far out these lie.
+    """The motion of a run on curves that miss it by no more than `allowed` [m], for points on
+    bodies: their solids say how far out these lie.
 
-    at: the state of the run at a time.  rows: those of the run, and more states where it takes them; bends:
-    accelerations there (k, nb, 6); error: by how much the curves may miss the motion [m].
-    """
+    at: the state of the run at a time.  rows: those of the run, and more states where it takes
+    them; bends: accelerations there (k, nb, 6); error: by how much the curves may miss the motion
+    [m]."""
 
     def __init__(
-        self, course: Course, clusters: Clusters, at: Callable[[float], State], solids: Solids, allowed: float
+        self,
+        course: Course,
+        clusters: Clusters,
+        at: Callable[[float], State],
+        solids: Solids,
+        allowed: float,
     ) -> None:
         rows = rows_of(course)
         reach = np.zeros(len(course.states[0]))
         np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
         bends, missed = bends_of(clusters, rows, reach)
         for _ in range(MOST_ROUNDS):
-            rate = np.linalg.norm(rows.states[:, :-1, OMEGA:STATE_WIDTH], axis=2).max(axis=1, initial=0.0)
+            rate = np.linalg.norm(rows.states[:, :-1, OMEGA:STATE_WIDTH], axis=2).max(
+                axis=1, initial=0.0
+            )
             turn = np.diff(rows.t) * np.maximum(rate[1:], rate[:-1])
             coarse = (missed > allowed) | (turn > FAR_TURN)
             if coarse.any():
@@ -104,7 +113,12 @@ class Between:
         after = np.minimum(k + 1, len(rows.t) - 1)
         h = (rows.t[after] - rows.t[k])[:, None, None]
         s = np.clip((t - rows.t[k])[:, None, None] / np.where(h > 0.0, h, 1.0), 0.0, 1.0)
-        one, two, a, b = rows.states[k, :n], rows.states[after, :n], self.bends[k], self.bends[after]
+        one, two, a, b = (
+            rows.states[k, :n],
+            rows.states[after, :n],
+            self.bends[k],
+            self.bends[after],
+        )
         out = np.empty((len(t), n, STATE_WIDTH))
         place, rate = fifth_degree(s)
         ends = (one[..., R:Q], h * one[..., V:OMEGA], h * h * a[..., :3],
@@ -113,15 +127,28 @@ class Between:
         speed = sum(w * x for w, x in zip(rate, ends, strict=True)) / np.where(h > 0.0, h, 1.0)
         out[..., V:OMEGA] = np.where(h > 0.0, speed, one[..., V:OMEGA])
         q1, q2 = one[..., Q:V], two[..., Q:V]
-        same = np.where((q1 * q2).sum(axis=-1, keepdims=True) < 0.0, -h, h)  # either sign is one turn
+        same = np.where(
+            (q1 * q2).sum(axis=-1, keepdims=True) < 0.0, -h, h
+        )  # either sign is one turn
         (d1, b1), (d2, b2) = (
-            turning(x[..., Q:V], x[..., OMEGA:STATE_WIDTH], y[..., 3:]) for x, y in ((one, a), (two, b))
+            turning(x[..., Q:V], x[..., OMEGA:STATE_WIDTH], y[..., 3:])
+            for x, y in ((one, a), (two, b))
         )
         ends = q1, h * d1, h * h * b1, np.sign(same) * q2, same * d2, same * h * b2
-        q, d = (np.sum([w * x for w, x in zip(weights, ends, strict=True)], axis=0) for weights in (place, rate))
+        q, d = (
+            np.sum([w * x for w, x in zip(weights, ends, strict=True)], axis=0)
+            for weights in (place, rate)
+        )
         size = np.linalg.norm(q, axis=-1, keepdims=True)
-        spin = 2.0 * product(q * (1.0, -1.0, -1.0, -1.0), d)[..., 1:] / (size * size * np.where(h > 0.0, h, 1.0))
-        out[..., Q:V], out[..., OMEGA:STATE_WIDTH] = q / size, np.where(h > 0.0, spin, one[..., OMEGA:STATE_WIDTH])
+        spin = (
+            2.0
+            * product(q * (1.0, -1.0, -1.0, -1.0), d)[..., 1:]
+            / (size * size * np.where(h > 0.0, h, 1.0))
+        )
+        out[..., Q:V], out[..., OMEGA:STATE_WIDTH] = (
+            q / size,
+            np.where(h > 0.0, spin, one[..., OMEGA:STATE_WIDTH]),
+        )
         return out
 
     @property
@@ -136,13 +163,15 @@ class Between:
         """The states there (k, nb, STATE_WIDTH)."""
         return self.at(self.places)
 
-    def first(self, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats] | None = None) -> float | None:
-        """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never.
+    def first(
+        self, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats] | None = None
+    ) -> float | None:
+        """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero
+        [s]; None: never.
 
-        Dips between the places that are looked at are followed to their bottoms, so that also a short one is found.
-        rate: how fast the margin may change, a function like it; where it is known that may bring the margin below zero
-        between two places, more are looked at.
-        """
+        Dips between the places that are looked at are followed to their bottoms, so that also a
+        short one is found. rate: how fast the margin may change, a function like it; where it is
+        known that may bring the margin below zero between two places, more are looked at."""
         t, values = self.places, margin(self.states)
         if rate is not None and len(t) > 1:
             t, values = self._denser(margin, rate, t, values)
@@ -153,10 +182,14 @@ class Between:
         return self._first(margin, self.places, margin(self.places))
 
     def _denser(
-        self, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats], t: Floats, values: Floats
+        self,
+        margin: Callable[[Floats], Floats],
+        rate: Callable[[Floats], Floats],
+        t: Floats,
+        values: Floats,
     ) -> tuple[Floats, Floats]:
-        """Places up to the first at which a margin is below zero, so dense that it can hardly be so between two before;
-        and its values there."""
+        """Places up to the first at which a margin is below zero, so dense that it can hardly be so
+        between two before; and its values there."""
         rates = rate(self.states)
         for _ in range(DENSER):
             end = int(np.argmax(values < 0.0)) + 1 if (values < 0.0).any() else len(t)
@@ -168,7 +201,8 @@ class Between:
             middles = 0.5 * (t[k] + t[k + 1])
             there = self.at(middles)
             t, values, rates = (
-                np.insert(old, k + 1, new) for old, new in ((t, middles), (values, margin(there)), (rates, rate(there)))
+                np.insert(old, k + 1, new)
+                for old, new in ((t, middles), (values, margin(there)), (rates, rate(there)))
             )
         return t, values
 
@@ -188,24 +222,39 @@ class Between:
             values = margin(t)
         return float(t[np.argmax(values < 0.0)])
 
-    def _dips(self, margin: Callable[[Floats], Floats], t: Floats, values: Floats) -> tuple[Floats, Floats]:
-        """Bottoms of the dips of a margin over times that may reach below zero: times, and values there (n,)."""
-        left, right = (np.insert(values, end, np.inf)[cut] for end, cut in ((0, slice(-1)), (len(t), slice(1, None))))
-        fall = np.maximum(np.where(np.isinf(left), 0.0, left), np.where(np.isinf(right), 0.0, right)) - values
-        k = np.flatnonzero((values <= left) & (values <= right) & (values >= 0.0) & (values <= STEEP * fall))
+    def _dips(
+        self, margin: Callable[[Floats], Floats], t: Floats, values: Floats
+    ) -> tuple[Floats, Floats]:
+        """Bottoms of the dips of a margin over times that may reach below zero: times, and values
+        there (n,)."""
+        left, right = (
+            np.insert(values, end, np.inf)[cut]
+            for end, cut in ((0, slice(-1)), (len(t), slice(1, None)))
+        )
+        fall = (
+            np.maximum(np.where(np.isinf(left), 0.0, left), np.where(np.isinf(right), 0.0, right))
+            - values
+        )
+        k = np.flatnonzero(
+            (values <= left) & (values <= right) & (values >= 0.0) & (values <= STEEP * fall)
+        )
         low, high = t[np.maximum(k - 1, 0)], t[np.minimum(k + 1, len(t) - 1)]
         bottoms = values[k]
         for _ in range(CLOSER if len(k) else 0):
             closer = np.linspace(low, high, PLACES + 1, axis=1)
             found = margin(closer.ravel()).reshape(closer.shape)
             best, each = found.argmin(axis=1), np.arange(len(k))
-            low, high = closer[each, np.maximum(best - 1, 0)], closer[each, np.minimum(best + 1, PLACES)]
+            low, high = (
+                closer[each, np.maximum(best - 1, 0)],
+                closer[each, np.minimum(best + 1, PLACES)],
+            )
             bottoms = found[each, best]
         return 0.5 * (low + high) if len(k) else low, bottoms
 
 
 def fifth_degree(s: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
-    """Weights of value, rate and bend at both ends of a step of one: for the value at s, and for its rate."""
+    """Weights of value, rate and bend at both ends of a step of one: for the value at s, and for
+    its rate."""
     s2, s3, s4, s5 = s**2, s**3, s**4, s**5
     late, late_rate = 10.0 * s3 - 15.0 * s4 + 6.0 * s5, 30.0 * (s2 - 2.0 * s3 + s4)
     value = (
@@ -213,20 +262,22 @@ def fifth_degree(s: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
         late, -4.0 * s3 + 7.0 * s4 - 3.0 * s5, 0.5 * (s3 - 2.0 * s4 + s5),
     )  # fmt: skip
     rate = (
-        -late_rate, 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4, 0.5 * (2.0 * s - 9.0 * s2 + 12.0 * s3 - 5.0 * s4),
-        late_rate, -12.0 * s2 + 28.0 * s3 - 15.0 * s4, 0.5 * (3.0 * s2 - 8.0 * s3 + 5.0 * s4),
+        -late_rate, 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4,
+        0.5 * (2.0 * s - 9.0 * s2 + 12.0 * s3 - 5.0 * s4), late_rate,
+        -12.0 * s2 + 28.0 * s3 - 15.0 * s4, 0.5 * (3.0 * s2 - 8.0 * s3 + 5.0 * s4),
     )  # fmt: skip
     return value, rate
 
 
 def turning(q: Floats, omega: Floats, rate: Floats) -> tuple[Floats, Floats]:
-    """First and second derivatives of quaternions w x y z, from angular velocities and accelerations in body axes."""
+    """First and second derivatives of quaternions w x y z, from angular velocities and
+    accelerations in body axes."""
     spin, spun = (np.concatenate([np.zeros_like(w[..., :1]), w], axis=-1) for w in (omega, rate))
     square = (omega * omega).sum(axis=-1, keepdims=True)
     return 0.5 * product(q, spin), 0.5 * product(q, spun) - 0.25 * square * q
 
 
-# --- denser rows ------------------------------------------------------------------------------------------------------
+# --- denser rows ----------------------------------------------------------------------------------
 def with_middles(at: Callable[[float], State], rows: Rows, steps: Ints) -> Rows:
     """The rows, and the states of the run at times in the middle of some steps."""
     t = 0.5 * (rows.t[steps] + rows.t[steps + 1])
@@ -263,13 +314,16 @@ def fastest(course: Course, clusters: Clusters) -> Floats:
     """How fast any body may move [m/s] and turn [rad/s] at any time of a run (2,)."""
     rows, most = rows_of(course), np.zeros(2)
     with clusters.lend() as e:
-        rates_within(*rows, e.model, e.scratch, np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)), most)
+        rates_within(
+            *rows, e.model, e.scratch, np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)), most
+        )
         e.python.raise_pending()
     return most
 
 
 def bends_of(clusters: Clusters, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
-    """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs none."""
+    """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs
+    none."""
     n = len(rows.states[0])
     bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
     if not len(missed):

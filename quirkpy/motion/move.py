@@ -1,4 +1,5 @@
-"""`move`: a system moved for a time, as a `Trajectory`; what every run of the package goes through."""
+"""`move`: a system moved for a time, as a `Trajectory`; what every run of the package goes
+through."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from quirkpy.motion.stiff import driver_for
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.event import Event
 
-#: A function of the time that a run has reached; False for silence; None for a bar, where there is a terminal.
+#: A function of the time that a run has reached; False for silence; None for a bar, where there is
+#: a terminal.
 Progress: TypeAlias = Callable[[float], None] | Literal[False] | None
 
 
@@ -21,7 +23,8 @@ def move(
     system: System, duration: float, settings: Settings, stop: Sequence[Event], progress: Progress,
     look: Look | None = None,
 ) -> Trajectory:  # fmt: skip
-    """Move a system for `duration` [s]; look: called after each compiled call, ends the run where it returns a row."""
+    """Move a system for `duration` [s]; look: called after each compiled call, ends the run where
+    it returns a row."""
     span, begun = check_settings(duration, settings), system.initial.t
     driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
     driver.look = look

@@ -1,8 +1,7 @@
 """`Onward`: what a run does between its rows.
 
-Each time is reached by steps of the run's own kind from the row before, mostly by one; what they need stays in memory,
-so that many times can be asked about, one after the other.
-"""
+Each time is reached by steps of the run's own kind from the row before, mostly by one; what they
+need stays in memory, so that many times can be asked about, one after the other."""
 
 from __future__ import annotations
 
@@ -29,9 +28,9 @@ ROOM, NO_STEP = 16, 16.0
 
 
 class Moment(NamedTuple):
-    """A run at a time [s] after one of its rows: the state as it moves it, with the ledger in the last row (n + 1,
-    STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,); the next step [s], and how many were
-    taken; whether any event has happened since that row."""
+    """A run at a time [s] after one of its rows: the state as it moves it, with the ledger in the
+    last row (n + 1, STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,);
+    the next step [s], and how many were taken; whether any event has happened since that row."""
 
     t: float
     state: Floats
@@ -69,7 +68,8 @@ class Onward:
         return driver
 
     def __call__(self, rows: Rows, t: float, step: float = 0.0) -> Moment:
-        """The run at a time, from the last of its rows before; step: what to try first [s], 0: to be found out."""
+        """The run at a time, from the last of its rows before; step: what to try first [s], 0: to
+        be found out."""
         k = before(rows.t, t)
         if self.every and k + 1 < len(rows.t):
             step = float(rows.t[k + 1] - rows.t[k])
@@ -89,7 +89,10 @@ class Onward:
         clock[steps.H] = clock[steps.FIXED] or step
         driver.y[:-1], driver.y[-1] = row.states[:-1], 0.0
         e.model.joints.near[:], counts[:] = row.angles, 0
-        e.model.stops.what[:, HOLDS], e.model.stops.what[:, DECIDED] = row.held if row.held.size else 0, 0
+        e.model.stops.what[:, HOLDS], e.model.stops.what[:, DECIDED] = (
+            row.held if row.held.size else 0,
+            0,
+        )
         why = driver.first_steps(ROOM)
         e.python.raise_pending()
         driver.check_start()
@@ -100,7 +103,8 @@ class Onward:
             if why != integrator.GOING:
                 begun = float(row.t)
                 raise PartError(
-                    f"at: t = {t:.12g} s cannot be reached again from {begun:.12g} s, the stored time before it; ask "
+                    f"at: t = {t:.12g} s cannot be reached again from {begun:.12g} s, the stored "
+                    "time before it; ask "
                     "for a stored time."
                 )
             why = driver.advance(ROOM)

@@ -50,7 +50,12 @@ def check_settings(duration: Any, s: Settings) -> float:
         span = positive(duration)
     except (TypeError, ValueError) as error:
         raise PartError(f"simulate: duration {error}; give it in seconds.") from None
-    for name, check in (("rtol", positive), ("atol", positive), ("step", optional(positive)), ("gains", pair)):
+    for name, check in (
+        ("rtol", positive),
+        ("atol", positive),
+        ("step", optional(positive)),
+        ("gains", pair),
+    ):
         try:
             check(getattr(s, name))
         except (TypeError, ValueError) as error:
@@ -59,11 +64,22 @@ def check_settings(duration: Any, s: Settings) -> float:
         known = options if isinstance(options, tuple) else get_args(options)
         if getattr(s, name) not in known:
             words = ", ".join(map(repr, known))
-            raise PartError(f"simulate: {name} is {getattr(s, name)!r}, but must be one of {words}.")
-    if s.keep not in get_args(Keep) and not (isinstance(s.keep, int) and not isinstance(s.keep, bool) and s.keep > 0):
-        raise PartError(f"simulate: keep is {s.keep!r}, but must be 'all', 'ends' or a whole number of steps.")
+            raise PartError(
+                f"simulate: {name} is {getattr(s, name)!r}, but must be one of {words}."
+            )
+    if s.keep not in get_args(Keep) and not (
+        isinstance(s.keep, int) and not isinstance(s.keep, bool) and s.keep > 0
+    ):
+        raise PartError(
+            f"simulate: keep is {s.keep!r}, but must be 'all', 'ends' or a whole number of steps."
+        )
     if s.step is not None and s.method in get_args(StiffMethod):
-        raise PartError(f"simulate: method {s.method!r} chooses its own steps; leave step out, or use 'dop853'.")
+        raise PartError(
+            f"simulate: method {s.method!r} chooses its own steps; leave step out, or use 'dop853'."
+        )
     if s.max_steps is not None and not (type(s.max_steps) is int and s.max_steps > 0):
-        raise PartError(f"simulate: max_steps is {s.max_steps!r}, but must be None or a whole number above zero.")
+        raise PartError(
+            f"simulate: max_steps is {s.max_steps!r}, but must be None or a whole number above "
+            "zero."
+        )
     return span

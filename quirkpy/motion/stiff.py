@@ -1,4 +1,5 @@
-"""Stiff systems: SciPy's implicit integrators in place of the compiled steps; all else of a run stays as it is."""
+"""Stiff systems: SciPy's implicit integrators in place of the compiled steps; all else of a run
+stays as it is."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ SOLVERS: dict[StiffMethod, Any] = {"radau": Radau, "bdf": BDF, "lsoda": LSODA}
 
 #: Relative step of the differences.
 DIFFERENCE = float(np.sqrt(np.finfo(float).eps))
-#: Where in a step its polynomial is asked, and what makes coefficients of x, x^2 ... of the answers.
+#: Where in a step its polynomial is asked, and what makes coefficients of x, x^2 ... of the
+#: answers.
 NODES = np.arange(1.0, 8.0) / 7.0
 FIT = np.linalg.inv(NODES[:, None] ** np.arange(1.0, 8.0))
 
@@ -30,11 +32,18 @@ FIT = np.linalg.inv(NODES[:, None] ** np.arange(1.0, 8.0))
 class StiffDriver(Driver):
     """A run whose steps SciPy takes; projection, events, ledger and rows are those of every run.
 
-    The integrator starts afresh after an event, and where projection has moved the state by more than `START_OVER`
-    tolerances; so a run that goes on from another's end agrees with the whole to its tolerance, not to the bit.
-    """
+    The integrator starts afresh after an event, and where projection has moved the state by more
+    than `START_OVER` tolerances; so a run that goes on from another's end agrees with the whole to
+    its tolerance, not to the bit."""
 
-    def __init__(self, clusters: Clusters, start: State, duration: float, events: Sequence[Event], s: Settings) -> None:
+    def __init__(
+        self,
+        clusters: Clusters,
+        start: State,
+        duration: float,
+        events: Sequence[Event],
+        s: Settings,
+    ) -> None:
         super().__init__(clusters, start, duration, events, s)
         self.solver: Any = None
 
@@ -44,10 +53,13 @@ class StiffDriver(Driver):
         return super().first_steps(1)
 
     def advance(self, room: int) -> int:
-        """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why."""
+        """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are
+        full; returns why."""
         run, rows, counts = self.run_arrays, self.rows, self.counts
         counts[steps.ROOM] = counts[steps.NOTED] = 0
-        while counts[steps.ROOM] < room and counts[steps.NOTED] + 2 * len(self.watched) < len(rows.notes):
+        while counts[steps.ROOM] < room and counts[steps.NOTED] + 2 * len(self.watched) < len(
+            rows.notes
+        ):
             if self.clock[steps.T] >= self.clock[steps.T_END]:
                 self.solver = None  # which would not go beyond it
                 return integrator.ARRIVED
@@ -67,7 +79,9 @@ class StiffDriver(Driver):
             scale = self.settings.atol + self.settings.rtol * abs(run.lines[steps.END])
             if (
                 self.clock[steps.T] != self.solver.t
-                or (abs(run.lines[steps.BEGIN] - self.solver.y) > START_OVER * scale)[:-STATE_WIDTH].any()
+                or (abs(run.lines[steps.BEGIN] - self.solver.y) > START_OVER * scale)[
+                    :-STATE_WIDTH
+                ].any()
             ):
                 self.solver = None
         return integrator.GOING
@@ -76,11 +90,14 @@ class StiffDriver(Driver):
         clock, s = self.clock, self.settings
         first = min(float(clock[steps.H]), float(clock[steps.T_END] - clock[steps.T]))
         solver = SOLVERS[s.method](  # type: ignore[index]
-            self._slope, float(clock[steps.T]), self.run_arrays.lines[steps.BEGIN].copy(), float(clock[steps.T_END]),
-            rtol=max(s.rtol, 1e-13), atol=s.atol, first_step=first, jac=self._jacobian,
+            self._slope, float(clock[steps.T]), self.run_arrays.lines[steps.BEGIN].copy(),
+            float(clock[steps.T_END]), rtol=max(s.rtol, 1e-13), atol=s.atol, first_step=first,
+            jac=self._jacobian,
         )  # fmt: skip
         if s.method == "bdf":
-            solver.D[2:] = 0.0  # SciPy computes with these rows before it has filled them: what was in memory
+            solver.D[2:] = (
+                0.0  # SciPy computes with these rows before it has filled them: what was in memory
+            )
         return solver
 
     def _slope(self, t: float, y: Floats) -> Floats:
@@ -110,7 +127,9 @@ class StiffDriver(Driver):
         taken = slice(LOST - STATE_WIDTH, None)  # of the ledger, what the solver does not know
         run.lines[steps.RAW, taken] = inside[:, taken] = run.lines[steps.BEGIN, taken]
         run.lines[steps.POLYNOMIAL : steps.POLYNOMIAL + 7] = FIT @ (inside - run.lines[steps.BEGIN])
-        over = integrator.finish(solver.t, run, e.model, e.scratch, self.table, self.watch, self.rows)
+        over = integrator.finish(
+            solver.t, run, e.model, e.scratch, self.table, self.watch, self.rows
+        )
         e.python.raise_pending()
         return bool(over)
 

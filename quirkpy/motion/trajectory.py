@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class JointCourse:
-    """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time (k,); None where it
-    has none, (k, n) where it has several (see `JointState`).
-    reaction: force [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of its
-    first site."""
+    """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time
+    (k,); None where it has none, (k, n) where it has several (see `JointState`). reaction: force
+    [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of
+    its first site."""
 
     angle: Any
     travel: Any
@@ -60,18 +60,20 @@ class JointCourse:
         return self._reactions("joint")
 
     def _reactions(self, axes: ReactionAxes) -> Floats:
-        loads = [self.run.system.reactions(state, axes=axes)[self.name] for state in self.run.states]
+        loads = [
+            self.run.system.reactions(state, axes=axes)[self.name] for state in self.run.states
+        ]
         return np.array([np.concatenate([load.force, load.torque]) for load in loads])
 
 
 class Trajectory:
     """Times, states, why it ended, located events, counts, drift, and the ledger of energy.
 
-    ``run.t`` (k,); ``run["arm"].position`` (k, 3) and so on, ``run["hinge"].angle`` (k,); ``run.at(t)`` and
-    ``run.final`` are states.  energy = kinetic + potential changes by what loads put in (`work`) less what dampers take
-    out (`dissipated`): energy + dissipated - work is constant but for the error of the integration.  With what joints
-    took as they took hold of a start that moved against them (`lost`) it is the energy of that start.
-    """
+    ``run.t`` (k,); ``run["arm"].position`` (k, 3) and so on, ``run["hinge"].angle`` (k,);
+    ``run.at(t)`` and ``run.final`` are states.  energy = kinetic + potential changes by what loads
+    put in (`work`) less what dampers take out (`dissipated`): energy + dissipated - work is
+    constant but for the error of the integration.  With what joints took as they took hold of a
+    start that moved against them (`lost`) it is the energy of that start."""
 
     def __init__(self, system: System, start: State, settings: Settings, course: Course) -> None:
         self.system, self.start, self.settings, self.course = system, start, settings, course
@@ -80,9 +82,10 @@ class Trajectory:
         self.events: tuple[Happening, ...] = course.events
         self.counts: Counts = course.counts
 
-    # --- files --------------------------------------------------------------------------------------------------
+    # --- files ------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the run and its system to a file, ``run.save("run.npz")``; refused where a part is a function of t."""
+        """Write the run and its system to a file, ``run.save("run.npz")``; refused where a part is
+        a function of t."""
         doors.npz.save(self, path)
 
     @staticmethod
@@ -93,42 +96,49 @@ class Trajectory:
         """
         return doors.npz.load(path, modules)
 
-    # --- pictures -----------------------------------------------------------------------------------------------
+    # --- pictures ---------------------------------------------------------------------------------
     def plot(self, *what: Chart, of: Sequence[str] | None = None) -> Drawing:
         """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
 
-        "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the axes of the joint)
-        or "phase"; without words the first two.  of: names of the bodies or joints to be shown.
-        """
+        "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
+        axes of the joint) or "phase"; without words the first two.  of: names of the bodies or
+        joints to be shown."""
         return doors.charts.drawn(doors.curves.sheet_of(self, what, of))
 
     def picture(
-        self, path: str | os.PathLike[str] | None = None, *, eye: Sequence[float] = (0.45, -0.75, 0.8), ghosts: int = 4
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        eye: Sequence[float] = (0.45, -0.75, 0.8),
+        ghosts: int = 4,
     ) -> Drawing:
-        """How it went, in space: the last pose, earlier ones as ghosts, and the ways of all mass centres."""
+        """How it went, in space: the last pose, earlier ones as ghosts, and the ways of all mass
+        centres."""
         return doors.poses.of_run(self, eye, ghosts).saved(path)
 
     def landscape(self, body: str | None = None) -> Drawing:
         """The potential energy over the place of a body, and the way that the run took across it.
 
-        The map shows the potential with the centre of the body anywhere in the plane in which it went farthest, and all
-        else as at the start; the way has the potential that it really had.  body: None where only one moves.
-        """
+        The map shows the potential with the centre of the body anywhere in the plane in which it
+        went farthest, and all else as at the start; the way has the potential that it really had.
+        body: None where only one moves."""
         return doors.landscape.drawn(self, body)
 
     def movie(
         self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
         eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True, trace: bool = True,
     ) -> None:  # fmt: skip
-        """Write a film, without any window: ``run.movie("run.mp4")`` or ``"run.gif"``, with the energy beside it.
+        """Write a film, without any window: ``run.movie("run.mp4")`` or ``"run.gif"``, with the
+        energy beside it.
 
-        speed: how much faster than the clock; by itself it is 1 where the run lasts no more than 20 s, and else what
-        brings it to 20 s.  eye: the direction from which one looks; trace: the ways of all mass centres.
-        """
+        speed: how much faster than the clock; by itself it is 1 where the run lasts no more than 20
+        s, and else what brings it to 20 s.  eye: the direction from which one looks; trace: the
+        ways of all mass centres."""
         doors.movie.save(self, path, fps, speed, eye, forces, trace)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the run as a page to open in any browser, ``run.report("run.html")``: it plays, with its curves."""
+        """Write the run as a page to open in any browser, ``run.report("run.html")``: it plays,
+        with its curves."""
         doors.report.save_run(path, self)
 
     @property
@@ -145,7 +155,7 @@ class Trajectory:
         """Without what goes on between its rows, which is made anew."""
         return {name: value for name, value in self.__dict__.items() if name != "_onward"}
 
-    # --- states -------------------------------------------------------------------------------------------------
+    # --- states -----------------------------------------------------------------------------------
     @cached_property
     def states(self) -> tuple[State, ...]:
         """The state at every stored time."""
@@ -162,14 +172,17 @@ class Trajectory:
 
     @cached_property
     def final(self) -> State:
-        """The last state, from which ``system.at(run.final)`` goes on: with these very bits, but with steps of its own,
-        so that two halves of a run agree with the whole to its tolerance."""
+        """The last state, from which ``system.at(run.final)`` goes on: with these very bits, but
+        with steps of its own, so that two halves of a run agree with the whole to its tolerance."""
         return self._state(len(self.t) - 1, self.course.step, self.course.merged)
 
     def at(self, t: float) -> State:
-        """The state at any time of the run, to the accuracy of its steps; at a stored time the stored state exactly."""
+        """The state at any time of the run, to the accuracy of its steps; at a stored time the
+        stored state exactly."""
         if not self.t[0] <= t <= self.t[-1]:
-            raise PartError(f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s.")
+            raise PartError(
+                f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s."
+            )
         k = before(self.t, t)
         if self.t[k] == t:
             return self.final if k == len(self.t) - 1 else self._state(k)
@@ -178,13 +191,22 @@ class Trajectory:
     def rows_at(self, t: float) -> Floats:
         """The same as rows (nb, STATE_WIDTH), without what else a state knows."""
         k = before(self.t, t)
-        return self.course.states[k, :-1] if self.t[k] == t else self._expanded(self._onward(self._rows, t))[:-1]
+        return (
+            self.course.states[k, :-1]
+            if self.t[k] == t
+            else self._expanded(self._onward(self._rows, t))[:-1]
+        )
 
     def ledger_at(self, t: float) -> tuple[State, float, float]:
-        """The state at a time between two stored ones, with what loads have put in and dampers have taken out [J]."""
+        """The state at a time between two stored ones, with what loads have put in and dampers have
+        taken out [J]."""
         there = self._onward(self._rows, t)
         rows, held = self._expanded(there), self._holding(there.held) if self.course.stops else ()
-        return state_at(self.start, t, rows, there.angles, held), float(rows[-1, INTO]), float(rows[-1, OUT])
+        return (
+            state_at(self.start, t, rows, there.angles, held),
+            float(rows[-1, INTO]),
+            float(rows[-1, OUT]),
+        )
 
     @cached_property
     def _onward(self) -> Onward:
@@ -201,8 +223,8 @@ class Trajectory:
         return self._onward.entry.expand(there.state)
 
     def highest(self, measure: Callable[[Floats], Floats]) -> float:
-        """The largest of anything that states (k, nb, STATE_WIDTH) have (k, m), smooth where the motion is: between the
-        stored ones as well, and before velocities jump."""
+        """The largest of anything that states (k, nb, STATE_WIDTH) have (k, m), smooth where the
+        motion is: between the stored ones as well, and before velocities jump."""
         c, most = self.course, 0.0
         rows, jumps = rows_of(c), np.isin(c.t, [event.t for event in c.events])
         values = measure(c.states[:, :-1])
@@ -220,12 +242,18 @@ class Trajectory:
             most = max(most, float(values[:, k].max()))
             known = [(t, float(found[k])) for t, found in asked]
             with suppress(PartError):  # where branches of a loop meet no run can be taken up
-                most = highest(summits(rows, values[:, k], jumps, most, True), ask, most, self.settings.rtol, known)
+                most = highest(
+                    summits(rows, values[:, k], jumps, most, True),
+                    ask,
+                    most,
+                    self.settings.rtol,
+                    known,
+                )
         return most
 
     def passing(self, t: float, margin: Callable[[State], float]) -> float:
-        """When a margin passes zero, near a time at which the curves of `between` have it so; that time where it does
-        not, as where it jumps, or only touches zero."""
+        """When a margin passes zero, near a time at which the curves of `between` have it so; that
+        time where it does not, as where it jumps, or only touches zero."""
         k = before(self.t, t)
         if self.t[k] == t:
             return t
@@ -236,7 +264,8 @@ class Trajectory:
 
     @cached_property
     def between(self) -> Between:
-        """The same motion at any times at once, on curves that miss it by no more than `ALLOWED`."""
+        """The same motion at any times at once, on curves that miss it by no more than
+        `ALLOWED`."""
         solids = solids_of(self.system.tables)[1]
         return Between(
             self.course,
@@ -247,8 +276,8 @@ class Trajectory:
         )
 
     def sampled(self, step: float) -> Trajectory:
-        """The same run with states at least every `step` [s]: the stored ones, and between them what `at` gives, with
-        the ledger of energy.  `drift` between stored states is zero."""
+        """The same run with states at least every `step` [s]: the stored ones, and between them
+        what `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
         try:
             checked = positive(step)
         except (TypeError, ValueError) as error:
@@ -271,25 +300,36 @@ class Trajectory:
         held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
         return c._replace(t=t, states=states, angles=angles, drift=drift, held=held)
 
-    # --- bodies and joints --------------------------------------------------------------------------------------
+    # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """A body (`BodyState` of arrays), a joint (`JointCourse`) or a sensor (`SensorState` of arrays)."""
+        """A body (`BodyState` of arrays), a joint (`JointCourse`) or a sensor (`SensorState` of
+        arrays)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(rows[:, Q:V])
             return BodyState(rows[:, R:Q], turns, rows[:, V:OMEGA], rows[:, OMEGA:STATE_WIDTH])
         tables = self.system.tables
         if any(sensor.name == name for sensor in tables.sensors):
-            return SensorState(*map(np.array, zip(*(state[name] for state in self.states), strict=True)))
+            return SensorState(
+                *map(np.array, zip(*(state[name] for state in self.states), strict=True))
+            )
         if name not in tables.joint_index:
-            known = ", ".join(known for known in names_in(tables) if all(body.name != known for body in tables.fixed))
-            raise KeyError(f"no moving body, joint or sensor is called {name!r}; there are: {known}")
+            known = ", ".join(
+                known
+                for known in names_in(tables)
+                if all(body.name != known for body in tables.fixed)
+            )
+            raise KeyError(
+                f"no moving body, joint or sensor is called {name!r}; there are: {known}"
+            )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
         both = np.array([state.instant().coordinates(which) for state in self.states])
-        return JointCourse(*JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name)
+        return JointCourse(
+            *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
+        )
 
-    # --- ledger -------------------------------------------------------------------------------------------------
+    # --- ledger -----------------------------------------------------------------------------------
     @cached_property
     def _energies(self) -> list[analysis.Energy]:
         return [self.system.energy(state) for state in self.states]
@@ -321,13 +361,15 @@ class Trajectory:
 
     @property
     def lost(self) -> Floats:
-        """What joints have taken as they took hold of a start that moved against them: kinetic energy [J] (k,)."""
+        """What joints have taken as they took hold of a start that moved against them: kinetic
+        energy [J] (k,)."""
         return self.course.states[:, -1, LOST]
 
     @property
     def projected(self) -> Floats:
-        """What putting states back onto the joints has taken since the run began [J] (k,): kinetic energy, and what
-        loads do along the way; below zero where it has put some in.  It is part of the error of the integration."""
+        """What putting states back onto the joints has taken since the run began [J] (k,): kinetic
+        energy, and what loads do along the way; below zero where it has put some in.  It is part of
+        the error of the integration."""
         return self.course.states[:, -1, PROJECTED]
 
     @cached_property
@@ -348,27 +390,32 @@ class Trajectory:
 
     @property
     def drift(self) -> Floats:
-        """What projection took away at each stored step: largest displacement [m or rad], change of velocity (k, 2).
+        """What projection took away at each stored step: largest displacement [m or rad], change of
+        velocity (k, 2).
 
         Bodies that locks hold together count as one, except at the start.
         """
         return self.course.drift
 
     def animate(
-        self, *, speed: float | None = None, forces: bool = True, browser: bool = True, port: int | None = None,
-        patience: float = 60.0, keep_open: bool = True,
+        self, *, speed: float | None = None, forces: bool = True, browser: bool = True,
+        port: int | None = None, patience: float = 60.0, keep_open: bool = True,
     ) -> None:  # fmt: skip
-        """Play it in a window of VPython, with buttons and the energy below; come back when the window is closed.
+        """Play it in a window of VPython, with buttons and the energy below; come back when the
+        window is closed.
 
-        speed: how much faster than the clock; by itself as in `movie`.  browser=False opens none and prints the
-        address, port: its number; patience: how long a browser is waited for [s].  keep_open=False: the window ends
-        with the run.
-        """
+        speed: how much faster than the clock; by itself as in `movie`.  browser=False opens none
+        and prints the address, port: its number; patience: how long a browser is waited for [s].
+        keep_open=False: the window ends with the run."""
         _, faster = doors.movie.pace(self, doors.film.RATE, speed, doors.film.MOST)
-        doors.window.show(lambda: doors.film.film_of(self, faster, forces), browser, port, patience, keep_open)
+        doors.window.show(
+            lambda: doors.film.film_of(self, faster, forces), browser, port, patience, keep_open
+        )
 
     def _repr_html_(self) -> str:
         return doors.notebook.of_run(self)
 
     def __repr__(self) -> str:
-        return f"Trajectory({self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} states: {self.stop})"
+        return (
+            f"Trajectory({self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} states: {self.stop})"
+        )

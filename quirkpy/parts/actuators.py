@@ -25,10 +25,11 @@ def along_z(value: Any) -> Any:
 
 
 class Thruster(Force):
-    """A force that turns with its site: ``Thruster("jet", nozzle, 0.5)``.  What it does counts as work.
+    """A force that turns with its site: ``Thruster("jet", nozzle, 0.5)``.  What it does counts as
+    work.
 
-    thrust [N] on the body, in the axes of the site: one number along z, three numbers, or a `Schedule` of vectors.
-    """
+    thrust [N] on the body, in the axes of the site: one number along z, three numbers, or a
+    `Schedule` of vectors."""
 
     site: Site = checked(instance(Site))
     thrust: Vector | float | Schedule = checked(along_z)
@@ -47,12 +48,12 @@ class Thruster(Force):
 class ReactionWheel(Force):
     """Momentum h stored in wheels: torque -h' - w x h on the body, h' as seen from it.
 
-    momentum h [N m s] in the axes of the site: one number along z, three numbers for three wheels, or a `Schedule`
-    joined by lines, whose slopes are the torques of the motors.  h is the whole spin about each wheel's axis, so the
-    body's inertia holds the wheels without their moments about these axes.  The motors' power on the body, -h'.w,
-    counts as work; h is not part of `run.angular_momentum`, and `momentum_at` gives it.  Not in a `HillFrame`, with
-    which h would have to turn.
-    """
+    momentum h [N m s] in the axes of the site: one number along z, three numbers for three wheels,
+    or a `Schedule` joined by lines, whose slopes are the torques of the motors.  h is the whole
+    spin about each wheel's axis, so the body's inertia holds the wheels without their moments about
+    these axes.  The motors' power on the body, -h'.w, counts as work; h is not part of
+    `run.angular_momentum`, and `momentum_at` gives it.  Not in a `HillFrame`, with which h would
+    have to turn."""
 
     site: Site = checked(instance(Site))
     momentum: Vector | float | Schedule = checked(along_z)
@@ -60,12 +61,17 @@ class ReactionWheel(Force):
     def validate(self) -> None:
         if isinstance(self.momentum, Schedule) and self.momentum.interpolation != "linear":
             raise self.refuse(
-                "momentum is a schedule not joined by lines, as motors need it; give it interpolation='linear'."
+                "momentum is a schedule not joined by lines, as motors need it; give it "
+                "interpolation='linear'."
             )
 
     def elements(self) -> tuple[Element, ...]:
         if isinstance(self.momentum, Schedule):
-            return (Element("wheel", self.site, numbers=(0.0, 0.0, 0.0), schedules=(self.momentum, None)),)
+            return (
+                Element(
+                    "wheel", self.site, numbers=(0.0, 0.0, 0.0), schedules=(self.momentum, None)
+                ),
+            )
         return (Element("wheel", self.site, numbers=tuple(self.momentum)),)  # type: ignore[arg-type]
 
     @property

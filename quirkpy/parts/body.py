@@ -1,4 +1,5 @@
-"""Bodies, and the sites on them: frames fixed in a body to which joints, forces and sensors attach."""
+"""Bodies, and the sites on them: frames fixed in a body to which joints, forces and sensors
+attach."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 #: Three principal moments, or a symmetric 3x3 matrix: about the mass centre, in body axes [kg m2].
 Inertia: TypeAlias = Sequence[float] | Sequence[Sequence[float]] | Floats
 
-#: Rounding that a matrix of moments may carry before it counts as asymmetric or impossible, relative.
+#: Rounding that a matrix of moments may carry before it counts as asymmetric or impossible,
+#: relative.
 INERTIA_TOLERANCE = 1e-9
 #: A direction for x that is not perpendicular to z by more than this [rad] is refused.
 SQUARE_TOLERANCE = 1e-6
@@ -92,11 +94,11 @@ def _color(value: Any) -> Any:
 class Body(Part):
     """A rigid body.
 
-    mass [kg] and inertia [kg m2] (3 principal values or 3x3, about the mass centre, body axes) may be left out when
-    the body is fixed.  The initial pose and motion: position [m] and velocity [m/s] of the mass centre in N,
-    orientation (body axes to N), angular_velocity [rad/s] in body axes.  `unphysical_inertia` accepts moments that
-    no mass distribution has (a paper's table), as long as they are positive.
-    """
+    mass [kg] and inertia [kg m2] (3 principal values or 3x3, about the mass centre, body axes) may
+    be left out when the body is fixed.  The initial pose and motion: position [m] and velocity
+    [m/s] of the mass centre in N, orientation (body axes to N), angular_velocity [rad/s] in body
+    axes.  `unphysical_inertia` accepts moments that no mass distribution has (a paper's table), as
+    long as they are positive."""
 
     name: str = checked(text)
     mass: float | None = checked(optional(positive), default=None)
@@ -114,10 +116,14 @@ class Body(Part):
     def validate(self) -> None:
         if self.fixed:
             if any((*self.velocity, *self.angular_velocity)):
-                raise self.refuse("a fixed body does not move: leave out velocity and angular_velocity.")
+                raise self.refuse(
+                    "a fixed body does not move: leave out velocity and angular_velocity."
+                )
         elif self.mass is None or self.inertia is None:
             missing = "mass" if self.mass is None else "inertia"
-            raise self.refuse(f"{missing} is missing; give it, or write fixed=True for a body that never moves.")
+            raise self.refuse(
+                f"{missing} is missing; give it, or write fixed=True for a body that never moves."
+            )
         if self.inertia is not None:
             self._validate_inertia()
 
@@ -130,8 +136,10 @@ class Body(Part):
             )
         if small + middle < large * (1.0 - INERTIA_TOLERANCE) and not self.unphysical_inertia:
             raise self.refuse(
-                f"inertia with principal moments {small:.6g}, {middle:.6g}, {large:.6g} belongs to no mass "
-                "distribution (the two smaller must add up to the largest or more); unphysical_inertia=True accepts it."
+                f"inertia with principal moments {small:.6g}, {middle:.6g}, {large:.6g} belongs to "
+                "no mass "
+                "distribution (the two smaller must add up to the largest or more); "
+                "unphysical_inertia=True accepts it."
             )
 
     def _principal_moments(self) -> list[float]:
@@ -140,7 +148,9 @@ class Body(Part):
             return sorted(self.inertia)  # type: ignore[arg-type]
         matrix = self.inertia_matrix
         if abs(matrix - matrix.T).max() > INERTIA_TOLERANCE * abs(matrix).max():
-            raise self.refuse(f"inertia {matrix.tolist()} is not symmetric; give the symmetric matrix of moments.")
+            raise self.refuse(
+                f"inertia {matrix.tolist()} is not symmetric; give the symmetric matrix of moments."
+            )
         return np.linalg.eigvalsh(matrix).tolist()
 
     @cached_property
@@ -164,7 +174,7 @@ class Body(Part):
         q = self.orientation
         return quat.rotation_matrix(q.w, q.x, q.y, q.z)
 
-    # --- ways of making one -------------------------------------------------------------------------------------
+    # --- ways of making one -----------------------------------------------------------------------
     @classmethod
     def _uniform(cls, name: str, shape: Shape, mass: float | None, rest: Placement) -> Body:
         """A body whose mass fills its shape evenly."""
@@ -172,16 +182,24 @@ class Body(Part):
             return cls(name, shape=shape, **rest)
         kilograms = cls._size(name, "mass", positive, mass)
         moments = shape.inertia_per_mass()
-        inertia = tuple(kilograms * x for x in moments) if is_triple(moments) else kilograms * np.array(moments)
+        inertia = (
+            tuple(kilograms * x for x in moments)
+            if is_triple(moments)
+            else kilograms * np.array(moments)
+        )
         return cls(name, mass=kilograms, inertia=inertia, shape=shape, **rest)
 
     @classmethod
-    def box(cls, name: str, size: Vector, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
+    def box(
+        cls, name: str, size: Vector, mass: float | None = None, **rest: Unpack[Placement]
+    ) -> Body:
         """A uniform cuboid; size: full lengths along body x, y, z [m]."""
         return cls._uniform(name, cls._shape(name, Box, size), mass, rest)
 
     @classmethod
-    def sphere(cls, name: str, radius: float, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
+    def sphere(
+        cls, name: str, radius: float, mass: float | None = None, **rest: Unpack[Placement]
+    ) -> Body:
         """A uniform ball; radius [m]."""
         return cls._uniform(name, cls._shape(name, Sphere, radius), mass, rest)
 
@@ -194,31 +212,46 @@ class Body(Part):
         return cls._uniform(name, cls._shape(name, Cylinder, radius, length, axis), mass, rest)
 
     @classmethod
-    def mesh(cls, name: str, mesh: Mesh, mass: float | None = None, **rest: Unpack[Placement]) -> Body:
+    def mesh(
+        cls, name: str, mesh: Mesh, mass: float | None = None, **rest: Unpack[Placement]
+    ) -> Body:
         """A uniform solid of any form; mesh: centred on the mass centre, as `mesh.centred()` is."""
         if not isinstance(mesh, Mesh):
-            raise PartError(f"{cls.__name__} {name!r}: mesh is {shown(mesh)}, but must be a Mesh; Mesh.load reads one.")
+            raise PartError(
+                f"{cls.__name__} {name!r}: mesh is {shown(mesh)}, but must be a Mesh; Mesh.load "
+                "reads one."
+            )
         return cls._uniform(name, mesh, mass, rest)
 
     @classmethod
     def rod(
-        cls, name: str, start: Vector, end: Vector, mass: float, radius: float | None = None, **rest: Unpack[Placement]
+        cls,
+        name: str,
+        start: Vector,
+        end: Vector,
+        mass: float,
+        radius: float | None = None,
+        **rest: Unpack[Placement],
     ) -> Body:
         """A slender rod from start to end (points in N [m]), body x along it.
 
-        Its moment across is m L^2/12 exactly; about its own axis m radius^2/2, with radius [m] = L/100 when not given.
-        `position` and `orientation` follow from the ends.
-        """
+        Its moment across is m L^2/12 exactly; about its own axis m radius^2/2, with radius [m] =
+        L/100 when not given. `position` and `orientation` follow from the ends."""
         first = cls._size(name, "start", vector, start)
         along = sub(cls._size(name, "end", vector, end), first)
         length = math.hypot(*along)
         if length == 0.0:
-            raise PartError(f"Body {name!r}: start and end are the same point; a rod needs a length.")
+            raise PartError(
+                f"Body {name!r}: start and end are the same point; a rod needs a length."
+            )
         kilograms = cls._size(name, "mass", positive, mass)
         thick = cls._size(name, "radius", positive, 0.01 * length if radius is None else radius)
         across = kilograms * length**2 / 12.0
         if {"position", "orientation"} & rest.keys():
-            raise PartError(f"Body {name!r}: position and orientation follow from start and end; leave them out.")
+            raise PartError(
+                f"Body {name!r}: position and orientation follow from start and end; leave them "
+                "out."
+            )
         placed: Placement = {
             **rest,
             "position": add(first, scale(0.5, along)),
@@ -243,22 +276,33 @@ class Body(Part):
         except (TypeError, ValueError) as error:
             raise PartError(f"{cls.__name__} {name!r}: {field} {error}.") from None
 
-    # --- frames on it -------------------------------------------------------------------------------------------
+    # --- frames on it -----------------------------------------------------------------------------
     def site(
-        self, name: str, at: Vector = (0.0, 0.0, 0.0), z: Vector = (0.0, 0.0, 1.0), x: Vector | None = None
+        self,
+        name: str,
+        at: Vector = (0.0, 0.0, 0.0),
+        z: Vector = (0.0, 0.0, 1.0),
+        x: Vector | None = None,
     ) -> Site:
         """A frame fixed in this body: at [m], z and x in body axes, origin at the mass centre."""
         return Site(self, name, at, z, x)
 
     def site_at(self, name: str, point: Vector | None, axes: Floats) -> Site:
-        """The site at `point` (in N, default the mass centre) with `axes` (columns, in N) at the written pose."""
+        """The site at `point` (in N, default the mass centre) with `axes` (columns, in N) at the
+        written pose."""
         return self.site_placed(name, None if point is None else triple(point), nine(axes))
 
     def site_placed(self, name: str, point: Vector | None, axes: Nine) -> Site:
         """`site_at` of plain tuples."""
         matrix = self.matrix9
         local = ORIGIN if point is None else turn_back(matrix, sub(point, self.position))
-        return Site(self, name, local, turn_back(matrix, column(axes, 2)), turn_back(matrix, column(axes, 0)))
+        return Site(
+            self,
+            name,
+            local,
+            turn_back(matrix, column(axes, 2)),
+            turn_back(matrix, column(axes, 0)),
+        )
 
 
 def _turn_x_to(target: Vector) -> Any:
@@ -269,11 +313,11 @@ def _turn_x_to(target: Vector) -> Any:
 
 
 class Site(Part):
-    """A frame fixed in a body: origin `at` [m], axes z and x, all in body axes, origin at the mass centre.
+    """A frame fixed in a body: origin `at` [m], axes z and x, all in body axes, origin at the mass
+    centre.
 
-    x must be perpendicular to z.  Left out, it is the body's x axis made perpendicular to z (body y where z lies along
-    body x).  Make one with ``body.site(name, at=..., z=..., x=...)``.
-    """
+    x must be perpendicular to z.  Left out, it is the body's x axis made perpendicular to z (body y
+    where z lies along body x).  Make one with ``body.site(name, at=..., z=..., x=...)``."""
 
     body: Body = checked(instance(Body))
     name: str = checked(text)
@@ -284,7 +328,10 @@ class Site(Part):
     def validate(self) -> None:
         if self.x is not None and abs(cosine := dot(unit(self.x), unit(self.z))) > SQUARE_TOLERANCE:
             degrees = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
-            raise self.refuse(f"x {self.x} and z {self.z} enclose {degrees:.6g} degrees, but must be perpendicular.")
+            raise self.refuse(
+                f"x {self.x} and z {self.z} enclose {degrees:.6g} degrees, but must be "
+                "perpendicular."
+            )
 
     def _title(self) -> str:
         body = getattr(self.body, "name", None)
@@ -304,7 +351,8 @@ class Site(Part):
         return _triad(perpendicular(z) if self.x is None else across(unit(self.x), z), z)
 
     def written_pose(self) -> tuple[Floats, Floats]:
-        """Origin (3,) [m] and axes (3, 3, columns) in N, at the pose with which the body was written."""
+        """Origin (3,) [m] and axes (3, 3, columns) in N, at the pose with which the body was
+        written."""
         point, axes = self.placed()
         return np.array(point), array(axes)
 
@@ -334,11 +382,13 @@ def _triad(x: Triple, z: Triple) -> Nine:
 def point_sites(
     part: Part, ends: tuple[Site | Body, Site | Body], points: tuple[Vector | None, Vector | None]
 ) -> tuple[Site, Site]:
-    """The two points on which a spring or a bar acts: sites as they are, bodies at `points` (in N at the written
-    poses; None: the mass centre)."""
+    """The two points on which a spring or a bar acts: sites as they are, bodies at `points` (in N
+    at the written poses; None: the mass centre)."""
     for end, point, word in zip(ends, points, ("at1", "at2"), strict=True):
         if isinstance(end, Site) and point is not None:
-            raise part.refuse(f"{word} goes with a body; the site {end.name!r} already says where this end is.")
+            raise part.refuse(
+                f"{word} goes with a body; the site {end.name!r} already says where this end is."
+            )
     name = str(getattr(part, "name", "point"))
     one, two = (
         end if isinstance(end, Site) else end.site_placed(name, point, NO_TURN)

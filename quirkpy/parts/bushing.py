@@ -31,18 +31,22 @@ def _dissipating(value: Any) -> Any:
     out = _six(value)
     least, most = np.linalg.eigvalsh(np.array(out))[[0, -1]]
     if least < -1e-9 * max(most, -least):
-        raise ValueError(f"has the eigenvalue {least:.6g}, but must not put energy in; every one must be 0 or more")
+        raise ValueError(
+            f"has the eigenvalue {least:.6g}, but must not put energy in; every one must be 0 or "
+            "more"
+        )
     return out
 
 
 class Bushing(Force):
-    """A 6x6 spring and damper between two sites: U = x' K x/2 with x = (d, phi), in the axes of site 1.
+    """A 6x6 spring and damper between two sites: U = x' K x/2 with x = (d, phi), in the axes of
+    site 1.
 
-    d [m]: from site 1 to site 2; phi [rad]: axis times angle of the turn from one to the other, up to half a turn.  The
-    force on the second body is minus the gradient of U, minus C x_rate, where the rate of phi is the relative angular
-    velocity.  stiffness K and damping C: 6x6, symmetric, or six numbers on the diagonal, in N/m, N m/rad, N s/m ...
-    The ends are sites, or bodies joined at the point `at` (in N at the written poses, axes of N).
-    """
+    d [m]: from site 1 to site 2; phi [rad]: axis times angle of the turn from one to the other, up
+    to half a turn.  The force on the second body is minus the gradient of U, minus C x_rate, where
+    the rate of phi is the relative angular velocity.  stiffness K and damping C: 6x6, symmetric, or
+    six numbers on the diagonal, in N/m, N m/rad, N s/m ...  The ends are sites, or bodies joined at
+    the point `at` (in N at the written poses, axes of N)."""
 
     first: Site | Body = checked(instance(Site, Body))
     second: Site | Body = checked(instance(Site, Body))
@@ -58,22 +62,29 @@ class Bushing(Force):
         for end in (self.first, self.second):
             if isinstance(end, Body) == (self.at is None):
                 raise self.refuse(
-                    f"at is {self.at} and {end.name!r} a {type(end).__name__}; give at=(x, y, z) with two bodies, and "
+                    f"at is {self.at} and {end.name!r} a {type(end).__name__}; give at=(x, y, z) "
+                    "with two bodies, and "
                     "no at with two sites."
                 )
 
     def elements(self) -> tuple[Element, ...]:
-        return (Element("bushing", *self.sites(), numbers=(*blocks(self.stiffness), *blocks(self.damping))),)
+        return (
+            Element(
+                "bushing", *self.sites(), numbers=(*blocks(self.stiffness), *blocks(self.damping))
+            ),
+        )
 
 
 def blocks(matrix: Any) -> tuple[float, ...]:
-    """A symmetric 6x6 matrix as elements take it: linear block (6), mixed block (9), angular block (6)."""
+    """A symmetric 6x6 matrix as elements take it: linear block (6), mixed block (9), angular block
+    (6)."""
     m = np.array(matrix)
     return (*m[:3, :3][UPPER].tolist(), *m[:3, 3:].reshape(9).tolist(), *m[3:, 3:][UPPER].tolist())
 
 
 def mobility(body: Body, position: Floats, axes: Floats, point: Floats) -> Floats:
-    """Velocities of a point and angular velocity that a unit impulse there causes, in N (6, 6): the inverse mass."""
+    """Velocities of a point and angular velocity that a unit impulse there causes, in N (6, 6): the
+    inverse mass."""
     if body.fixed:
         return np.zeros((6, 6))
     x, y, z = point - position
@@ -86,7 +97,8 @@ def mobility(body: Body, position: Floats, axes: Floats, point: Floats) -> Float
 
 
 def modal_damping(stiffness: Floats, mass: Floats, ratio: float) -> Floats:
-    """The damping matrix that gives every mode of M x'' + K x = 0 the same share of its critical damping."""
+    """The damping matrix that gives every mode of M x'' + K x = 0 the same share of its critical
+    damping."""
     sizes, axes = np.linalg.eigh(mass)
     root, inverse = (axes * sizes**power @ axes.T for power in (0.5, -0.5))
     squares, modes = np.linalg.eigh(inverse @ stiffness @ inverse)

@@ -1,8 +1,8 @@
-"""What a field of a part may be: each check turns a user's value into the stored one or says what is wrong.
+"""What a field of a part may be: each check turns a user's value into the stored one or says what
+is wrong.
 
-A check raises ValueError or TypeError with the end of a sentence ("is -1.0, but must be positive"); `Part`
-puts the part and the field in front of it.
-"""
+A check raises ValueError or TypeError with the end of a sentence ("is -1.0, but must be positive");
+`Part` puts the part and the field in front of it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def not_negative(value: Any) -> float:
 
 
 def angle_up_to(most: float, words: str) -> Callable[[Any], float]:
-    """A positive angle [rad] up to a largest one, which words name; beyond that it was meant in degrees."""
+    """A positive angle [rad] up to a largest one, which words name; beyond that it was meant in
+    degrees."""
 
     def check(value: Any) -> float:
         out = positive(value)
@@ -94,7 +95,8 @@ def numbers(value: Any, shape: tuple[int, ...]) -> Any:
     if array.shape != shape:
         raise ValueError(f"has shape {array.shape}, but must have shape {shape}")
     out = _tuples(array.tolist())
-    if not all(map(math.isfinite, array.ravel().tolist())):  # mostly a few: for these quicker than by numpy
+    # Mostly a few: for these quicker than by numpy
+    if not all(map(math.isfinite, array.ravel().tolist())):
         raise ValueError(f"is {shown(out)}, but every number must be finite")
     return out
 
@@ -104,11 +106,17 @@ def is_triple(value: Any) -> bool:
     if type(value) is not tuple or len(value) != 3:
         return False
     a, b, c = value
-    return type(a) is type(b) is type(c) is float and math.isfinite(a) and math.isfinite(b) and math.isfinite(c)
+    return (
+        type(a) is type(b) is type(c) is float
+        and math.isfinite(a)
+        and math.isfinite(b)
+        and math.isfinite(c)
+    )
 
 
 def real(value: Any) -> Floats:
-    """Real numbers as an array of any shape: no texts, no truth values, nothing complex, no ragged lists."""
+    """Real numbers as an array of any shape: no texts, no truth values, nothing complex, no ragged
+    lists."""
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and not all(isinstance(item, Real) for item in array.flat):
@@ -128,13 +136,16 @@ def steady(value: Any) -> Any:
     try:
         hash(plain)
     except TypeError:
-        raise TypeError(f"is {shown(value)}, which can change later; give a tuple or another part") from None
+        raise TypeError(
+            f"is {shown(value)}, which can change later; give a tuple or another part"
+        ) from None
     return plain
 
 
 def vector(value: Any) -> Any:
     """Three finite numbers."""
-    return value if is_triple(value) else numbers(value, (3,))  # spares the usual case the way through an array
+    # Spares the usual case the way through an array
+    return value if is_triple(value) else numbers(value, (3,))
 
 
 def lengths(value: Any) -> Any:

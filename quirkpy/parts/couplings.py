@@ -1,4 +1,5 @@
-"""Joints that hold no bodies by themselves, but ask something of the coordinates of other joints."""
+"""Joints that hold no bodies by themselves, but ask something of the coordinates of other
+joints."""
 
 from __future__ import annotations
 
@@ -52,12 +53,13 @@ class Coupling(BaseJoint, ABC):
 
 
 class Gear(Coupling):
-    """Two wheels in mesh, or any linear coupling: coordinate of `second` = ratio x coordinate of `first` + offset.
+    """Two wheels in mesh, or any linear coupling: coordinate of `second` = ratio x coordinate of
+    `first` + offset.
 
-    ratio in the units of the two coordinates: for wheels of z1 and z2 teeth that mesh outside, on one carrier and with
-    axes that point the same way, -z1 / z2; for a pinion and its rack the radius [m].  offset [rad] or [m].  Angles
-    count whole turns.  second_coordinate: as first_coordinate.
-    """
+    ratio in the units of the two coordinates: for wheels of z1 and z2 teeth that mesh outside, on
+    one carrier and with axes that point the same way, -z1 / z2; for a pinion and its rack the
+    radius [m].  offset [rad] or [m].  Angles count whole turns.  second_coordinate: as
+    first_coordinate."""
 
     second: BaseJoint = checked(instance(BaseJoint))
     ratio: float = checked(number, kw_only=True)
@@ -66,7 +68,10 @@ class Gear(Coupling):
 
     def validate(self) -> None:
         if self._one() == self._two():
-            raise self.refuse(f"both its coordinates are {self._one()[1]!r} of {self.first.name!r}; name two of them.")
+            raise self.refuse(
+                f"both its coordinates are {self._one()[1]!r} of {self.first.name!r}; name two of "
+                "them."
+            )
         self._doubt("offset", self._two(), [self.offset])
 
     def _two(self) -> tuple[BaseJoint, str]:
@@ -79,10 +84,10 @@ class Gear(Coupling):
 class Prescribed(Coupling):
     """A drive that moves a coordinate of a joint as a function of time, whatever load that takes.
 
-    motion: a "smooth" `Schedule` of numbers [rad] or [m]; or a function of t [s] that gives the value and its first two
-    derivatives, ``lambda t: (0.5 * t, 0.5, 0.0)``, which is called from Python and cannot be written to JSON.
-    The reaction is what the drive does to the second body of the joint; its work counts as put in.
-    """
+    motion: a "smooth" `Schedule` of numbers [rad] or [m]; or a function of t [s] that gives the
+    value and its first two derivatives, ``lambda t: (0.5 * t, 0.5, 0.0)``, which is called from
+    Python and cannot be written to JSON.  The reaction is what the drive does to the second body of
+    the joint; its work counts as put in."""
 
     motion: Schedule | Callable[[float], tuple[float, float, float]] = checked(_motion)
 
@@ -91,7 +96,8 @@ class Prescribed(Coupling):
         if isinstance(self.motion, Schedule):
             if not self.motion.scalar or self.motion.interpolation != "smooth":
                 raise self.refuse(
-                    "its schedule must hold plain numbers and be 'smooth', for accelerations follow from it; write "
+                    "its schedule must hold plain numbers and be 'smooth', for accelerations "
+                    "follow from it; write "
                     "Schedule(times, values, 'smooth'), or give a function."
                 )
             self._doubt("a value of its schedule", self._one(), self.motion.values)
@@ -104,8 +110,15 @@ class Prescribed(Coupling):
         try:
             made: tuple[float, float, float] = numbers(value, (3,))
         except (TypeError, ValueError) as error:
-            raise self.refuse(f"motion at t = {t} {error}; it gives value, rate and acceleration.") from None
+            raise self.refuse(
+                f"motion at t = {t} {error}; it gives value, rate and acceleration."
+            ) from None
         return made
 
     def relations(self) -> tuple[Relation, ...]:
-        return (Relation(self._one(), motion=self.motion if isinstance(self.motion, Schedule) else self._driven),)
+        return (
+            Relation(
+                self._one(),
+                motion=self.motion if isinstance(self.motion, Schedule) else self._driven,
+            ),
+        )

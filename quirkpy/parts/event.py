@@ -1,4 +1,5 @@
-"""Events: what a run watches for.  An event happens where its function of the state crosses zero."""
+"""Events: what a run watches for.  An event happens where its function of the state crosses
+zero."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def _function(value: Any) -> Any:
 
 
 class Event(Part, ABC):
-    """Base of all events.  terminal: whether the run stops there; it is located and recorded either way."""
+    """Base of all events.  terminal: whether the run stops there; it is located and recorded either
+    way."""
 
     name: str = checked(text)
     terminal: bool = checked(flag, default=True, kw_only=True)
@@ -28,10 +30,10 @@ class Event(Part, ABC):
 class AtRest(Event):
     """The system has come to rest: it neither moves nor is pushed to.
 
-    speed [m/s]: the root of twice the kinetic energy over the total mass; acceleration [m/s2]: the same measure of the
-    accelerations, in which bodies that locks hold together count as one.  Both must fall below their thresholds, so
-    that a turning point is not rest.  A run that begins at rest stops at once.
-    """
+    speed [m/s]: the root of twice the kinetic energy over the total mass; acceleration [m/s2]: the
+    same measure of the accelerations, in which bodies that locks hold together count as one.  Both
+    must fall below their thresholds, so that a turning point is not rest.  A run that begins at
+    rest stops at once."""
 
     name: str = checked(text, default="at rest", kw_only=True)
     speed: float = checked(positive, default=1e-6, kw_only=True)
@@ -46,7 +48,8 @@ class EnergyBelow(Event):
 
 
 class SensorsMeet(Event):
-    """Two compatible sensors of different bodies come within reach of each other, facing (see `Sensor`).
+    """Two compatible sensors of different bodies come within reach of each other, facing (see
+    `Sensor`).
 
     A pair that is in range at the start meets only after it has parted.
     """
@@ -55,7 +58,8 @@ class SensorsMeet(Event):
 
 
 class When(Event):
-    """A function of the state crosses zero: ``When("level", lambda state: state["arm"].position[2])``.
+    """A function of the state crosses zero: ``When("level", lambda state:
+    state["arm"].position[2])``.
 
     It is called from Python after every step; direction: which crossings count.
     """

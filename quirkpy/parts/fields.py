@@ -1,4 +1,5 @@
-"""Fields that act on many bodies at once: planets, the frame of an orbit, charges.  U: potential energy."""
+"""Fields that act on many bodies at once: planets, the frame of an orbit, charges.  U: potential
+energy."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.schedule import Schedule
 
-#: No orbit around a planet or a moon has a rate beyond the first [rad/s], of which one is warned; no scaled one beyond
-#: the second, which is refused.
+#: No orbit around a planet or a moon has a rate beyond the first [rad/s], of which one is warned;
+#: no scaled one beyond the second, which is refused.
 FAST, FASTEST = 0.1, 10.0
 DAY = 86_400.0  # [s]
 
@@ -35,7 +36,9 @@ def each(kind: type[Part]) -> Callable[[Any], Any]:
             raise TypeError(f"is {shown(value)}, but must be a {kind.__name__} or a list of some")
         names = [one(part).name for part in some]
         if len(set(names)) < len(names):
-            raise ValueError(f"has two of the name {next(n for n in names if names.count(n) > 1)!r}; rename one")
+            raise ValueError(
+                f"has two of the name {next(n for n in names if names.count(n) > 1)!r}; rename one"
+            )
         return tuple(some)
 
     return check
@@ -44,8 +47,8 @@ def each(kind: type[Part]) -> Callable[[Any], Any]:
 class Orbit(Part):
     """A Kepler ellipse about a planet: where the origin of N is, whose axes do not turn.
 
-    mu [m3/s2] of the planet; position [m] and velocity [m/s] of the origin relative to the planet at t = 0, along the
-    axes of N.  ``Orbit.circular(mu, radius)`` starts on x and moves towards y.
+    mu [m3/s2] of the planet; position [m] and velocity [m/s] of the origin relative to the planet
+    at t = 0, along the axes of N.  ``Orbit.circular(mu, radius)`` starts on x and moves towards y.
     """
 
     mu: float = checked(positive)
@@ -54,12 +57,17 @@ class Orbit(Part):
 
     def validate(self) -> None:
         if math.hypot(*self.position) == 0.0:
-            raise self.refuse("position is (0, 0, 0), the planet's centre; give a point away from it.")
+            raise self.refuse(
+                "position is (0, 0, 0), the planet's centre; give a point away from it."
+            )
         if not any(cross(self.position, self.velocity)):
-            raise self.refuse("velocity points along position, so that it falls into the planet; give an ellipse.")
+            raise self.refuse(
+                "velocity points along position, so that it falls into the planet; give an ellipse."
+            )
         if self._per_axis <= 0.0:
             raise self.refuse(
-                f"its speed {math.hypot(*self.velocity):g} m/s is enough to escape; only ellipses are known."
+                f"its speed {math.hypot(*self.velocity):g} m/s is enough to escape; only ellipses "
+                "are known."
             )
 
     @classmethod
@@ -99,7 +107,9 @@ class Orbit(Part):
         """Position [m] and velocity [m/s] (3,) of the origin from the planet at time t [s]."""
         mu, a, e, anomaly, *axes = self.numbers()
         mean = math.remainder(anomaly + self.rate * t, 2.0 * math.pi)
-        out = mean + 0.85 * e * math.copysign(1.0, mean)  # from here Newton's method finds it for every e
+        out = mean + 0.85 * e * math.copysign(
+            1.0, mean
+        )  # from here Newton's method finds it for every e
         for _ in range(50):
             out -= (out - e * math.sin(out) - mean) / (1.0 - e * math.cos(out))
         first, across, b = np.array(axes[:3]), np.array(axes[3:]), math.sqrt(1.0 - e * e)
@@ -116,11 +126,11 @@ def at_rest(mu: float, centre: Vector) -> tuple[float, ...]:
 class PointGravity(Force):
     """A planet at rest in N, of which each moving body feels pull and gravity gradient.
 
-    Force -mu m c/R^2 - (3 mu/(2 R^4)) [2 I + tr I - 5 c.I c] c, torque 3 mu/R^3 c x (I c); R [m] and c: length and
-    direction from the planet's centre to the mass centre.  U = -mu m/R - mu/(2 R^3) (tr I - 3 c.I c): all to second
-    order in the size of the body over R.  mu [m3/s2], centre [m] in N.  Bodies that locks hold together stay apart in
-    runs.  Near a satellite far from the planet `GravityGradient` or `HillFrame` keep more digits.
-    """
+    Force -mu m c/R^2 - (3 mu/(2 R^4)) [2 I + tr I - 5 c.I c] c, torque 3 mu/R^3 c x (I c); R [m]
+    and c: length and direction from the planet's centre to the mass centre.  U = -mu m/R - mu/(2
+    R^3) (tr I - 3 c.I c): all to second order in the size of the body over R.  mu [m3/s2], centre
+    [m] in N.  Bodies that locks hold together stay apart in runs.  Near a satellite far from the
+    planet `GravityGradient` or `HillFrame` keep more digits."""
 
     mu: float = checked(positive)
     centre: Vector = checked(vector, default=(0.0, 0.0, 0.0))
@@ -131,12 +141,13 @@ class PointGravity(Force):
 
 
 class GravityGradient(Force):
-    """The same planet where the origin of N falls along an `Orbit`: what each body feels beside the origin.
+    """The same planet where the origin of N falls along an `Orbit`: what each body feels beside the
+    origin.
 
-    Force m [g(R0 + r) - g(R0)] with g(x) = -mu x/|x|^3, computed without cancellation, and force and torque of the
-    gravity gradient as in `PointGravity`.  The axes of N do not turn.  What it does counts as work, since a potential
-    would depend on time.  Never together with `HillFrame`, which contains it.
-    """
+    Force m [g(R0 + r) - g(R0)] with g(x) = -mu x/|x|^3, computed without cancellation, and force
+    and torque of the gravity gradient as in `PointGravity`.  The axes of N do not turn.  What it
+    does counts as work, since a potential would depend on time.  Never together with `HillFrame`,
+    which contains it."""
 
     orbit: Orbit = checked(instance(Orbit))
     name: str = checked(text, default="gravity gradient", kw_only=True)
@@ -146,7 +157,8 @@ class GravityGradient(Force):
 
 
 def rate_of_orbit(value: Any) -> float:
-    """A rate of an orbit [rad/s]: around no planet does anything turn so fast as what is refused."""
+    """A rate of an orbit [rad/s]: around no planet does anything turn so fast as what is
+    refused."""
     rate = positive(value)
     if rate > FASTEST:
         period = 2.0 * math.pi / rate
@@ -158,13 +170,14 @@ def rate_of_orbit(value: Any) -> float:
 
 
 class HillFrame(Force):
-    """N is the turning frame of a circular orbit (Hill, Clohessy-Wiltshire): x up, y along the track, z normal.
+    """N is the turning frame of a circular orbit (Hill, Clohessy-Wiltshire): x up, y along the
+    track, z normal.
 
-    rate n [rad/s] of the orbit, sqrt(mu/R^3).  Every mass element feels a = (2 n y' + 3 n^2 x, -2 n x', -n^2 z); so a
-    body turns by I w' = 3 n^2 x^ x (I x^) + I (w x o) - (w + o) x I (w + o), where o = n z^ and w is relative to the
-    frame, as all velocities, momenta and energies are.  U = m n^2 (z^2 - 3 x^2)/2 + n^2 (3 x^.I x^ - z^.I z^)/2, and
-    kinetic energy + U is the integral of Jacobi.  Never together with `GravityGradient` or `PointGravity`.
-    """
+    rate n [rad/s] of the orbit, sqrt(mu/R^3).  Every mass element feels a = (2 n y' + 3 n^2 x, -2 n
+    x', -n^2 z); so a body turns by I w' = 3 n^2 x^ x (I x^) + I (w x o) - (w + o) x I (w + o),
+    where o = n z^ and w is relative to the frame, as all velocities, momenta and energies are.  U =
+    m n^2 (z^2 - 3 x^2)/2 + n^2 (3 x^.I x^ - z^.I z^)/2, and kinetic energy + U is the integral of
+    Jacobi.  Never together with `GravityGradient` or `PointGravity`."""
 
     rate: float = checked(rate_of_orbit)
     name: str = checked(text, default="hill frame", kw_only=True)
@@ -173,8 +186,10 @@ class HillFrame(Force):
         if self.rate > FAST:
             turn = 2.0 * math.pi / self.rate
             warn(
-                f"HillFrame {self.name!r}: rate of an orbit is {self.rate:g} rad/s, one turn in {turn:.3g} s; around "
-                f"the Earth 1e-3 is usual, and {self.rate:g} turns a day are {2.0 * math.pi * self.rate / DAY:.3g}."
+                f"HillFrame {self.name!r}: rate of an orbit is {self.rate:g} rad/s, one turn in "
+                f"{turn:.3g} s; around "
+                f"the Earth 1e-3 is usual, and {self.rate:g} turns a day are "
+                f"{2.0 * math.pi * self.rate / DAY:.3g}."
             )
 
     def elements(self) -> tuple[Element, ...]:
@@ -204,7 +219,8 @@ class Charge(Part):
 
 
 class Coulomb(Force):
-    """Charges on different bodies: force k q1 q2/d^2 exp(-d/l) (1 + d/l) apart.  U = k q1 q2 exp(-d/l)/d.
+    """Charges on different bodies: force k q1 q2/d^2 exp(-d/l) (1 + d/l) apart.  U = k q1 q2
+    exp(-d/l)/d.
 
     k = 8.9875517923e9 N m2/C2; debye_length l [m] of the plasma around (default: none, a vacuum).
     """
@@ -218,7 +234,11 @@ class Coulomb(Force):
         out = []
         for one, two in pairs(self.charges):
             (q1, s1), (q2, s2) = one.drive(), two.drive()
-            out.append(Element("charges", one.site, two.site, numbers=(q1, q2, screening), schedules=(s1, s2)))
+            out.append(
+                Element(
+                    "charges", one.site, two.site, numbers=(q1, q2, screening), schedules=(s1, s2)
+                )
+            )
         return tuple(out)
 
 
@@ -228,20 +248,25 @@ def pairs(some: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 class Potential(Force):
-    """Any potential energy: ``Potential("bowl", lambda at: 2.0 * at[body].position @ at[body].position)``.
+    """Any potential energy: ``Potential("bowl", lambda at: 2.0 * at[body].position @
+    at[body].position)``.
 
-    function: of a `MotionView`, gives U [J] from time and poses; the load is its negative gradient, by differences, or
-    what `wrenches` gives, a function of the same that returns {body: qp.Wrench(...)}.  Functions are called from Python
-    at every evaluation and cannot be written to JSON.
-    """
+    function: of a `MotionView`, gives U [J] from time and poses; the load is its negative gradient,
+    by differences, or what `wrenches` gives, a function of the same that returns {body:
+    qp.Wrench(...)}.  Functions are called from Python at every evaluation and cannot be written to
+    JSON."""
 
     function: Callable[[MotionView], float]
-    wrenches: Callable[[MotionView], Mapping[Body, Wrench]] | None = checked(lambda f: f, default=None, kw_only=True)
+    wrenches: Callable[[MotionView], Mapping[Body, Wrench]] | None = checked(
+        lambda f: f, default=None, kw_only=True
+    )
 
     def validate(self) -> None:
         for word, value in (("function", self.function), ("wrenches", self.wrenches)):
             if not callable(value) and (word == "function" or value is not None):
-                raise self.refuse(f"{word} is {shown(value)}, but must be a function of a MotionView.")
+                raise self.refuse(
+                    f"{word} is {shown(value)}, but must be a function of a MotionView."
+                )
 
     def potential(self, at: MotionView) -> float:
         """What the function says [J]."""

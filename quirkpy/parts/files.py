@@ -1,4 +1,5 @@
-"""Files that users name: paths checked before any work is done, and files written whole or not at all."""
+"""Files that users name: paths checked before any work is done, and files written whole or not at
+all."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def path_of(path: Any, who: str) -> Path:
     if not isinstance(name, str) or not name:
         raise PartError(f"{who}: {shown(path)} is no path; give the name of a file.")
     if "\0" in name:
-        raise PartError(f"{who}: {shown(name)} holds a zero character, which no path may; leave it out.")
+        raise PartError(
+            f"{who}: {shown(name)} holds a zero character, which no path may; leave it out."
+        )
     return Path(name)
 
 
@@ -34,12 +37,15 @@ def ending_of(path: Any, who: str, endings: Sequence[str]) -> Path:
     """A path whose end says what to write."""
     place = path_of(path, who)
     if place.suffix not in endings:
-        raise PartError(f"{who}: {place.name!r} ends in none of {', '.join(endings)}, which say what to write.")
+        raise PartError(
+            f"{who}: {place.name!r} ends in none of {', '.join(endings)}, which say what to write."
+        )
     return place
 
 
 def check_writable(path: Any, who: str) -> Path:
-    """Refuse, before any work is done, a file that cannot be written in the end: no folder, no permission."""
+    """Refuse, before any work is done, a file that cannot be written in the end: no folder, no
+    permission."""
     place = path_of(path, who)
     try:
         target = _target(place)
@@ -60,9 +66,8 @@ def check_writable(path: Any, who: str) -> Path:
 def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
     """A file beside `path` to write to, which becomes `path` when all of it is on the disk.
 
-    Whatever ends the writing before leaves what was there as it was, and nothing beside it.  A device or a pipe is
-    written to directly.
-    """
+    Whatever ends the writing before leaves what was there as it was, and nothing beside it.  A
+    device or a pipe is written to directly."""
     place = check_writable(path, who)
     try:
         target = _target(place)
@@ -78,7 +83,8 @@ def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _beside(target: str) -> Iterator[BinaryIO]:
-    """A new file in the folder of another, with the same ending and permissions, which takes its place."""
+    """A new file in the folder of another, with the same ending and permissions, which takes its
+    place."""
     folder, name = os.path.split(target)
     own = os.path.join(folder, f".quirkpy-{secrets.token_hex(6)}{os.path.splitext(name)[1][:20]}")
     try:

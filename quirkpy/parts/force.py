@@ -1,7 +1,8 @@
-"""`Force`: the base of every force, built in or yours, and the elements that the built-in ones are made of.
+"""`Force`: the base of every force, built in or yours, and the elements that the built-in ones are
+made of.
 
-A built-in force is a tuple of elements, which the kernels know (kernels/loads.py).  Yours gives a load or a potential.
-"""
+A built-in force is a tuple of elements, which the kernels know (kernels/loads.py).  Yours gives a
+load or a potential."""
 
 from __future__ import annotations
 
@@ -27,27 +28,32 @@ class Element(NamedTuple):
     """One elementary load; what `numbers` mean depends on the kind.
 
     - uniform: acceleration (3) [m/s2] of every moving body
-    - pair: stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two sites
-    - coordinate: stiffness, rest value, damping, friction, its rate, on a coordinate of a joint: [N m/rad], [rad],
-      [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s]
-    - push: force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace force, torque
+    - pair: stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two
+      sites
+    - coordinate: stiffness, rest value, damping, friction, its rate, on a coordinate of a joint: [N
+      m/rad], [rad], [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s]
+    - push: force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace
+      force, torque
     - callback: none; the force's own Python is called
-    - stop: bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, on such a coordinate
+    - stop: bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, on
+      such a coordinate
     - dipoles: moments (3 and 3) [A m2] in the axes of sites 1 and 2; schedules replace them
-    - image: cold (0 or 1), moments of the magnets of sites 2 and 3 along their z, frozen image of that of site 3: point
-      (3) and moment (3) in the axes of the face, site 1
-    - planet dipole: orbit (10), moment of the planet (3) in N, moment (3) in the axes of site 1; a schedule replaces it
+    - image: cold (0 or 1), moments of the magnets of sites 2 and 3 along their z, frozen image of
+      that of site 3: point (3) and moment (3) in the axes of the face, site 1
+    - planet dipole: orbit (10), moment of the planet (3) in N, moment (3) in the axes of site 1; a
+      schedule replaces it
     - hill: rate [rad/s] of the turning frame, for every moving body
     - planet: orbit (10), for every moving body
-    - charges: charges (2) [C] of sites 1 and 2, 1 / Debye length [1/m]; schedules of numbers replace the charges
-    - bushing: stiffness (21) and damping (21) in the axes of site 1, each: xx xy xz yy yz zz of the linear block, the
-      mixed block row by row, the angular block
+    - charges: charges (2) [C] of sites 1 and 2, 1 / Debye length [1/m]; schedules of numbers
+      replace the charges
+    - bushing: stiffness (21) and damping (21) in the axes of site 1, each: xx xy xz yy yz zz of the
+      linear block, the mixed block row by row, the angular block
     - wheel: momentum (3) [N m s] in the axes of site 1; a schedule replaces it
     - law: the numbers of a `CompiledForce`, as its law takes them, between up to three sites
 
-    An orbit says where the origin of N is from a planet: mu [m3/s2], semi-major axis [m], eccentricity, mean anomaly at
-    t = 0, unit vectors (3 and 3) to the pericentre and across; or mu, 0, 0, 0 and a point (3) at rest.
-    """
+    An orbit says where the origin of N is from a planet: mu [m3/s2], semi-major axis [m],
+    eccentricity, mean anomaly at t = 0, unit vectors (3 and 3) to the pericentre and across; or mu,
+    0, 0, 0 and a point (3) at rest."""
 
     kind: ElementKind
     site1: Site | None = None
@@ -68,11 +74,10 @@ class Force(Part):
             def load(self, at):
                 return {self.sail: qp.Wrench(force=(self.strength * at.t, 0.0, 0.0))}
 
-    A load may depend on time, poses and velocities.  A potential U [J] may depend on time and poses: force and torque
-    are its negative gradient, taken by differences of the pose (relative error about 1e-10 where U changes over 0.1 m
-    or more) unless you write `load` as well.  A force with only a load has no potential energy: what it does counts as
-    work.
-    """
+    A load may depend on time, poses and velocities.  A potential U [J] may depend on time and
+    poses: force and torque are its negative gradient, taken by differences of the pose (relative
+    error about 1e-10 where U changes over 0.1 m or more) unless you write `load` as well.  A force
+    with only a load has no potential energy: what it does counts as work."""
 
     name: str = checked(text)
 
@@ -81,7 +86,8 @@ class Force(Part):
         return (Element("callback"),)
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """The same for a force that acts on whatever joints there are, those that may act later included."""
+        """The same for a force that acts on whatever joints there are, those that may act later
+        included."""
         return self.elements()
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
@@ -95,7 +101,9 @@ class Force(Part):
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         if not any(cls.overrides(method) for method in ("elements", "load", "potential")):
-            raise TypeError(f"{cls.__name__}: a force defines load(self, at) or potential(self, at).")
+            raise TypeError(
+                f"{cls.__name__}: a force defines load(self, at) or potential(self, at)."
+            )
 
     @classmethod
     def overrides(cls, method: Literal["elements", "load", "potential"]) -> bool:
@@ -103,5 +111,6 @@ class Force(Part):
         return getattr(cls, method) is not getattr(Force, method)
 
     def gives(self, method: Literal["elements", "load", "potential"]) -> bool:
-        """Whether this force has the method; where that depends on its fields, its class says so here."""
+        """Whether this force has the method; where that depends on its fields, its class says so
+        here."""
         return self.overrides(method)

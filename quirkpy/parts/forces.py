@@ -13,7 +13,17 @@ from quirkpy.maths.triples import NO_TURN
 from quirkpy.maths.types import Vector
 from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import GROUND, Body, Site, point_sites
-from quirkpy.parts.checks import flag, instance, not_negative, number, optional, positive, text, vector, word
+from quirkpy.parts.checks import (
+    flag,
+    instance,
+    not_negative,
+    number,
+    optional,
+    positive,
+    text,
+    vector,
+    word,
+)
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.joint import BaseJoint, Coordinate
 from quirkpy.parts.motion import MotionView, Wrench
@@ -21,7 +31,8 @@ from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
 
 Frame: TypeAlias = Literal["inertial", "body"]
-#: A vector that may change with time: three numbers, a Schedule, or a function of t (not written to JSON).
+#: A vector that may change with time: three numbers, a Schedule, or a function of t (not written to
+#: JSON).
 VectorInTime: TypeAlias = Vector | Schedule | Callable[[float], Sequence[float]]
 
 
@@ -32,7 +43,8 @@ def _vector_in_time(value: Any) -> Any:
 
 
 class Gravity(Force):
-    """The same acceleration [m/s2] for every moving body: force m g at its mass centre.  U = -m g . r."""
+    """The same acceleration [m/s2] for every moving body: force m g at its mass centre.  U = -m g .
+    r."""
 
     acceleration: Vector = checked(vector)
     name: str = checked(text, default="gravity", kw_only=True)
@@ -42,7 +54,8 @@ class Gravity(Force):
 
 
 class _BetweenPoints(Force, ABC):
-    """A force along the line between two points: sites, or bodies at at1 and at2 (in N at the written poses)."""
+    """A force along the line between two points: sites, or bodies at at1 and at2 (in N at the
+    written poses)."""
 
     first: Site | Body = checked(instance(Site, Body))
     second: Site | Body = checked(instance(Site, Body))
@@ -67,10 +80,10 @@ class _BetweenPoints(Force, ABC):
 class Spring(_BetweenPoints):
     """Tension k (L - L0) + c dL/dt between two points.  U = k (L - L0)^2 / 2.
 
-    stiffness k [N/m], rest_length L0 [m] (default: the distance at the written poses), damping c [N s/m].
-    tension_only: a rope; it never pushes, and is without force, energy and damping while shorter than L0.
-    Where the points coincide (L = 0) the direction, and so the force of a rest length, is undefined and taken as zero.
-    """
+    stiffness k [N/m], rest_length L0 [m] (default: the distance at the written poses), damping c [N
+    s/m]. tension_only: a rope; it never pushes, and is without force, energy and damping while
+    shorter than L0.  Where the points coincide (L = 0) the direction, and so the force of a rest
+    length, is undefined and taken as zero."""
 
     stiffness: float = checked(not_negative, kw_only=True)
     rest_length: float | None = checked(optional(not_negative), default=None, kw_only=True)
@@ -94,7 +107,8 @@ class Damper(_BetweenPoints):
 
 
 class PotentialWell(Force):
-    """A pull towards a point of N, on the mass centre: force k (centre - r).  U = k |r - centre|^2 / 2.
+    """A pull towards a point of N, on the mass centre: force k (centre - r).  U = k |r - centre|^2
+    / 2.
 
     centre [m] in N, stiffness k [N/m].  It makes no torque about the mass centre.
     """
@@ -112,8 +126,8 @@ class PotentialWell(Force):
 class _OnCoordinate(Force, ABC):
     """A force on one coordinate of a joint, and its reaction; it acts while its joint is active.
 
-    coordinate: the name of the coordinate, where the joint has several: "angle", "travel", "travel_x" and so on.
-    """
+    coordinate: the name of the coordinate, where the joint has several: "angle", "travel",
+    "travel_x" and so on."""
 
     joint: BaseJoint = checked(instance(BaseJoint))
     coordinate: str | None = checked(optional(text), default=None, kw_only=True)
@@ -127,7 +141,11 @@ class _OnCoordinate(Force, ABC):
 
     def elements(self) -> tuple[Element, ...]:
         name = self._chosen().name
-        return (Element("coordinate", joint=self.joint, coordinate=name, numbers=self.coordinate_numbers()),)
+        return (
+            Element(
+                "coordinate", joint=self.joint, coordinate=name, numbers=self.coordinate_numbers()
+            ),
+        )
 
     def coordinate_numbers(self) -> tuple[float, ...]:
         """Stiffness, rest value, damping, friction, its rate: see `Element`."""
@@ -140,11 +158,11 @@ class _OnCoordinate(Force, ABC):
 
 
 class HingeSpring(_OnCoordinate):
-    """Torque -k (angle - rest_angle) - c d(angle)/dt of the second body about the hinge, and its reaction.
+    """Torque -k (angle - rest_angle) - c d(angle)/dt of the second body about the hinge, and its
+    reaction.
 
-    stiffness k [N m/rad], rest_angle [rad], damping c [N m s/rad].  U = k (angle - rest_angle)^2 / 2 with the
-    continuous angle.  It acts while its joint is active.
-    """
+    stiffness k [N m/rad], rest_angle [rad], damping c [N m s/rad].  U = k (angle - rest_angle)^2 /
+    2 with the continuous angle.  It acts while its joint is active."""
 
     stiffness: float = checked(not_negative, kw_only=True)
     rest_angle: float = checked(number, default=0.0, kw_only=True)
@@ -162,10 +180,11 @@ class HingeSpring(_OnCoordinate):
 
 
 class JointSpring(_OnCoordinate):
-    """Load -k (x - rest) - c dx/dt along any coordinate x of a joint, and its reaction.  U = k (x - rest)^2 / 2.
+    """Load -k (x - rest) - c dx/dt along any coordinate x of a joint, and its reaction.  U = k (x -
+    rest)^2 / 2.
 
-    An angle: stiffness k [N m/rad], rest [rad], damping c [N m s/rad]; a travel or a length: [N/m], [m], [N s/m].
-    """
+    An angle: stiffness k [N m/rad], rest [rad], damping c [N m s/rad]; a travel or a length: [N/m],
+    [m], [N s/m]."""
 
     stiffness: float = checked(not_negative, kw_only=True)
     rest: float = checked(number, default=0.0, kw_only=True)
@@ -194,11 +213,14 @@ class JointDamper(_OnCoordinate):
 def on_every_angle(joints: Sequence[BaseJoint], numbers: tuple[float, ...]) -> tuple[Element, ...]:
     """The same load on each angle of some joints."""
     angles = [(joint, c.name) for joint in joints for c in joint.coordinates if c.kind == "angle"]
-    return tuple(Element("coordinate", joint=joint, coordinate=c, numbers=numbers) for joint, c in angles)
+    return tuple(
+        Element("coordinate", joint=joint, coordinate=c, numbers=numbers) for joint, c in angles
+    )
 
 
 class ViscousHinges(Force):
-    """Load -c d(angle)/dt on every angle of every joint that acts, later ones included: ``ViscousHinges(2e-4)``.
+    """Load -c d(angle)/dt on every angle of every joint that acts, later ones included:
+    ``ViscousHinges(2e-4)``.
 
     damping c [N m s/rad], the same for all.  No potential.
     """
@@ -215,11 +237,11 @@ class ViscousHinges(Force):
 
 
 class SprungHinges(Force):
-    """Load -k (angle - rest) on every angle of every joint that acts, later ones included: ``SprungHinges(1e-3)``.
+    """Load -k (angle - rest) on every angle of every joint that acts, later ones included:
+    ``SprungHinges(1e-3)``.
 
-    stiffness k [N m/rad], rest [rad], the same for all: with a rest beyond what a hinge reaches, a torque in one sense.
-    U = k (angle - rest)^2 / 2, with the continuous angle, of each.
-    """
+    stiffness k [N m/rad], rest [rad], the same for all: with a rest beyond what a hinge reaches, a
+    torque in one sense.  U = k (angle - rest)^2 / 2, with the continuous angle, of each."""
 
     stiffness: float = checked(not_negative)
     rest: float = checked(number, default=0.0, kw_only=True)
@@ -237,12 +259,13 @@ class SprungHinges(Force):
 
 
 class JointFriction(_OnCoordinate):
-    """Dry friction of a preloaded joint: load -mu N tanh(rate / slip) along a travel, mu N radius tanh on an angle.
+    """Dry friction of a preloaded joint: load -mu N tanh(rate / slip) along a travel, mu N radius
+    tanh on an angle.
 
-    coefficient mu [1], preload N [N]: the normal load is prescribed, for the reactions of redundant joints are not
-    unique.  radius [m]: the lever of the friction of an angle; not for travels.  slip [rad/s] or [m/s]: the rate above
-    which it is nearly full; below, it is smooth and creeps.  No potential.
-    """
+    coefficient mu [1], preload N [N]: the normal load is prescribed, for the reactions of redundant
+    joints are not unique.  radius [m]: the lever of the friction of an angle; not for travels.
+    slip [rad/s] or [m/s]: the rate above which it is nearly full; below, it is smooth and creeps.
+    No potential."""
 
     coefficient: float = checked(not_negative, kw_only=True)
     preload: float = checked(not_negative, kw_only=True)
@@ -254,7 +277,9 @@ class JointFriction(_OnCoordinate):
         if turns and self.radius is None:
             raise self.refuse("it acts on an angle; give radius= [m], the lever of the friction.")
         if not turns and self.radius is not None:
-            raise self.refuse(f"radius is {self.radius:g}, but it acts on no angle; leave radius out.")
+            raise self.refuse(
+                f"radius is {self.radius:g}, but it acts on no angle; leave radius out."
+            )
 
     def coordinate_numbers(self) -> tuple[float, ...]:
         return 0.0, 0.0, 0.0, self.coefficient * self.preload * (self.radius or 1.0), self.slip
@@ -264,10 +289,10 @@ class JointStop(_OnCoordinate):
     """Bounds on a coordinate of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
 
     lower [rad] or [m], upper [rad] or [m]: leave one out, and the coordinate is free on that side.
-    A run that reaches a bound gets the impulse after which the rate is -restitution times what it was (0: it stays, 1:
-    nothing is lost); slower than `settle` [rad/s or m/s] nothing bounces.  A joint at rest on its bound is held there
-    for as long as it is pressed on.  What impacts take counts as dissipated.  It acts while its joint is active.
-    """
+    A run that reaches a bound gets the impulse after which the rate is -restitution times what it
+    was (0: it stays, 1: nothing is lost); slower than `settle` [rad/s or m/s] nothing bounces.  A
+    joint at rest on its bound is held there for as long as it is pressed on.  What impacts take
+    counts as dissipated.  It acts while its joint is active."""
 
     lower: float | None = checked(optional(number), default=None, kw_only=True)
     upper: float | None = checked(optional(number), default=None, kw_only=True)
@@ -279,7 +304,9 @@ class JointStop(_OnCoordinate):
         if self.lower is None and self.upper is None:
             raise self.refuse("it has no bound; give lower, upper or both.")
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
-            raise self.refuse(f"lower is {self.lower:g} and upper {self.upper:g}; lower must be the smaller one.")
+            raise self.refuse(
+                f"lower is {self.lower:g} and upper {self.upper:g}; lower must be the smaller one."
+            )
         if self.restitution > 1.0:
             raise self.refuse(f"restitution is {self.restitution:g}, but must lie between 0 and 1.")
         self._doubt("lower", self.lower)
@@ -287,9 +314,18 @@ class JointStop(_OnCoordinate):
 
     def elements(self) -> tuple[Element, ...]:
         name = self._chosen().name
-        bounds = [(bound, side) for bound, side in ((self.lower, 1.0), (self.upper, -1.0)) if bound is not None]
+        bounds = [
+            (bound, side)
+            for bound, side in ((self.lower, 1.0), (self.upper, -1.0))
+            if bound is not None
+        ]
         return tuple(
-            Element("stop", joint=self.joint, coordinate=name, numbers=(bound, side, self.restitution, self.settle))
+            Element(
+                "stop",
+                joint=self.joint,
+                coordinate=name,
+                numbers=(bound, side, self.restitution, self.settle),
+            )
             for bound, side in bounds
         )
 
@@ -297,10 +333,10 @@ class JointStop(_OnCoordinate):
 class Load(Force):
     """A force [N] and a torque [N m] on a body, as numbers, a `Schedule` or a function of t [s].
 
-    at: the point of the body where the force acts, in N at the written pose, carried by the body (default: the mass
-    centre).  frame "inertial": both vectors in N; "body": both turn with the body.  It has no potential: what it does
-    counts as work.  A function of t is called from Python at every evaluation and cannot be written to JSON.
-    """
+    at: the point of the body where the force acts, in N at the written pose, carried by the body
+    (default: the mass centre).  frame "inertial": both vectors in N; "body": both turn with the
+    body.  It has no potential: what it does counts as work.  A function of t is called from Python
+    at every evaluation and cannot be written to JSON."""
 
     body: Body = checked(instance(Body))
     force: VectorInTime = checked(_vector_in_time, default=(0.0, 0.0, 0.0), kw_only=True)
@@ -319,17 +355,21 @@ class Load(Force):
     def elements(self) -> tuple[Element, ...]:
         if callable(self.force) or callable(self.torque):
             return (Element("callback"),)
-        vectors = [(0.0, 0.0, 0.0) if isinstance(v, Schedule) else v for v in (self.force, self.torque)]
+        vectors = [
+            (0.0, 0.0, 0.0) if isinstance(v, Schedule) else v for v in (self.force, self.torque)
+        ]
         one, two = (v if isinstance(v, Schedule) else None for v in (self.force, self.torque))
         numbers = (*vectors[0], *vectors[1], float(self.frame == "body"))
         return (Element("push", self._site(), numbers=numbers, schedules=(one, two)),)
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
-        """The wrench at the time and pose of `at`: the form used when a vector is a Python function."""
+        """The wrench at the time and pose of `at`: the form used when a vector is a Python
+        function."""
         site = at[self._site()]
         turn = at[self.body].axes if self.frame == "body" else np.eye(3)
         force, torque = (
-            turn @ self._call(name, value, at.t) for name, value in (("force", self.force), ("torque", self.torque))
+            turn @ self._call(name, value, at.t)
+            for name, value in (("force", self.force), ("torque", self.torque))
         )
         return {self.body: Wrench(force, torque, site.position)}
 

@@ -1,9 +1,9 @@
 """`Joint`: the base of every joint, built in or yours.
 
-A joint stands between two sites and shows two faces.  Its **primitives** say what it forbids: rows for closing loops
-and for the fundamental equation.  Its **freedoms**, for the kinematic joints, say what it allows: the motion subspace
-with which it hangs in a tree.  Freedoms are optional: a joint without them always acts through its rows.
-"""
+A joint stands between two sites and shows two faces.  Its **primitives** say what it forbids: rows
+for closing loops and for the fundamental equation.  Its **freedoms**, for the kinematic joints, say
+what it allows: the motion subspace with which it hangs in a tree.  Freedoms are optional: a joint
+without them always acts through its rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Freedom(NamedTuple):
-    """One motion that a joint allows: a turn about, or a slide along, an axis of site 1 at the origin of site 2."""
+    """One motion that a joint allows: a turn about, or a slide along, an axis of site 1 at the
+    origin of site 2."""
 
     kind: Literal["turn", "slide"]
     axis: Axis
@@ -36,16 +37,20 @@ class Freedom(NamedTuple):
 
 CoordinateKind: TypeAlias = Literal["angle", "travel", "length"]
 #: The unit of each kind of coordinate.
-COORDINATE_UNITS: dict[CoordinateKind, Literal["rad", "m"]] = {"angle": "rad", "travel": "m", "length": "m"}
+COORDINATE_UNITS: dict[CoordinateKind, Literal["rad", "m"]] = {
+    "angle": "rad",
+    "travel": "m",
+    "length": "m",
+}
 
 
 class Coordinate(NamedTuple):
     """One number that says how far a joint has gone.
 
-    angle [rad]: of site 2 from site 1 about `axis`, which belongs to site 1 or 2, right-handed, whole turns included;
-    zero where the next axis in cyclic order is the same in both.  travel [m]: of site 2 along `axis` of site 1.
-    length [m]: the distance of the two origins; its axis means nothing.
-    """
+    angle [rad]: of site 2 from site 1 about `axis`, which belongs to site 1 or 2, right-handed,
+    whole turns included; zero where the next axis in cyclic order is the same in both.  travel [m]:
+    of site 2 along `axis` of site 1. length [m]: the distance of the two origins; its axis means
+    nothing."""
 
     name: str
     kind: CoordinateKind
@@ -54,7 +59,8 @@ class Coordinate(NamedTuple):
 
 
 def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
-    """One for each freedom, in their order; several turns have no angles.  Two of a kind are named after their axes."""
+    """One for each freedom, in their order; several turns have no angles.  Two of a kind are named
+    after their axes."""
     turns = [f for f in freedoms if f.kind == "turn"]
     counted = [f for f in freedoms if f.kind == "slide" or len(turns) == 1]
     made: list[Coordinate] = []
@@ -68,9 +74,8 @@ def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
 class Relation(NamedTuple):
     """What some joints demand of coordinates: first + factor second = value + motion(t).
 
-    first, second: a joint and the name of one of its coordinates.  motion: a `Schedule` of numbers, or a function of t
-    that gives value, rate and acceleration; None: nothing moves by itself.
-    """
+    first, second: a joint and the name of one of its coordinates.  motion: a `Schedule` of numbers,
+    or a function of t that gives value, rate and acceleration; None: nothing moves by itself."""
 
     first: tuple[BaseJoint, str]
     second: tuple[BaseJoint, str] | None = None
@@ -121,28 +126,39 @@ class BaseJoint(Part, ABC):
         """Stops that belong to it."""
         return ()
 
-    def named_coordinate(self, name: str | None, asker: Part, kind: CoordinateKind | None = None) -> Coordinate:
-        """The coordinate that is called so, of this kind; None: the only one.  `asker` refuses what there is not."""
+    def named_coordinate(
+        self, name: str | None, asker: Part, kind: CoordinateKind | None = None
+    ) -> Coordinate:
+        """The coordinate that is called so, of this kind; None: the only one.  `asker` refuses what
+        there is not."""
         fitting = [c for c in self.coordinates if kind in (None, c.kind) and name in (None, c.name)]
         if len(fitting) == 1:
             return fitting[0]
         noun = kind or "coordinate"
-        title, names = f"joint {self.name!r} ({type(self).__name__})", [c.name for c in self.coordinates]
+        title, names = (
+            f"joint {self.name!r} ({type(self).__name__})",
+            [c.name for c in self.coordinates],
+        )
         if not names or kind not in (None, *(c.kind for c in self.coordinates)):
-            raise asker.refuse(f"{title} has no {noun}; give a joint that has one, such as a Revolute or a Prismatic.")
+            raise asker.refuse(
+                f"{title} has no {noun}; give a joint that has one, such as a Revolute or a "
+                "Prismatic."
+            )
         known = ", ".join(map(repr, names))
         if name is None:
-            raise asker.refuse(f"{title} has several coordinates; say which one: coordinate= one of {known}.")
+            raise asker.refuse(
+                f"{title} has several coordinates; say which one: coordinate= one of {known}."
+            )
         raise asker.refuse(f"coordinate is {name!r}, but {title} has {known}; name one of these.")
 
 
 class PlacedJoint(BaseJoint):
     """A joint with two ends of its own.
 
-    An end is a `Site`, or a `Body` in the shorthand: then `at` (point) and `axis` (direction), both in N at the poses
-    with which the bodies were written, place the frame; z of the site = axis, and joint zero is that pose.  Where one
-    end is a site and the other a body, the body's frame is the site's at the written poses.
-    """
+    An end is a `Site`, or a `Body` in the shorthand: then `at` (point) and `axis` (direction), both
+    in N at the poses with which the bodies were written, place the frame; z of the site = axis, and
+    joint zero is that pose.  Where one end is a site and the other a body, the body's frame is the
+    site's at the written poses."""
 
     #: Whether `axis` means something to this class, and whether two bodies may leave `at` out.
     takes_axis: ClassVar[bool] = True
@@ -163,13 +179,20 @@ class PlacedJoint(BaseJoint):
         """`at` and `axis` belong to the shorthand, and the shorthand needs them."""
         shorthand = isinstance(self.first, Body) and isinstance(self.second, Body)
         if not shorthand and not (self.at is None and self.axis is None):
-            raise self.refuse("at and axis go with two bodies; a site already says where the joint is.")
+            raise self.refuse(
+                "at and axis go with two bodies; a site already says where the joint is."
+            )
         if self.axis is not None and not self.takes_axis:
             raise self.refuse("this joint has no axis; leave axis out.")
         if shorthand and self.at is None and self.needs_point:
-            raise self.refuse("say where it is: at=(x, y, z) in N, or give two sites instead of two bodies.")
+            raise self.refuse(
+                "say where it is: at=(x, y, z) in N, or give two sites instead of two bodies."
+            )
         if shorthand and self.axis is None and self.takes_axis:
-            raise self.refuse("say along which axis: axis=(x, y, z) in N, or give two sites instead of two bodies.")
+            raise self.refuse(
+                "say along which axis: axis=(x, y, z) in N, or give two sites instead of two "
+                "bodies."
+            )
 
     @property
     def bodies(self) -> tuple[Body, Body]:
@@ -204,10 +227,10 @@ class Joint(PlacedJoint):
             def primitives(self):
                 return (qp.OriginOnLine("z"),)
 
-    Its rows, their derivatives and its gap follow.  `freedoms`, when given, must span exactly what the primitives leave
-    free (the contract tests check that): then the joint may also hang in the tree; its slides have travels, and a
-    single turn has an angle that is continuous past half a turn.
-    """
+    Its rows, their derivatives and its gap follow.  `freedoms`, when given, must span exactly what
+    the primitives leave free (the contract tests check that): then the joint may also hang in the
+    tree; its slides have travels, and a single turn has an angle that is continuous past half a
+    turn."""
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
@@ -216,7 +239,10 @@ class Joint(PlacedJoint):
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         if "primitives" not in vars(cls) and cls.primitives is Joint.primitives:
-            raise TypeError(f"{cls.__name__}: a joint defines primitives(self) and returns a tuple of primitives.")
+            raise TypeError(
+                f"{cls.__name__}: a joint defines primitives(self) and returns a tuple of "
+                "primitives."
+            )
 
     def validate(self) -> None:
         super().validate()
@@ -226,12 +252,13 @@ class Joint(PlacedJoint):
 
 
 class GeneralJoint(PlacedJoint):
-    """Base of a joint whose equations no primitive covers: phi(x, t) = 0 with derivatives that you write.
+    """Base of a joint whose equations no primitive covers: phi(x, t) = 0 with derivatives that you
+    write.
 
-    For each row i: phi_i = 0 on the constraint, d phi / dt = G u + phi_t, and along any motion
-    d2 phi / dt2 = G u' - gamma, where u = (v1, w1, v2, w2) holds the velocities of the two mass centres and the two
-    angular velocities, all in N (12 numbers).  `at` gives time and kinematics: at.t, at[body], at[site].
-    """
+    For each row i: phi_i = 0 on the constraint, d phi / dt = G u + phi_t, and along any motion d2
+    phi / dt2 = G u' - gamma, where u = (v1, w1, v2, w2) holds the velocities of the two mass
+    centres and the two angular velocities, all in N (12 numbers).  `at` gives time and kinematics:
+    at.t, at[body], at[site]."""
 
     #: Unit of each row, "m" or "rad": their number is the number of rows.
     units: ClassVar[tuple[Literal["m", "rad"], ...]] = ()
@@ -249,16 +276,23 @@ class GeneralJoint(PlacedJoint):
         """What G u' must equal, shape (m,)."""
 
     def rate(self, at: MotionView) -> Floats:
-        """phi_t: how fast the residual changes at standstill, shape (m,); not zero only for prescribed motion."""
+        """phi_t: how fast the residual changes at standstill, shape (m,); not zero only for
+        prescribed motion."""
         return np.zeros(len(self.units))
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
-        missing = [n for n in ("phi", "jacobian", "gamma") if getattr(cls, n) is getattr(GeneralJoint, n)]
+        missing = [
+            n for n in ("phi", "jacobian", "gamma") if getattr(cls, n) is getattr(GeneralJoint, n)
+        ]
         if missing or not cls.units:
             raise TypeError(
-                f"{cls.__name__}: a general joint defines units (one of 'm', 'rad' for each row), phi, jacobian and "
+                f"{cls.__name__}: a general joint defines units (one of 'm', 'rad' for each row), "
+                "phi, jacobian and "
                 f"gamma; missing: {', '.join(missing) or 'units'}."
             )
         if not isinstance(cls.units, tuple) or not set(cls.units) <= {"m", "rad"}:
-            raise TypeError(f"{cls.__name__}: units is {cls.units!r}, but must be a tuple of 'm' and 'rad', one a row.")
+            raise TypeError(
+                f"{cls.__name__}: units is {cls.units!r}, but must be a tuple of 'm' and 'rad', "
+                "one a row."
+            )

@@ -1,4 +1,5 @@
-"""The built-in joints.  Angles and travels: site 2 relative to site 1, about or along z, right-handed."""
+"""The built-in joints.  Angles and travels: site 2 relative to site 1, about or along z,
+right-handed."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Spherical(Joint):
 
 
 class Revolute(Joint):
-    """A hinge about z: angle [rad], zero where the x axes of the sites coincide, continuous past half a turn."""
+    """A hinge about z: angle [rad], zero where the x axes of the sites coincide, continuous past
+    half a turn."""
 
     freedoms = (Freedom("turn", "z"),)
 
@@ -60,7 +62,8 @@ class Prismatic(Joint):
 
 
 class Fixed(Joint):
-    """A lock: the two sites are one frame.  In the shorthand `at` is the second body's mass centre unless given."""
+    """A lock: the two sites are one frame.  In the shorthand `at` is the second body's mass centre
+    unless given."""
 
     takes_axis = False
     needs_point = False
@@ -80,7 +83,8 @@ class Cylindrical(Joint):
 
 
 class Planar(Joint):
-    """A plate on a table across z: travel_x and travel_y [m] along axes of site 1, angle [rad] about z."""
+    """A plate on a table across z: travel_x and travel_y [m] along axes of site 1, angle [rad]
+    about z."""
 
     freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), Freedom("turn", "z"))
 
@@ -89,7 +93,8 @@ class Planar(Joint):
 
 
 class PointOnLine(Joint):
-    """A ball in a groove: the origin of site 2 stays on the z axis of site 1; travel [m] along it, any turn."""
+    """A ball in a groove: the origin of site 2 stays on the z axis of site 1; travel [m] along it,
+    any turn."""
 
     freedoms = (Freedom("slide", "z"), *EVERY_TURN)
 
@@ -98,7 +103,8 @@ class PointOnLine(Joint):
 
 
 class PointOnPlane(Joint):
-    """A ball on a table: the origin of site 2 stays in the x-y plane of site 1; travel_x and travel_y [m], any turn."""
+    """A ball on a table: the origin of site 2 stays in the x-y plane of site 1; travel_x and
+    travel_y [m], any turn."""
 
     freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), *EVERY_TURN)
 
@@ -107,12 +113,13 @@ class PointOnPlane(Joint):
 
 
 class Universal(Joint):
-    """Hooke's joint: one common point, and a cross whose arms are x of site 1 and y of site 2, always perpendicular.
+    """Hooke's joint: one common point, and a cross whose arms are x of site 1 and y of site 2,
+    always perpendicular.
 
-    angle_x [rad] turns the cross about x of site 1, angle_y [rad] site 2 about its own y.  For shafts along the two z
-    axes, beta between them, tan b = cos(beta) tan a, where a and b are their turns since x of site 1 was perpendicular
-    to both (Hooke's law).  In the shorthand `axis` is that z.
-    """
+    angle_x [rad] turns the cross about x of site 1, angle_y [rad] site 2 about its own y.  For
+    shafts along the two z axes, beta between them, tan b = cos(beta) tan a, where a and b are their
+    turns since x of site 1 was perpendicular to both (Hooke's law).  In the shorthand `axis` is
+    that z."""
 
     def primitives(self) -> tuple[Primitive, ...]:
         return ONE_POINT, ONE_CROSS
@@ -123,17 +130,24 @@ class Universal(Joint):
 
 
 class Parallel(Joint):
-    """The z axes of both sites stay parallel, and point the same way; angle [rad] about z, any displacement."""
+    """The z axes of both sites stay parallel, and point the same way; angle [rad] about z, any
+    displacement."""
 
     needs_point = False
-    freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), Freedom("slide", "z"), Freedom("turn", "z"))
+    freedoms = (
+        Freedom("slide", "x"),
+        Freedom("slide", "y"),
+        Freedom("slide", "z"),
+        Freedom("turn", "z"),
+    )
 
     def primitives(self) -> tuple[Primitive, ...]:
         return (ONE_AXIS,)
 
 
 class Perpendicular(Joint):
-    """x of site 1 stays perpendicular to y of site 2; any displacement, and all turns that keep the right angle."""
+    """x of site 1 stays perpendicular to y of site 2; any displacement, and all turns that keep the
+    right angle."""
 
     needs_point = False
 
@@ -142,15 +156,17 @@ class Perpendicular(Joint):
 
 
 class Screw(Joint):
-    """A nut on a bolt: travel [m] along z = pitch [m/rad] angle about z.  One turn goes 2 pi pitch; pitch > 0:
-    right-handed."""
+    """A nut on a bolt: travel [m] along z = pitch [m/rad] angle about z.  One turn goes 2 pi pitch;
+    pitch > 0: right-handed."""
 
     pitch: float = checked(number, kw_only=True)
 
     def validate(self) -> None:
         super().validate()
         if self.pitch == 0.0:
-            raise self.refuse("pitch is 0, but a screw moves on as it turns; use a Revolute, which does not.")
+            raise self.refuse(
+                "pitch is 0, but a screw moves on as it turns; use a Revolute, which does not."
+            )
 
     def primitives(self) -> tuple[Primitive, ...]:
         return ONE_LINE, ONE_AXIS
@@ -164,7 +180,8 @@ class Screw(Joint):
 
 
 class _BetweenEnds(PlacedJoint, ABC):
-    """A joint between two points: sites, or bodies at at1 and at2 in N at the written poses (default: mass centres)."""
+    """A joint between two points: sites, or bodies at at1 and at2 in N at the written poses
+    (default: mass centres)."""
 
     takes_axis = False
     at: None = checked(optional(vector), default=None, init=False, kw_only=True)
@@ -176,7 +193,8 @@ class _BetweenEnds(PlacedJoint, ABC):
     def _validate_place(self) -> None:
         if self.length is None and self._written_length() == 0.0:
             raise self.refuse(
-                "its ends coincide; give length=, or two points apart (Spherical holds two points together)."
+                "its ends coincide; give length=, or two points apart (Spherical holds two points "
+                "together)."
             )
 
     @cached_property
@@ -194,13 +212,14 @@ class _BetweenEnds(PlacedJoint, ABC):
 
 
 class Rope(_BetweenEnds, Joint):
-    """A massless rope between two points: it is slack while they are nearer than its length [m], and holds them then.
+    """A massless rope between two points: it is slack while they are nearer than its length [m],
+    and holds them then.
 
-    Sites, or at1 and at2 in N at the written poses; at1 and at2 are the mass centres and length is the distance at the
-    written poses, unless given.  Coordinate: length [m], the distance of the ends.  A run that pulls it taut gets the
-    impulse after which the ends approach at `restitution` times the speed at which they parted (0: it stays taut);
-    slower than `settle` [m/s] nothing bounces.  What impacts take counts as dissipated.
-    """
+    Sites, or at1 and at2 in N at the written poses; at1 and at2 are the mass centres and length is
+    the distance at the written poses, unless given.  Coordinate: length [m], the distance of the
+    ends.  A run that pulls it taut gets the impulse after which the ends approach at `restitution`
+    times the speed at which they parted (0: it stays taut); slower than `settle` [m/s] nothing
+    bounces.  What impacts take counts as dissipated."""
 
     restitution: float = checked(not_negative, default=0.0, kw_only=True)
     settle: float = checked(positive, default=1e-4, kw_only=True)
@@ -223,7 +242,8 @@ class Rope(_BetweenEnds, Joint):
 
 
 class Distance(_BetweenEnds, Joint):
-    """A massless bar of constant length [m] between two points: sites, or at1 and at2 in N at the written poses.
+    """A massless bar of constant length [m] between two points: sites, or at1 and at2 in N at the
+    written poses.
 
     at1 and at2 are the mass centres and length is the distance at the written poses, unless given.
     """

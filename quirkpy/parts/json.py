@@ -1,8 +1,8 @@
 """Parts as JSON: every float comes back bit for bit, and shared parts are written once.
 
-A document is {"quirkpy": SCHEMA, "parts": {key: {"type": ..., field: value ...}}, "root": value}.  Inside values a part
-that has a name stands as {"part": key}; parts are listed so that each refers only to earlier ones.
-"""
+A document is {"quirkpy": SCHEMA, "parts": {key: {"type": ..., field: value ...}}, "root": value}.
+Inside values a part that has a name stands as {"part": key}; parts are listed so that each refers
+only to earlier ones."""
 
 from __future__ import annotations
 
@@ -42,31 +42,93 @@ SCHEMA = 1
 PART_TYPES: dict[str, type[Part]] = {
     cls.__name__: cls
     for cls in (
-        body.Body, body.Site, shapes.Box, shapes.Sphere, shapes.Cylinder, shapes.Mesh,
-        joints.Spherical, joints.Revolute, joints.Prismatic, joints.Fixed, joints.Distance, joints.Cylindrical,
-        joints.Planar, joints.Universal, joints.PointOnLine, joints.PointOnPlane, joints.Parallel,
-        joints.Perpendicular, joints.Screw, joints.Rope, couplings.Gear, couplings.Prescribed,
-        forces.Gravity, forces.Spring, forces.Damper, forces.HingeSpring, forces.JointSpring, forces.JointDamper,
-        forces.ViscousHinges, forces.SprungHinges, forces.JointFriction, forces.JointStop, forces.PotentialWell,
-        forces.Load, actuators.Thruster, actuators.ReactionWheel, bushing.Bushing,
-        fields.Orbit, fields.PointGravity, fields.GravityGradient, fields.HillFrame, fields.Charge, fields.Coulomb,
-        fields.Potential, magnets.Magnet, magnets.Electromagnet, magnets.Dipoles, magnets.PlanetField,
-        pinning.Superconductor, pinning.FluxPinning,
-        schedule.Schedule, sensor.Sensor, event.AtRest, event.EnergyBelow, event.SensorsMeet, event.When,
-        primitives.CoincidentPoints, primitives.OriginOnLine, primitives.OriginOnPlane,
-        primitives.ParallelAxes, primitives.PerpendicularAxes, primitives.SameOrientation, primitives.FixedDistance,
+        body.Body,
+        body.Site,
+        shapes.Box,
+        shapes.Sphere,
+        shapes.Cylinder,
+        shapes.Mesh,
+        joints.Spherical,
+        joints.Revolute,
+        joints.Prismatic,
+        joints.Fixed,
+        joints.Distance,
+        joints.Cylindrical,
+        joints.Planar,
+        joints.Universal,
+        joints.PointOnLine,
+        joints.PointOnPlane,
+        joints.Parallel,
+        joints.Perpendicular,
+        joints.Screw,
+        joints.Rope,
+        couplings.Gear,
+        couplings.Prescribed,
+        forces.Gravity,
+        forces.Spring,
+        forces.Damper,
+        forces.HingeSpring,
+        forces.JointSpring,
+        forces.JointDamper,
+        forces.ViscousHinges,
+        forces.SprungHinges,
+        forces.JointFriction,
+        forces.JointStop,
+        forces.PotentialWell,
+        forces.Load,
+        actuators.Thruster,
+        actuators.ReactionWheel,
+        bushing.Bushing,
+        fields.Orbit,
+        fields.PointGravity,
+        fields.GravityGradient,
+        fields.HillFrame,
+        fields.Charge,
+        fields.Coulomb,
+        fields.Potential,
+        magnets.Magnet,
+        magnets.Electromagnet,
+        magnets.Dipoles,
+        magnets.PlanetField,
+        pinning.Superconductor,
+        pinning.FluxPinning,
+        schedule.Schedule,
+        sensor.Sensor,
+        event.AtRest,
+        event.EnergyBelow,
+        event.SensorsMeet,
+        event.When,
+        primitives.CoincidentPoints,
+        primitives.OriginOnLine,
+        primitives.OriginOnPlane,
+        primitives.ParallelAxes,
+        primitives.PerpendicularAxes,
+        primitives.SameOrientation,
+        primitives.FixedDistance,
         primitives.DistanceAtMost,
     )
-}  # fmt: skip
+}
 
 
-#: Characters of a document, and how deep values in it lie within each other, at most: some hundred times what any has.
+#: Characters of a document, and how deep values in it lie within each other, at most: some hundred
+#: times what any has.
 LONGEST_TEXT, DEEPEST = 1 << 28, 100
 #: Characters of a sentence about values that may be of any length.
 LONGEST_SENTENCE = 390
-TOO_DEEP = f"from_json: values lie within each other more than {DEEPEST} deep, but those of a document do not."
+TOO_DEEP = (
+    f"from_json: values lie within each other more than {DEEPEST} deep, but those of a document "
+    "do not."
+)
 #: What values that do not belong together raise when parts are made of them.
-UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError, MemoryError)
+UNREADABLE = (
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
 
 
 def _refuse_constant(word: str) -> float:
@@ -74,10 +136,13 @@ def _refuse_constant(word: str) -> float:
 
 
 class Writer:
-    """Collects the named parts that it meets; `extra` turns other objects into plain values first, `types` says how
-    classes are called; others are written with the module in which they are found."""
+    """Collects the named parts that it meets; `extra` turns other objects into plain values first,
+    `types` says how classes are called; others are written with the module in which they are
+    found."""
 
-    def __init__(self, extra: Mapping[type, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES) -> None:
+    def __init__(
+        self, extra: Mapping[type, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES
+    ) -> None:
         self.extra = extra or {}
         self.names = {cls: name for name, cls in types.items()}
         self.parts: dict[str, Any] = {}
@@ -86,12 +151,16 @@ class Writer:
     def document(self, root: Any) -> str:
         """The whole document as text."""
         value = self.value(root)
-        return json.dumps({"quirkpy": SCHEMA, "parts": self.parts, "root": value}, indent=1, allow_nan=False)
+        return json.dumps(
+            {"quirkpy": SCHEMA, "parts": self.parts, "root": value}, indent=1, allow_nan=False
+        )
 
     def value(self, value: Any, owner: str = "to_json") -> Any:
         """One value as plain JSON."""
         if isinstance(value, float) and not math.isfinite(value):
-            raise PartError(f"{owner}: {value} cannot be written to JSON, which knows finite numbers only.")
+            raise PartError(
+                f"{owner}: {value} cannot be written to JSON, which knows finite numbers only."
+            )
         if value is None or isinstance(value, (bool, int, str, float)):
             return value
         if isinstance(value, quat.Quaternion):
@@ -101,12 +170,21 @@ class Writer:
         if isinstance(value, (np.ndarray, np.generic)):
             return self.value(value.tolist(), owner)
         if isinstance(value, Part):
-            return {"part": self.key(value)} if isinstance(getattr(value, "name", None), str) else self.fields(value)
+            return (
+                {"part": self.key(value)}
+                if isinstance(getattr(value, "name", None), str)
+                else self.fields(value)
+            )
         if type(value) in self.extra:
             return self.extra[type(value)](self, value)
         if callable(value):
-            raise PartError(f"{owner}: {shown(value)} is a Python function, which JSON cannot hold; use a qp.Schedule.")
-        raise PartError(f"{owner}: {shown(value)} is a {type(value).__name__}, which cannot be written to JSON.")
+            raise PartError(
+                f"{owner}: {shown(value)} is a Python function, which JSON cannot hold; use a "
+                "qp.Schedule."
+            )
+        raise PartError(
+            f"{owner}: {shown(value)} is a {type(value).__name__}, which cannot be written to JSON."
+        )
 
     def key(self, part: Part) -> str:
         """The key under which a named part stands; equal parts share one."""
@@ -124,14 +202,22 @@ class Writer:
         """Type and fields of a part, defaults left out."""
         cls = type(part)
         if "<locals>" in cls.__qualname__:
-            raise part.refuse("its class is defined inside a function, where from_json cannot find it; move it out.")
+            raise part.refuse(
+                "its class is defined inside a function, where from_json cannot find it; move it "
+                "out."
+            )
         if any(field.name == "type" for field in dataclasses.fields(part)):  # type: ignore[arg-type]
-            raise part.refuse("it has a field called type, which means the class in JSON; call the field otherwise.")
+            raise part.refuse(
+                "it has a field called type, which means the class in JSON; call the field "
+                "otherwise."
+            )
         out: dict[str, Any] = {"type": self.names.get(cls, f"{cls.__module__}:{cls.__qualname__}")}
         for field in dataclasses.fields(part):  # type: ignore[arg-type]
             value = getattr(part, field.name)
             if field.init and not is_default(field, value):
-                out[field.name] = self.value(value, f"{cls.__name__} {getattr(part, 'name', '')!r}, {field.name}")
+                out[field.name] = self.value(
+                    value, f"{cls.__name__} {getattr(part, 'name', '')!r}, {field.name}"
+                )
         return out
 
 
@@ -145,15 +231,22 @@ class Reader:
         self.types, self.data = types, self._parsed(text)
         schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
         if schema != SCHEMA:
-            raise PartError(f"from_json: the document has schema {shown(schema)}, but this version reads {SCHEMA}.")
+            raise PartError(
+                f"from_json: the document has schema {shown(schema)}, but this version reads "
+                f"{SCHEMA}."
+            )
         self.modules, self.extra = tuple(modules), extra or {}
         self.parts: dict[str, Any] = {}
 
     @staticmethod
     def _parsed(text: Any) -> Any:
-        """A text as plain values, as long as it is neither too long nor nested too deeply to be a document."""
+        """A text as plain values, as long as it is neither too long nor nested too deeply to be a
+        document."""
         if isinstance(text, str | bytes | bytearray) and len(text) > LONGEST_TEXT:
-            raise PartError(f"from_json: the text has {len(text)} characters, but may have {LONGEST_TEXT} at most.")
+            raise PartError(
+                f"from_json: the text has {len(text)} characters, but may have {LONGEST_TEXT} at "
+                "most."
+            )
         try:
             data = json.loads(text, parse_constant=_refuse_constant)
         except (TypeError, ValueError) as error:
@@ -162,7 +255,11 @@ class Reader:
             raise PartError(TOO_DEEP) from None
         level: list[Any] = [data]
         for _ in range(DEEPEST):
-            lists = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+            lists = (
+                one.values() if isinstance(one, dict) else one
+                for one in level
+                if isinstance(one, dict | list)
+            )
             level = [item for items in lists for item in items]
             if not level:
                 return data
@@ -171,7 +268,8 @@ class Reader:
     def root(self) -> Any:
         """The object that the document was written from."""
         try:
-            with np.errstate(all="ignore"):  # what comes of numbers out of all proportion is refused, not warned of
+            # What comes of numbers out of all proportion is refused, not warned of
+            with np.errstate(all="ignore"):
                 for key, fields in self.data["parts"].items():
                     self.parts[key] = self.value(fields)
                 return self.value(self.data["root"])
@@ -206,13 +304,17 @@ class Reader:
         module, _, qualname = name.partition(":")
         if module not in self.modules:
             raise PartError(
-                f"from_json: the document uses the class {name!r}; if you trust it, name its module: "
-                f"from_json(text, modules=[{module!r}]), or on the command line its file: --study {module}.py."
+                f"from_json: the document uses the class {name!r}; if you trust it, name its "
+                "module: "
+                f"from_json(text, modules=[{module!r}]), or on the command line its file: --study "
+                f"{module}.py."
             )
         try:
             found: Any = importlib.import_module(module)
         except ImportError as error:
-            raise PartError(f"from_json: the module of {name!r} cannot be imported: {error}.") from error
+            raise PartError(
+                f"from_json: the module of {name!r} cannot be imported: {error}."
+            ) from error
         for attribute in qualname.split("."):
             found = getattr(found, attribute, None)
         if not (isinstance(found, type) and issubclass(found, Part)):

@@ -1,4 +1,5 @@
-"""`CompiledForce`: a force of your own whose law numba compiles, so that it costs what a built-in one costs."""
+"""`CompiledForce`: a force of your own whose law numba compiles, so that it costs what a built-in
+one costs."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ MOST_PLACES, MOST_NUMBERS = 3, 42
 
 
 class CompiledForce(Force):
-    """Base of forces whose law is compiled; yours annotates what it needs, and defines `law` and perhaps `energy`::
+    """Base of forces whose law is compiled; yours annotates what it needs, and defines `law` and
+    perhaps `energy`::
 
         class Pull(qp.CompiledForce):
             first: qp.Site
@@ -36,14 +38,15 @@ class CompiledForce(Force):
                 d = sub(second.position, first.position)
                 return 0.5 * stiffness * dot(d, d)
 
-    Arguments are named after what they are: t [s], or a field.  Bodies and sites come as `PlaceMotion`, numbers and
-    tuples of numbers as they are.  The law returns a `Wrench` for each body or site that it asks for (up to three), in
-    their order, about the mass centre or the site's origin; so its own `point` stays None.  Both are plain Python that
-    numba can compile; sub, scale, dot and others are in `qp.triples`.
+    Arguments are named after what they are: t [s], or a field.  Bodies and sites come as
+    `PlaceMotion`, numbers and tuples of numbers as they are.  The law returns a `Wrench` for each
+    body or site that it asks for (up to three), in their order, about the mass centre or the site's
+    origin; so its own `point` stays None.  Both are plain Python that numba can compile; sub,
+    scale, dot and others are in `qp.triples`.
 
-    energy [J]: the potential energy; the law at rest is its negative gradient, and what the law does beyond that when
-    things move counts as dissipated.  Without it, all that the law does counts as work.
-    """
+    energy [J]: the potential energy; the law at rest is its negative gradient, and what the law
+    does beyond that when things move counts as dissipated.  Without it, all that the law does
+    counts as work."""
 
     law: ClassVar[Callable[..., Any]]
     energy: ClassVar[Callable[..., Any] | None] = None
@@ -51,13 +54,16 @@ class CompiledForce(Force):
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         if not callable(getattr(cls, "law", None)):
-            raise TypeError(f"{cls.__name__}: a compiled force defines law, a function of t and of its fields.")
+            raise TypeError(
+                f"{cls.__name__}: a compiled force defines law, a function of t and of its fields."
+            )
         fields = [field.name for field in dataclasses.fields(cls) if field.name != "name"]
         for word in ("law", "energy"):
             unknown = [name for name in cls.asked(word) if name not in fields]
             if unknown:
                 raise TypeError(
-                    f"{cls.__name__}: {word} asks for {unknown[0]!r}, which is neither t nor one of its fields: "
+                    f"{cls.__name__}: {word} asks for {unknown[0]!r}, which is neither t nor one "
+                    "of its fields: "
                     f"{', '.join(fields)}."
                 )
 
@@ -65,7 +71,11 @@ class CompiledForce(Force):
     def asked(cls, word: str) -> tuple[str, ...]:
         """The fields that its law, or its energy, asks for."""
         function = getattr(cls, word, None)
-        return tuple(name for name in inspect.signature(function).parameters if name != "t") if function else ()
+        return (
+            tuple(name for name in inspect.signature(function).parameters if name != "t")
+            if function
+            else ()
+        )
 
     def validate(self) -> None:
         _ = self.arguments  # they check themselves
@@ -77,21 +87,31 @@ class CompiledForce(Force):
         out = {name: self._checked(name, getattr(self, name)) for name in asked}
         places = [name for name in self.asked("law") if isinstance(out[name], (Body, Site))]
         if not places:
-            raise self.refuse("its law asks for no body and no site, so that there is nothing to act on; give one.")
+            raise self.refuse(
+                "its law asks for no body and no site, so that there is nothing to act on; give "
+                "one."
+            )
         if sum(isinstance(value, (Body, Site)) for value in out.values()) > MOST_PLACES:
-            raise self.refuse(f"it asks for more than {MOST_PLACES} bodies and sites; make several forces of it.")
+            raise self.refuse(
+                f"it asks for more than {MOST_PLACES} bodies and sites; make several forces of it."
+            )
         if len(flat(out)) > MOST_NUMBERS:
-            raise self.refuse(f"it asks for more than {MOST_NUMBERS} numbers; make several forces of it.")
+            raise self.refuse(
+                f"it asks for more than {MOST_NUMBERS} numbers; make several forces of it."
+            )
         return out
 
     def _checked(self, name: str, value: Any) -> Any:
         if isinstance(value, (Body, Site)):
             return value
         try:
-            return tuple(number(one) for one in value) if isinstance(value, tuple) else number(value)
+            return (
+                tuple(number(one) for one in value) if isinstance(value, tuple) else number(value)
+            )
         except (TypeError, ValueError):
             raise self.refuse(
-                f"its law asks for {name}, which is {shown(value)}, but must be a body, a site, a number or a tuple of "
+                f"its law asks for {name}, which is {shown(value)}, but must be a body, a site, a "
+                "number or a tuple of "
                 "numbers."
             ) from None
 
@@ -102,18 +122,27 @@ class CompiledForce(Force):
         one, two, three = [*sites, None, None][:MOST_PLACES]
         return (Element("law", one, two, site3=three, numbers=flat(arguments)),)
 
-    # --- the same in Python -------------------------------------------------------------------------------------
+    # --- the same in Python -----------------------------------------------------------------------
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
-        """What the law says, uncompiled: by this it is compared with its energy, and told what is wrong with it."""
+        """What the law says, uncompiled: by this it is compared with its energy, and told what is
+        wrong with it."""
         arguments, made = self.arguments, self._called("law", at)
-        places = [arguments[name] for name in self.asked("law") if isinstance(arguments[name], (Body, Site))]
+        places = [
+            arguments[name]
+            for name in self.asked("law")
+            if isinstance(arguments[name], (Body, Site))
+        ]
         wrenches = (made,) if isinstance(made, Wrench) else made
         if not isinstance(wrenches, tuple) or len(wrenches) != len(places):
-            raise self.refuse(f"law returned {shown(made)}, but must return a qp.Wrench for each body and site.")
+            raise self.refuse(
+                f"law returned {shown(made)}, but must return a qp.Wrench for each body and site."
+            )
         out: dict[Body, Wrench] = {}
         for place, one in zip(places, wrenches, strict=True):
             if not isinstance(one, Wrench) or one.point is not None:
-                raise self.refuse(f"law returned {shown(one)}, but must return wrenches without a point.")
+                raise self.refuse(
+                    f"law returned {shown(one)}, but must return wrenches without a point."
+                )
             body = place if isinstance(place, Body) else place.body
             arm = at[place].position - at[body].position
             before = out.get(body, Wrench())
@@ -128,7 +157,9 @@ class CompiledForce(Force):
     def _called(self, word: str, at: MotionView) -> Any:
         values = {"t": at.t, **self.arguments}
         function = getattr(type(self), word)
-        return function(*(seen(values[name], at) for name in inspect.signature(function).parameters))
+        return function(
+            *(seen(values[name], at) for name in inspect.signature(function).parameters)
+        )
 
     def gives(self, method: Literal["elements", "load", "potential"]) -> bool:
         return type(self).energy is not None if method == "potential" else True

@@ -1,4 +1,5 @@
-"""Magnets and coils on bodies, and the fields that act on them.  A dipole in a field B: U = -m.B, torque m x B."""
+"""Magnets and coils on bodies, and the fields that act on them.  A dipole in a field B: U = -m.B,
+torque m x B."""
 
 from __future__ import annotations
 
@@ -34,9 +35,8 @@ class _Dipole(Part, ABC):
 class Magnet(_Dipole):
     """A permanent magnet: a dipole along z of its site.
 
-    moment [A m2]: its length.  radius [m] (default: that of a neodymium cylinder as long as wide with this moment), by
-    which `FluxPinning` judges how near the magnet may come.
-    """
+    moment [A m2]: its length.  radius [m] (default: that of a neodymium cylinder as long as wide
+    with this moment), by which `FluxPinning` judges how near the magnet may come."""
 
     moment: float = checked(number)
     radius: float | None = checked(optional(positive), default=None, kw_only=True)
@@ -53,10 +53,9 @@ class Magnet(_Dipole):
 class Electromagnet(_Dipole):
     """A coil, or three of them: a dipole that may change with time.
 
-    moment [A m2] in the axes of the site: three numbers, one number along z, or a `Schedule`.  While any moment of a
-    pair is scheduled, what the pair does counts as work.  holding_power [W]: what it takes to hold the moment; stated
-    for the reader, not part of the mechanics.
-    """
+    moment [A m2] in the axes of the site: three numbers, one number along z, or a `Schedule`.
+    While any moment of a pair is scheduled, what the pair does counts as work.  holding_power [W]:
+    what it takes to hold the moment; stated for the reader, not part of the mechanics."""
 
     moment: Vector | float | Schedule = checked(along_z)
     holding_power: float = checked(not_negative, default=0.0, kw_only=True)
@@ -70,9 +69,9 @@ class Electromagnet(_Dipole):
 class Dipoles(Force):
     """Magnets and electromagnets on different bodies act on each other, each pair once.
 
-    r from 1 to 2, u = r/|r|: U = mu0/(4 pi r^3) [m1.m2 - 3 (m1.u)(m2.u)], force on 2
-    3 mu0/(4 pi r^4) [(m1.u) m2 + (m2.u) m1 + (m1.m2) u - 5 (m1.u)(m2.u) u], torque on 2 m2 x B1, and on 1 m1 x B2.
-    """
+    r from 1 to 2, u = r/|r|: U = mu0/(4 pi r^3) [m1.m2 - 3 (m1.u)(m2.u)], force on 2 3 mu0/(4 pi
+    r^4) [(m1.u) m2 + (m2.u) m1 + (m1.m2) u - 5 (m1.u)(m2.u) u], torque on 2 m2 x B1, and on 1 m1 x
+    B2."""
 
     magnets: Sequence[Magnet | Electromagnet] = checked(each(_Dipole))
     name: str = checked(text, default="dipoles", kw_only=True)
@@ -81,17 +80,19 @@ class Dipoles(Force):
         out = []
         for one, two in pairs(self.magnets):
             (m1, s1), (m2, s2) = one.drive(), two.drive()
-            out.append(Element("dipoles", one.site, two.site, numbers=(*m1, *m2), schedules=(s1, s2)))
+            out.append(
+                Element("dipoles", one.site, two.site, numbers=(*m1, *m2), schedules=(s1, s2))
+            )
         return tuple(out)
 
 
 class PlanetField(Force):
-    """The field of a planet's dipole on magnets: B = mu0/(4 pi r^3) [3 (M.u) u - M], torque m x B, force (m.grad) B.
+    """The field of a planet's dipole on magnets: B = mu0/(4 pi r^3) [3 (M.u) u - M], torque m x B,
+    force (m.grad) B.
 
-    moment M [A m2] in N (the Earth's: about 7.8e22, pointing south).  The planet stands at `centre` [m] in N (default:
-    the origin), or the origin of N moves about it on an `orbit`; then, and where a moment is scheduled, what the field
-    does counts as work.  U = -m.B.
-    """
+    moment M [A m2] in N (the Earth's: about 7.8e22, pointing south).  The planet stands at `centre`
+    [m] in N (default: the origin), or the origin of N moves about it on an `orbit`; then, and where
+    a moment is scheduled, what the field does counts as work.  U = -m.B."""
 
     magnets: Sequence[Magnet | Electromagnet] = checked(each(_Dipole))
     moment: Vector = checked(vector)
@@ -101,7 +102,9 @@ class PlanetField(Force):
 
     def validate(self) -> None:
         if self.centre is not None and self.orbit is not None:
-            raise self.refuse(f"centre is {self.centre} and there is an orbit too; give one of them.")
+            raise self.refuse(
+                f"centre is {self.centre} and there is an orbit too; give one of them."
+            )
 
     def elements(self) -> tuple[Element, ...]:
         place = self.orbit.numbers() if self.orbit else at_rest(0.0, self.centre or (0.0, 0.0, 0.0))
@@ -109,6 +112,11 @@ class PlanetField(Force):
         for one in self.magnets:
             m, schedule = one.drive()
             out.append(
-                Element("planet dipole", one.site, numbers=(*place, *self.moment, *m), schedules=(schedule, None))
+                Element(
+                    "planet dipole",
+                    one.site,
+                    numbers=(*place, *self.moment, *m),
+                    schedules=(schedule, None),
+                )
             )
         return tuple(out)

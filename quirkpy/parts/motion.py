@@ -1,4 +1,5 @@
-"""What a user's own force or joint is given: time, and the kinematics of bodies and sites, all in N."""
+"""What a user's own force or joint is given: time, and the kinematics of bodies and sites, all in
+N."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from quirkpy.parts.body import Body, Site
 
 
 class FrameMotion(NamedTuple):
-    """Where a body or a site is and how it moves, all in N: position [m], axes (3, 3, columns), velocity [m/s],
-    angular velocity [rad/s]."""
+    """Where a body or a site is and how it moves, all in N: position [m], axes (3, 3, columns),
+    velocity [m/s], angular velocity [rad/s]."""
 
     position: Floats
     axes: Floats
@@ -23,8 +24,8 @@ class FrameMotion(NamedTuple):
 
 
 class PlaceMotion(NamedTuple):
-    """The same as a compiled law is given it, each a tuple of three numbers in N: position [m], the axes x, y and z,
-    velocity [m/s], angular velocity [rad/s]."""
+    """The same as a compiled law is given it, each a tuple of three numbers in N: position [m], the
+    axes x, y and z, velocity [m/s], angular velocity [rad/s]."""
 
     position: Triple
     x: Triple
@@ -35,7 +36,8 @@ class PlaceMotion(NamedTuple):
 
 
 class MotionView(ABC):
-    """Read-only kinematics at one instant: ``at.t`` [s], ``at[body]`` and ``at[site]`` -> `FrameMotion`."""
+    """Read-only kinematics at one instant: ``at.t`` [s], ``at[body]`` and ``at[site]`` ->
+    `FrameMotion`."""
 
     t: float
 
@@ -57,7 +59,8 @@ class MotionView(ABC):
 
 
 class Wrench(NamedTuple):
-    """A force [N] acting at a point (in N [m]; None: the mass centre) and a couple [N m] beside it, all in N."""
+    """A force [N] acting at a point (in N [m]; None: the mass centre) and a couple [N m] beside it,
+    all in N."""
 
     force: Floats | tuple[float, float, float] = (0.0, 0.0, 0.0)
     torque: Floats | tuple[float, float, float] = (0.0, 0.0, 0.0)

@@ -1,7 +1,7 @@
 """`Part`: a frozen description that checks itself when it is made.
 
-Subclassing is declaring: annotate the fields, say how each is checked, and construction, comparison by value,
-hashing, pickling, readable printing and the JSON round trip follow.
+Subclassing is declaring: annotate the fields, say how each is checked, and construction, comparison
+by value, hashing, pickling, readable printing and the JSON round trip follow.
 
     class Magnet(Part):
         name: str = checked(text)
@@ -23,7 +23,8 @@ LONGEST = 100
 
 
 class PartError(ValueError):
-    """A part, or a set of parts, that cannot be: one sentence that names the part, the value and the way out."""
+    """A part, or a set of parts, that cannot be: one sentence that names the part, the value and
+    the way out."""
 
 
 def sentence_of(error: BaseException) -> str:
@@ -45,14 +46,15 @@ def checked(
 
 @dataclass_transform(frozen_default=True, field_specifiers=(checked,))
 class Part:
-    """Base of everything that a user writes down.  Frozen, compared by value, without state and without indices.
+    """Base of everything that a user writes down.  Frozen, compared by value, without state and
+    without indices.
 
-    A subclass becomes a frozen dataclass by itself.  It may override `validate` for rules that concern several
-    fields, and raises `self.refuse("sentence")` there.  A field without a check may hold anything that cannot change;
-    lists and arrays are kept as tuples.
-    """
+    A subclass becomes a frozen dataclass by itself.  It may override `validate` for rules that
+    concern several fields, and raises `self.refuse("sentence")` there.  A field without a check may
+    hold anything that cannot change; lists and arrays are kept as tuples."""
 
-    #: Name and check of each field, for the class as a whole: asking `dataclasses` costs more than checking.
+    #: Name and check of each field, for the class as a whole: asking `dataclasses` costs more than
+    #: checking.
     _checks: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -62,7 +64,8 @@ class Part:
         cls._checks = tuple((field.name, field.metadata.get("check", steady)) for field in fields)
 
     def __post_init__(self) -> None:
-        """Replace each field by its checked value, or refuse with the part's and the field's name in front."""
+        """Replace each field by its checked value, or refuse with the part's and the field's name
+        in front."""
         stored = vars(self)
         name = ""
         try:
@@ -117,7 +120,8 @@ def parts_within(value: Any) -> Iterator[Part]:
 
 
 def is_default(field: dataclasses.Field[Any], value: Any) -> bool:
-    """Whether a field holds what it would hold if it had been left out, the sign of zero included."""
+    """Whether a field holds what it would hold if it had been left out, the sign of zero
+    included."""
     same = type(field.default) is type(value) and field.default == value
     return bool(same) and repr(field.default) == repr(value)
 

@@ -29,7 +29,8 @@ Poses: TypeAlias = Any
 
 
 class Superconductor(Part):
-    """A flat superconductor: its face goes through the site, with the outward normal z.  For `FluxPinning`."""
+    """A flat superconductor: its face goes through the site, with the outward normal z.  For
+    `FluxPinning`."""
 
     name: str = checked(text)
     site: Site = checked(instance(Site))
@@ -43,19 +44,21 @@ class Frozen(NamedTuple):
 
 
 class FluxPinning(Force):
-    """Cold superconductors pin the flux of magnets on other bodies: the advanced frozen image of Kordyuk (1998).
+    """Cold superconductors pin the flux of magnets on other bodies: the advanced frozen image of
+    Kordyuk (1998).
 
-    Behind its face each superconductor shows two images of each magnet: a mobile one, the mirror image with the moment
-    mirrored too, and a frozen one, minus the mirror image of where the magnet was when the superconductor went cold.
-    U = sum over magnets i, j of U(m_i, mobile_j)/2 + U(m_i, frozen_j), U as in `Dipoles`; the superconductor's body
-    gets the reaction.  At the cooling pose force and torque vanish.  A magnet is free to spin about its axis.  The face
-    counts as an infinite plane, and the model holds from about 1.5 magnet radii on (nearer it warns).
+    Behind its face each superconductor shows two images of each magnet: a mobile one, the mirror
+    image with the moment mirrored too, and a frozen one, minus the mirror image of where the magnet
+    was when the superconductor went cold.  U = sum over magnets i, j of U(m_i, mobile_j)/2 + U(m_i,
+    frozen_j), U as in `Dipoles`; the superconductor's body gets the reaction.  At the cooling pose
+    force and torque vanish.  A magnet is free to spin about its axis.  The face counts as an
+    infinite plane, and the model holds from about 1.5 magnet radii on (nearer it warns).
 
-    frozen: for each superconductor and each magnet six numbers in the axes of the face, point [m] and direction of the
-    moment at cooling (default: the written poses).  warm: names of superconductors that show no images.  Both are data
-    of a selection: ``tables.select(parameters={pinning.name: pinning.freezing(state)})``, or `warming`.  Faces that
-    look elsewhere need a FluxPinning of their own: a magnet behind a cold face is refused.
-    """
+    frozen: for each superconductor and each magnet six numbers in the axes of the face, point [m]
+    and direction of the moment at cooling (default: the written poses).  warm: names of
+    superconductors that show no images.  Both are data of a selection:
+    ``tables.select(parameters={pinning.name: pinning.freezing(state)})``, or `warming`.  Faces that
+    look elsewhere need a FluxPinning of their own: a magnet behind a cold face is refused."""
 
     superconductors: Sequence[Superconductor] = checked(each(Superconductor))
     magnets: Sequence[Magnet] = checked(each(Magnet))
@@ -69,27 +72,36 @@ class FluxPinning(Force):
             try:
                 numbers(self.frozen, (len(self.superconductors), len(self.magnets), 6))
             except (TypeError, ValueError) as error:
-                raise self.refuse(f"frozen {error}; give six numbers for each superconductor and magnet.") from None
+                raise self.refuse(
+                    f"frozen {error}; give six numbers for each superconductor and magnet."
+                ) from None
         for cold, magnet, at in self._pinned():
             height = float(at.point[2])
             if height <= 0.0:
                 raise self.refuse(
-                    f"magnet {magnet.name!r} stands {-height:g} m behind the face of {cold.name!r}; list that "
+                    f"magnet {magnet.name!r} stands {-height:g} m behind the face of "
+                    f"{cold.name!r}; list that "
                     "superconductor under warm=, or in another FluxPinning."
                 )
             if height < NEAREST * magnet.size:
                 warn(
-                    f"{self._title()}: magnet {magnet.name!r} (radius {magnet.size:.3g} m) was frozen {height:.3g} m "
+                    f"{self._title()}: magnet {magnet.name!r} (radius {magnet.size:.3g} m) was "
+                    f"frozen {height:.3g} m "
                     f"above {cold.name!r}; images of points hold from {NEAREST:g} radii on."
                 )
 
     def _check_names(self, word: str, names: Any) -> None:
         known = [cold.name for cold in self.superconductors]
-        wrong = [name for name in names if name not in known] if isinstance(names, tuple) else [names]
+        wrong = (
+            [name for name in names if name not in known] if isinstance(names, tuple) else [names]
+        )
         if wrong:
-            raise self.refuse(f"{word} names {wrong[0]!r}, but the superconductors are a tuple of: {', '.join(known)}.")
+            raise self.refuse(
+                f"{word} names {wrong[0]!r}, but the superconductors are a tuple of: "
+                f"{', '.join(known)}."
+            )
 
-    # --- images -------------------------------------------------------------------------------------------------
+    # --- images -----------------------------------------------------------------------------------
     def _cold(self) -> Iterator[tuple[int, Superconductor]]:
         return ((c, one) for c, one in enumerate(self.superconductors) if one.name not in self.warm)
 
@@ -99,15 +111,16 @@ class FluxPinning(Force):
         return [[Frozen(np.array(one[:3]), np.array(one[3:])) for one in row] for row in rows]
 
     def _pinned(self) -> Iterator[tuple[Superconductor, Magnet, Frozen]]:
-        """Every cold superconductor with every magnet that it pins; one on its own body never moves, and its two images
-        cancel."""
+        """Every cold superconductor with every magnet that it pins; one on its own body never
+        moves, and its two images cancel."""
         images = self._images()
         for (c, cold), (k, magnet) in product(self._cold(), enumerate(self.magnets)):
             if magnet.site.body != cold.site.body:
                 yield cold, magnet, images[c][k]
 
     def _seen(self, state: Poses | None) -> tuple[tuple[tuple[float, ...], ...], ...]:
-        """Point and direction of each magnet in the axes of each face, at a state (None: as written)."""
+        """Point and direction of each magnet in the axes of each face, at a state (None: as
+        written)."""
         out = []
         for cold in self.superconductors:
             p, axes = _pose(cold.site, state)
@@ -121,7 +134,9 @@ class FluxPinning(Force):
     def elements(self) -> tuple[Element, ...]:
         images, out = self._images(), []
         for c, face in enumerate(self.superconductors):
-            seen = [k for k, magnet in enumerate(self.magnets) if magnet.site.body != face.site.body]
+            seen = [
+                k for k, magnet in enumerate(self.magnets) if magnet.site.body != face.site.body
+            ]
             acts = float(face.name not in self.warm)
             for i, j in product(seen, seen):
                 one, two, (point, direction) = self.magnets[i], self.magnets[j], images[c][j]
@@ -131,9 +146,10 @@ class FluxPinning(Force):
                 out.append(Element("image", face.site, one.site, numbers=values, site3=two.site))
         return tuple(out)
 
-    # --- cooling and warming --------------------------------------------------------------------------------------
+    # --- cooling and warming ----------------------------------------------------------------------
     def freezing(self, state: Poses, *names: str) -> dict[str, Any]:
-        """The parameters with which the named superconductors (none named: all) go cold at a state of the system."""
+        """The parameters with which the named superconductors (none named: all) go cold at a state
+        of the system."""
         chosen = names or tuple(cold.name for cold in self.superconductors)
         self._check_names("freezing", chosen)
         now, before = self._seen(state), self.frozen or self._seen(None)
@@ -145,19 +161,28 @@ class FluxPinning(Force):
         """The parameters with which the named superconductors (none named: all) are warm."""
         chosen = names or tuple(cold.name for cold in self.superconductors)
         self._check_names("warming", chosen)
-        return {"warm": tuple(cold.name for cold in self.superconductors if cold.name in {*self.warm, *chosen})}
+        return {
+            "warm": tuple(
+                cold.name for cold in self.superconductors if cold.name in {*self.warm, *chosen}
+            )
+        }
 
-    # --- small motions ----------------------------------------------------------------------------------------------
+    # --- small motions ----------------------------------------------------------------------------
     def linearized(self, name: str, damping: float = 0.05, state: Poses | None = None) -> Bushing:
-        """The 6x6 spring of small motions about cooling at a state (None: as written), with modal damping.
+        """The 6x6 spring of small motions about cooling at a state (None: as written), with modal
+        damping.
 
-        For superconductors on one body and magnets on another.  damping: of each mode of the two free bodies, as a
-        share of critical; no measurement for small spacecraft is public, and 0.02 to 0.1 are usual guesses.
-        """
-        bodies = [list(dict.fromkeys(part.site.body.name for part in some)) for some in (self._faces(), self.magnets)]
+        For superconductors on one body and magnets on another.  damping: of each mode of the two
+        free bodies, as a share of critical; no measurement for small spacecraft is public, and 0.02
+        to 0.1 are usual guesses."""
+        bodies = [
+            list(dict.fromkeys(part.site.body.name for part in some))
+            for some in (self._faces(), self.magnets)
+        ]
         if len(bodies[0]) != 1 or len(bodies[1]) != 1 or bodies[0] == bodies[1]:
             raise self.refuse(
-                f"it acts between {', '.join(bodies[0])} and {', '.join(bodies[1])}; a linear spring needs all "
+                f"it acts between {', '.join(bodies[0])} and {', '.join(bodies[1])}; a linear "
+                "spring needs all "
                 "superconductors on one body and all magnets on another."
             )
         one, two = self._faces()[0].site.body, self.magnets[0].site.body
@@ -176,9 +201,11 @@ class FluxPinning(Force):
             damping=modal_damping(stiffness, np.asarray(np.linalg.inv(weights)), damping),
         )
 
-    def damper(self, name: str, damping: float, spin: float = 0.0, state: Poses | None = None) -> Bushing:
-        """The damping of `linearized` without its spring, and as much more of the turning about the normal of the face
-        [N m s/rad], which nothing may resist."""
+    def damper(
+        self, name: str, damping: float, spin: float = 0.0, state: Poses | None = None
+    ) -> Bushing:
+        """The damping of `linearized` without its spring, and as much more of the turning about the
+        normal of the face [N m s/rad], which nothing may resist."""
         spring = self.linearized(name, damping, state)
         normal = _pose(self._faces()[0].site, state)[1][:, 2]
         more = np.zeros((6, 6))
@@ -190,7 +217,8 @@ class FluxPinning(Force):
         return [cold for _, cold in self._cold()] or list(self.superconductors)
 
     def _stiffness(self, point: Floats, state: Poses | None) -> Floats:
-        """Minus the derivative of force and torque about a point over small motions of the magnets, in N (6, 6).
+        """Minus the derivative of force and torque about a point over small motions of the magnets,
+        in N (6, 6).
 
         A step along the imaginary axis has no cancellation (Squire and Trapp 1998).
         """
@@ -202,7 +230,8 @@ class FluxPinning(Force):
         return 0.5 * (out + out.T)
 
     def _wrench(self, motion: Any, point: Floats, state: Poses | None) -> Any:
-        """Force and torque about the moved point on the magnets, frozen before a small motion (6,) of them."""
+        """Force and torque about the moved point on the magnets, frozen before a small motion (6,)
+        of them."""
         shift, turn = motion[:3], motion[3:]
         placed = [_pose(magnet.site, state) for magnet in self.magnets]
         points = [x for x, _ in placed]
@@ -228,7 +257,12 @@ def _on_dipole(m1: Any, m2: Any, d: Any) -> tuple[Any, Any]:
     """Force and torque on dipole 2, which lies d from dipole 1; complex numbers pass."""
     r = np.sqrt(d @ d)
     u = d / r
-    force = 3.0 * MU0_4PI / r**4 * ((m1 @ u) * m2 + (m2 @ u) * m1 + (m1 @ m2) * u - 5.0 * (m1 @ u) * (m2 @ u) * u)
+    force = (
+        3.0
+        * MU0_4PI
+        / r**4
+        * ((m1 @ u) * m2 + (m2 @ u) * m1 + (m1 @ m2) * u - 5.0 * (m1 @ u) * (m2 @ u) * u)
+    )
     return force, np.cross(m2, MU0_4PI / r**3 * (3.0 * (m1 @ u) * u - m1))
 
 

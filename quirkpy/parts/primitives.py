@@ -1,9 +1,10 @@
-"""Constraint primitives: what a joint demands of its two sites, in the smallest number of independent rows.
+"""Constraint primitives: what a joint demands of its two sites, in the smallest number of
+independent rows.
 
-Site 1 has the origin x1 and the axes e1, site 2 the origin x2 and the axes e2; d = x2 - x1.  Three kinds of scalar
-row cover them all, and the kernels (kernels/rows.py) know nothing else:
+Site 1 has the origin x1 and the axes e1, site 2 the origin x2 and the axes e2; d = x2 - x1.  Three
+kinds of scalar row cover them all, and the kernels (kernels/rows.py) know nothing else:
 
-    line      e1[axis1] . d - value          [m]      how far x2 lies from x1 along an axis of site 1
+    line      e1[axis1] . d - value          [m]      how far x2 lies along an axis of site 1
     dot       e1[axis1] . e2[axis2] - value  [1]      the cosine between an axis of each site
     distance  |d| - value                    [m]
 """
@@ -53,10 +54,11 @@ class Primitive(Part, ABC):
 
     @abstractmethod
     def gap(self, d: Floats, turn: Floats) -> Gap:
-        """How far it is from being met.  d: x2 - x1 in the axes of site 1; turn: axes of site 2 in those of site 1.
+        """How far it is from being met.  d: x2 - x1 in the axes of site 1; turn: axes of site 2 in
+        those of site 1.
 
-        Unlike the rows it also sees the wrong branch: an axis that points the opposite way is half a turn off.
-        """
+        Unlike the rows it also sees the wrong branch: an axis that points the opposite way is half
+        a turn off."""
 
 
 class CoincidentPoints(Primitive):
@@ -70,7 +72,8 @@ class CoincidentPoints(Primitive):
 
 
 class OriginOnLine(Primitive):
-    """The origin of site 2 lies on the line through the origin of site 1 along one of its axes (2 rows)."""
+    """The origin of site 2 lies on the line through the origin of site 1 along one of its axes (2
+    rows)."""
 
     axis: Axis = checked(word(Axis), default="z")
 
@@ -84,7 +87,8 @@ class OriginOnLine(Primitive):
 
 
 class OriginOnPlane(Primitive):
-    """The origin of site 2 lies `offset` [m] above the plane through site 1 across one of its axes (1 row)."""
+    """The origin of site 2 lies `offset` [m] above the plane through site 1 across one of its axes
+    (1 row)."""
 
     normal: Axis = checked(word(Axis), default="z")
     offset: float = checked(number, default=0.0)
@@ -133,7 +137,9 @@ class SameOrientation(Primitive):
         return Row("dot", 0, 1), Row("dot", 1, 2), Row("dot", 2, 0)
 
     def gap(self, d: Floats, turn: Floats) -> Gap:
-        twist = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+        twist = np.array(
+            [turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]
+        )
         return Gap(math.atan2(math.hypot(*twist), float(np.trace(turn)) - 1.0), "rad")
 
 

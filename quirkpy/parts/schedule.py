@@ -18,25 +18,35 @@ INTERPOLATIONS: tuple[Interpolation, ...] = get_args(Interpolation)
 
 def _times(value: Any) -> Any:
     array = real(value)
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (np.diff(array) <= 0.0).any():
-        raise ValueError(f"is {shown(value)}, but must be a list of rising finite times [s], at least one")
+    if (
+        array.ndim != 1
+        or not array.size
+        or not np.isfinite(array).all()
+        or (np.diff(array) <= 0.0).any()
+    ):
+        raise ValueError(
+            f"is {shown(value)}, but must be a list of rising finite times [s], at least one"
+        )
     return tuple(array.tolist())
 
 
 def _values(value: Any) -> Any:
     array = real(value)
     if array.ndim == 0 or array.shape[1:] not in ((), (3,)):
-        raise ValueError(f"has shape {array.shape}, but must be a list of vectors of three numbers, or of numbers")
+        raise ValueError(
+            f"has shape {array.shape}, but must be a list of vectors of three numbers, or of "
+            "numbers"
+        )
     return numbers(value, array.shape)
 
 
 class Schedule(Part):
     """A vector (three numbers), or a number, as a function of time, given by knots.
 
-    times [s] rise; values: one for each.  "hold" keeps a value until the next knot (a knot belongs to what follows it),
-    "linear" joins the knots, "smooth" goes from one to the next by 10 s^3 - 15 s^4 + 6 s^5 and so is at rest at every
-    knot, with two continuous derivatives.  Before the first knot the first value holds, after the last the last.
-    """
+    times [s] rise; values: one for each.  "hold" keeps a value until the next knot (a knot belongs
+    to what follows it), "linear" joins the knots, "smooth" goes from one to the next by 10 s^3 - 15
+    s^4 + 6 s^5 and so is at rest at every knot, with two continuous derivatives.  Before the first
+    knot the first value holds, after the last the last."""
 
     times: Sequence[float] = checked(_times)
     values: Sequence[Sequence[float]] | Sequence[float] = checked(_values)
@@ -44,7 +54,10 @@ class Schedule(Part):
 
     def validate(self) -> None:
         if len(self.times) != len(self.values):
-            raise self.refuse(f"{len(self.times)} times do not go with {len(self.values)} values; give one for each.")
+            raise self.refuse(
+                f"{len(self.times)} times do not go with {len(self.values)} values; give one for "
+                "each."
+            )
 
     @property
     def scalar(self) -> bool:
@@ -63,7 +76,8 @@ class Schedule(Part):
         return np.asarray(values[k] + share * (values[k + 1] - values[k]))
 
     def motion(self, t: float) -> tuple[float, float, float]:
-        """Value, rate [1/s] and acceleration [1/s2] of a "smooth" schedule of numbers at time t [s]."""
+        """Value, rate [1/s] and acceleration [1/s2] of a "smooth" schedule of numbers at time t
+        [s]."""
         k = int(np.searchsorted(self.times, t, side="right")) - 1
         if k < 0 or k == len(self.times) - 1:
             return float(self.at(t)), 0.0, 0.0

@@ -23,10 +23,10 @@ def _kinds(value: Any) -> Any:
 class Sensor(Part):
     """Fires when a compatible sensor of ANOTHER body is within reach and faces it.
 
-    site: where it sits, z outwards.  kind: what it is; accepts: the kinds that it notices (both must accept).
-    reach [m]: how close the origins must be; alignment [rad]: how exactly the z axes must oppose each other.
-    roll [rad]: the x axes must match modulo this angle, within alignment (QUARTER_TURNS for square faces; None: any).
-    """
+    site: where it sits, z outwards.  kind: what it is; accepts: the kinds that it notices (both
+    must accept). reach [m]: how close the origins must be; alignment [rad]: how exactly the z axes
+    must oppose each other. roll [rad]: the x axes must match modulo this angle, within alignment
+    (QUARTER_TURNS for square faces; None: any)."""
 
     name: str = checked(text)
     site: Site = checked(instance(Site))
@@ -34,4 +34,6 @@ class Sensor(Part):
     accepts: Sequence[str] = checked(_kinds, default=("face",), kw_only=True)
     reach: float = checked(positive, default=1e-3, kw_only=True)
     alignment: float = checked(angle_up_to(math.pi, "pi"), default=1e-2, kw_only=True)
-    roll: float | None = checked(optional(angle_up_to(2.0 * math.pi, "2 pi")), default=None, kw_only=True)
+    roll: float | None = checked(
+        optional(angle_up_to(2.0 * math.pi, "2 pi")), default=None, kw_only=True
+    )

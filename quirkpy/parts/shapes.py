@@ -1,4 +1,5 @@
-"""Shapes of bodies: what collides, what is drawn, and the moments of inertia when the mass fills it evenly."""
+"""Shapes of bodies: what collides, what is drawn, and the moments of inertia when the mass fills it
+evenly."""
 
 from __future__ import annotations
 
@@ -29,11 +30,13 @@ CENTRED = 1e-6
 
 
 class Shape(Part, ABC):
-    """A solid in body axes, about the mass centre; boxes, spheres and cylinders are centred there."""
+    """A solid in body axes, about the mass centre; boxes, spheres and cylinders are centred
+    there."""
 
     @abstractmethod
     def inertia_per_mass(self) -> Moments:
-        """Moments about the mass centre, body axes, of the uniform solid of 1 kg [m2]: principal ones, or a matrix."""
+        """Moments about the mass centre, body axes, of the uniform solid of 1 kg [m2]: principal
+        ones, or a matrix."""
 
 
 class Box(Shape):
@@ -69,7 +72,7 @@ class Cylinder(Shape):
         return x, y, z
 
 
-# --- meshes -----------------------------------------------------------------------------------------------------------
+# --- meshes ---------------------------------------------------------------------------------------
 def _vertices(value: Any) -> Any:
     """Points (n, 3), as tuples."""
     array = real(value)
@@ -82,7 +85,9 @@ def _triangles(value: Any) -> Any:
     """Triples of whole numbers (m, 3), as tuples."""
     array = real(value)
     if array.ndim != 2 or array.shape[1] != 3 or len(array) < 4:
-        raise ValueError(f"has shape {array.shape}, but must be triples of vertices (m, 3), four or more")
+        raise ValueError(
+            f"has shape {array.shape}, but must be triples of vertices (m, 3), four or more"
+        )
     whole = array.astype(np.int64)
     if (whole != array).any():
         raise ValueError("has numbers that are not whole, but must number the vertices from 0")
@@ -92,10 +97,9 @@ def _triangles(value: Any) -> Any:
 class Mesh(Shape):
     """A solid of any form, inside a closed surface of triangles.
 
-    vertices (n, 3) [m] in body axes, from the mass centre; triangles (m, 3): numbers of their vertices from 0,
-    counterclockwise seen from outside.  It need not be convex, and may be in several pieces.  `Mesh.load`
-    reads one from a file.
-    """
+    vertices (n, 3) [m] in body axes, from the mass centre; triangles (m, 3): numbers of their
+    vertices from 0, counterclockwise seen from outside.  It need not be convex, and may be in
+    several pieces.  `Mesh.load` reads one from a file."""
 
     vertices: Sequence[Sequence[float]] | Floats = checked(_vertices)
     triangles: Sequence[Sequence[int]] | Ints = checked(_triangles)
@@ -104,20 +108,26 @@ class Mesh(Shape):
         numbered, n = self.corners, len(self.vertices)
         if numbered.min() < 0 or numbered.max() >= n:
             wrong = int(numbered.min() if numbered.min() < 0 else numbered.max())
-            raise self.refuse(f"triangles speak of vertex {wrong}, but there are {n}, numbered from 0.")
+            raise self.refuse(
+                f"triangles speak of vertex {wrong}, but there are {n}, numbered from 0."
+            )
         flat = np.flatnonzero(np.linalg.norm(self.normals, axis=1) == 0.0)
         if len(flat):
-            raise self.refuse(f"triangle {flat[0]} has no area; leave it out and join its vertices.")
+            raise self.refuse(
+                f"triangle {flat[0]} has no area; leave it out and join its vertices."
+            )
         open_edge = self._open_edge()
         if open_edge is not None:
             one, two = open_edge
             raise self.refuse(
-                f"its surface is not closed: of the edge between vertices {one} and {two} one side is missing, or both "
+                f"its surface is not closed: of the edge between vertices {one} and {two} one side "
+                "is missing, or both "
                 "triangles turn the same way; a solid needs every edge once in each sense."
             )
         if not self.volume > 0.0:
             raise self.refuse(
-                f"its volume is {self.volume:.6g} m3, so its triangles turn clockwise seen from outside; "
+                f"its volume is {self.volume:.6g} m3, so its triangles turn clockwise seen from "
+                "outside; "
                 "exchange two vertices of each."
             )
 
@@ -156,7 +166,10 @@ class Mesh(Shape):
     def centre(self) -> Floats:
         """The centre of its volume (3,) [m]."""
         sixth = (self.points[self.corners[:, 0]] * self.normals).sum(axis=1) / 6.0
-        return np.asarray((sixth[:, None] * self.points[self.corners].sum(axis=1)).sum(axis=0) / (4.0 * self.volume))
+        return np.asarray(
+            (sixth[:, None] * self.points[self.corners].sum(axis=1)).sum(axis=0)
+            / (4.0 * self.volume)
+        )
 
     @property
     def reach(self) -> float:
@@ -171,27 +184,33 @@ class Mesh(Shape):
         if np.linalg.norm(self.centre) > CENTRED * self.reach:
             at = ", ".join(f"{x:.6g}" for x in self.centre)
             raise self.refuse(
-                f"its volume is centred on ({at}), so the mass centre of what fills it evenly is not at the origin; "
+                f"its volume is centred on ({at}), so the mass centre of what fills it evenly is "
+                "not at the origin; "
                 "take mesh.centred(), or give mass and inertia to Body."
             )
         tips = self.points[self.corners]  # of tetrahedra over the origin
         weight = (tips[:, 0] * self.normals).sum(axis=1) / (120.0 * self.volume)
         total = tips.sum(axis=1)
-        second = np.einsum("m,mki,mkj->ij", weight, tips, tips) + np.einsum("m,mi,mj->ij", weight, total, total)
+        second = np.einsum("m,mki,mkj->ij", weight, tips, tips) + np.einsum(
+            "m,mi,mj->ij", weight, total, total
+        )
         moments = np.trace(second) * np.eye(3) - 0.5 * (second + second.T)
         x, y, z = moments.tolist()
         return tuple(x), tuple(y), tuple(z)
 
     @classmethod
     def load(cls, path: str | PathLike[str], scale: float = 1.0) -> Mesh:
-        """The mesh in a file, an .stl or what else trimesh reads; scale: length of its unit [m], of millimetres 1e-3.
+        """The mesh in a file, an .stl or what else trimesh reads; scale: length of its unit [m], of
+        millimetres 1e-3.
 
-        Its axes and its origin become those of the body: `centred` moves the centre of its volume there.
-        """
+        Its axes and its origin become those of the body: `centred` moves the centre of its volume
+        there."""
         try:
             import trimesh
         except ImportError as error:
-            raise PartError("Mesh.load: this needs trimesh; pip install 'quirkpy[mesh]' brings it.") from error
+            raise PartError(
+                "Mesh.load: this needs trimesh; pip install 'quirkpy[mesh]' brings it."
+            ) from error
         try:
             long = positive(scale)
         except (TypeError, ValueError) as error:
@@ -202,8 +221,10 @@ class Mesh(Shape):
                 check_promises(file)
                 found = trimesh.load_mesh(file, file_type=place.suffix[1:].lower())
                 vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
-        except Exception as error:  # a reader of others', of many formats, raises whatever a damaged file leads it to
-            raise PartError(f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}.") from error
+        except Exception as error:  # readers of others raise whatever damaged files lead them to
+            raise PartError(
+                f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}."
+            ) from error
         if not len(triangles):
             raise PartError(f"Mesh.load: {str(place)!r} holds no triangles.")
         with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
@@ -211,7 +232,8 @@ class Mesh(Shape):
 
 
 def check_promises(file: BinaryIO) -> None:
-    """Refuse a file that is too long for a mesh, or whose head promises more than it holds, before room is made."""
+    """Refuse a file that is too long for a mesh, or whose head promises more than it holds, before
+    room is made."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     head = file.read(HEAD)
@@ -219,7 +241,11 @@ def check_promises(file: BinaryIO) -> None:
     if size > LARGEST:
         raise ValueError(f"it has {size} bytes, and a mesh has {LARGEST} at most")
     if head.startswith(b"ply") or head.lstrip().startswith((b"OFF", b"COFF", b"NOFF")):
-        words = head.partition(b"end_header")[0] if head.startswith(b"ply") else b" ".join(head.split()[:4])
+        words = (
+            head.partition(b"end_header")[0]
+            if head.startswith(b"ply")
+            else b" ".join(head.split()[:4])
+        )
         promised = [int(word) for word in re.findall(rb"(?<![\w.+-])\d{1,40}(?![\w.])", words)]
         if any(count > size for count in promised):
             raise ValueError(f"it promises {max(promised)} of something in {size} bytes")

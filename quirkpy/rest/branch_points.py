@@ -1,14 +1,15 @@
-"""Rest at a singular pose, where the rows of the joints lose rank and branches of motion meet, as in a flat four-bar.
+"""Rest at a singular pose, where the rows of the joints lose rank and branches of motion meet, as
+in a flat four-bar.
 
-There the joints allow, to first order, directions Z w that no motion follows.  A motion that begins along w has J a =
-gamma(Zw, Zw) for some acceleration a, so that mu' gamma(Zw, Zw) = 0 for every mu with J' mu = 0: quadratic forms Q(w),
-which vanish identically for rows that are merely redundant.  Energy along it is bent by w' K0 w, where K0 = Z' (Hess U
-- sum lambda_i Hess phi_i) Z over free bodies with the multipliers held: another choice lambda + s mu adds s Q, zero
-there.
+There the joints allow, to first order, directions Z w that no motion follows.  A motion that begins
+along w has J a = gamma(Zw, Zw) for some acceleration a, so that mu' gamma(Zw, Zw) = 0 for every mu
+with J' mu = 0: quadratic forms Q(w), which vanish identically for rows that are merely redundant.
+Energy along it is bent by w' K0 w, where K0 = Z' (Hess U - sum lambda_i Hess phi_i) Z over free
+bodies with the multipliers held: another choice lambda + s mu adds s Q, zero there.
 
-So the rest is a minimum if K0 + sum s Q is positive definite for some s, and none if w' K0 w < 0 for some w with Q(w) =
-0; with a single Q one of the two is the case but on the border (S-lemma: Polik and Terlaky, SIAM Review 49, 371, 2007).
-"""
+So the rest is a minimum if K0 + sum s Q is positive definite for some s, and none if w' K0 w < 0
+for some w with Q(w) = 0; with a single Q one of the two is the case but on the border (S-lemma:
+Polik and Terlaky, SIAM Review 49, 371, 2007)."""
 
 from __future__ import annotations
 
@@ -25,17 +26,19 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: A form counts where it is more than this share of what single rows are bent by.
 BENT = 1e-6
-#: A bend of the energy counts as none below this share of the largest, and below this [1/s2], a damping
-#: below as much [1/s].
+#: A bend of the energy counts as none below this share of the largest, and below this [1/s2], a
+#: damping below as much [1/s].
 LEVEL, NO_BEND = 1e-8, 1e-12
-#: A sum of forms, its factors of length one, counts as definite where its smallest eigenvalue is above this.
+#: A sum of forms, its factors of length one, counts as definite where its smallest eigenvalue is
+#: above this.
 DEFINITE = 1e-3
 #: Directions from which branches of motion are looked for, and how exactly these must be met.
 TRIED, MET = 24, 1e-9
 
 
 class Crossing(NamedTuple):
-    """K0 and, alike, the damping, over coordinates of a vicinity (f, f); independent forms Q (k, f, f)."""
+    """K0 and, alike, the damping, over coordinates of a vicinity (f, f); independent forms Q (k, f,
+    f)."""
 
     stiffness: Floats
     damping: Floats
@@ -43,8 +46,8 @@ class Crossing(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """The directions that decide (k, f), of length one, along true motions; the bends of energy along them [1/s2] (k,);
-    whether all motions rise."""
+    """The directions that decide (k, f), of length one, along true motions; the bends of energy
+    along them [1/s2] (k,); whether all motions rise."""
 
     along: Floats
     bends: Floats
@@ -63,12 +66,15 @@ def crossing_at(around: Vicinity, forms: Floats) -> Crossing:
 
 
 def forms_at(around: Vicinity) -> Floats | None:
-    """Independent forms Q that are zero along every true motion (k, f, f), each of length one; None at an ordinary
-    pose."""
+    """Independent forms Q that are zero along every true motion (k, f, f), each of length one; None
+    at an ordinary pose."""
     parts = around.decomposition
     if not around.freedoms or parts.rank == len(parts.norms):
         return None
-    lost = np.linalg.qr(parts.U[:, : parts.rank], mode="complete")[0][:, parts.rank :] / parts.norms[:, None]
+    lost = (
+        np.linalg.qr(parts.U[:, : parts.rank], mode="complete")[0][:, parts.rank :]
+        / parts.norms[:, None]
+    )
     tried = _gammas(around, np.random.default_rng(0).normal(size=(3, around.freedoms)))
     least = BENT * float(abs(tried / parts.norms).max())
     if abs(tried @ lost).max() <= least:  # merely redundant
@@ -77,8 +83,9 @@ def forms_at(around: Vicinity) -> Floats | None:
 
 
 def stands(around: Vicinity) -> bool:
-    """Whether nothing can move beside the whole: the joints allow no motion to first order; or some sum of the forms is
-    definite, so that no direction is left along which all are zero, as in a triangle of hinges that lies flat."""
+    """Whether nothing can move beside the whole: the joints allow no motion to first order; or some
+    sum of the forms is definite, so that no direction is left along which all are zero, as in a
+    triangle of hinges that lies flat."""
     if not around.freedoms:
         return True
     forms = forms_at(around)
@@ -90,13 +97,21 @@ def definite(forms: Floats) -> bool:
     from scipy.optimize import minimize
 
     def smallest(s: Floats) -> float:
-        return float(np.linalg.eigvalsh(np.einsum("k,kfg->fg", s / max(float(np.linalg.norm(s)), 1e-300), forms))[0])
+        return float(
+            np.linalg.eigvalsh(
+                np.einsum("k,kfg->fg", s / max(float(np.linalg.norm(s)), 1e-300), forms)
+            )[0]
+        )
 
     starts = np.concatenate([np.eye(len(forms)), -np.eye(len(forms))])
     if any(smallest(start) > DEFINITE for start in starts):
         return True
-    found: Any = (minimize(lambda s: -smallest(s), start, method="Nelder-Mead") for start in starts[:1:-1])  # type: ignore[call-overload]
-    return len(forms) > 1 and any(float(-one.fun) > DEFINITE for one in found)
+
+    def lowest(start: Floats) -> float:
+        found: Any = minimize(lambda s: -smallest(s), start, method="Nelder-Mead")  # type: ignore[call-overload]
+        return float(found.fun)
+
+    return len(forms) > 1 and any(-lowest(start) > DEFINITE for start in starts[:1:-1])
 
 
 def decide(crossing: Crossing) -> Decided:
@@ -110,7 +125,8 @@ def decide(crossing: Crossing) -> Decided:
 
 
 def lowest(K: Floats, forms: Floats) -> float:
-    """The largest that the smallest eigenvalue of K + sum s Q can be made: a concave function of s."""
+    """The largest that the smallest eigenvalue of K + sum s Q can be made: a concave function of
+    s."""
     from scipy.optimize import minimize
 
     def falling(s: Floats) -> float:
@@ -118,17 +134,22 @@ def lowest(K: Floats, forms: Floats) -> float:
 
     scale = max(float(abs(K).max()), 1e-300) / max(float(abs(forms).max()), 1e-300)
     best = 0.0 - falling(np.zeros(len(forms)))
-    for start in np.concatenate([np.zeros((1, len(forms))), np.eye(len(forms)), -np.eye(len(forms))]):
+    for start in np.concatenate(
+        [np.zeros((1, len(forms))), np.eye(len(forms)), -np.eye(len(forms))]
+    ):
         found: Any = minimize(  # type: ignore[call-overload]
-            lambda s: falling(scale * s), start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 0.0}
+            lambda s: falling(scale * s),
+            start,
+            method="Nelder-Mead",
+            options={"xatol": 1e-9, "fatol": 0.0},
         )
         best = max(best, -float(found.fun))
     return best
 
 
 def branches(K: Floats, forms: Floats) -> Floats:
-    """Directions w of length one with all Q(w) = 0 along which w' K w is smallest, near by: true motions, lowest first;
-    two freedoms have but two such lines."""
+    """Directions w of length one with all Q(w) = 0 along which w' K w is smallest, near by: true
+    motions, lowest first; two freedoms have but two such lines."""
     from scipy.optimize import minimize
 
     f, size, rng = len(K), max(float(abs(K).max()), 1e-300), np.random.default_rng(0)
@@ -140,37 +161,46 @@ def branches(K: Floats, forms: Floats) -> Floats:
     found: list[Floats] = []
     for start in rng.normal(size=(TRIED, f)):
         made: Any = minimize(  # type: ignore[call-overload]
-            lambda w: float(w @ K @ w) / size, start / np.linalg.norm(start), jac=lambda w: 2.0 * K @ w / size,
-            method="SLSQP", constraints=demands, options={"ftol": 1e-15, "maxiter": 200},
+            lambda w: float(w @ K @ w) / size, start / np.linalg.norm(start),
+            jac=lambda w: 2.0 * K @ w / size, method="SLSQP", constraints=demands,
+            options={"ftol": 1e-15, "maxiter": 200},
         )  # fmt: skip
         w = made.x / max(float(np.linalg.norm(made.x)), 1e-300)
         missed = abs(np.einsum("f,kfg,g->k", w, forms, w)).max()
-        if missed <= MET * abs(forms).max() and all(abs(abs(w @ other) - 1.0) > 1e-6 for other in found):
+        if missed <= MET * abs(forms).max() and all(
+            abs(abs(w @ other) - 1.0) > 1e-6 for other in found
+        ):
             found.append(w * np.sign(w[np.argmax(abs(w))]))
     found.sort(key=lambda w: float(w @ K @ w))
     return np.array(found).reshape(-1, f)
 
 
-# --- rows and loads of free bodies ------------------------------------------------------------------------------------
+# --- rows and loads of free bodies ----------------------------------------------------------------
 def _instant(around: Vicinity, rows: Floats) -> Instant:
     s = around.state
-    r, q, v, omega = (rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
+    r, q, v, omega = (
+        rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
+    )
     return Instant(around.layout.selection, s.t, r, q, v, omega, around.near, s.held)
 
 
 def _gammas(around: Vicinity, directions: Floats) -> Floats:
-    """gamma(Zw, Zw) of all rows, for some w (k, m): what the rows themselves do in time is left out."""
+    """gamma(Zw, Zw) of all rows, for some w (k, m): what the rows themselves do in time is left
+    out."""
     out = []
     for w in directions:
         rows = np.repeat(around.rows[None], 3, axis=0)
-        rows[:, :, V:] = np.multiply.outer([1.0, -1.0, 0.0], np.einsum("f,fni->ni", w, around.basis))
+        rows[:, :, V:] = np.multiply.outer(
+            [1.0, -1.0, 0.0], np.einsum("f,fni->ni", w, around.basis)
+        )
         one, other, none = (_instant(around, state).rows.gamma for state in rows)
         out.append(0.5 * (one + other) - none)
     return np.array(out)
 
 
 def _forms(around: Vicinity, lost: Floats, least: float) -> Floats:
-    """Independent forms mu' gamma(Zw, Zw) as matrices (k, f, f), each of length one, by polarisation."""
+    """Independent forms mu' gamma(Zw, Zw) as matrices (k, f, f), each of length one, by
+    polarisation."""
     f = around.freedoms
     pairs = [(i, j) for i in range(f) for j in range(i, f)]
     unit = np.eye(f)
@@ -185,11 +215,14 @@ def _forms(around: Vicinity, lost: Floats, least: float) -> Floats:
 
 
 def _felt(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
-    """Accelerations beside the whole of bodies that loads and held multipliers push, in states (k, n, STATE_WIDTH)."""
+    """Accelerations beside the whole of bodies that loads and held multipliers push, in states (k,
+    n, STATE_WIDTH)."""
     _, back = equation.mass_roots(around.at)
     out = np.empty((*states.shape[:2], 6))
     for rows, felt in zip(states, out, strict=True):
         at = _instant(around, rows)
-        push = equation.applied_forces(at) + (equation.constraint_matrix(at).T @ multipliers).reshape(-1, 6)
+        push = equation.applied_forces(at) + (
+            equation.constraint_matrix(at).T @ multipliers
+        ).reshape(-1, 6)
         felt[:] = np.einsum("nij,njk,nk->ni", back, back, push)
     return around.whole.felt(states, out)

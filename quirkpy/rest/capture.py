@@ -1,4 +1,5 @@
-"""What happens as joints take hold of a motion: a plastic impact, after which it goes on as they allow."""
+"""What happens as joints take hold of a motion: a plastic impact, after which it goes on as they
+allow."""
 
 from __future__ import annotations
 
@@ -24,13 +25,14 @@ from quirkpy.motion.driver import state_at
 
 #: What moves slower than this beside its whole is at rest [m/s or rad/s].
 STILL = 1e-12
-#: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way as small as that.
+#: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
+#: as small as that.
 NEARER = 20
 
 
 class Catch(NamedTuple):
-    """A state after joints have taken hold of it; the kinetic energy [J] that this took; how far poses [m or rad] and
-    velocities [m/s or rad/s] were moved."""
+    """A state after joints have taken hold of it; the kinetic energy [J] that this took; how far
+    poses [m or rad] and velocities [m/s or rad/s] were moved."""
 
     state: State
     loss: float
@@ -38,19 +40,22 @@ class Catch(NamedTuple):
 
 
 def catch(clusters: Clusters, state: State) -> Catch:
-    """Poses onto the joints, to the nearest, then velocities, each by the smallest change in the metric of kinetic
-    energy: a plastic impact, in which everything keeps moving as far as the joints allow.
+    """Poses onto the joints, to the nearest, then velocities, each by the smallest change in the
+    metric of kinetic energy: a plastic impact, in which everything keeps moving as far as the
+    joints allow.
 
-    Stops that hold, and those beyond which the joints would bring the pose, take part: they push, and never pull; which
-    of them hold on depends on what acts then.  What hangs together without the ground keeps its angular momentum, which
-    the old velocities do not have in the new pose.
-    """
+    Stops that hold, and those beyond which the joints would bring the pose, take part: they push,
+    and never pull; which of them hold on depends on what acts then.  What hangs together without
+    the ground keeps its angular momentum, which the old velocities do not have in the new pose."""
     with clusters.lend() as engine:
         return _caught(Hold(engine, state), state)
 
 
 def _caught(hold: Hold, state: State) -> Catch:
-    before, holding = hold.rows, np.array([label in state.held for label in hold.engine.labels], dtype=bool)
+    before, holding = (
+        hold.rows,
+        np.array([label in state.held for label in hold.engine.labels], dtype=bool),
+    )
     while True:
         posed, moved = hold.nearest(before, holding)
         beyond = ~holding & (clearances(hold.instant(posed))[0] < -TOUCHING)
@@ -61,12 +66,15 @@ def _caught(hold: Hold, state: State) -> Catch:
     hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
     after, changed = hold.struck(posed, holding)
     made = hold.state_of(after)
-    loss = energy(state.instant(hold.engine.selection)).kinetic - energy(hold.instant(after)).kinetic
+    loss = (
+        energy(state.instant(hold.engine.selection)).kinetic - energy(hold.instant(after)).kinetic
+    )
     return Catch(made, loss, np.array([moved[0], changed]))
 
 
 def clearances(at: Instant) -> Floats:
-    """How far coordinates are from the bounds of the stops that act, on the free side, and the rate of that (2, n)."""
+    """How far coordinates are from the bounds of the stops that act, on the free side, and the rate
+    of that (2, n)."""
     stops = stops_of(at.selection, pack(at.selection.tables))[0]
     value, rate = at.coordinates(stops.what[:, STOP_COORDINATE]).T
     return np.array([value - stops.numbers[:, BOUND], rate]) * stops.numbers[:, SIDE]
@@ -77,7 +85,9 @@ class Hold:
 
     def __init__(self, engine: Engine, state: State) -> None:
         self.engine, self.start = engine, dataclasses.replace(state, selection=engine.selection)
-        self.rows = np.concatenate([state_rows(state.r, state.q, state.v, state.omega), np.zeros((1, STATE_WIDTH))])
+        self.rows = np.concatenate(
+            [state_rows(state.r, state.q, state.v, state.omega), np.zeros((1, STATE_WIDTH))]
+        )
         at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
         self.engine.model.joints.near[:] = self.angles
@@ -92,8 +102,9 @@ class Hold:
         return self.state_of(rows).instant()
 
     def nearest(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """As `onto`, at the nearest pose of all, whichever way rows of the joints are written: on along them by what
-        of the way back lies along them, again and again.  (What joints do by themselves is no part of it.)"""
+        """As `onto`, at the nearest pose of all, whichever way rows of the joints are written: on
+        along them by what of the way back lies along them, again and again.  (What joints do by
+        themselves is no part of it.)"""
         after, moved = self.onto(rows, holding)
         for _ in range(NEARER):
             back, none = after.copy(), after.copy()
@@ -107,8 +118,8 @@ class Hold:
         return after, moved
 
     def onto(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and how far poses and velocities were
-        moved (2,)."""
+        """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and how far poses
+        and velocities were moved (2,)."""
         e, after, moved = self.engine, rows.copy(), np.zeros(2)
         e.model.stops.what[:, HOLDS] = holding
         project(after, e.model, e.scratch, moved)
@@ -116,8 +127,9 @@ class Hold:
         return after, moved
 
     def struck(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
-        """The velocities after the impact, and their largest change: no stop that is reached is run into, and none that
-        pushes would have to pull, which it would have to where they part without it."""
+        """The velocities after the impact, and their largest change: no stop that is reached is run
+        into, and none that pushes would have to pull, which it would have to where they part
+        without it."""
         free = ~holding & (clearances(self.instant(posed))[0] > TOUCHING)
         pushing = np.zeros_like(holding)
         for _ in range(2 * len(holding) + 1):

@@ -1,11 +1,11 @@
 """Whether energy rises along every allowed direction where its bend differs from side to side.
 
-At a rest where a rope is just taut the second variation of energy is x' K x + sum_k b_k x'a_k |a_k'x|, a quadratic form
-of its own in each of the cells into which the planes a_k'x = 0 cut all directions; a stop that is touched and not
-pressed on leaves the half space g'x >= 0.  Either way a form must be positive over a cone: its lowest value on
-directions of length one is taken inside of the cone or of one of its faces, where it is an eigenvalue of the form on
-the span of that face.  So all faces are looked at (Gaddum's criterion for copositive matrices, for any cone).
-"""
+At a rest where a rope is just taut the second variation of energy is x' K x + sum_k b_k x'a_k
+|a_k'x|, a quadratic form of its own in each of the cells into which the planes a_k'x = 0 cut all
+directions; a stop that is touched and not pressed on leaves the half space g'x >= 0.  Either way a
+form must be positive over a cone: its lowest value on directions of length one is taken inside of
+the cone or of one of its faces, where it is an eigenvalue of the form on the span of that face.  So
+all faces are looked at (Gaddum's criterion for copositive matrices, for any cone)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from quirkpy.maths.types import Floats
 
 #: So many planes and walls at most are looked at in all their combinations.
 MOST = 7
-#: A direction of length one lies on the allowed side of a plane, or on it, if it is beyond it by no more than this.
+#: A direction of length one lies on the allowed side of a plane, or on it, if it is beyond it by no
+#: more than this.
 ON = 1e-9
 
 
 class Bends(NamedTuple):
-    """K (f, f) with the error of each number; planes, normals a_k of length one (m, f) with half the jump of the
-    stiffness across each, b_k (m,); walls, normals of length one (w, f) on the free side [1/s2]."""
+    """K (f, f) with the error of each number; planes, normals a_k of length one (m, f) with half
+    the jump of the stiffness across each, b_k (m,); walls, normals of length one (w, f) on the free
+    side [1/s2]."""
 
     stiffness: Floats
     error: Floats
@@ -37,15 +39,16 @@ class Bends(NamedTuple):
     walls: Floats
 
     def along(self, directions: Floats) -> Floats:
-        """The bend of the energy along some directions (k, f), whether they are allowed or not (k,)."""
+        """The bend of the energy along some directions (k, f), whether they are allowed or not
+        (k,)."""
         plain = np.einsum("kf,fg,kg->k", directions, self.stiffness, directions)
         reached = directions @ self.normals.T
         return np.asarray(plain + (reached * abs(reached)) @ self.jumps)
 
 
 class Decided(NamedTuple):
-    """Whether energy rises along every allowed direction, falls along one, or is level to within its error; that
-    direction (f,), the bend along it [1/s2] and its error."""
+    """Whether energy rises along every allowed direction, falls along one, or is level to within
+    its error; that direction (f,), the bend along it [1/s2] and its error."""
 
     ground: Literal["rises", "falls", "level"]
     along: Floats
@@ -62,7 +65,9 @@ def decide(bends: Bends) -> Decided | None:
     lowest: Decided | None = None
     for signs in itertools.product((1.0, -1.0), repeat=m):
         sides = np.array(signs)[:, None] * bends.normals
-        K = bends.stiffness + np.einsum("k,kf,kg->fg", bends.jumps * signs, bends.normals, bends.normals)
+        K = bends.stiffness + np.einsum(
+            "k,kf,kg->fg", bends.jumps * signs, bends.normals, bends.normals
+        )
         for found in _lowest(K, bends.error, np.concatenate([sides, bends.walls])):
             if found.ground == "falls" and (lowest is None or found.value < lowest.value):
                 lowest = found
@@ -71,8 +76,8 @@ def decide(bends: Bends) -> Decided | None:
 
 
 def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[Decided]:
-    """Directions x of a cone, inside x >= 0, along which x' K x is not positive for certain: the lowest of each face
-    that has any."""
+    """Directions x of a cone, inside x >= 0, along which x' K x is not positive for certain: the
+    lowest of each face that has any."""
     clear: list[frozenset[int]] = []
     for size in range(len(inside) + 1):
         for face in map(frozenset, itertools.combinations(range(len(inside)), size)):
@@ -104,7 +109,8 @@ def _beside(rows: Floats, f: int) -> Floats:
 
 
 def _allowed(inside: Floats, along: Floats) -> Floats | None:
-    """A direction of length one in the span of some columns (f, p) with inside x >= 0; None if there is none."""
+    """A direction of length one in the span of some columns (f, p) with inside x >= 0; None if
+    there is none."""
     reached = inside @ along
     for k in range(along.shape[1]):
         for sense in (1.0, -1.0):
@@ -116,7 +122,9 @@ def _allowed(inside: Floats, along: Floats) -> Floats | None:
         for sense in (1.0, -1.0):
             cost = np.zeros(along.shape[1])
             cost[k] = -sense
-            found: Any = linprog(cost, A_ub=-reached, b_ub=np.zeros(len(reached)), bounds=(-1.0, 1.0))
+            found: Any = linprog(
+                cost, A_ub=-reached, b_ub=np.zeros(len(reached)), bounds=(-1.0, 1.0)
+            )
             if found.status == 0 and -found.fun > ON:
                 x = along @ found.x
                 return np.asarray(x / np.linalg.norm(x))

@@ -1,8 +1,9 @@
-"""`continue_equilibrium`: an equilibrium followed while a parameter changes, through folds and past bifurcations.
+"""`continue_equilibrium`: an equilibrium followed while a parameter changes, through folds and past
+bifurcations.
 
-The unknowns are a displacement xi along the joints and the parameter p; one step goes along the tangent of g(xi, p) = 0
-and is then put right across it (pseudo-arclength, Keller 1977), so that a fold is a point like any other.
-"""
+The unknowns are a displacement xi along the joints and the parameter p; one step goes along the
+tangent of g(xi, p) = 0 and is then put right across it (pseudo-arclength, Keller 1977), so that a
+fold is a point like any other."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from quirkpy.rest.vicinity import Vicinity
 Family: TypeAlias = "Callable[[float], System]"
 Turn: TypeAlias = Literal["fold", "bifurcation", "onset of oscillation"]
 
-#: Steps at most; the longest, as a share of the range of p and [m or rad] of the body that moves most; the shortest.
+#: Steps at most; the longest, as a share of the range of p and [m or rad] of the body that moves
+#: most; the shortest.
 STEPS, LONGEST, MOVES, SHORTEST = 2000, 0.05, 0.1, 1e-9
 #: Newton steps at most before a step is halved, and how small the last must be.
 CORRECTIONS, CLOSE = 8, 1e-11
@@ -35,7 +37,8 @@ LOCATED = 1e-9
 
 
 class Point(NamedTuple):
-    """An equilibrium of the family: the parameter, the state, its verdict, and its smallest stiffness [1/s2]."""
+    """An equilibrium of the family: the parameter, the state, its verdict, and its smallest
+    stiffness [1/s2]."""
 
     parameter: float
     state: State
@@ -44,8 +47,8 @@ class Point(NamedTuple):
 
 
 class Special(NamedTuple):
-    """Where something changes: a fold, at which the branch turns back; a bifurcation, at which others cross it; or the
-    onset of an oscillation."""
+    """Where something changes: a fold, at which the branch turns back; a bifurcation, at which
+    others cross it; or the onset of an oscillation."""
 
     kind: Turn
     parameter: float
@@ -85,8 +88,13 @@ class Branch(Sequence[Point]):
         return np.array([point.verdict == "stable" for point in self.points])
 
     def __repr__(self) -> str:
-        turns = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "nothing special"
-        return f"Branch({len(self)} points, {self.parameters[0]:.6g} to {self.parameters[-1]:.6g}: {turns})"
+        turns = (
+            ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "nothing special"
+        )
+        return (
+            f"Branch({len(self)} points, {self.parameters[0]:.6g} to {self.parameters[-1]:.6g}: "
+            f"{turns})"
+        )
 
 
 def continue_equilibrium(
@@ -97,48 +105,58 @@ def continue_equilibrium(
     steps: int = STEPS,
     longest: float = LONGEST,
 ) -> Branch:
-    """Follow an equilibrium of ``family(p)`` from p = span[0] to span[1], say of ``lambda p: frame.with_(load(p))``.
+    """Follow an equilibrium of ``family(p)`` from p = span[0] to span[1], say of ``lambda p:
+    frame.with_(load(p))``.
 
-    start: a state near an equilibrium at span[0].  longest: the longest step, as a share of the range.  The branch ends
-    where p leaves the range on either side, or after `steps`.  Folds are passed; of branches that cross, the same one
-    is followed on.
-    """
+    start: a state near an equilibrium at span[0].  longest: the longest step, as a share of the
+    range.  The branch ends where p leaves the range on either side, or after `steps`.  Folds are
+    passed; of branches that cross, the same one is followed on."""
     try:
         first, last = (number(end) for end in span)
     except (TypeError, ValueError):
         first = last = 0.0
     if first == last:
-        raise PartError(f"continue_equilibrium: span is {shown(span)}, but must be two different numbers.")
+        raise PartError(
+            f"continue_equilibrium: span is {shown(span)}, but must be two different numbers."
+        )
     if not callable(family):
         raise PartError(
-            f"continue_equilibrium: family is {shown(family)}, but must be a function of p that gives a system."
+            f"continue_equilibrium: family is {shown(family)}, but must be a function of p that "
+            "gives a system."
         )
     state = start.state if isinstance(start, Equilibrium) else start
     if not isinstance(state, State):
-        raise PartError(f"continue_equilibrium: start is {shown(start)}, but must be a State or an Equilibrium.")
+        raise PartError(
+            f"continue_equilibrium: start is {shown(start)}, but must be a State or an Equilibrium."
+        )
     family = members(family, first)
     at = polish(Vicinity(family(first).clusters, state))
     if not at.settled:
         raise PartError(
-            f"continue_equilibrium: there is no equilibrium near this state at p = {first:g}; settle the system first."
+            f"continue_equilibrium: there is no equilibrium near this state at p = {first:g}; "
+            "settle the system first."
         )
     return Walk(family, at.around, first, last, longest).along(steps)
 
 
 def members(family: Family, first: float) -> Family:
-    """The same, where members are refused that are no systems, or of other bodies or joints than the first."""
+    """The same, where members are refused that are no systems, or of other bodies or joints than
+    the first."""
 
     def named(p: float) -> tuple[System, tuple[object, ...]]:
         system = family(p)
         if not (hasattr(system, "bodies") and hasattr(system, "selection")):
-            raise PartError(f"continue_equilibrium: family({p:g}) is {shown(system)}, but must be a system.")
+            raise PartError(
+                f"continue_equilibrium: family({p:g}) is {shown(system)}, but must be a system."
+            )
         return system, (system.bodies, system.selection.joint_names)
 
     def member(p: float) -> System:
         system, names = named(p)
         if names != known:
             raise PartError(
-                f"continue_equilibrium: family({p:g}) has other bodies or joints than family({first:g}); let a "
+                f"continue_equilibrium: family({p:g}) has other bodies or joints than "
+                f"family({first:g}); let a "
                 "strength or a length depend on p, and keep the names."
             )
         return system
@@ -150,7 +168,9 @@ def members(family: Family, first: float) -> Family:
 class Walk:
     """A way along a branch: where it is, and where it is heading."""
 
-    def __init__(self, family: Family, around: Vicinity, first: float, last: float, longest: float) -> None:
+    def __init__(
+        self, family: Family, around: Vicinity, first: float, last: float, longest: float
+    ) -> None:
         self.family, self.first, self.last = family, first, last
         self.range, self.longest = abs(last - first), longest * abs(last - first)
         self.around, self.p = around, first
@@ -165,7 +185,10 @@ class Walk:
             if moved is None:
                 length *= 0.5
                 if length < SHORTEST:
-                    reason = "the branch could not be followed any further: it ends, or has a corner, here"
+                    reason = (
+                        "the branch could not be followed any further: it ends, or has a corner, "
+                        "here"
+                    )
                     break
                 continue
             around, p, tangent, corrections = moved
@@ -177,7 +200,9 @@ class Walk:
                 reason = "the branch turned back and left the range where it began"
                 break
             if abs(p - self.last) <= LOCATED * self.range:
-                return Branch(tuple(points), tuple(special), True, "the end of the range was reached")
+                return Branch(
+                    tuple(points), tuple(special), True, "the end of the range was reached"
+                )
         return Branch(tuple(points), tuple(special), False, reason)
 
     def point(self) -> Point:
@@ -186,7 +211,7 @@ class Walk:
         softest = float(np.linalg.eigvalsh(0.5 * (K + K.T))[0]) if len(K) else math.inf
         return Point(self.p, self.around.state, certify(self.around).verdict, softest)
 
-    # --- steps --------------------------------------------------------------------------------------------------
+    # --- steps ------------------------------------------------------------------------------------
     def pull_slope(self, around: Vicinity, p: float) -> Floats:
         """dg/dp (f,), by central differences."""
         h = 1e-4 * self.range
@@ -195,9 +220,12 @@ class Walk:
         return np.asarray((high - low) / (2.0 * h))
 
     def heading(self, around: Vicinity, p: float, before: Floats | None) -> Floats:
-        """The tangent (f + 1,): a displacement and a share of the range, of length one; on in the same sense."""
+        """The tangent (f + 1,): a displacement and a share of the range, of length one; on in the
+        same sense."""
         slope, rest = self.pull_slope(around, p) * self.range, split(around).rest
-        wide = np.hstack([-(around.stiffness.values * self.scales(around)) @ rest.T, slope[:, None]])
+        wide = np.hstack(
+            [-(around.stiffness.values * self.scales(around)) @ rest.T, slope[:, None]]
+        )
         inner = np.linalg.svd(rest @ wide)[2][-1]
         tangent = np.append(rest.T @ inner[:-1], inner[-1])
         if before is None:
@@ -207,13 +235,20 @@ class Walk:
         return np.asarray(sense * tangent)
 
     def scales(self, around: Vicinity) -> Floats:
-        """The displacement of each coordinate that counts as much as the whole range of p: a metre or a radian (f,)."""
-        return np.array([1.0 / max(size_of(around, unit), 1e-300) for unit in np.eye(around.freedoms)])
+        """The displacement of each coordinate that counts as much as the whole range of p: a metre
+        or a radian (f,)."""
+        return np.array(
+            [1.0 / max(size_of(around, unit), 1e-300) for unit in np.eye(around.freedoms)]
+        )
 
     def step(self, length: float) -> tuple[Vicinity, float, Floats, int] | None:
-        """The next point: along the tangent, then back onto the branch; None where that does not succeed."""
+        """The next point: along the tangent, then back onto the branch; None where that does not
+        succeed."""
         moves = size_of(self.around, self.scales(self.around) * self.tangent[:-1])
-        most = min(self.longest / max(abs(self.tangent[-1]) * self.range, 1e-300), MOVES / max(moves, 1e-300))
+        most = min(
+            self.longest / max(abs(self.tangent[-1]) * self.range, 1e-300),
+            MOVES / max(moves, 1e-300),
+        )
         s = length * most
         p = self.p + s * self.tangent[-1] * self.range
         if (p - self.last) * (self.last - self.first) > 0.0:  # land on the end of the range
@@ -221,7 +256,9 @@ class Walk:
             return self.corrected(s, fixed=self.last)
         return self.corrected(s)
 
-    def corrected(self, s: float, fixed: float | None = None) -> tuple[Vicinity, float, Floats, int] | None:
+    def corrected(
+        self, s: float, fixed: float | None = None
+    ) -> tuple[Vicinity, float, Floats, int] | None:
         """The point of the branch at a distance along the tangent; or at the given p."""
         base, scales = self.around, self.scales(self.around)
         xi = s * scales * self.tangent[:-1]
@@ -232,7 +269,9 @@ class Walk:
             if fixed is None:
                 normal = here_tangent(here, base, self.tangent, scales, self.scales(here))
                 slope = self.pull_slope(here, p)[:, None] * self.range
-                wide = np.vstack([np.hstack([here.stiffness.values * self.scales(here), -slope]), normal])
+                wide = np.vstack(
+                    [np.hstack([here.stiffness.values * self.scales(here), -slope]), normal]
+                )
                 delta = np.linalg.lstsq(wide, np.append(here.pull, 0.0), rcond=1e-12)[0]
                 change, dp = self.scales(here) * delta[:-1], float(delta[-1]) * self.range
             else:
@@ -241,12 +280,14 @@ class Walk:
             if size > 4.0 * MOVES or not math.isfinite(size):
                 return None
             if size <= CLOSE:
-                tangent = self.heading(here, p, here_tangent(here, base, self.tangent, scales, self.scales(here)))
+                tangent = self.heading(
+                    here, p, here_tangent(here, base, self.tangent, scales, self.scales(here))
+                )
                 return here, p, tangent, k
             rows, p = here.answers(here.displaced(change[None])).rows[0], p + dp
         return None
 
-    # --- special points -----------------------------------------------------------------------------------------
+    # --- special points ---------------------------------------------------------------------------
     def passed(self, around: Vicinity, p: float, tangent: Floats) -> list[Special]:
         """What lies between the present point and the next."""
         found: list[Special] = []
@@ -259,7 +300,11 @@ class Walk:
         return found
 
     def located(
-        self, kind: Turn, around: Vicinity, p: float, function: Callable[[Vicinity, float, Floats], float]
+        self,
+        kind: Turn,
+        around: Vicinity,
+        p: float,
+        function: Callable[[Vicinity, float, Floats], float],
     ) -> Special:
         """By bisection and secants along the branch."""
         low, high = 0.0, self.way_to(around, p)
@@ -267,7 +312,11 @@ class Walk:
         best = (around, p)
         f_high = function(around, p, self.heading(around, p, self.tangent))
         for k in range(60):
-            share = 0.5 if k % 3 == 2 or f_high == f_low else min(0.95, max(0.05, f_low / (f_low - f_high)))
+            share = (
+                0.5
+                if k % 3 == 2 or f_high == f_low
+                else min(0.95, max(0.05, f_low / (f_low - f_high)))
+            )
             middle = low + share * (high - low)
             made = self.corrected(middle)
             if made is None:
@@ -285,7 +334,9 @@ class Walk:
     def way_to(self, around: Vicinity, p: float) -> float:
         """How far along the tangent a point lies."""
         xi = self.around.coordinates(around.rows[None])[0]
-        return float(np.append(xi / self.scales(self.around), (p - self.p) / self.range) @ self.tangent)
+        return float(
+            np.append(xi / self.scales(self.around), (p - self.p) / self.range) @ self.tangent
+        )
 
 
 #: A rate of growth above this [1/s] counts.
@@ -315,7 +366,9 @@ def growth(around: Vicinity) -> float:
     return float(turning.real.max(initial=-math.inf))
 
 
-def here_tangent(here: Vicinity, base: Vicinity, tangent: Floats, old: Floats, new: Floats) -> Floats:
+def here_tangent(
+    here: Vicinity, base: Vicinity, tangent: Floats, old: Floats, new: Floats
+) -> Floats:
     """A tangent at one place in the coordinates of another (f + 1,)."""
     moved = np.einsum("f,fni->ni", old * tangent[:-1], base.basis)
     return np.append(here.covectors @ moved.reshape(-1) / new, tangent[-1])

@@ -1,9 +1,10 @@
-"""Places beside cusps of the potential, where the ends of a spring of some rest length meet, and ways from there.
+"""Places beside cusps of the potential, where the ends of a spring of some rest length meet, and
+ways from there.
 
-Beside the point where they meet energy is S - k L r, with S smooth and r the distance of both ends: a tip, from which a
-ridge leads one way.  What rests on a ridge falls along as many modes as lie across it, all but one, and is met neither
-downhill nor by Newton's method, whose steps are good there for no more than a share of r.
-"""
+Beside the point where they meet energy is S - k L r, with S smooth and r the distance of both ends:
+a tip, from which a ridge leads one way.  What rests on a ridge falls along as many modes as lie
+across it, all but one, and is met neither downhill nor by Newton's method, whose steps are good
+there for no more than a share of r."""
 
 from __future__ import annotations
 
@@ -22,19 +23,24 @@ from quirkpy.tables.tables import PAIR
 
 #: Columns of the numbers of a spring: its stiffness, rest length, and whether it only pulls.
 STIFFNESS, REST, TENSION = 0, 1, 3
-#: How near to each other two ends are brought [m]: any distance between these, each decade as often.
+#: How near to each other two ends are brought [m]: any distance between these, each decade as
+#: often.
 NEAREST, FARTHEST = 1e-3, 0.3
-#: Strides at most until they are there, how far one moves any body [m], [rad], and what may be left of their distance.
+#: Strides at most until they are there, how far one moves any body [m], [rad], and what may be left
+#: of their distance.
 STRIDES, STRIDE, LEFT = 40, 0.3, 0.05
 #: Ends that some such ways have not brought together are taken not to meet.
 FAILURES = 3
 #: From such a place so many ways are gone at most.
 WAYS = 3
-#: Ends that are nearer than this [m] lie within probes of forces, which then straddle the cusp: nothing is told there.
+#: Ends that are nearer than this [m] lie within probes of forces, which then straddle the cusp:
+#: nothing is told there.
 WITHIN = 2e-4
-#: A step is no longer than this share of how far ends are apart, but no shorter than the second [m], [rad].
+#: A step is no longer than this share of how far ends are apart, but no shorter than the second
+#: [m], [rad].
 SHARE, TINY = 0.4, 1e-5
-#: Directions in which ends move by less than this share of what they move most, they do not move in.
+#: Directions in which ends move by less than this share of what they move most, they do not move
+#: in.
 UNMOVED = 1e-6
 
 
@@ -46,8 +52,8 @@ class Cusps:
         self.failures = [0.0] * len(self.springs)
 
     def beside(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
-        """A random place beside a random cusp, as near to a state as the joints have it; and along how many directions
-        its ends move there."""
+        """A random place beside a random cusp, as near to a state as the joints have it; and along
+        how many directions its ends move there."""
         left = [k for k, failures in enumerate(self.failures) if failures < FAILURES]
         if not left:
             return None
@@ -56,9 +62,11 @@ class Cusps:
         self.failures[k] = self.failures[k] + 1.0 if found is None else -math.inf
         return found
 
-    def ridges(self, around: Vicinity, across: int, rng: np.random.Generator) -> Iterator[Vicinity | None]:
-        """Where a place leads if energy is to fall along one mode less than the directions in which ends move, or along
-        any number more, and to rise along all others."""
+    def ridges(
+        self, around: Vicinity, across: int, rng: np.random.Generator
+    ) -> Iterator[Vicinity | None]:
+        """Where a place leads if energy is to fall along one mode less than the directions in which
+        ends move, or along any number more, and to rise along all others."""
         bends = abs(around.bends[0])
         stiff = int((bends > FLAT * bends.max(initial=0.0)).sum())
         numbers = np.arange(max(1, across - 1), stiff + 1)
@@ -79,14 +87,19 @@ def springs_of(around: Vicinity) -> list[tuple[int, int]]:
     """The sites of all springs that push where their ends are close, each two once."""
     elements, acting = around.layout.packed.elements, around.layout.selection.elements
     what, numbers = elements.what[acting], elements.numbers[acting]
-    pushing = (numbers[:, STIFFNESS] > 0.0) & (numbers[:, REST] > 0.0) & (numbers[:, TENSION] == 0.0)
+    pushing = (
+        (numbers[:, STIFFNESS] > 0.0) & (numbers[:, REST] > 0.0) & (numbers[:, TENSION] == 0.0)
+    )
     ends = what[(what[:, KIND] == PAIR) & pushing][:, [ELEMENT_SITE1, ELEMENT_SITE2]]
     return list(dict.fromkeys((int(one), int(two)) for one, two in ends))
 
 
-def brought(around: Vicinity, one: int, two: int, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
-    """The place where two sites are a random way apart, some thousandths to tenths of a metre, in a random direction of
-    those in which they move, and how many these are; None where the joints do not let them come so near."""
+def brought(
+    around: Vicinity, one: int, two: int, rng: np.random.Generator
+) -> tuple[Vicinity, int] | None:
+    """The place where two sites are a random way apart, some thousandths to tenths of a metre, in a
+    random direction of those in which they move, and how many these are; None where the joints do
+    not let them come so near."""
     apart, slope = distance(around, one, two)
     axes, sizes, _ = np.linalg.svd(slope, full_matrices=False)
     axes = axes[:, sizes > UNMOVED * max(float(sizes.max(initial=0.0)), 1e-300)]

@@ -1,9 +1,9 @@
 """`Ranges`: whether a motion stays where it has been, or is on its way to somewhere else.
 
-A motion whose energy stays what it was is a cycle only if its coordinates stay within the ranges that they have had.
-One that runs on, at the terminal speed of a damper or creeping under friction, may come to a stop, a well or another
-body yet.  Whole turns of an angle count as no way where no force, stop or event can tell them apart.
-"""
+A motion whose energy stays what it was is a cycle only if its coordinates stay within the ranges
+that they have had.  One that runs on, at the terminal speed of a damper or creeping under friction,
+may come to a stop, a well or another body yet.  Whole turns of an angle count as no way where no
+force, stop or event can tell them apart."""
 
 from __future__ import annotations
 
@@ -33,18 +33,21 @@ from quirkpy.motion.interpolation import Rows
 from quirkpy.parts.event import When
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
-#: A coordinate leaves its range where that grows by more than this share of it within a stretch; one whose bounds move
-#: by more than the second, alike in two stretches but for the third, a factor, drifts.
+#: A coordinate leaves its range where that grows by more than this share of it within a stretch;
+#: one whose bounds move by more than the second, alike in two stretches but for the third, a
+#: factor, drifts.
 GROWS, DRIFTS, ALIKE = 0.1, 1e-3, 2.0
 #: A way below this share of the longest of its kind, of bodies or of angles, is rounding.
 NO_WAY = 1e-6
-#: So many whole turns on, forces are asked whether they tell them apart; the share of accelerations that is rounding.
+#: So many whole turns on, forces are asked whether they tell them apart; the share of accelerations
+#: that is rounding.
 TURNS_ON = tuple(2**k for k in range(0, 21, 2))
 ROUNDING, NO_PULL = 1e-7, 1e-14
 
 
 class Stretch(NamedTuple):
-    """Bounds of all coordinates over some time: the middle of it [s], the lowest and the highest values (m,)."""
+    """Bounds of all coordinates over some time: the middle of it [s], the lowest and the highest
+    values (m,)."""
 
     t: float
     low: Floats
@@ -78,12 +81,14 @@ class Ranges:
         self.stretches.append(Stretch(0.5 * (self.begun + self.end), self.low, self.high))
         if len(self.stretches) > 3:
             one, two = self.stretches[:2]
-            self.stretches[:2] = [Stretch(two.t, np.minimum(one.low, two.low), np.maximum(one.high, two.high))]
+            self.stretches[:2] = [
+                Stretch(two.t, np.minimum(one.low, two.low), np.maximum(one.high, two.high))
+            ]
         self.low = self.high = np.zeros(0)
 
     def left(self, driver: Driver, row: Rows) -> bool:
-        """Whether the motion left, in the last stretch, where it had been; row: the last one.  The first tells nothing:
-        then it counts as having left."""
+        """Whether the motion left, in the last stretch, where it had been; row: the last one.  The
+        first tells nothing: then it counts as having left."""
         if len(self.stretches) < 2:
             return True
         gone = self._gone(driver)
@@ -98,10 +103,15 @@ class Ranges:
         high = np.max([s.high for s in before], axis=0)
         lengths = np.maximum(last.high, high) - np.minimum(last.low, low)
         n = len(lengths) - len(driver.rows.angles[0])
-        longest = np.concatenate([np.full(len(part), part.max(initial=0.0)) for part in (lengths[:n], lengths[n:])])
+        longest = np.concatenate(
+            [np.full(len(part), part.max(initial=0.0)) for part in (lengths[:n], lengths[n:])]
+        )
         counts = lengths > NO_WAY * longest
         grown = np.maximum(last.high - high, low - last.low) > GROWS * (high - low)
-        drifts = [self._drifts([getattr(s, bound) for s in self.stretches], lengths) for bound in ("low", "high")]
+        drifts = [
+            self._drifts([getattr(s, bound) for s in self.stretches], lengths)
+            for bound in ("low", "high")
+        ]
         return np.asarray(counts & (grown | drifts[0] | drifts[1]))
 
     def _drifts(self, bounds: list[Floats], lengths: Floats) -> Bools:
@@ -111,8 +121,15 @@ class Ranges:
         moves = abs(shift) > DRIFTS * lengths
         if len(bounds) < 3:
             return np.asarray(moves)
-        rate, earlier = shift / (times[-1] - times[-2]), (bounds[-2] - bounds[-3]) / (times[-2] - times[-3])
-        alike = (rate * earlier > 0.0) & (abs(rate) < ALIKE * abs(earlier)) & (abs(earlier) < ALIKE * abs(rate))
+        rate, earlier = (
+            shift / (times[-1] - times[-2]),
+            (bounds[-2] - bounds[-3]) / (times[-2] - times[-3]),
+        )
+        alike = (
+            (rate * earlier > 0.0)
+            & (abs(rate) < ALIKE * abs(earlier))
+            & (abs(earlier) < ALIKE * abs(rate))
+        )
         return np.asarray(moves & alike)
 
     def _values(self, driver: Driver, rows: Rows) -> Floats:
@@ -121,10 +138,14 @@ class Ranges:
         mass, at = driver.engine.selection.tables.body_mass, states[..., R:Q].copy()
         for g in np.unique(self.whole.islands[self.whole.drifts]):
             mine = self.whole.islands == g
-            at[:, mine] -= (np.einsum("n,kni->ki", mass[mine], at[:, mine]) / mass[mine].sum())[:, None]
+            at[:, mine] -= (np.einsum("n,kni->ki", mass[mine], at[:, mine]) / mass[mine].sum())[
+                :, None
+            ]
         ways = travels(driver, states)
         turning = driver.engine.model.joints.coordinates[:, COORDINATE_KIND] == ANGLE
-        return np.concatenate([at.reshape(len(at), -1), ways, np.where(turning, rows.angles, 0.0)], axis=1)
+        return np.concatenate(
+            [at.reshape(len(at), -1), ways, np.where(turning, rows.angles, 0.0)], axis=1
+        )
 
 
 def travels(driver: Driver, states: Floats) -> Floats:
@@ -140,13 +161,18 @@ def travels(driver: Driver, states: Floats) -> Floats:
 
         def point(site: int) -> Floats:
             body = frames[:, min(int(sites.body[site]), n)]
-            return body[:, R:Q] + turned(body[:, Q:V], sites.place[site, PLACE_POINT : PLACE_POINT + 3])
+            return body[:, R:Q] + turned(
+                body[:, Q:V], sites.place[site, PLACE_POINT : PLACE_POINT + 3]
+            )
 
         way = point(two) - point(one)
         if coordinates[c, COORDINATE_KIND] == TRAVEL:
             site = coordinates[c, AXIS_SITE]
             axes = sites.place[site, PLACE_AXES : PLACE_AXES + 9].reshape(3, 3)
-            along = turned(frames[:, min(int(sites.body[site]), n), Q:V], axes[:, coordinates[c, COORDINATE_AXIS]])
+            along = turned(
+                frames[:, min(int(sites.body[site]), n), Q:V],
+                axes[:, coordinates[c, COORDINATE_AXIS]],
+            )
             out[:, c] = (way * along).sum(axis=1)
         else:
             out[:, c] = np.linalg.norm(way, axis=1)

@@ -1,4 +1,5 @@
-"""`Equilibrium`: a state of rest, polished to rounding, and the certificate that says whether it lasts."""
+"""`Equilibrium`: a state of rest, polished to rounding, and the certificate that says whether it
+lasts."""
 
 from __future__ import annotations
 
@@ -34,10 +35,11 @@ Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", 
 
 #: A rate of growth or decay counts as none below this share of the fastest motion.
 NO_RATE = 1e-8
-#: Along a neutral direction nothing pulls but rounding: what is less than this share of what the largest stiffness
-#: makes of a stride is looked at direction by direction.
+#: Along a neutral direction nothing pulls but rounding: what is less than this share of what the
+#: largest stiffness makes of a stride is looked at direction by direction.
 FLAT = 1e-9
-#: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of which length.
+#: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of
+#: which length.
 FOLLOWED, STRIDE = 0.3, 0.1
 #: How far it is followed on the screws of the bodies [m], [rad].
 SCREWED = (-1.1, -0.2, 0.3, 1.3)
@@ -48,10 +50,10 @@ TAKES_PART = 0.05
 
 
 class Mode(NamedTuple):
-    """A motion xi = c exp(s t) around an equilibrium: s = eigenvalue [1/s]; the angular frequency |s| [rad/s] and the
-    share of critical damping; velocities of all bodies along it, in N and body axes, the fastest of length 1 [m/s or
-    rad/s] (n, 6), complex where bodies do not move in step; which bodies move, and how.
-    """
+    """A motion xi = c exp(s t) around an equilibrium: s = eigenvalue [1/s]; the angular frequency
+    |s| [rad/s] and the share of critical damping; velocities of all bodies along it, in N and body
+    axes, the fastest of length 1 [m/s or rad/s] (n, 6), complex where bodies do not move in step;
+    which bodies move, and how."""
 
     eigenvalue: complex
     frequency: float
@@ -66,13 +68,17 @@ class Mode(NamedTuple):
         return 2.0 * math.pi / turning if turning > 0.0 else math.inf
 
     def __repr__(self) -> str:
-        what = f"{self.frequency:.6g} rad/s, damping {self.damping:.3g}" if self.frequency else "neutral"
+        what = (
+            f"{self.frequency:.6g} rad/s, damping {self.damping:.3g}"
+            if self.frequency
+            else "neutral"
+        )
         return f"Mode({what}: {', '.join(self.moving)})"
 
 
 class Nudge(NamedTuple):
-    """How an unstable start was left: a displacement along a mode, by so much [m or rad] of the body that moves most;
-    which bodies it moved; whether a stop was in its way."""
+    """How an unstable start was left: a displacement along a mode, by so much [m or rad] of the
+    body that moves most; which bodies it moved; whether a stop was in its way."""
 
     size: float
     seed: int
@@ -84,14 +90,14 @@ class Nudge(NamedTuple):
 class Equilibrium:
     """A state at rest, and why it lasts or does not.
 
-    verdict: "stable", "unstable", "marginal", "never settles", or "stopped" by an event on the way; reason: the same in
-    a sentence.  damped: whether every motion around it dies out.  gyroscopic: it is held by turning alone, and any
-    damping would undo that.
-    modes: the motions around it, slowest first; unstable, marginal: those that grow, and those that nothing decides;
-    neutral: directions along which equilibria go on, which no force sees, or in which the whole drifts or turns.
-    residual: the largest acceleration left [m/s2] or [rad/s2]; moved: how far polishing has moved any body [m], [rad].
-    run: the motion that led here, if there was one; nudge: how an unstable start was left; system: what rests.
-    """
+    verdict: "stable", "unstable", "marginal", "never settles", or "stopped" by an event on the way;
+    reason: the same in a sentence.  damped: whether every motion around it dies out.  gyroscopic:
+    it is held by turning alone, and any damping would undo that. modes: the motions around it,
+    slowest first; unstable, marginal: those that grow, and those that nothing decides; neutral:
+    directions along which equilibria go on, which no force sees, or in which the whole drifts or
+    turns. residual: the largest acceleration left [m/s2] or [rad/s2]; moved: how far polishing has
+    moved any body [m], [rad]. run: the motion that led here, if there was one; nudge: how an
+    unstable start was left; system: what rests."""
 
     state: State
     verdict: Verdict
@@ -125,13 +131,18 @@ class Equilibrium:
         return self._of().reactions(self.state)
 
     def explain(self) -> str:
-        """Why it rests here, in words: verdict, motions around, and the table of forces and reactions."""
+        """Why it rests here, in words: verdict, motions around, and the table of forces and
+        reactions."""
         return doors.explain.rest(self)
 
     def picture(
-        self, path: str | os.PathLike[str] | None = None, *, eye: Sequence[float] = (0.45, -0.75, 0.8)
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        eye: Sequence[float] = (0.45, -0.75, 0.8),
     ) -> Drawing:
-        """The motions around it: bodies as they rest, and as ghosts to both sides along each motion, slowest first."""
+        """The motions around it: bodies as they rest, and as ghosts to both sides along each
+        motion, slowest first."""
         return doors.poses.of_rest(self, eye).saved(path)
 
     def _repr_html_(self) -> str:
@@ -139,16 +150,19 @@ class Equilibrium:
 
     def _of(self) -> System:
         if self.system is None:
-            raise PartError("this equilibrium belongs to no system; settle one to get one that does.")
+            raise PartError(
+                "this equilibrium belongs to no system; settle one to get one that does."
+            )
         return self.system
 
     def __repr__(self) -> str:
         return f"Equilibrium(t={self.state.t:.6g}, {self.verdict}: {self.reason})"
 
 
-# --- certifying -------------------------------------------------------------------------------------------------------
+# --- certifying -----------------------------------------------------------------------------------
 class Sorted(NamedTuple):
-    """Coordinates of the directions in which equilibria go on (n, f), and of all others (f - n, f)."""
+    """Coordinates of the directions in which equilibria go on (n, f), and of all others (f - n,
+    f)."""
 
     neutral: Floats
     rest: Floats
@@ -156,7 +170,9 @@ class Sorted(NamedTuple):
 
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
-    neutral = tuple(_carried(around, direction) for direction in around.whole.directions(around.rows))
+    neutral = tuple(
+        _carried(around, direction) for direction in around.whole.directions(around.rows)
+    )
     forms = forms_at(around)
     flat = forms is not None and definite(forms)
     if forms is None:
@@ -170,7 +186,8 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     return Equilibrium(
         state=around.state_of(around.here.rows[0]), neutral=neutral, modes=modes,
         energy=around.energy + around.entry.standing_energy,
-        residual=0.0 if flat else float(abs(around.here.felt).max(initial=0.0)), moved=moved, **judgement,
+        residual=0.0 if flat else float(abs(around.here.felt).max(initial=0.0)), moved=moved,
+        **judgement,
     )  # fmt: skip
 
 
@@ -182,7 +199,9 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     kinks = kinks_of(around)
     if kinks is not None:
         return judged_by_sides(around, parts, kinks)
-    matrices = Around(around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error)
+    matrices = Around(
+        around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error
+    )
     found = judge(matrices, parts.neutral, parts.rest, around.momentum_rows)
     if found.ground in ("falls", "level", "turns") and len(walls_of(around)[0]):
         return judged_by_sides(around, parts, None)
@@ -193,44 +212,78 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     figures = f"{found.value:.3g} 1/s{{}}, known to {found.error:.2g}"
     match found.ground:
         case "rises":
-            reason = "a minimum of energy" + (", and every motion around it dies out" if found.damped else "")
+            reason = "a minimum of energy" + (
+                ", and every motion around it dies out" if found.damped else ""
+            )
             if not found.damped:
                 reason += f"; nothing damps the motion of {_names(lasting)}"
             return modes, dict(verdict="stable", reason=reason, damped=found.damped)
         case "dies":
-            return modes, dict(verdict="stable", reason="every motion around it dies out", damped=True)
+            return modes, dict(
+                verdict="stable", reason="every motion around it dies out", damped=True
+            )
         case "falls" | "grows":
             unstable = growing or deciding
-            return modes, dict(verdict="unstable", reason=f"{_names(unstable)} leaves it", unstable=unstable)
+            return modes, dict(
+                verdict="unstable", reason=f"{_names(unstable)} leaves it", unstable=unstable
+            )
         case "level":
-            reason = f"to second order nothing holds {_names(deciding)} (a stiffness of {figures.format('2')})"
+            reason = (
+                f"to second order nothing holds {_names(deciding)} (a stiffness of "
+                f"{figures.format('2')})"
+            )
             return modes, dict(verdict="marginal", reason=reason, marginal=deciding)
         case "turns":
-            reason = f"turning alone holds {_names(deciding)} on a maximum of energy; any damping lets it go"
-            return modes, dict(verdict="marginal", reason=reason, marginal=deciding, gyroscopic=True)
+            reason = (
+                f"turning alone holds {_names(deciding)} on a maximum of energy; any damping lets "
+                "it go"
+            )
+            return modes, dict(
+                verdict="marginal", reason=reason, marginal=deciding, gyroscopic=True
+            )
         case "lasts":
-            reason = f"the motion of {_names(lasting)} neither grows nor dies out (a rate of {figures.format('')})"
+            reason = (
+                f"the motion of {_names(lasting)} neither grows nor dies out (a rate of "
+                f"{figures.format('')})"
+            )
             return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
 
 
-def judged_by_sides(around: Vicinity, parts: Sorted, kinks: Kinks | None) -> tuple[tuple[Mode, ...], dict[str, Any]]:
-    """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out: by energy alone,
-    along every allowed direction."""
+def judged_by_sides(
+    around: Vicinity, parts: Sorted, kinks: Kinks | None
+) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+    """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out:
+    by energy alone, along every allowed direction."""
     walls, stops = walls_of(around)
     bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
-    jumping = "" if kinks is None else f"the stiffness of {', '.join(kinks.names) or 'its forces'} jumps here"
-    where = " and ".join([*([jumping] if jumping else []), *([f"it touches {', '.join(stops)}"] if stops else [])])
+    jumping = (
+        ""
+        if kinks is None
+        else f"the stiffness of {', '.join(kinks.names) or 'its forces'} jumps here"
+    )
+    where = " and ".join(
+        [*([jumping] if jumping else []), *([f"it touches {', '.join(stops)}"] if stops else [])]
+    )
     if not alike_across(*even_stiffness(around, kinks)):
         return (), dict(verdict="marginal", reason=f"{where}, and its loads have no potential")
     found = decide_by_sides(bends) if kinks is None or kinks.explained else None
     if found is None:
         return (), dict(verdict="marginal", reason=f"{where}, in more ways than are told apart")
-    gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(around.momentum_rows)
+    gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(
+        around.momentum_rows
+    )
     if found.ground == "rises":
-        matrices = Around(around.stiffness.values, D, parts.rest.T @ bends.error @ parts.rest, around.damping_error)
+        matrices = Around(
+            around.stiffness.values,
+            D,
+            parts.rest.T @ bends.error @ parts.rest,
+            around.damping_error,
+        )
         damped = bool(motions(matrices, parts.rest, None, len(parts.neutral)).dying.all())
         return (), dict(
-            verdict="stable", reason=f"a minimum of energy along all allowed motions; {where}", damped=damped
+            verdict="stable",
+            reason=f"a minimum of energy along all allowed motions; {where}",
+            damped=damped,
         )
     along = parts.rest.T @ found.along
     value, error = bend_along(around, along)
@@ -238,11 +291,15 @@ def judged_by_sides(around: Vicinity, parts: Sorted, kinks: Kinks | None) -> tup
     if falls and not gyroscopic:
         d = float(along @ D @ along)
         falling = (mode(around, along, -2.0 * value / (d + math.sqrt(d * d - 4.0 * value)) + 0j),)
-        return falling, dict(verdict="unstable", reason=f"{_names(falling)} leaves it; {where}", unstable=falling)
+        return falling, dict(
+            verdict="unstable", reason=f"{_names(falling)} leaves it; {where}", unstable=falling
+        )
     open_ = (mode(around, along, 0j),)
     doubt = "turning may hold" if falls else "to second order nothing holds"
     figures = f"a stiffness of {value:.3g} 1/s2, known to {error:.2g}"
-    return (), dict(verdict="marginal", reason=f"{where}: {doubt} {_names(open_)} ({figures})", marginal=open_)
+    return (), dict(
+        verdict="marginal", reason=f"{where}: {doubt} {_names(open_)} ({figures})", marginal=open_
+    )
 
 
 def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
@@ -251,14 +308,21 @@ def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
 
 
 def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
-    """The same where branches of motion meet: each branch is a motion of its own, x'' + d x' + k x = 0 along it."""
+    """The same where branches of motion meet: each branch is a motion of its own, x'' + d x' + k x
+    = 0 along it."""
     K, D = crossing.stiffness, crossing.damping
     if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
-        return (), dict(verdict="marginal", reason="branches of motion meet here, and its loads have no potential")
+        return (), dict(
+            verdict="marginal",
+            reason="branches of motion meet here, and its loads have no potential",
+        )
     found = decide(crossing)
     brakes = np.einsum("kf,fg,kg->k", found.along, D, found.along)
     brakes[abs(brakes) <= NO_BEND] = 0.0
-    rates = [-0.5 * d + np.sqrt(complex(0.25 * d * d - k)) for d, k in zip(brakes, found.bends, strict=True)]
+    rates = [
+        -0.5 * d + np.sqrt(complex(0.25 * d * d - k))
+        for d, k in zip(brakes, found.bends, strict=True)
+    ]
     modes = tuple(mode(around, w, complex(s)) for s, w in zip(rates, found.along, strict=True))
     fastest = max((abs(s) for s in rates), default=0.0)
     unstable = tuple(m for m in modes if m.eigenvalue.real > NO_RATE * fastest)
@@ -267,10 +331,16 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
         return modes, dict(verdict="unstable", reason=reason, unstable=unstable)
     if not found.rises:
         return modes, dict(
-            verdict="marginal", reason="branches of motion meet here, which second order does not judge", marginal=modes
+            verdict="marginal",
+            reason="branches of motion meet here, which second order does not judge",
+            marginal=modes,
         )
     damped = bool((brakes > NO_RATE * fastest).all())
-    return modes, dict(verdict="stable", reason="branches of motion meet here, and energy rises on all", damped=damped)
+    return modes, dict(
+        verdict="stable",
+        reason="branches of motion meet here, and energy rises on all",
+        damped=damped,
+    )
 
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
@@ -302,7 +372,9 @@ def _described(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
         if max(goes, turns) > TAKES_PART
     )
     frequency = abs(eigenvalue)
-    return Mode(eigenvalue, frequency, -eigenvalue.real / frequency if frequency else 0.0, shape, moving)
+    return Mode(
+        eigenvalue, frequency, -eigenvalue.real / frequency if frequency else 0.0, shape, moving
+    )
 
 
 def _names(modes: tuple[Mode, ...]) -> str:
@@ -311,9 +383,10 @@ def _names(modes: tuple[Mode, ...]) -> str:
     return ", ".join(bodies) or "nothing"
 
 
-# --- neutral directions -----------------------------------------------------------------------------------------------
+# --- neutral directions ---------------------------------------------------------------------------
 def split(around: Vicinity) -> Sorted:
-    """Which directions without stiffness are followed by equilibria all the way, and a basis of the others."""
+    """Which directions without stiffness are followed by equilibria all the way, and a basis of the
+    others."""
     if around.parts is None:
         around.parts = _split(around)
     neutral, rest = around.parts
@@ -327,15 +400,20 @@ def _split(around: Vicinity) -> tuple[Floats, Floats]:
     if not len(flat):
         return flat, np.eye(f)
     flat = _sorted_out(flat, around.spun)
-    neutral = np.array([a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]).reshape(-1, f)
+    neutral = np.array(
+        [a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]
+    ).reshape(-1, f)
     full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)
     return neutral, full[:, len(neutral) :].T
 
 
 def _sorted_out(flat: Floats, known: Floats) -> Floats:
-    """A basis of the same directions (k, f) that begins with those of the known ones (m, f) that lie among them: along
-    a mixture of two motions that change nothing, which do not commute, something may change."""
-    inside = np.array([a for a in known if np.linalg.norm(flat @ a) > (1.0 - MIXED) * np.linalg.norm(a) > 0.0])
+    """A basis of the same directions (k, f) that begins with those of the known ones (m, f) that
+    lie among them: along a mixture of two motions that change nothing, which do not commute,
+    something may change."""
+    inside = np.array(
+        [a for a in known if np.linalg.norm(flat @ a) > (1.0 - MIXED) * np.linalg.norm(a) > 0.0]
+    )
     if not len(inside):
         return flat
     first = np.linalg.svd(inside @ flat.T @ flat, full_matrices=False)[2]
@@ -344,8 +422,8 @@ def _sorted_out(flat: Floats, known: Floats) -> Floats:
 
 
 def goes_on(around: Vicinity, direction: Floats) -> bool:
-    """Whether equilibria go on along a direction: with every body on its screw, as symmetries move them; or step by
-    step, put right after each."""
+    """Whether equilibria go on along a direction: with every body on its screw, as symmetries move
+    them; or step by step, put right after each."""
     along = direction / max(size_of(around, direction), 1e-300)
     there = around.answers(around.screwed(along, np.array(SCREWED)))
     pulled = abs(there.felt).max(initial=0.0)
@@ -353,7 +431,9 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
     if pulled <= rounding:
         return True
     if pulled <= rounding + FLAT * STRIDE * float(abs(around.stiffness.values).max(initial=0.0)):
-        on_screws = (Vicinity(around.clusters, around.state_of(rows), around.whole) for rows in there.rows)
+        on_screws = (
+            Vicinity(around.clusters, around.state_of(rows), around.whole) for rows in there.rows
+        )
         if all(rests(one) for one in on_screws):
             return True
     return all(_followed(around, sense * along) for sense in (1.0, -1.0))

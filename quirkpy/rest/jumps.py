@@ -1,4 +1,5 @@
-"""`Jumps`: where the stiffness around a state jumps, for forces change otherwise one way than the other."""
+"""`Jumps`: where the stiffness around a state jumps, for forces change otherwise one way than the
+other."""
 
 from __future__ import annotations
 
@@ -8,7 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.differences import ALIKE, BESIDE, COARSER, DOUBTS, EPS, JUMP, NEARER, UNEVEN, one_sided
+from quirkpy.maths.differences import (
+    ALIKE,
+    BESIDE,
+    COARSER,
+    DOUBTS,
+    EPS,
+    JUMP,
+    NEARER,
+    UNEVEN,
+    one_sided,
+)
 from quirkpy.maths.types import Bools, Floats
 
 if TYPE_CHECKING:
@@ -16,10 +27,13 @@ if TYPE_CHECKING:
 
 
 class Jumps:
-    """Of the stiffness around a state: which numbers of K jump there, and what they are on either side."""
+    """Of the stiffness around a state: which numbers of K jump there, and what they are on either
+    side."""
 
     def __init__(self, around: Vicinity) -> None:
-        self._around = weakref.ref(around)  # which keeps these: a circle would live until Python next looks for some
+        self._around = weakref.ref(
+            around
+        )  # which keeps these: a circle would live until Python next looks for some
 
     @property
     def around(self) -> Vicinity:
@@ -30,8 +44,8 @@ class Jumps:
 
     @cached_property
     def uneven(self) -> Floats:
-        """What a displacement along each coordinate changes alike either way, per length [1/s2] (f, f): the part in |s|
-        of a sum of |s|, s^2, s^4 and s^6; nothing where forces are smooth."""
+        """What a displacement along each coordinate changes alike either way, per length [1/s2] (f,
+        f): the part in |s| of a sum of |s|, s^2, s^4 and s^6; nothing where forces are smooth."""
         return np.asarray(np.einsum("p,fpm->mf", UNEVEN, self._even) / self.around.reach)
 
     @cached_property
@@ -43,9 +57,13 @@ class Jumps:
     def error(self) -> Floats:
         """How far each of these numbers may be from the true one [1/s2] (f, f)."""
         a = self.around
-        sizes = EPS * np.linalg.norm(a.by_place(a.reduced(a.probes.felt)), axis=2).max(axis=1, initial=0.0)
+        sizes = EPS * np.linalg.norm(a.by_place(a.reduced(a.probes.felt)), axis=2).max(
+            axis=1, initial=0.0
+        )
         doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
-        return np.asarray(DOUBTS * (abs(UNEVEN).sum() * (sizes + a.rounding[:, None]) + doubt) / a.reach)
+        return np.asarray(
+            DOUBTS * (abs(UNEVEN).sum() * (sizes + a.rounding[:, None]) + doubt) / a.reach
+        )
 
     @cached_property
     def counts(self) -> Bools:
@@ -55,26 +73,33 @@ class Jumps:
         plain = uneven > JUMP * np.outer(sizes, sizes)
         if not plain.any() or not (plain := plain & (uneven > self.error)).any():
             return np.asarray(plain)
-        nearer = self.around.nearer(NEARER)  # a jump at this very state is as large as seen from near by
+        nearer = self.around.nearer(
+            NEARER
+        )  # a jump at this very state is as large as seen from near by
         return np.asarray(plain & (abs(nearer.jumps.uneven - self.uneven) <= ALIKE * uneven))
 
     @cached_property
     def one_sided(self) -> tuple[Floats, Floats, Floats]:
-        """K on the side to which each coordinate grows, that on the other [1/s2] (f, f), and the error of both (f, f):
-        by differences of fourth order on one side, beside those of third."""
+        """K on the side to which each coordinate grows, that on the other [1/s2] (f, f), and the
+        error of both (f, f): by differences of fourth order on one side, beside those of third."""
         return one_sided(self._changed, self.around.reach, self.around.rounding)
 
     @property
     def _changed(self) -> Floats:
         """What the probes change of minus what pulls (f, 8, f)."""
-        return -self.around.by_place(self.around.reduced(self.around.probes.felt)) - self.around.pull
+        return (
+            -self.around.by_place(self.around.reduced(self.around.probes.felt)) - self.around.pull
+        )
 
     @cached_property
     def tangent(self) -> Floats:
-        """K as Newton's method takes it [1/s2]: where it jumps near by, that of the side on which the state is."""
+        """K as Newton's method takes it [1/s2]: where it jumps near by, that of the side on which
+        the state is."""
         if not self.counts.any():
             return self.around.stiffness.values
         a = self.around
         steps = np.diag(BESIDE * a.reach)
-        forth, back = (a.reduced(a.answers(a.displaced(sense * steps)).felt) for sense in (1.0, -1.0))
+        forth, back = (
+            a.reduced(a.answers(a.displaced(sense * steps)).felt) for sense in (1.0, -1.0)
+        )
         return np.asarray((back - forth).T / (2.0 * BESIDE * a.reach))

@@ -1,10 +1,9 @@
-"""Where stiffness jumps: planes through a state of rest on whose sides forces change differently, as where a rope is
-just taut, and walls, stops that are touched there and not pressed on.
+"""Where stiffness jumps: planes through a state of rest on whose sides forces change differently,
+as where a rope is just taut, and walls, stops that are touched there and not pressed on.
 
-A smooth force changes as much one way as the other, but for squares of the way.  What is left of that at first order
-shows a plane; and where on a small circle of displacements the slope of forces turns, it does so along the plane's
-normal, for two cells of a potential differ by b a a'.
-"""
+A smooth force changes as much one way as the other, but for squares of the way.  What is left of
+that at first order shows a plane; and where on a small circle of displacements the slope of forces
+turns, it does so along the plane's normal, for two cells of a potential differ by b a a'."""
 
 from __future__ import annotations
 
@@ -21,17 +20,20 @@ from quirkpy.rest.capture import clearances
 from quirkpy.rest.cones import Bends
 from quirkpy.rest.vicinity import Vicinity
 
-#: The circle, as a share of a probe, and into how many steps it is divided, so often finer where planes lie close.
+#: The circle, as a share of a probe, and into how many steps it is divided, so often finer where
+#: planes lie close.
 CLOSE, CIRCLE, FINER = 1e-2, 512, 8
-#: Between planes it shows how large rounding is: slopes turn where they do so by so many times what they do mostly.
+#: Between planes it shows how large rounding is: slopes turn where they do so by so many times what
+#: they do mostly.
 SCATTER, MOSTLY = 20.0, 0.9
 #: Planes explain jumps that they leave no more than this share of; normals are alike to this.
 EXPLAINED, ALIKE = 1e-4, 1e-3
 
 
 class Kinks(NamedTuple):
-    """Normals of planes, of length one (m, f), with half the jump of the stiffness across each [1/s2] (m,), and what
-    these leave of the jumps that there are [1/s2]; whether that is little; names of the forces that jump."""
+    """Normals of planes, of length one (m, f), with half the jump of the stiffness across each
+    [1/s2] (m,), and what these leave of the jumps that there are [1/s2]; whether that is little;
+    names of the forces that jump."""
 
     normals: Floats
     jumps: Floats
@@ -50,11 +52,23 @@ def kinks_of(around: Vicinity) -> Kinks | None:
     uneven = 0.5 * (forth - back)
     normals = _normals(around)
     if normals is None or not len(normals):
-        return Kinks(np.zeros((0, f)), np.zeros(0), 0.0, False, _jumping(around, np.asarray(counts.any(axis=0))))
+        return Kinks(
+            np.zeros((0, f)),
+            np.zeros(0),
+            0.0,
+            False,
+            _jumping(around, np.asarray(counts.any(axis=0))),
+        )
     normals, jumps = _fitted(uneven, normals)
     left = abs(uneven - _jumps_of(normals, jumps))
     explained = bool((left <= EXPLAINED * abs(uneven).max() + error).all())
-    return Kinks(normals, jumps, float(left.max()), explained, _jumping(around, np.asarray(counts.any(axis=0))))
+    return Kinks(
+        normals,
+        jumps,
+        float(left.max()),
+        explained,
+        _jumping(around, np.asarray(counts.any(axis=0))),
+    )
 
 
 def _jumps_of(normals: Floats, jumps: Floats) -> Floats:
@@ -72,17 +86,25 @@ def _fitted(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
         return (uneven - _jumps_of(x.reshape(normals.shape), np.sign(jumps))).reshape(-1)
 
     found: Any = least_squares(
-        unexplained, (sizes * normals).reshape(-1), x_scale=max(float(sizes.max()), EPS), xtol=EPS, ftol=EPS, gtol=None
+        unexplained,
+        (sizes * normals).reshape(-1),
+        x_scale=max(float(sizes.max()), EPS),
+        xtol=EPS,
+        ftol=EPS,
+        gtol=None,
     )
     made = found.x.reshape(normals.shape)
     return _unit(made), np.sign(jumps) * (made * made).sum(axis=1)
 
 
 def even_stiffness(around: Vicinity, kinks: Kinks | None) -> tuple[Floats, Floats]:
-    """The stiffness that is alike on both sides of all planes, the mean of both, and its errors [1/s2] (f, f)."""
+    """The stiffness that is alike on both sides of all planes, the mean of both, and its errors
+    [1/s2] (f, f)."""
     if kinks is None:
         return around.stiffness.values, around.stiffness_error
-    forth, back, error = around.jumps.one_sided  # differences of high order say nothing across a plane
+    forth, back, error = (
+        around.jumps.one_sided
+    )  # differences of high order say nothing across a plane
     return 0.5 * (forth + back), error
 
 
@@ -101,19 +123,24 @@ def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats)
 
 
 def bend_along(around: Vicinity, xi: Floats) -> tuple[float, float]:
-    """The bend of energy along coordinates of length one, on that side alone, and its error [1/s2]: by differences of
-    fourth order, beside those of third."""
+    """The bend of energy along coordinates of length one, on that side alone, and its error [1/s2]:
+    by differences of fourth order, beside those of third."""
     places = np.array([1.0, 2.0, 3.0, 4.0])
     step = 1.0 / np.sqrt(((xi / around.reach) ** 2).sum())
-    pulled = around.reduced(around.answers(around.displaced(np.outer(places * step, xi))).felt) - around.pull
-    fourth, third = (np.linalg.inv(places[:n, None] ** places[:n])[0] @ (pulled[:n] @ xi) / step for n in (4, 3))
+    pulled = (
+        around.reduced(around.answers(around.displaced(np.outer(places * step, xi))).felt)
+        - around.pull
+    )
+    fourth, third = (
+        np.linalg.inv(places[:n, None] ** places[:n])[0] @ (pulled[:n] @ xi) / step for n in (4, 3)
+    )
     rounding = abs(xi) @ around.rounding / step
     return -float(fourth), DOUBTS * (abs(float(fourth - third)) + DOUBTS * float(rounding))
 
 
 def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
-    """How the gaps of stops that are touched and not pressed on grow along coordinates, each of length one (w, f), and
-    the names of these stops."""
+    """How the gaps of stops that are touched and not pressed on grow along coordinates, each of
+    length one (w, f), and the names of these stops."""
     labels = around.layout.labels
     if not labels or not around.freedoms:
         return np.zeros((0, around.freedoms)), ()
@@ -129,7 +156,9 @@ def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
     rates = around.slopes_of(np.array([gaps(rows) for rows in around.probes.rows]))[touched]
     moved = np.linalg.norm(rates, axis=1) > ALIKE**2
     names = [label for label, is_touched in zip(labels, touched, strict=True) if is_touched]
-    return _unit(rates[moved]), tuple(name for name, moves in zip(names, moved, strict=True) if moves)
+    return _unit(rates[moved]), tuple(
+        name for name, moves in zip(names, moved, strict=True) if moves
+    )
 
 
 def _unit(rows: Floats) -> Floats:
@@ -137,8 +166,8 @@ def _unit(rows: Floats) -> Floats:
 
 
 def _normals(around: Vicinity) -> Floats | None:
-    """Normals of all planes: each crosses any circle about the state at two opposite points.  None: some lie too close
-    to be told apart."""
+    """Normals of all planes: each crosses any circle about the state at two opposite points.  None:
+    some lie too close to be told apart."""
     plane = np.linalg.qr(np.random.default_rng(0).normal(size=(around.freedoms, 2)))[0].T
     if len(plane) < 2 or around.freedoms < 2:
         return np.ones((1, 1))
@@ -151,13 +180,17 @@ def _normals(around: Vicinity) -> Floats | None:
 
 
 def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
-    """What is left, at each point of half a circle, of forces being linear between its neighbours (steps, f); nothing
-    where that is rounding."""
+    """What is left, at each point of half a circle, of forces being linear between its neighbours
+    (steps, f); nothing where that is rounding."""
     angles = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
     size = CLOSE * around.reach
     xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ plane * size
     pulled = around.reduced(around.answers(around.displaced(xi)).felt) - around.pull
-    left = np.roll(pulled, -1, axis=0) + np.roll(pulled, 1, axis=0) - 2.0 * np.cos(np.pi / steps) * pulled
+    left = (
+        np.roll(pulled, -1, axis=0)
+        + np.roll(pulled, 1, axis=0)
+        - 2.0 * np.cos(np.pi / steps) * pulled
+    )
     left = left[:steps]
     noise = SCATTER * np.quantile(abs(left), MOSTLY, axis=0) + 1e3 * around.rounding
     return np.asarray(np.where(abs(left) > noise, left, 0.0))
@@ -184,7 +217,9 @@ def _runs(turning: Floats) -> Floats | None:
         largest = max(run, key=lambda row: float(np.linalg.norm(row)))
         normal = largest / np.linalg.norm(largest)
         lines = [row - (row @ normal) * normal for row in run]
-        if len(run) > 2 or any(np.linalg.norm(x) > 0.1 * np.linalg.norm(y) for x, y in zip(lines, run, strict=True)):
+        if len(run) > 2 or any(
+            np.linalg.norm(x) > 0.1 * np.linalg.norm(y) for x, y in zip(lines, run, strict=True)
+        ):
             return None
         found.append(normal)
     return np.array(found).reshape(-1, turning.shape[1])

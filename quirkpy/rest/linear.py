@@ -1,4 +1,5 @@
-"""`Linear`: a system near a state of rest as x' = A x + B u, y = C x + D u, in coordinates of its own."""
+"""`Linear`: a system near a state of rest as x' = A x + B u, y = C x + D u, in coordinates of its
+own."""
 
 from __future__ import annotations
 
@@ -31,14 +32,15 @@ PEAK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """x = (xi, xi'): A (2f, 2f), B (2f, m), C (p, 2f), D (p, m); ``scipy.signal.StateSpace(*linear)``.
+    """x = (xi, xi'): A (2f, 2f), B (2f, m), C (p, 2f), D (p, m);
+    ``scipy.signal.StateSpace(*linear)``.
 
-    xi [m kg^1/2] are the coordinates of a displacement of all bodies, `basis` (f, n, 6): of mass centres in N, and
-    rotation vectors in body axes; xi'' = -stiffness xi - damping xi' + ..., so the mass matrix is one.  inputs,
-    outputs: a name for each column of B and each row of C.  drift: xi'' where nothing is displaced, which is zero at an
-    equilibrium (f,).  rigid: whether the drift and the turns of a whole that floats are among the coordinates; with
-    them f is the number of freedoms, and what nothing outside notices has poles at zero.
-    """
+    xi [m kg^1/2] are the coordinates of a displacement of all bodies, `basis` (f, n, 6): of mass
+    centres in N, and rotation vectors in body axes; xi'' = -stiffness xi - damping xi' + ..., so
+    the mass matrix is one.  inputs, outputs: a name for each column of B and each row of C.  drift:
+    xi'' where nothing is displaced, which is zero at an equilibrium (f,).  rigid: whether the drift
+    and the turns of a whole that floats are among the coordinates; with them f is the number of
+    freedoms, and what nothing outside notices has poles at zero."""
 
     A: Floats
     B: Floats
@@ -57,7 +59,8 @@ class Linear:
     def __repr__(self) -> str:
         whole = "with" if self.rigid else "without"
         return (
-            f"Linear({len(self.A)} states, {whole} the motion of what floats as a whole; inputs {self.inputs}, "
+            f"Linear({len(self.A)} states, {whole} the motion of what floats as a whole; inputs "
+            f"{self.inputs}, "
             f"outputs {self.outputs})"
         )
 
@@ -73,19 +76,23 @@ class Linear:
         """The state at some coordinates, on the joints, moving at some rates."""
         a, f = self._around, len(self.drift)
         wanted = [
-            np.asarray(array, dtype=float).reshape(1, f) for array in (xi, rates if rates is not None else [0] * f)
+            np.asarray(array, dtype=float).reshape(1, f)
+            for array in (xi, rates if rates is not None else [0] * f)
         ]
         return a.state_of(a.answers(a.displaced(*wanted)).rows[0])
 
-    # --- norms --------------------------------------------------------------------------------------------------
+    # --- norms ------------------------------------------------------------------------------------
     def h2(self) -> float:
-        """The H2 norm: the size of the outputs under white noise of unit intensity; refused unless all dies out."""
+        """The H2 norm: the size of the outputs under white noise of unit intensity; refused unless
+        all dies out."""
         self._check_decay("H2")
         if not len(self.A):
             return 0.0
         A, (scale, _) = matrix_balance(self.A, permute=False, separate=True)
         B, C = self.B / scale[:, None], self.C * scale
-        rate = float(abs(A).max())  # time is counted in the fastest motion, lengths in what it moves
+        rate = float(
+            abs(A).max()
+        )  # time is counted in the fastest motion, lengths in what it moves
         P = solve_continuous_lyapunov(A / rate, -B @ B.T)
         return math.sqrt(max(0.0, float(np.trace(C @ P @ C.T))) / rate)
 
@@ -116,19 +123,26 @@ class Linear:
 
     def _check_decay(self, which: str) -> None:
         a, f = self._around, len(self.drift)
-        found = motions(Around(self.stiffness, self.damping, a.stiffness_error, a.damping_error), np.eye(f))
+        found = motions(
+            Around(self.stiffness, self.damping, a.stiffness_error, a.damping_error), np.eye(f)
+        )
         if found.dying.all():
             return
         worst = int(np.argmax(np.where(found.dying, -np.inf, found.values.real)))
         raise PartError(
             f"the {which} norm needs motions that all die out, but one has the rate "
-            f"{found.values[worst].real:.3g} 1/s, known to {found.errors[worst]:.2g}; add damping, hold what drifts by "
+            f"{found.values[worst].real:.3g} 1/s, known to {found.errors[worst]:.2g}; add damping, "
+            "hold what drifts by "
             "a joint, or leave the motion of the whole out with linearize(..., rigid=False)."
         )
 
 
 def linearize(
-    system: System, state: State, inputs: Sequence[str], outputs: Sequence[str | Measure] | None, rigid: bool = True
+    system: System,
+    state: State,
+    inputs: Sequence[str],
+    outputs: Sequence[str | Measure] | None,
+    rigid: bool = True,
 ) -> Linear:
     """See `Multibody.linearize`."""
     if not isinstance(rigid, bool):
@@ -139,7 +153,8 @@ def linearize(
     fastest = float(abs(around.whole.beside(around.rows)).max(initial=0.0))
     if fastest > SLOWEST:
         raise PartError(
-            f"linearize: this state moves (up to {fastest:.3g} m/s or rad/s beside its whole); give a state at rest, "
+            f"linearize: this state moves (up to {fastest:.3g} m/s or rad/s beside its whole); "
+            "give a state at rest, "
             "such as system.settle().state."
         )
     f, K, D = around.freedoms, around.stiffness.values, around.damping.values
@@ -149,16 +164,20 @@ def linearize(
     B = np.concatenate([np.zeros_like(columns), columns])
     C, seen = _outputs(system, around, outputs)
     return Linear(
-        A, B, C, np.zeros((len(C), B.shape[1])), around.state_of(around.here.rows[0]), named, seen, K, D, basis,
-        around.pull, rigid, around,
+        A, B, C, np.zeros((len(C), B.shape[1])), around.state_of(around.here.rows[0]), named, seen,
+        K, D, basis, around.pull, rigid, around,
     )  # fmt: skip
 
 
-# --- inputs -----------------------------------------------------------------------------------------------------------
-def _inputs(system: System, around: Vicinity, basis: Floats, names: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:
+# --- inputs ---------------------------------------------------------------------------------------
+def _inputs(
+    system: System, around: Vicinity, basis: Floats, names: Sequence[str]
+) -> tuple[Floats, tuple[str, ...]]:
     """What each input does along each coordinate (f, m), and their names."""
     if isinstance(names, str):
-        raise PartError(f"linearize: inputs is {names!r}, but must be a list of names, such as [{names!r}].")
+        raise PartError(
+            f"linearize: inputs is {names!r}, but must be a list of names, such as [{names!r}]."
+        )
     columns: list[Floats] = []
     labels: list[str] = []
     in_n = basis.copy()
@@ -179,7 +198,9 @@ def _inputs(system: System, around: Vicinity, basis: Floats, names: Sequence[str
             columns.append(_rates(around, name))
             labels.append(name)
         else:
-            raise PartError(_unknown(system, "inputs", name, 'a force, "body.force", "body.torque"'))
+            raise PartError(
+                _unknown(system, "inputs", name, 'a force, "body.force", "body.torque"')
+            )
     return np.array(columns).reshape(len(columns), around.freedoms).T, tuple(labels)
 
 
@@ -188,13 +209,16 @@ def _joints(system: System) -> list[str]:
 
 
 def _rates(around: Vicinity, coordinate: str) -> Floats:
-    """How fast a coordinate changes along each coordinate of the vicinity (f,): also what a load along it does."""
+    """How fast a coordinate changes along each coordinate of the vicinity (f,): also what a load
+    along it does."""
     k = np.array([around.state.joints.index(coordinate)])
-    values = np.array([around.state_of(rows).instant().coordinates(k)[0, 0] for rows in around.probes.rows])
+    values = np.array(
+        [around.state_of(rows).instant().coordinates(k)[0, 0] for rows in around.probes.rows]
+    )
     return around.slopes_of(values[:, None])[0] if len(values) else np.zeros(0)
 
 
-# --- outputs ----------------------------------------------------------------------------------------------------------
+# --- outputs --------------------------------------------------------------------------------------
 def _outputs(
     system: System, around: Vicinity, wanted: Sequence[str | Measure] | None
 ) -> tuple[Floats, tuple[str, ...]]:
@@ -203,29 +227,36 @@ def _outputs(
     if wanted is None:
         return np.eye(2 * f), tuple(f"{x}{k}" for x in ("xi", "rate") for k in range(f))
     if isinstance(wanted, str):
-        raise PartError(f"linearize: outputs is {wanted!r}, but must be a list, such as [{wanted!r}].")
+        raise PartError(
+            f"linearize: outputs is {wanted!r}, but must be a list, such as [{wanted!r}]."
+        )
     measures = [_measure(system, around, output) for output in wanted]
     labels = [label for names, _ in measures for label in names]
     halves = []
     for rows in (around.probes.rows, around.moving.rows):
         states = [around.state_of(row) for row in rows]
-        values = [np.concatenate([np.zeros(0), *(measure(s) for _, measure in measures)]) for s in states]
+        values = [
+            np.concatenate([np.zeros(0), *(measure(s) for _, measure in measures)]) for s in states
+        ]
         halves.append(around.slopes_of(np.array(values).reshape(len(states), len(labels))))
     return np.concatenate(halves, axis=1), tuple(labels)
 
 
-def _measure(system: System, around: Vicinity, output: str | Measure) -> tuple[list[str], Callable[[State], Floats]]:
+def _measure(
+    system: System, around: Vicinity, output: str | Measure
+) -> tuple[list[str], Callable[[State], Floats]]:
     """The names of what an output measures, and a function that gives the numbers."""
     if not isinstance(output, str):
         if not callable(output):
             raise PartError(
-                f"linearize: outputs has {shown(output)}, which is neither a name nor a function of a state."
+                f"linearize: outputs has {shown(output)}, which is neither a name nor a function "
+                "of a state."
             )
         size = np.atleast_1d(np.asarray(output(around.state), dtype=float)).size
         name = getattr(output, "__name__", "output")
-        return [name] if size == 1 else [f"{name}.{k}" for k in range(size)], lambda s: np.atleast_1d(
-            np.asarray(output(s), dtype=float)
-        ).reshape(-1)
+        return [name] if size == 1 else [
+            f"{name}.{k}" for k in range(size)
+        ], lambda s: np.atleast_1d(np.asarray(output(s), dtype=float)).reshape(-1)
     plain, _, what = output.partition(".")
     coordinate, column = (output[: -len(".rate")], 1) if output.endswith(".rate") else (output, 0)
     if coordinate in around.state.joints:
@@ -233,8 +264,12 @@ def _measure(system: System, around: Vicinity, output: str | Measure) -> tuple[l
         return [output], lambda s: s.instant().coordinates(which)[:, column]
     if plain in system.bodies and what in BODY_OUTPUTS:
         k = system.bodies.index(plain)
-        return [f"{output}.{axis}" for axis in AXES], lambda s: BODY_OUTPUTS[what](s, around.state, k)
-    words = 'a coordinate, "coordinate.rate", ' + ", ".join(f'"body.{word}"' for word in BODY_OUTPUTS)
+        return [f"{output}.{axis}" for axis in AXES], lambda s: BODY_OUTPUTS[what](
+            s, around.state, k
+        )
+    words = 'a coordinate, "coordinate.rate", ' + ", ".join(
+        f'"body.{word}"' for word in BODY_OUTPUTS
+    )
     raise PartError(_unknown(system, "outputs", output, words))
 
 
@@ -256,6 +291,7 @@ BODY_OUTPUTS: dict[str, Callable[[State, State, int], Floats]] = {
 def _unknown(system: System, which: str, name: object, words: str) -> str:
     known = [*system.initial.joints, *(system.tables.force_names if which == "inputs" else ())]
     return (
-        f"linearize: {which} has {name!r}, which is none of: {words}; coordinates and forces here are: "
+        f"linearize: {which} has {name!r}, which is none of: {words}; coordinates and forces here "
+        "are: "
         f"{', '.join(known) or 'none'}; bodies: {', '.join(system.bodies)}."
     )

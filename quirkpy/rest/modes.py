@@ -1,9 +1,10 @@
-"""From one state to an equilibrium: downhill, by Newton's method, or along a motion until energy is level again.
+"""From one state to an equilibrium: downhill, by Newton's method, or along a motion until energy is
+level again.
 
-What follows a motion leaves an equilibrium along one of its modes and goes on until energy is bent the other way along
-that: from a minimum to a saddle, from there to a higher one, or down again (eigenvector following: Cerjan and Miller,
-J. Chem. Phys. 75, 2800, 1981).  All steps are in the metric of kinetic energy.
-"""
+What follows a motion leaves an equilibrium along one of its modes and goes on until energy is bent
+the other way along that: from a minimum to a saddle, from there to a higher one, or down again
+(eigenvector following: Cerjan and Miller, J. Chem. Phys. 75, 2800, 1981).  All steps are in the
+metric of kinetic energy."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.rest.newton import newton, polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
-#: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body [m], [rad].
+#: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body
+#: [m], [rad].
 STEPS, NEWTON, STEP = 200, 40, 0.3
-#: The same on the way to a rest that falls along some modes; steps one after the other where energy is bent up along
-#: one of these, which lead astray.
+#: The same on the way to a rest that falls along some modes; steps one after the other where energy
+#: is bent up along one of these, which lead astray.
 CLIMBING, ASTRAY = 60, 6
 #: The same along a mode; so many of them at most go straight.
 FOLLOWED, STRIDE, STRAIGHT = 80, 0.15, 20
@@ -30,7 +32,8 @@ FOLLOWED, STRIDE, STRAIGHT = 80, 0.15, 20
 DOWN, FALL = 1000, 0.05
 #: Steps below this [m], [rad] are left to Newton's method alone; a bottom is near below the second.
 CLOSE, NEAR = 1e-3, 0.03
-#: A stiffness below this share of the largest is taken for so much in a step; one that has no pull is left alone.
+#: A stiffness below this share of the largest is taken for so much in a step; one that has no pull
+#: is left alone.
 SOFTEST, NO_PULL = 1e-6, 1e-12
 #: Energy is level along a mode where it is bent by less than this share of the largest.
 FLAT = 1e-9
@@ -41,14 +44,16 @@ BEYOND = 1e-7
 
 
 def gone(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
-    """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than the longest way."""
+    """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than
+    the longest way."""
     share = min(1.0, longest / max(size_of(around, xi), 1e-300))
     rows = around.answers(around.displaced(share * xi[None])).rows[0]
     return Vicinity(around.clusters, around.state_of(rows), around.whole)
 
 
 def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
-    """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any kind."""
+    """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any
+    kind."""
     for _ in range(STEPS if downhill else NEWTON):
         step = _stepped(around, downhill)
         if size_of(around, step) < CLOSE:
@@ -63,9 +68,10 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
 
 
 def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) -> Vicinity | None:
-    """The equilibrium to which a place leads that goes uphill along so many of its modes that have a stiffness, those
-    along which energy is bent down most, and downhill along all others: one at which energy falls along as many (Yin,
-    Zhang and Zhang, SIAM J. Sci. Comput. 41, A3576, 2019).  longest: how far a step may move any body."""
+    """The equilibrium to which a place leads that goes uphill along so many of its modes that have
+    a stiffness, those along which energy is bent down most, and downhill along all others: one at
+    which energy falls along as many (Yin, Zhang and Zhang, SIAM J. Sci. Comput. 41, A3576, 2019).
+    longest: how far a step may move any body."""
     astray = 0
     for _ in range(CLIMBING):
         bends, modes = around.bends
@@ -95,7 +101,8 @@ def _ended(around: Vicinity) -> Vicinity | None:
 
 
 def _stepped(around: Vicinity, downhill: bool) -> Floats:
-    """A step of Newton's method (f,); downhill, where energy is bent the other way the step is turned round."""
+    """A step of Newton's method (f,); downhill, where energy is bent the other way the step is
+    turned round."""
     if not around.freedoms:
         return np.zeros(0)
     bends, modes = around.bends
@@ -103,9 +110,12 @@ def _stepped(around: Vicinity, downhill: bool) -> Floats:
     return _limited(around, bends, modes, sign * (modes.T @ around.pull), STEP)
 
 
-def _limited(around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longest: float) -> Floats:
-    """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too far, as if all were
-    bent by so much more that it does not: then a soft mode leaves the others their share."""
+def _limited(
+    around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longest: float
+) -> Floats:
+    """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too
+    far, as if all were bent by so much more that it does not: then a soft mode leaves the others
+    their share."""
     largest = max(float(abs(bends).max(initial=0.0)), 1e-300)
     size, stiff = np.maximum(abs(bends), SOFTEST * largest), abs(bends) >= SOFTEST * largest
     pull = np.where(stiff | (abs(pull) >= NO_PULL), pull, 0.0)
@@ -127,11 +137,12 @@ def _limited(around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longe
 
 
 def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | None:
-    """The equilibrium to which a mode of another leads (f,), in its sense: there energy is bent the other way along it.
+    """The equilibrium to which a mode of another leads (f,), in its sense: there energy is bent the
+    other way along it.
 
-    On the way up the lowest modes across it are as many as energy falls along at the base, and are climbed as well;
-    all others go downhill.  straight: along any direction, uphill, until energy is bent down along one mode more.
-    """
+    On the way up the lowest modes across it are as many as energy falls along at the base, and are
+    climbed as well; all others go downhill.  straight: along any direction, uphill, until energy is
+    bent down along one mode more."""
     up = straight or float(along @ base.stiffness.values @ along) > 0.0
     climbed = max(0, falling(base.bends[0]) - (0 if up else 1))
     before, around = base, gone(base, along * (STRIDE / size_of(base, along)), STRIDE)
@@ -170,20 +181,28 @@ def _sense(along: Floats, mode: Floats) -> float:
 
 
 def descend(around: Vicinity) -> Vicinity | None:
-    """The minimum in whose basin a state lies: by steepest descent in short steps, so that no ridge is leapt over."""
+    """The minimum in whose basin a state lies: by steepest descent in short steps, so that no ridge
+    is leapt over."""
     for _ in range(DOWN):
         bends, modes = around.bends
         pull = around.pull
         if beyond_stops(around):
             return None
         convex = len(bends) > 0 and bends[0] > -SOFTEST * bends[-1]
-        if convex and size_of(around, _limited(around, bends, modes, modes.T @ pull, 2.0 * NEAR)) < NEAR:
+        if (
+            convex
+            and size_of(around, _limited(around, bends, modes, modes.T @ pull, 2.0 * NEAR)) < NEAR
+        ):
             return approach(around, True)
         size = size_of(around, pull)
         if size == 0.0:
             return around
-        times = np.maximum(bends * (FALL / size), -1.0)  # along the flow xi' = pull, as its linear part goes
-        decay = np.where(abs(times) < 1e-6, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times))
+        times = np.maximum(
+            bends * (FALL / size), -1.0
+        )  # along the flow xi' = pull, as its linear part goes
+        decay = np.where(
+            abs(times) < 1e-6, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times)
+        )
         around = gone(around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL)
     return None
 
@@ -196,7 +215,8 @@ def beyond_stops(around: Vicinity) -> bool:
 
 
 def pressed(around: Vicinity) -> bool:
-    """Whether all stops that hold a state are pressed on: without one its coordinate would pass it."""
+    """Whether all stops that hold a state are pressed on: without one its coordinate would pass
+    it."""
     stops, labels = around.layout.stops, around.layout.labels
     for label in around.state.held:
         others = tuple(other for other in around.state.held if other != label)
@@ -213,6 +233,15 @@ def gradients(around: Vicinity) -> Floats:
     at, which = around.at, np.arange(len(around.near))
     out = np.zeros((len(which), around.freedoms))
     for k, motion in enumerate(around.basis):
-        moving = Instant(at.selection, at.t, at.r, at.q, motion[:, :3].copy(), motion[:, 3:].copy(), at.near, at.held)
+        moving = Instant(
+            at.selection,
+            at.t,
+            at.r,
+            at.q,
+            motion[:, :3].copy(),
+            motion[:, 3:].copy(),
+            at.near,
+            at.held,
+        )
         out[:, k] = moving.coordinates(which)[:, 1]
     return out

@@ -1,4 +1,5 @@
-"""Newton's method on what pulls along the constraints: to the equilibrium near a state, down to rounding."""
+"""Newton's method on what pulls along the constraints: to the equilibrium near a state, down to
+rounding."""
 
 from __future__ import annotations
 
@@ -13,27 +14,30 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
 LONGEST = 0.1
-#: Newton steps at most; the step [m], [rad] below which the next would change nothing, unless what still pulls along
-#: stiff directions would be felt as a stiffness of soft ones; and how much a step with an old
-#: stiffness must gain, or the stiffness is computed anew.
+#: Newton steps at most; the step [m], [rad] below which the next would change nothing, unless what
+#: still pulls along stiff directions would be felt as a stiffness of soft ones; and how much a step
+#: with an old stiffness must gain, or the stiffness is computed anew.
 NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
-#: Where all directions are alike stiff, a stiffness counts as zero below this share of the largest; everywhere below
-#: this [1/s2], by which nothing would move within years.
+#: Where all directions are alike stiff, a stiffness counts as zero below this share of the largest;
+#: everywhere below this [1/s2], by which nothing would move within years.
 ZERO, NONE = 1e-11, 1e-18
-#: Loads that cancel leave no more than this share of themselves, per metre or radian; they are not asked about what is
-#: too stiff for any but fiercer ones [m/s2].
+#: Loads that cancel leave no more than this share of themselves, per metre or radian; they are not
+#: asked about what is too stiff for any but fiercer ones [m/s2].
 CANCELLED, FIERCEST = 1e-10, 1e6
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
 ROUNDING = 1e-6
-#: What pulls along a coordinate is rounding below this share of its stiffness times a metre or a radian, and of the
-#: largest acceleration that loads would give without joints; or below this [m/s2], [rad/s2] altogether.
+#: What pulls along a coordinate is rounding below this share of its stiffness times a metre or a
+#: radian, and of the largest acceleration that loads would give without joints; or below this
+#: [m/s2], [rad/s2] altogether.
 IDLE, NO_PULL = 1e-12, 1e-14
-#: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad], whither it pulls.
+#: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad],
+#: whither it pulls.
 PLAIN, ONWARD = 0.5, 1e-4
 
 
 class Polished(NamedTuple):
-    """Where Newton's steps have ended, how far they moved any body in all [m], [rad], and whether they converged."""
+    """Where Newton's steps have ended, how far they moved any body in all [m], [rad], and whether
+    they converged."""
 
     around: Vicinity
     moved: float
@@ -58,16 +62,19 @@ def polish(around: Vicinity) -> Polished:
 
 
 def newton(around: Vicinity) -> tuple[Floats, float, bool]:
-    """Steps in the coordinates of one vicinity, all with its stiffness, as long as that serves: the state's rows, how
-    far any body has moved, and whether a next step would change nothing."""
+    """Steps in the coordinates of one vicinity, all with its stiffness, as long as that serves: the
+    state's rows, how far any body has moved, and whether a next step would change nothing."""
     back = pseudo_inverse(around)
     xi, pull, rows, before = np.zeros(around.freedoms), around.pull, around.rows, math.inf
     for _ in range(NEWTON_STEPS):
         step = back @ pull
         size = size_of(around, step)
-        if size <= POLISHED and (not around.wide or (abs(around.jumps.tangent @ step) <= around.rounding).all()):
+        if size <= POLISHED and (
+            not around.wide or (abs(around.jumps.tangent @ step) <= around.rounding).all()
+        ):
             return rows, size_of(around, xi), balanced(around, pull, back)
-        if size > GAIN * before:  # too far from where the stiffness was measured, or down to rounding
+        # Too far from where the stiffness was measured, or down to rounding
+        if size > GAIN * before:
             return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
         xi = xi + step * min(1.0, LONGEST / size)
         answers = around.answers(around.displaced(xi[None]))
@@ -86,7 +93,8 @@ def rests(around: Vicinity) -> bool:
 
 
 def plainly_moves(around: Vicinity) -> bool:
-    """Whether equilibrium is farther away than `ONWARD`, told from two states alone, and what pulls is not rounding."""
+    """Whether equilibrium is farther away than `ONWARD`, told from two states alone, and what pulls
+    is not rounding."""
     felt = around.here.felt
     size = math.sqrt(float((felt.reshape(-1, 3) ** 2).sum(axis=1).max(initial=0.0)))
     if size == 0.0:
@@ -97,26 +105,31 @@ def plainly_moves(around: Vicinity) -> bool:
 
 
 def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
-    """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well its stiffness is
-    zero, and its pull the largest.)"""
+    """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well
+    its stiffness is zero, and its pull the largest.)"""
     K = around.jumps.tangent
     left = abs(pull - K @ (back @ pull))
     return bool((left <= idle(around, 0.0)).all() or (left <= idle(around, around.loading)).all())
 
 
 def idle(around: Vicinity, loading: float) -> Floats:
-    """What pulls along each coordinate by rounding alone: as forces change over a share of a metre or a radian, and
-    as loads cancel that would give bodies without joints some acceleration [m/s2], [rad/s2] (f,)."""
+    """What pulls along each coordinate by rounding alone: as forces change over a share of a metre
+    or a radian, and as loads cancel that would give bodies without joints some acceleration [m/s2],
+    [rad/s2] (f,)."""
     lengths = around.lengths
-    return np.asarray(IDLE * (abs(around.stiffness.values) @ lengths) + (IDLE * loading + NO_PULL) * lengths)
+    return np.asarray(
+        IDLE * (abs(around.stiffness.values) @ lengths) + (IDLE * loading + NO_PULL) * lengths
+    )
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:
-    """How far a displacement along coordinates moves the body that it moves most [m], [rad]; in systems of another
-    size in what is a metre there."""
+    """How far a displacement along coordinates moves the body that it moves most [m], [rad]; in
+    systems of another size in what is a metre there."""
     if not len(xi):
         return 0.0
-    moved = (xi @ around.basis.reshape(len(xi), -1)).reshape(-1, 2, 3) / np.array([[around.size], [1.0]])
+    moved = (xi @ around.basis.reshape(len(xi), -1)).reshape(-1, 2, 3) / np.array(
+        [[around.size], [1.0]]
+    )
     return math.sqrt(float((moved * moved).sum(axis=2).max(initial=0.0)))
 
 
@@ -130,7 +143,8 @@ def pseudo_inverse(around: Vicinity) -> Floats:
 
 
 def unknown_below(around: Vicinity, along: Floats) -> Floats:
-    """What the stiffness along some directions of length one (f, k) must exceed not to count as zero (k,)."""
+    """What the stiffness along some directions of length one (f, k) must exceed not to count as
+    zero (k,)."""
     if not around.wide and float(around.principal[1].min(initial=math.inf)) > CANCELLED * FIERCEST:
         doubt = around.stiffness.doubt @ along
         least = ZERO * float(around.principal[1].max(initial=0.0))

@@ -27,33 +27,39 @@ from quirkpy.rest.newton import polish, rests
 from quirkpy.rest.wells import Well, standstill, unpressed, well_around
 from quirkpy.tables import Selection
 
-#: Where nothing certain holds it, it has come to rest when no more than this share of its speed is left.
+#: Where nothing certain holds it, it has come to rest when no more than this share of its speed is
+#: left.
 DEEP = 1e-4
 #: So many steps at the end of a call must be quiet before that is looked into.
 QUIET = 8
-#: The state is polished again once its liveliest moment has fallen to this share of that at the last attempt [energy],
-#: or after this many times as many steps: what cones shows in no energy beside the whole.
+#: The state is polished again once its liveliest moment has fallen to this share of that at the
+#: last attempt [energy], or after this many times as many steps: what cones shows in no energy
+#: beside the whole.
 AGAIN, LATER = 0.1, 1.25
-#: A motion does not settle whose dampers take less than this of its energy over a stretch of steps; a steady one keeps
-#: its liveliest moment within this share, and the balance of what is put in and taken out within another.
+#: A motion does not settle whose dampers take less than this of its energy over a stretch of steps;
+#: a steady one keeps its liveliest moment within this share, and the balance of what is put in and
+#: taken out within another.
 LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
-#: What nods alike and moves so many times as lively beside that as in the stretch before is leaving a saddle [energy].
+#: What nods alike and moves so many times as lively beside that as in the stretch before is leaving
+#: a saddle [energy].
 GROWN = 2.0
-#: The first stretch of steps over which that is judged; each is twice as long as the one before.  So many stretches
-#: that are alike are enough: what loses so little of its energy would not settle within any effort.
+#: The first stretch of steps over which that is judged; each is twice as long as the one before.
+#: So many stretches that are alike are enough: what loses so little of its energy would not settle
+#: within any effort.
 STRETCH, PATIENCE = 512, 3
-#: Steps as long as dampers let them be leave a rest that trembles: velocities by so many times the absolute tolerance,
-#: poses by so many times the relative one.
+#: Steps as long as dampers let them be leave a rest that trembles: velocities by so many times the
+#: absolute tolerance, poses by so many times the relative one.
 TREMBLING = 5.0
-#: What goes no farther than this in a stretch [m], [rad] creeps, and may creep for long before it moves on.
+#: What goes no farther than this in a stretch [m], [rad] creeps, and may creep for long before it
+#: moves on.
 FARTHEST = 1e-3
 #: So many rows at most are looked back at; an energy [J] that is nothing.
 LOOKED_BACK, NOTHING = 4096, 1e-300
 
 
 class Seen(NamedTuple):
-    """Rows that a run to rest has made, as it moves them; its kinetic energy beside the whole, and how it nods [J]; at
-    which rows velocities may have jumped."""
+    """Rows that a run to rest has made, as it moves them; its kinetic energy beside the whole, and
+    how it nods [J]; at which rows velocities may have jumped."""
 
     rows: Rows
     kinetic: Floats
@@ -76,7 +82,8 @@ class Seen(NamedTuple):
 
 
 class Watcher:
-    """Looks at a run after each compiled call: whether it rests, and since when, or why it never will."""
+    """Looks at a run after each compiled call: whether it rests, and since when, or why it never
+    will."""
 
     def __init__(self, system: System, whole: Whole, rest: float, atol: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
@@ -84,9 +91,15 @@ class Watcher:
         self.trembling = standstill(system.selection, max(STILL, TREMBLING * atol))
         self.nodding = bool(whole.turning.any())
         self.liveliest, self.tried, self.asked = 0.0, math.inf, 0
-        self.most, self.summits = [0.0, 0.0], [list[Summit](), list[Summit]()]  # beside the whole, and of nods [J]
+        self.most, self.summits = (
+            [0.0, 0.0],
+            [list[Summit](), list[Summit]()],
+        )  # beside the whole, and of nods [J]
         self.seen: Seen | None = None
-        self.before, self.peak = np.full(2, math.inf), np.zeros(2)  # of two stretches, without nods and with [J]
+        self.before, self.peak = (
+            np.full(2, math.inf),
+            np.zeros(2),
+        )  # of two stretches, without nods and with [J]
         self.rows, self.end, self.began = 0, STRETCH, system.initial.t
         self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
         self.ranges = Ranges(whole)
@@ -103,11 +116,20 @@ class Watcher:
             return self._calmed(driver, new)
         kinetic = new.kinetic
         self.ranges.add(driver, new.rows)
-        self.peak, self.rows = np.maximum(self.peak, [kinetic.max(), (kinetic + new.nods).max()]), self.rows + filled
-        quiet = filled - int(np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.liveliest, True)))
+        self.peak, self.rows = (
+            np.maximum(self.peak, [kinetic.max(), (kinetic + new.nods).max()]),
+            self.rows + filled,
+        )
+        quiet = filled - int(
+            np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.liveliest, True))
+        )
         last = float(kinetic[quiet:].max(initial=0.0))
-        enough = QUIET if kinetic[-1] > 0.0 else 1  # at standstill the next step may be as long as you like
-        if filled - quiet >= enough and (last <= AGAIN * self.tried or self.rows >= LATER * self.asked):
+        enough = (
+            QUIET if kinetic[-1] > 0.0 else 1
+        )  # at standstill the next step may be as long as you like
+        if filled - quiet >= enough and (
+            last <= AGAIN * self.tried or self.rows >= LATER * self.asked
+        ):
             self.tried, self.asked = last, self.rows
             well = well_around(self.system, driver.state_of(*new.last))
             end = None if well is None else self._end_in(well, driver)
@@ -123,7 +145,9 @@ class Watcher:
         of = driver.rows
         rows = Rows(*(array[:filled].copy() for array in (of.t, of.states, of.angles, of.held)))  # type: ignore[arg-type]
         jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
-        return Seen(rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps)
+        return Seen(
+            rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps
+        )
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
         """What is less than steps can tell counts as none."""
@@ -134,22 +158,30 @@ class Watcher:
         return nodding(self.whole, driver.layout.selection, states[:, :-1])
 
     def _remember(self, new: Seen) -> None:
-        """Where it may have been liveliest; and all rows since it has been quiet, to look back at."""
+        """Where it may have been liveliest; and all rows since it has been quiet, to look back
+        at."""
         quiet = new.kinetic.max() <= self.rest**2 * self.liveliest
         near = new if self.seen is None else self.seen.cut(slice(-2 * BESIDE, None)).joined(new)
         for k, values in enumerate((near.kinetic, near.nods) if self.nodding else (near.kinetic,)):
             self.most[k] = most = max(self.most[k], float(values.max()))
             if no_higher(values) > most:
-                self.summits[k] = likely([*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most)
+                self.summits[k] = likely(
+                    [*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most
+                )
         self.liveliest = max(self.liveliest, self.most[0], self.most[1] - float(new.nods.min()))
-        self.seen = self.seen.joined(new).cut(slice(-LOOKED_BACK, None)) if quiet and self.seen is not None else near
+        self.seen = (
+            self.seen.joined(new).cut(slice(-LOOKED_BACK, None))
+            if quiet and self.seen is not None
+            else near
+        )
 
     def _end_in(self, well: Well, driver: Driver) -> tuple[Any, ...] | None:
-        """The row with which the run ends in a well: where the energy left last falls below its share of the liveliest
-        moment, both located; a tenth of that, or less, where the well does not hold what has so much.
+        """The row with which the run ends in a well: where the energy left last falls below its
+        share of the liveliest moment, both located; a tenth of that, or less, where the well does
+        not hold what has so much.
 
-        Rows count as they are where branches of a loop meet: there no run can be taken up.  None: there is more left.
-        """
+        Rows count as they are where branches of a loop meet: there no run can be taken up.  None:
+        there is more left."""
         assert self.seen is not None
         rtol = driver.settings.rtol
         for k, measure in enumerate((self._kinetic, self._nods)):
@@ -158,10 +190,16 @@ class Watcher:
                 self.most[k] = highest(self.summits[k], ask, self.most[k], rtol)
             self.summits[k] = []
         sure = well.found.verdict == "stable" and well.found.damped
-        self.least = max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
+        self.least = (
+            max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
+        )
         share = self.rest if sure else min(self.rest, DEEP)
         above = self._above(driver, well, share**2, self.seen.rows.states)
-        while sure and above[-1] <= 0.0 and not well.walled(self._level(share**2, self.seen.nods[-1:])[0]):
+        while (
+            sure
+            and above[-1] <= 0.0
+            and not well.walled(self._level(share**2, self.seen.nods[-1:])[0])
+        ):
             share, above = math.sqrt(AGAIN) * share, above - math.log(AGAIN)
         if above[-1] > 0.0:
             return None
@@ -176,11 +214,13 @@ class Watcher:
     def _above(self, driver: Driver, well: Well, share: float, states: Floats) -> Floats:
         """How far the energy that is left in states is above that, in powers of e."""
         left = self._kinetic(driver, states) + well.energies(states[:, :-1])
-        return np.asarray(np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states))))
+        return np.asarray(
+            np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states)))
+        )
 
     def _passing(self, k: int, above: Floats, ask: Ask, rtol: float) -> tuple[Any, ...]:
-        """The row at which a measure falls below zero between row k and the next, or that one, where none is found; the
-        first, where it was below."""
+        """The row at which a measure falls below zero between row k and the next, or that one,
+        where none is found; the first, where it was below."""
         assert self.seen is not None
         rows, jumps = self.seen.rows, self.seen.jumps
         found = None
@@ -206,7 +246,8 @@ class Watcher:
         return ask
 
     def _calmed(self, driver: Driver, new: Seen) -> tuple[Any, ...] | None:
-        """Steps end where the last schedule does, and so do the rows of a call; what then stands still rests there."""
+        """Steps end where the last schedule does, and so do the rows of a call; what then stands
+        still rests there."""
         self.calmed = bool(new.rows.t[-1] >= self.calm)
         if self.calmed:
             around = unpressed(self.system.clusters, driver.state_of(*new.last))
@@ -216,20 +257,28 @@ class Watcher:
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
 
     def _judge(self, driver: Driver, last: Rows) -> None:
-        """At the end of a stretch: is the motion a steady one, which nothing stops, and does it stay where it was?"""
+        """At the end of a stretch: is the motion a steady one, which nothing stops, and does it
+        stay where it was?"""
         why = self._steadiness(last.states[0, -1], float(last.t[-1]))
         self.ranges.close()
         if why is not None and not self.ranges.left(driver, last):
             self.never = why
 
     def _steadiness(self, row: Floats, t: float) -> str | None:
-        """Why the energy of the motion stays what it is, by its ledger and its liveliest moments; None: it does not."""
-        went = (t - self.began) * math.sqrt(float(self.peak[1]) / standstill(self.system.selection, 1.0))
+        """Why the energy of the motion stays what it is, by its ledger and its liveliest moments;
+        None: it does not."""
+        went = (t - self.began) * math.sqrt(
+            float(self.peak[1]) / standstill(self.system.selection, 1.0)
+        )
         self.began = t
         put, taken = row[INTO] - self.ledger[0], row[OUT] - self.ledger[1]
         self.ledger = np.array([row[INTO], row[OUT]])
         peak, every = (float(x) for x in self.peak)
-        alike = abs(every - self.before[1]) <= STEADY * every and peak <= GROWN * self.before[0] and went > FARTHEST
+        alike = (
+            abs(every - self.before[1]) <= STEADY * every
+            and peak <= GROWN * self.before[0]
+            and went > FARTHEST
+        )
         lossless = abs(put) + abs(taken) <= LOSSLESS * peak
         fed = alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * peak
         self.alike = self.alike + 1 if alike else 0

@@ -1,4 +1,5 @@
-"""Equilibria found without moving: from many seeds to whatever they lead to; and the lowest pass out of a well."""
+"""Equilibria found without moving: from many seeds to whatever they lead to; and the lowest pass
+out of a well."""
 
 from __future__ import annotations
 
@@ -21,11 +22,19 @@ from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
 from quirkpy.rest.newton import size_of
-from quirkpy.rest.starts import angles_of, at_stops, cornered, ranges, turned_on, turns_counted, wandered
+from quirkpy.rest.starts import (
+    angles_of,
+    at_stops,
+    cornered,
+    ranges,
+    turned_on,
+    turns_counted,
+    wandered,
+)
 from quirkpy.rest.vicinity import Vicinity
 
-#: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral directions, where energy and
-#: stiffness agree to this share.
+#: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral
+#: directions, where energy and stiffness agree to this share.
 SAME, ALIKE = 1e-5, 1e-6
 #: What moves by less than this share of what moves most does not, along what is neutral.
 STILL = 1e-6
@@ -33,21 +42,24 @@ STILL = 1e-6
 CERTAIN = 1.645
 #: So many ways are followed from equilibria that are known, for each seed.
 HOPS = 4
-#: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre) is left.
+#: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre)
+#: is left.
 UNKNOWN = 1e-8
 #: A way down from a top begins so far down a mode [m], [rad].
 CLIMB = 0.05
-#: A pass is looked for from so many places for each direction, and how far away these are [m], [rad].
+#: A pass is looked for from so many places for each direction, and how far away these are [m],
+#: [rad].
 TRIES, SPREAD = 4, 3.0
 
 
 @dataclass(frozen=True)
 class Equilibria(Sequence[Equilibrium]):
-    """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each was reached.
+    """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each
+    was reached.
 
-    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.  places: how many were left
-    from, at random or equilibria found before; left: how many ways from these were not followed yet.
-    """
+    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.
+    places: how many were left from, at random or equilibria found before; left: how many ways from
+    these were not followed yet."""
 
     found: tuple[Equilibrium, ...]
     hits: tuple[int, ...]
@@ -58,12 +70,13 @@ class Equilibria(Sequence[Equilibrium]):
 
     @property
     def unseen(self) -> float:
-        """The share of all equilibria that was not found: an upper estimate that holds in nine of ten searches.
+        """The share of all equilibria that was not found: an upper estimate that holds in nine of
+        ten searches.
 
-        It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were reached from no place, by
-        how many were from one and from two; and as many more as the ways that are left would lead to, if each met a new
-        one as often as places have led to those.  It is never zero.
-        """
+        It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were
+        reached from no place, by how many were from one and from two; and as many more as the ways
+        that are left would lead to, if each met a new one as often as places have led to those.  It
+        is never zero."""
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
         more = _never_met(once, twice) + (once + twice) * self.left / max(1, self.places)
         return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
@@ -79,13 +92,17 @@ class Equilibria(Sequence[Equilibrium]):
         return len(self.found)
 
     def __repr__(self) -> str:
-        kinds = ", ".join(f"{e.verdict} at {e.energy:.6g} J ({n})" for e, n in zip(self.found, self.hits, strict=True))
+        kinds = ", ".join(
+            f"{e.verdict} at {e.energy:.6g} J ({n})"
+            for e, n in zip(self.found, self.hits, strict=True)
+        )
         return f"Equilibria({kinds}; {self.seeds} seeds, share unseen at most {self.unseen:.2g})"
 
 
 class Saddle(NamedTuple):
-    """The lowest pass found out of a well.  From its equilibrium a way leads down to the bottom, so that barrier [J],
-    its height above that, is an upper bound of what it takes to leave: a lower pass may have been missed.
+    """The lowest pass found out of a well.  From its equilibrium a way leads down to the bottom, so
+    that barrier [J], its height above that, is an upper bound of what it takes to leave: a lower
+    pass may have been missed.
 
     attempts: how many were made to find lower ones.
     """
@@ -97,14 +114,20 @@ class Saddle(NamedTuple):
 
     def explain(self) -> str:
         """What is known of the barrier, in a sentence."""
-        moving = ", ".join(dict.fromkeys(what for mode in self.equilibrium.unstable for what in mode.moving))
+        moving = ", ".join(
+            dict.fromkeys(what for mode in self.equilibrium.unstable for what in mode.moving)
+        )
         return (
-            f"The barrier is {self.barrier:.6g} J at most: the height of the lowest pass found in {self.attempts} "
+            f"The barrier is {self.barrier:.6g} J at most: the height of the lowest pass found in "
+            f"{self.attempts} "
             f"attempts, on which {moving or 'nothing'}; a lower one may have been missed."
         )
 
     def __repr__(self) -> str:
-        return f"Saddle(barrier at most {self.barrier:.6g} J: the lowest pass found in {self.attempts} attempts)"
+        return (
+            f"Saddle(barrier at most {self.barrier:.6g} J: the lowest pass found in "
+            f"{self.attempts} attempts)"
+        )
 
 
 def _never_met(once: int, twice: int) -> float:
@@ -118,9 +141,10 @@ def _never_met(once: int, twice: int) -> float:
     return likely * math.exp(CERTAIN * math.sqrt(math.log(1.0 + doubt / likely**2)))
 
 
-# --- finding them -----------------------------------------------------------------------------------------------------
+# --- finding them ---------------------------------------------------------------------------------
 class Met:
-    """The equilibria that a search has met, how often each, and what is left to follow from them."""
+    """The equilibria that a search has met, how often each, and what is left to follow from
+    them."""
 
     def __init__(self) -> None:
         self.found: list[Equilibrium] = []
@@ -131,8 +155,8 @@ class Met:
         self.hops: list[tuple[int, int, Hop]] = []
 
     def leave(self, source: int = -1) -> None:
-        """Begin at another place: at the equilibrium with a number, or at none.  Where it leads back to counts not, and
-        all else but once, however many attempts lead there."""
+        """Begin at another place: at the equilibrium with a number, or at none.  Where it leads
+        back to counts not, and all else but once, however many attempts lead there."""
         self.places += 1
         self.reached = {source}
 
@@ -145,7 +169,14 @@ class Met:
         k = next((k for k, other in enumerate(self.around) if at_one(ended, other)), None)
         if k is None:
             found = certify(ended)
-            k = next((k for k, other in enumerate(self.found) if akin(found, ended, other, self.around[k])), None)
+            k = next(
+                (
+                    k
+                    for k, other in enumerate(self.found)
+                    if akin(found, ended, other, self.around[k])
+                ),
+                None,
+            )
         if k is None:
             k = len(self.found)
             self.found.append(found)
@@ -157,7 +188,8 @@ class Met:
         self.reached.add(k)
 
     def hop(self, rng: np.random.Generator) -> None:
-        """Follow what has been followed least so far; then random directions, uphill from anywhere."""
+        """Follow what has been followed least so far; then random directions, uphill from
+        anywhere."""
         if self.hops:
             _, k, hop = heappop(self.hops)
             ways = hop.follow(self.around[k])
@@ -172,7 +204,8 @@ class Met:
 
 
 class Hop(NamedTuple):
-    """A way from an equilibrium: along one of its modes, either way; or half a turn of one of its angles."""
+    """A way from an equilibrium: along one of its modes, either way; or half a turn of one of its
+    angles."""
 
     mode: int
     coordinate: int
@@ -191,20 +224,26 @@ class Hop(NamedTuple):
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
     """Where a random direction leads uphill, both ways, among those that have a stiffness."""
     bends, modes = around.bends
-    along = modes @ np.where(abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0)
+    along = modes @ np.where(
+        abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0
+    )
     if along.any():
         for sense in (1.0, -1.0):
             yield follow(around, sense * along, straight=True)
 
 
 def hops_from(around: Vicinity) -> list[Hop]:
-    """Half a turn of each angle, both ways where a force counts turns, and every mode that has a stiffness, softest
-    first."""
+    """Half a turn of each angle, both ways where a force counts turns, and every mode that has a
+    stiffness, softest first."""
     counted = turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
     bends = abs(around.bends[0])
-    modes = [k for k in np.argsort(bends, kind="stable").tolist() if bends[k] > FLAT * bends.max(initial=0.0)]
+    modes = [
+        k
+        for k in np.argsort(bends, kind="stable").tolist()
+        if bends[k] > FLAT * bends.max(initial=0.0)
+    ]
     return [*turned, *(Hop(k, -1) for k in modes)]
 
 
@@ -222,15 +261,20 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     searched(base, seeds, np.random.default_rng(seed), spread, met)
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
-    return Equilibria(found, tuple(met.hits[i] for i in order), seeds, met.lost, met.places, len(met.hops))
+    return Equilibria(
+        found, tuple(met.hits[i] for i in order), seeds, met.lost, met.places, len(met.hops)
+    )
 
 
 def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met) -> None:
-    """What is met from a state and from random places around it, and from there on along modes and joints."""
+    """What is met from a state and from random places around it, and from there on along modes and
+    joints."""
     corners, cusps = ranges(base), Cusps(base)
     for k in range(seeds):
         places = [base] if k == 0 else [wandered(base, rng, spread), cornered(base, rng, corners)]
-        for start in [held for place in places for held in (place, at_stops(place)) if held is not None]:
+        for start in [
+            held for place in places for held in (place, at_stops(place)) if held is not None
+        ]:
             met.leave()
             for downhill in (True, False):
                 met.arrive(approach(start, downhill))
@@ -244,7 +288,8 @@ def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float
 
 
 def at_one(a: Vicinity, b: Vicinity) -> bool:
-    """Whether two equilibria are one: the same pose, and the same energy, which may tell whole turns apart."""
+    """Whether two equilibria are one: the same pose, and the same energy, which may tell whole
+    turns apart."""
     ways = apart(a.rows, b.rows).reshape(-1, 3)
     if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME:
         return False
@@ -253,15 +298,20 @@ def at_one(a: Vicinity, b: Vicinity) -> bool:
 
 def as_high(a: Vicinity, b: Vicinity) -> bool:
     """Whether two equilibria have one energy, but for what places nearly the same may differ."""
-    stiffest = float(a.principal[1].max(initial=0.0)) * float(a.layout.selection.tables.body_mass.sum())
-    return abs(a.energy - b.energy) <= ALIKE * max(abs(a.energy), abs(b.energy)) + stiffest * SAME**2
+    stiffest = float(a.principal[1].max(initial=0.0)) * float(
+        a.layout.selection.tables.body_mass.sum()
+    )
+    return (
+        abs(a.energy - b.energy) <= ALIKE * max(abs(a.energy), abs(b.energy)) + stiffest * SAME**2
+    )
 
 
 def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     """Whether two equilibria are of one family, along what is neutral."""
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
-    still = [np.max([np.linalg.norm(mode.shape.reshape(-1, 2, 3), axis=2) for mode in e.neutral], axis=0) < STILL
+    still = [np.max([np.linalg.norm(mode.shape.reshape(-1, 2, 3), axis=2) for mode in e.neutral],
+    axis=0) < STILL
              for e in (one, two)]  # fmt: skip
     ways = np.linalg.norm(apart(state_rows_of(one), state_rows_of(two)).reshape(-1, 2, 3), axis=2)
     if (ways[still[0] & still[1]] > SAME).any():  # what is neutral moves none of these
@@ -277,21 +327,25 @@ def state_rows_of(found: Equilibrium) -> Floats:
     return state_rows(s.r, s.q, s.v, s.omega)
 
 
-# --- passes -----------------------------------------------------------------------------------------------------------
+# --- passes ---------------------------------------------------------------------------------------
 def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | None:
     """See `Multibody.saddle`."""
     if not isinstance(bottom, Equilibrium):
         raise PartError(f"saddle: {shown(bottom)} is not an Equilibrium, such as system.settle().")
     if bottom.verdict in ("unstable", "never settles", "stopped"):
         raise PartError(
-            f"saddle: the verdict of this equilibrium is {bottom.verdict!r}, so it lies in no well; climb out of a "
+            f"saddle: the verdict of this equilibrium is {bottom.verdict!r}, so it lies in no "
+            "well; climb out of a "
             "stable one, such as those of system.equilibria()."
         )
     base = Vicinity(system.clusters, bottom.state)
     slope = base.slopes_of(base.probes.energies[:, None])[0] if base.freedoms else np.zeros(0)
-    if size_of(base, slope + base.pull) > UNKNOWN * (base.loading + float(abs(base.stiffness.values).max(initial=0.0))):
+    if size_of(base, slope + base.pull) > UNKNOWN * (
+        base.loading + float(abs(base.stiffness.values).max(initial=0.0))
+    ):
         raise PartError(
-            "saddle: some of the loads that act here have no potential energy, so no barrier can be stated; write them "
+            "saddle: some of the loads that act here have no potential energy, so no barrier can "
+            "be stated; write them "
             "as forces with a potential (Gravity, PotentialWell, Potential)."
         )
     met, rng = Met(), np.random.default_rng(0)
@@ -304,7 +358,10 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
             for ended in hop.follow(base):
                 met.arrive(ended)
     searched(base, TRIES * directions, rng, SPREAD, met)
-    tops = sorted((k for k, e in enumerate(met.found) if e.energy > bottom.energy), key=lambda k: met.found[k].energy)
+    tops = sorted(
+        (k for k, e in enumerate(met.found) if e.energy > bottom.energy),
+        key=lambda k: met.found[k].energy,
+    )
     for k in tops:
         if leads_to(met.around[k], base):
             at = replace(met.found[k], system=system)
@@ -318,6 +375,8 @@ def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     for mode in modes.T[bends < -FLAT * abs(bends).max(initial=0.0)]:
         for sense in (1.0, -1.0):
             ended = descend(gone(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB))
-            if ended is not None and (at_one(ended, bottom) or akin(certify(ended), ended, certify(bottom), bottom)):
+            if ended is not None and (
+                at_one(ended, bottom) or akin(certify(ended), ended, certify(bottom), bottom)
+            ):
                 return True
     return False

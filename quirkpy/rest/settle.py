@@ -32,27 +32,30 @@ from quirkpy.rest.wells import unpressed
 
 #: So many saddles at most are left, one after the other, on which a motion comes to rest.
 SADDLES = 8
-#: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of it: less is rounding.
+#: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of
+#: it: less is rounding.
 UNMOVED = 1e-6
 #: A nudge takes the other sense where forces drive so many times as much that way.
 STEEPER = 10.0
-#: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this share of the square.
-#: What loops put back to within this share of the way has not moved.
+#: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this
+#: share of the square. What loops put back to within this share of the way has not moved.
 TRIED, SHUT, BACK = 1e-3, 1e-2, 0.1
-#: A motion is stiff where rates of decay differ by such a factor, and steps are on average so long, in times of decay
-#: of the fastest, that they would be longer but for that.
+#: A motion is stiff where rates of decay differ by such a factor, and steps are on average so long,
+#: in times of decay of the fastest, that they would be longer but for that.
 STIFF, BOUND_STEPS = 1e3, 0.5
 
 
 def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
-    """The vicinity of a start on all its stops, where these leave nothing to move though to first order one motion
-    would be left: whichever way that begins, its loops carry it into a stop, by as much as the square of the way, or
-    put it back.  Else None."""
+    """The vicinity of a start on all its stops, where these leave nothing to move though to first
+    order one motion would be left: whichever way that begins, its loops carry it into a stop, by as
+    much as the square of the way, or put it back.  Else None."""
     stops, loops = start.layout.stops, start.layout.tree.loops
     if len(loops) <= len(stops.what) or not start.freedoms or not len(stops.what):
         return None
     gaps = clearances(start.state.instant(clusters.selection))[0]
-    held = tuple(label for label, gap in zip(start.layout.labels, gaps, strict=True) if gap <= TOUCHING)
+    held = tuple(
+        label for label, gap in zip(start.layout.labels, gaps, strict=True) if gap <= TOUCHING
+    )
     around = Vicinity(clusters, dataclasses.replace(start.state, held=held))
     if around.freedoms:
         return None
@@ -61,12 +64,16 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
         return clearances(start.state_of(rows).instant(clusters.selection))[0] - gaps
 
     rates = np.array([change(rows) for rows in start.moved_by(TRIED * start.basis)])
-    along, sizes, _ = np.linalg.svd(rates)  # where loops meet flat, motions of the whole are not told from others
+    along, sizes, _ = np.linalg.svd(
+        rates
+    )  # where loops meet flat, motions of the whole are not told from others
     if (sizes[1:] > BACK * sizes[0]).any():
         return None
     step = np.tensordot(along[:, 0], start.basis, 1) * (TRIED / size_of(start, along[:, 0]))
     ways = np.stack([step, -step])
-    for rows, away in zip(start.answers(start.moved_by(ways)).rows, start.moved_by(ways), strict=True):
+    for rows, away in zip(
+        start.answers(start.moved_by(ways)).rows, start.moved_by(ways), strict=True
+    ):
         went = change(rows)
         free = (gaps + went >= -SHUT * TRIED**2).all()
         if free and abs(went).max() > BACK * abs(change(away)).max():
@@ -74,9 +81,10 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     return around
 
 
-# --- the face ---------------------------------------------------------------------------------------------------------
+# --- the face -------------------------------------------------------------------------------------
 class Rule(NamedTuple):
-    """How a system is settled; see `Multibody.settle`.  if_stiff: what who asks may do about a stiff system."""
+    """How a system is settled; see `Multibody.settle`.  if_stiff: what who asks may do about a
+    stiff system."""
 
     nudge: float
     seed: int
@@ -92,15 +100,24 @@ def check_rule(rule: Rule, evaluations: object) -> None:
     """What `settle` is asked for, also where nothing will have to move."""
     check_settings(rule.duration, rule.settings)
     if not isinstance(rule.stop, Sequence):
-        raise PartError(f"settle: stop is {shown(rule.stop)}, but must be a list of events, such as [{rule.stop!r}].")
-    checks = (("nudge", rule.nudge, number), ("rest", rule.rest, positive), ("seed", rule.seed, whole))
+        raise PartError(
+            f"settle: stop is {shown(rule.stop)}, but must be a list of events, such as "
+            f"[{rule.stop!r}]."
+        )
+    checks = (
+        ("nudge", rule.nudge, number),
+        ("rest", rule.rest, positive),
+        ("seed", rule.seed, whole),
+    )
     for name, value, check in checks:
         try:
             check(value)
         except (TypeError, ValueError) as error:
             raise PartError(f"settle: {name} {error}.") from None
     if not (isinstance(evaluations, int) and evaluations > 0):
-        raise PartError(f"settle: evaluations is {evaluations!r}, but must be a whole number above zero.")
+        raise PartError(
+            f"settle: evaluations is {evaluations!r}, but must be a whole number above zero."
+        )
 
 
 def settle(system: System, rule: Rule) -> Equilibrium:
@@ -112,10 +129,18 @@ def settled(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
     """The same, not yet told of what; saddles: how many have been left on the way."""
     start = unpressed(system.clusters, system.initial)
     still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
-    if still and rests(start) and (start.state.t >= calm_from(system.selection) or not start.freedoms):
+    if (
+        still
+        and rests(start)
+        and (start.state.t >= calm_from(system.selection) or not start.freedoms)
+    ):
         return from_rest(system, polish(start), rule, saddles)
     loops = len(start.layout.tree.loops)
-    shut = (start if stands(start) else shut_at_once(system.clusters, start)) if still and loops else None
+    shut = (
+        (start if stands(start) else shut_at_once(system.clusters, start))
+        if still and loops
+        else None
+    )
     return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
 
 
@@ -132,12 +157,14 @@ def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) 
     if state is None:
         reason = f"{found.reason}, but a stop is in the way of the sense that was tried"
         return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
-    return dataclasses.replace(run_to_rest(system.at(state), polished.around.whole, rule, saddles), nudge=given)
+    return dataclasses.replace(
+        run_to_rest(system.at(state), polished.around.whole, rule, saddles), nudge=given
+    )
 
 
 def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
-    """The senses in which a rest may be left along a mode, as displacements [m], [rad], that of `size` first: both, or,
-    where stiffness jumps and energy falls one way only, that one."""
+    """The senses in which a rest may be left along a mode, as displacements [m], [rad], that of
+    `size` first: both, or, where stiffness jumps and energy falls one way only, that one."""
     there, back = (driven(around, mode, way) for way in (size, -size))
     if back > STEEPER * max(there, 0.0):
         return (-size,)
@@ -145,8 +172,8 @@ def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
 
 
 def driven(around: Vicinity, worst: Mode, size: float) -> float:
-    """What forces do along the way to a state that is displaced along a mode, no body by more than `size` [m], [rad]:
-    above zero where they drive it on."""
+    """What forces do along the way to a state that is displaced along a mode, no body by more than
+    `size` [m], [rad]: above zero where they drive it on."""
     xi = around.along(np.real(worst.shape))
     step = size / size_of(around, xi) * xi
     pull = around.reduced(around.answers(around.displaced(step[None])).felt)[0]
@@ -154,7 +181,8 @@ def driven(around: Vicinity, worst: Mode, size: float) -> float:
 
 
 def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
-    """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop is in the way."""
+    """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop
+    is in the way."""
     xi = around.along(np.real(worst.shape))
     rows = around.answers(around.displaced(size / size_of(around, xi) * xi[None])).rows[0]
     state, stops = around.state_of(rows), around.layout.stops
@@ -162,7 +190,10 @@ def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
     before = around.at.coordinates(which)[:, 0]
     after = state.instant(around.clusters.selection).coordinates(which)[:, 0]
     least = -UNMOVED * abs(size)
-    beyond, closing = side * (after - stops.numbers[:, BOUND]) < least, side * (after - before) < least
+    beyond, closing = (
+        side * (after - stops.numbers[:, BOUND]) < least,
+        side * (after - before) < least,
+    )
     return None if (beyond & closing).any() else state
 
 
@@ -175,20 +206,27 @@ def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> E
         if found.verdict != "unstable" or rule.nudge == 0.0:
             return found
         if saddles == SADDLES:  # it has come to rest on a saddle, and on others before
-            return dataclasses.replace(found, reason=f"{found.reason}, as from {saddles} saddles on the way to it")
+            return dataclasses.replace(
+                found, reason=f"{found.reason}, as from {saddles} saddles on the way to it"
+            )
         onward = settled(system.at(found.state), rule, saddles + 1)
         return dataclasses.replace(onward, run=onward.run or run)
     if run.stop is Stop.EVENT:
-        return Equilibrium(run.final, "stopped", f"an event ended the motion: {run.events[-1].name}", run=run)
+        return Equilibrium(
+            run.final, "stopped", f"an event ended the motion: {run.events[-1].name}", run=run
+        )
     reason = watcher.never
     if reason is None:
-        reason = f"{run.stop} before it came to rest; its speeds were down to {watcher.share:.2g} of the fastest"
+        reason = (
+            f"{run.stop} before it came to rest; its speeds were down to {watcher.share:.2g} of "
+            "the fastest"
+        )
     return Equilibrium(run.final, "never settles", reason + stiffness(system, run, rule), run=run)
 
 
 def stiffness(system: System, run: Trajectory, rule: Rule) -> str:
-    """What to add to why a run has not settled, where its steps were bound to a motion that dies out long before the
-    slowest does: the way out.  Nothing where it is not so."""
+    """What to add to why a run has not settled, where its steps were bound to a motion that dies
+    out long before the slowest does: the way out.  Nothing where it is not so."""
     method = rule.settings.method
     if method in get_args(StiffMethod) or len(run.t) < 2:
         return ""
@@ -205,6 +243,7 @@ def stiffness(system: System, run: Trajectory, rule: Rule) -> str:
     if not (bound and fast > STIFF * slow):
         return ""
     return (
-        f"; it is stiff: one motion dies out in {1.0 / fast:.2g} s, which bounds the steps of {method!r}, another in "
+        f"; it is stiff: one motion dies out in {1.0 / fast:.2g} s, which bounds the steps of "
+        f"{method!r}, another in "
         f"{1.0 / slow:.2g} s; {rule.if_stiff}"
     )

@@ -1,4 +1,5 @@
-"""Places from which equilibria are looked for: some way off at random, at corners of joint ranges, half a turn on."""
+"""Places from which equilibria are looked for: some way off at random, at corners of joint ranges,
+half a turn on."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from quirkpy.tables.tables import ANGLE
 
 #: How far one stride moves any body [m], [rad]; how much a way wavers, as a share of a stride.
 STEP, WAVERS = 0.3, 0.1
-#: Strides at most towards corners of joint ranges, how far one moves any body, and what is left of the way there [m],
-#: [rad].
+#: Strides at most towards corners of joint ranges, how far one moves any body, and what is left of
+#: the way there [m], [rad].
 STRIDES, DRIVEN, THERE = 60, 0.6, 1e-3
-#: Corners of an angle without stops, from where it is [rad]; so many whole turns to either side where a force counts
-#: them, which it does where it changes accelerations by this share.
+#: Corners of an angle without stops, from where it is [rad]; so many whole turns to either side
+#: where a force counts them, which it does where it changes accelerations by this share.
 CORNERS = 0.5 * math.pi * np.arange(-1.0, 3.0)
 TURNS, COUNTED = 2, 1e-7
 #: What is so near a stop is at it [m], [rad].
@@ -32,10 +33,11 @@ IDLE = 1e-6
 
 
 def wandered(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinity:
-    """A place some strides away along the joints, in random directions; spread: the whole way [m], [rad].
+    """A place some strides away along the joints, in random directions; spread: the whole way [m],
+    [rad].
 
-    Directions are drawn as motions of bodies in their own axes, so that a copy turned in space wanders alike.
-    """
+    Directions are drawn as motions of bodies in their own axes, so that a copy turned in space
+    wanders alike."""
     left = spread * float(rng.uniform(0.1, 1.0))
     direction = drawn(around, rng)
     while left > 0.0 and around.freedoms:
@@ -48,8 +50,8 @@ def wandered(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicin
 
 
 def drawn(around: Vicinity, rng: np.random.Generator) -> Floats:
-    """A random direction (f,): motions of all bodies in their own axes, as far as the joints follow them, that move no
-    body by more than one [m], [rad]."""
+    """A random direction (f,): motions of all bodies in their own axes, as far as the joints follow
+    them, that move no body by more than one [m], [rad]."""
     motion = rng.normal(size=(len(around.rows), 6))
     motion[:, :3] = turned(around.rows[:, Q:V], motion[:, :3])
     along = np.einsum("fni,ni->f", around.basis, motion)
@@ -62,10 +64,10 @@ def displaced(around: Vicinity, xi: Floats) -> Vicinity:
     return Vicinity(around.clusters, around.state_of(rows), around.whole)
 
 
-# --- by joint coordinates ---------------------------------------------------------------------------------------------
+# --- by joint coordinates -------------------------------------------------------------------------
 def ranges(around: Vicinity) -> list[Floats]:
-    """Values at which each joint coordinate begins a search: bounds of its stops and the middle between two, or
-    quarters of a turn from where it is."""
+    """Values at which each joint coordinate begins a search: bounds of its stops and the middle
+    between two, or quarters of a turn from where it is."""
     stops = around.layout.stops
     here, counted = values_of(around), turns_counted(around)
     on = 2.0 * math.pi * np.arange(-TURNS, TURNS + 1)[:, None]
@@ -73,32 +75,38 @@ def ranges(around: Vicinity) -> list[Floats]:
     for c, kind in enumerate(around.layout.packed.coordinates[:, COORDINATE_KIND]):
         mine = stops.what[:, STOP_COORDINATE] == c
         bounds, sides = stops.numbers[mine, BOUND], stops.numbers[mine, SIDE]
-        low, high = bounds[sides > 0.0].max(initial=-math.inf), bounds[sides < 0.0].min(initial=math.inf)
+        low, high = (
+            bounds[sides > 0.0].max(initial=-math.inf),
+            bounds[sides < 0.0].min(initial=math.inf),
+        )
         if math.isfinite(low) and math.isfinite(high):
             found = [low, 0.5 * (low + high), high, here[c]]
         else:
-            corners = here[c] + (CORNERS + on * counted[c]).ravel() if kind == ANGLE else here[c : c + 1]
+            corners = (
+                here[c] + (CORNERS + on * counted[c]).ravel() if kind == ANGLE else here[c : c + 1]
+            )
             found = [*corners[(corners >= low) & (corners <= high)], *bounds]
         out.append(np.array(found))
     return out
 
 
 def cornered(around: Vicinity, rng: np.random.Generator, corners: list[Floats]) -> Vicinity:
-    """A random corner of the ranges of all joint coordinates, as near as the joints let it be reached."""
+    """A random corner of the ranges of all joint coordinates, as near as the joints let it be
+    reached."""
     return driven(around, np.array([float(rng.choice(values)) for values in corners]))
 
 
 def turned_on(around: Vicinity, c: int, by: float) -> Vicinity:
-    """The place where one joint coordinate is farther on by so much [rad], [m]; the others as they were, where they
-    can."""
+    """The place where one joint coordinate is farther on by so much [rad], [m]; the others as they
+    were, where they can."""
     target = values_of(around)
     target[c] += by
     return driven(around, target, c)
 
 
 def driven(around: Vicinity, target: Floats, chosen: int | None = None) -> Vicinity:
-    """The place where joint coordinates have some values (nc,), or the nearest that is reached in strides; chosen: the
-    one that counts where they cannot all be met."""
+    """The place where joint coordinates have some values (nc,), or the nearest that is reached in
+    strides; chosen: the one that counts where they cannot all be met."""
     for _ in range(STRIDES):
         way = target - values_of(around)
         J = gradients(around)
@@ -130,7 +138,9 @@ def turns_counted(around: Vicinity) -> Bools:
     for c in angles_of(around):
         windings = around.state.windings.copy()
         windings[c] += 1
-        other = Vicinity(around.clusters, replace(around.state, windings=windings), around.whole).here.felt
+        other = Vicinity(
+            around.clusters, replace(around.state, windings=windings), around.whole
+        ).here.felt
         out[c] = abs(other - here).max() > COUNTED * max(float(abs(here).max()), around.loading)
     return out
 
@@ -145,4 +155,6 @@ def at_stops(around: Vicinity) -> Vicinity | None:
     stops, here = around.layout.stops, values_of(around)
     away = abs(here[stops.what[:, STOP_COORDINATE]] - stops.numbers[:, BOUND])
     held = tuple(label for label, gap in zip(around.layout.labels, away, strict=True) if gap <= AT)
-    return Vicinity(around.clusters, replace(around.state, held=held), around.whole) if held else None
+    return (
+        Vicinity(around.clusters, replace(around.state, held=held), around.whole) if held else None
+    )

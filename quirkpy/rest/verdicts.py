@@ -1,10 +1,11 @@
-"""Whether the linear motion x'' + D x' + K x = 0 stays near x = 0, from matrices that are known to within some error.
+"""Whether the linear motion x'' + D x' + K x = 0 stays near x = 0, from matrices that are known to
+within some error.
 
-Energy decides first, where K is symmetric and D takes energy: a minimum stays one under any damping and any gyroscopic
-terms (the skew half of D); a maximum or a saddle is left where nothing is gyroscopic, or where damping reaches every
-motion (Kelvin, Tait and Chetaev).  Else the eigenvalues do.  Every number is compared with its own error, direction by
-direction, so that a slow motion is judged beside a fast one; what the errors leave open is marginal.
-"""
+Energy decides first, where K is symmetric and D takes energy: a minimum stays one under any damping
+and any gyroscopic terms (the skew half of D); a maximum or a saddle is left where nothing is
+gyroscopic, or where damping reaches every motion (Kelvin, Tait and Chetaev).  Else the eigenvalues
+do.  Every number is compared with its own error, direction by direction, so that a slow motion is
+judged beside a fast one; what the errors leave open is marginal."""
 
 from __future__ import annotations
 
@@ -19,11 +20,13 @@ from quirkpy.maths.differences import EPS, alike_across, unsure
 from quirkpy.maths.eigen import eigen
 from quirkpy.maths.types import Bools, Floats
 
-#: What decides: every direction rises; one falls; one falls and turning holds it; one is level to within its error;
-#: without a potential, every motion dies out; one grows; one does neither to within its error.
+#: What decides: every direction rises; one falls; one falls and turning holds it; one is level to
+#: within its error; without a potential, every motion dies out; one grows; one does neither to
+#: within its error.
 Ground: TypeAlias = Literal["rises", "falls", "turns", "level", "dies", "grows", "lasts"]
 
-#: Eigenvalues of a matrix of n rows are those of one that differs by n times this share of its norm.
+#: Eigenvalues of a matrix of n rows are those of one that differs by n times this share of its
+#: norm.
 ROUNDED = 4.0 * EPS
 #: Where momentum is kept, a bend of the energy counts as none below this share of the largest.
 ZERO = 1e-11
@@ -32,7 +35,8 @@ SLOWEST = 1e-60
 
 
 class Around(NamedTuple):
-    """K [1/s2] and D [1/s] over coordinates in which the mass matrix is one, and the error of each number (f, f)."""
+    """K [1/s2] and D [1/s] over coordinates in which the mass matrix is one, and the error of each
+    number (f, f)."""
 
     stiffness: Floats
     damping: Floats
@@ -41,8 +45,8 @@ class Around(NamedTuple):
 
 
 class Motions(NamedTuple):
-    """Eigenvalues [1/s] with an imaginary part of at least zero, slowest first (m,); how far each may be from the true
-    one (m,); displacements along them (f, m)."""
+    """Eigenvalues [1/s] with an imaginary part of at least zero, slowest first (m,); how far each
+    may be from the true one (m,); displacements along them (f, m)."""
 
     values: Floats
     errors: Floats
@@ -60,8 +64,8 @@ class Motions(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What decides, and along which directions (f, k); what is in doubt there, and its error: a stiffness [1/s2] or a
-    rate [1/s]; the motions."""
+    """What decides, and along which directions (f, k); what is in doubt there, and its error: a
+    stiffness [1/s2] or a rate [1/s]; the motions."""
 
     ground: Ground
     along: Floats
@@ -78,9 +82,8 @@ class Judgement(NamedTuple):
 def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Judgement:
     """What becomes of the motion beside the directions along which equilibria go on.
 
-    neutral (n, f) and the others, rest (f - n, f): rows of length one at right angles.  momenta: rows of what
-    (x, x') changes of momenta that are kept (k, 2 f).
-    """
+    neutral (n, f) and the others, rest (f - n, f): rows of length one at right angles.  momenta:
+    rows of what (x, x') changes of momenta that are kept (k, 2 f)."""
     kept = np.concatenate([momenta[:, : len(rest.T)] @ rest.T, momenta[:, len(rest.T) :]], axis=1)
     span = _beside(kept)
     found = motions(around, rest, span, len(neutral))
@@ -116,10 +119,13 @@ def _by_rates(found: Motions) -> Judgement:
     return Judgement("grows" if growing.any() else "lasts", found.along[:, which], *figures, found)
 
 
-# --- what kind of forces there are ------------------------------------------------------------------------------------
+# --- what kind of forces there are ----------------------------------------------------------------
 def _symmetric(around: Around, rest: Floats) -> bool:
-    """Whether forces have a potential: K is symmetric, but for its error and a small share of what is as stiff."""
-    return alike_across(rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T)
+    """Whether forces have a potential: K is symmetric, but for its error and a small share of what
+    is as stiff."""
+    return alike_across(
+        rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T
+    )
 
 
 def _braking(around: Around) -> tuple[Floats, Floats]:
@@ -144,9 +150,11 @@ def _gyroscopic(around: Around) -> bool:
     return bool((skew > around.damping_error + around.damping_error.T).any())
 
 
-def _energies(around: Around, rest: Floats, span: Floats, confined: bool) -> tuple[Floats, Floats, Floats]:
-    """Bends of the energy [1/s2] (m,), their errors (m,), and directions (f, m); where momentum is kept, those of the
-    energy of motion as well."""
+def _energies(
+    around: Around, rest: Floats, span: Floats, confined: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Bends of the energy [1/s2] (m,), their errors (m,), and directions (f, m); where momentum is
+    kept, those of the energy of motion as well."""
     K = rest @ around.stiffness @ rest.T
     if not confined:
         values, axes = eigen(0.5 * (K + K.T))
@@ -160,7 +168,7 @@ def _energies(around: Around, rest: Floats, span: Floats, confined: bool) -> tup
     return values, unsure(around.stiffness_error, along) + ZERO * abs(K).max(initial=0.0), along
 
 
-# --- eigenvalues ------------------------------------------------------------------------------------------------------
+# --- eigenvalues ----------------------------------------------------------------------------------
 def _beside(kept: Floats) -> Floats:
     """A basis of what changes no row (n, k), as columns."""
     if not len(kept):
@@ -170,12 +178,11 @@ def _beside(kept: Floats) -> Floats:
 
 
 def motions(around: Around, rest: Floats, span: Floats | None = None, excused: int = 0) -> Motions:
-    """Motions with displacements along some rows of length one at right angles (n, f), confined to a span of (x, x')
-    where momenta are kept (n + f, k).
+    """Motions with displacements along some rows of length one at right angles (n, f), confined to
+    a span of (x, x') where momenta are kept (n + f, k).
 
-    Of motions that do not change at all as many are left out as are excused for neutral directions, which may drift:
-    those that displace least beside them.
-    """
+    Of motions that do not change at all as many are left out as are excused for neutral directions,
+    which may drift: those that displace least beside them."""
     n, f = rest.shape
     span = np.eye(n + f) if span is None else span
     flow, error = np.zeros((n + f, n + f)), np.zeros((n + f, n + f))
@@ -193,7 +200,9 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
     lasts = abs(values) <= errors
     values = np.where(lasts, 0.0, values)
     steady = np.flatnonzero(lasts)
-    drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][:excused]
+    drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][
+        :excused
+    ]
     displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # along what is neutral as well
     listed = [k for k, s in enumerate(values) if s.imag >= 0.0 and k not in drifting]
     return _sorted(values[listed], errors[listed], displaced[:, listed])
@@ -201,13 +210,16 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
 
 def _sorted(values: Floats, errors: Floats, along: Floats) -> Motions:
     """Slowest first."""
-    order = sorted(range(len(values)), key=lambda k: (round(float(abs(values[k])), 12), -values[k].real))
+    order = sorted(
+        range(len(values)), key=lambda k: (round(float(abs(values[k])), 12), -values[k].real)
+    )
     return Motions(values[order], errors[order], along[:, order])
 
 
 def _with_growth(around: Around, rest: Floats, found: Motions, falling: int) -> Motions:
-    """These motions where nothing is gyroscopic: as many of them grow as there are directions that fall, at real rates,
-    which are looked for one by one, for rounding of faster ones may hide them."""
+    """These motions where nothing is gyroscopic: as many of them grow as there are directions that
+    fall, at real rates, which are looked for one by one, for rounding of faster ones may hide
+    them."""
     if _gyroscopic(around):
         return found
     onto = rest.T @ rest
@@ -225,7 +237,8 @@ def _with_growth(around: Around, rest: Floats, found: Motions, falling: int) -> 
 
 
 def _bent(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
-    """The k-th lowest eigenvalue of K + s D + s^2 for symmetric matrices, and its direction (f,)."""
+    """The k-th lowest eigenvalue of K + s D + s^2 for symmetric matrices, and its direction
+    (f,)."""
     values, axes = eigen(K + rate * D + rate * rate * np.eye(len(K)))
     which = int(np.argsort(values, kind="stable")[k])
     return float(values[which]), axes[:, which]

@@ -1,15 +1,15 @@
 """`Vicinity`: the states around one, in coordinates of their own, and how forces change among them.
 
-A state near x is reached by a displacement along the constraints, Z xi, put back onto the joints; it moves by Z eta.
-Z has columns that are orthogonal and of length one in the metric of kinetic energy, so that xi and eta have the units
-m kg^(1/2) and m/s kg^(1/2), whatever they move, and
+A state near x is reached by a displacement along the constraints, Z xi, put back onto the joints;
+it moves by Z eta.  Z has columns that are orthogonal and of length one in the metric of kinetic
+energy, so that xi and eta have the units m kg^(1/2) and m/s kg^(1/2), whatever they move, and
 
     xi'' = g - K xi - D xi',    g = Z' M a,  K = -Z' M da/dxi,  D = -Z' M da/deta
 
-where a are the accelerations of the constrained system, as someone feels them who is carried along with the whole.  The
-forces of the joints turn with xi, so K is the second variation of energy on the constraints, Z' (Hess U - sum lambda_i
-Hess phi_i) Z for rows with J' lambda as their force: curvature included, redundant rows or not.
-"""
+where a are the accelerations of the constrained system, as someone feels them who is carried along
+with the whole.  The forces of the joints turn with xi, so K is the second variation of energy on
+the constraints, Z' (Hess U - sum lambda_i Hess phi_i) Z for rows with J' lambda as their force:
+curvature included, redundant rows or not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,16 @@ import numpy as np
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.differences import DOUBTS, EIGHTH, EPS, PLACES, Slopes, alike_across, central, unsure
+from quirkpy.maths.differences import (
+    DOUBTS,
+    EIGHTH,
+    EPS,
+    PLACES,
+    Slopes,
+    alike_across,
+    central,
+    unsure,
+)
 from quirkpy.maths.eigen import eigen, with_signs
 from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, turned
 from quirkpy.maths.types import Floats
@@ -32,27 +41,34 @@ from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.rigid_motion import Whole, angular_momentum, apart, rotation, stored_momentum, whole_motion
+from quirkpy.mechanics.rigid_motion import (
+    Whole,
+    angular_momentum,
+    apart,
+    rotation,
+    stored_momentum,
+    whole_motion,
+)
 from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import state_at
 from quirkpy.rest.jumps import Jumps
 
-#: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay near 1e-11 of a
-#: stiffness that changes over a centimetre or more (docs/numerics.md).
+#: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay
+#: near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
 FAR, TURNED = 1e-4, 2e-3
-#: A pose is near a singular one where the smallest singular value that counts is below this; then probes move less,
-#: down to this share, below which rounding spoils more than they gain.
+#: A pose is near a singular one where the smallest singular value that counts is below this; then
+#: probes move less, down to this share, below which rounding spoils more than they gain.
 NEAR, SHORTEST = 0.1, 0.05
 SEGMENTS = 4  # pieces of a way over which work is summed
-#: Coordinates are laid along stiff and soft directions where stiffness differs by more than this share, in so many
-#: goes, each of which tells as much again.
+#: Coordinates are laid along stiff and soft directions where stiffness differs by more than this
+#: share, in so many goes, each of which tells as much again.
 WIDE, GOES = 1e-8, 3
 
 
 class Answers(NamedTuple):
-    """What states answer, on their joints (k, nb, STATE_WIDTH): accelerations felt beside the whole (k, nb, 6), and
-    potential energies (k,)."""
+    """What states answer, on their joints (k, nb, STATE_WIDTH): accelerations felt beside the whole
+    (k, nb, 6), and potential energies (k,)."""
 
     rows: Floats
     felt: Floats
@@ -60,16 +76,21 @@ class Answers(NamedTuple):
 
 
 class Vicinity:
-    """Around one state of a selection.  whole: what the bodies are carried along with, where that is known already."""
+    """Around one state of a selection.  whole: what the bodies are carried along with, where that
+    is known already."""
 
     def __init__(self, clusters: Clusters, state: State, whole: Whole | None = None) -> None:
         self.clusters, self.state = clusters, state
-        self.parts: tuple[Floats, Floats] | None = None  # what is neutral and what is not, once that is known
+        self.parts: tuple[Floats, Floats] | None = (
+            None  # what is neutral and what is not, once that is known
+        )
         self.entry: Entry = clusters.enter(state, projecting=True)
         self.layout = self.entry.layout
         self.rows = self.entry.rows
         self.near = state.near
-        self.near = self._angles  # at half a turn from these an angle would jump as the state is displaced
+        self.near = (
+            self._angles
+        )  # at half a turn from these an angle would jump as the state is displaced
         self.whole = self._whole() if whole is None else whole
 
     @contextmanager
@@ -88,7 +109,9 @@ class Vicinity:
     def at(self) -> Instant:
         """The state as the kernels of rows and loads take it."""
         rows, s = self.rows, self.state
-        r, q, v, omega = (rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH)))
+        r, q, v, omega = (
+            rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
+        )
         return Instant(self.layout.selection, s.t, r, q, v, omega, s.near, s.held)
 
     @cached_property
@@ -98,7 +121,8 @@ class Vicinity:
 
     @cached_property
     def basis(self) -> Floats:
-        """Z: displacements that the joints allow, beside those of the whole that change nothing (f, nb, 6)."""
+        """Z: displacements that the joints allow, beside those of the whole that change nothing (f,
+        nb, 6)."""
         return np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[1], self._free)
 
     @cached_property
@@ -124,8 +148,9 @@ class Vicinity:
         return self._laid(with_signs(free))
 
     def _laid(self, free: Floats) -> Floats:
-        """These directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones, others of the same space
-        that lie along either: forces of a stiff direction then hardly show in a soft one."""
+        """These directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones, others
+        of the same space that lie along either: forces of a stiff direction then hardly show in a
+        soft one."""
         level = math.inf
         for _ in range(GOES if len(free) else 0):
             around = copy.copy(self)
@@ -135,18 +160,23 @@ class Vicinity:
             told = sizes.min() > WIDE * sizes.max()
             if not told:
                 values, axes = eigen(K)
-                known = (abs(values) <= WIDE * level) & (abs(values) > unsure(around.stiffness_error, axes))
+                known = (abs(values) <= WIDE * level) & (
+                    abs(values) > unsure(around.stiffness_error, axes)
+                )
                 level = float(abs(values[known]).max(initial=0.0))
                 told = level == 0.0 or abs(values).min() > WIDE * level
             if told:
-                self.__dict__.update({name: around.__dict__[name] for name in ("asked", "stiffness")})
+                self.__dict__.update(
+                    {name: around.__dict__[name] for name in ("asked", "stiffness")}
+                )
                 break
             free = np.einsum("fk,fni->kni", axes, free)
         return free
 
     @cached_property
     def lengths(self) -> Floats:
-        """How far along each coordinate a metre or a radian of every body leads, at most [m kg^1/2] (f,)."""
+        """How far along each coordinate a metre or a radian of every body leads, at most [m kg^1/2]
+        (f,)."""
         return np.asarray(np.linalg.norm(self.covectors, axis=1))
 
     @property
@@ -154,9 +184,10 @@ class Vicinity:
         """How many coordinates there are."""
         return len(self.basis)
 
-    # --- states around ------------------------------------------------------------------------------------------
+    # --- states around ----------------------------------------------------------------------------
     def displaced(self, xi: Floats, eta: Floats | None = None) -> Floats:
-        """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole, near the joints."""
+        """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole,
+        near the joints."""
         return self.moved_by(np.einsum("kf,fni->kni", xi, self.basis), eta)
 
     @cached_property
@@ -167,7 +198,8 @@ class Vicinity:
         return out
 
     def moved_by(self, displacement: Floats, eta: Floats | None = None) -> Floats:
-        """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body axes."""
+        """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body
+        axes."""
         out = np.empty((len(displacement), *self.rows.shape))
         out[..., R:Q] = self.rows[:, R:Q] + displacement[..., :3]
         out[..., Q:V] = np.einsum("nij,knj->kni", self._turning, rotation(displacement[..., 3:]))
@@ -182,15 +214,18 @@ class Vicinity:
         return np.asarray(self.rows[:, Q:V][:, FROM_LEFT] * SIGN_LEFT)
 
     def screwed(self, xi: Floats, lengths: Floats) -> Floats:
-        """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on which a displacement
-        xi begins to move it: lengths of the way (k,), in units of xi."""
+        """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on
+        which a displacement xi begins to move it: lengths of the way (k,), in units of xi."""
         start = np.einsum("f,fni->ni", xi, self.basis)
         rows, s = self.rows, lengths[:, None, None]
         v, w = start[:, :3], turned(rows[:, Q:V], start[:, 3:])
         angle = s * np.linalg.norm(w, axis=1)[:, None]
         once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
         large = abs(angle) > 1e-3
-        twice = np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0) * s**3
+        twice = (
+            np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
+            * s**3
+        )
         out = np.repeat(rows[None], len(lengths), axis=0)
         out[..., R:Q] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
         out[..., Q:V] = product(rotation(s * w), rows[:, Q:V])
@@ -217,7 +252,8 @@ class Vicinity:
         return self.reduced(apart(np.broadcast_to(self.rows, states.shape), states))
 
     def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
-        """The direction along these coordinates nearest to one along those of a neighbour, of the same length."""
+        """The direction along these coordinates nearest to one along those of a neighbour, of the
+        same length."""
         moved = np.einsum("f,fni->ni", xi, other.basis)
         mine = self.covectors @ moved.reshape(-1)
         return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))
@@ -226,13 +262,20 @@ class Vicinity:
     def spun(self) -> Floats:
         """Coordinates of the turns about the axes about which the whole turns freely (m, f)."""
         fields = [self.whole.turned_on(self.rows, k) for k in np.unique(self.whole.islands)]
-        return self.reduced(np.array([field for field in fields if field is not None]).reshape(-1, len(self.rows), 6))
+        return self.reduced(
+            np.array([field for field in fields if field is not None]).reshape(
+                -1, len(self.rows), 6
+            )
+        )
 
-    # --- forces and their slopes --------------------------------------------------------------------------------
+    # --- forces and their slopes ------------------------------------------------------------------
     @cached_property
     def asked(self) -> Answers:
-        """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8 f, ...)."""
-        return self.answers(self.moved_by(np.concatenate([np.zeros((1, len(self.rows), 6)), self._steps])))
+        """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8
+        f, ...)."""
+        return self.answers(
+            self.moved_by(np.concatenate([np.zeros((1, len(self.rows), 6)), self._steps]))
+        )
 
     @cached_property
     def here(self) -> Answers:
@@ -243,7 +286,8 @@ class Vicinity:
 
     @property
     def probes(self) -> Answers:
-        """States at the places of the differences along every coordinate, one coordinate after the other (8 f, ...)."""
+        """States at the places of the differences along every coordinate, one coordinate after the
+        other (8 f, ...)."""
         return Answers(*(array[1:] for array in self.asked))
 
     @property
@@ -258,21 +302,26 @@ class Vicinity:
 
     @cached_property
     def loading(self) -> float:
-        """The largest acceleration that the loads would give a body without joints, and the turning of the whole one
-        that is carried along [m/s2], [rad/s2]; bodies that are locked together count one by one, since what cancels
-        within a cluster leaves its rounding."""
+        """The largest acceleration that the loads would give a body without joints, and the turning
+        of the whole one that is carried along [m/s2], [rad/s2]; bodies that are locked together
+        count one by one, since what cancels within a cluster leaves its rounding."""
         at = self.at if self.entry.merger is None else self.state.instant(self.clusters.selection)
         _, back = equation.mass_roots(at)
         free = np.einsum("nij,njk,nk->ni", back, back, equation.applied_forces(at))
-        return float(abs(free).max(initial=0.0) + abs(self.whole.centripetal(self.rows)).max(initial=0.0))
+        return float(
+            abs(free).max(initial=0.0) + abs(self.whole.centripetal(self.rows)).max(initial=0.0)
+        )
 
     @cached_property
     def reach(self) -> Floats:
-        """The step of each coordinate that moves no body by more than a probe may (f,); less where a singular pose is
-        near, around which the joints bend in as little as their smallest singular value."""
+        """The step of each coordinate that moves no body by more than a probe may (f,); less where
+        a singular pose is near, around which the joints bend in as little as their smallest
+        singular value."""
         parts = self.decomposition
         near = min(1.0, max(SHORTEST, parts.smallest / NEAR))
-        squares = (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
+        squares = (
+            (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
+        )
         shares = squares / ((FAR * self.size) ** 2, TURNED**2)
         return np.asarray(near / np.sqrt(shares.max(axis=(1, 2), initial=0.0)))
 
@@ -293,10 +342,12 @@ class Vicinity:
 
     @cached_property
     def stiffness_error(self) -> Floats:
-        """How far each number of K may be from the true one at the equilibrium next to here [1/s2] (f, f): what still
-        pulls there would turn with the bodies."""
+        """How far each number of K may be from the true one at the equilibrium next to here [1/s2]
+        (f, f): what still pulls there would turn with the bodies."""
         swept = np.sqrt(
-            (self.basis.reshape(self.freedoms, 2 * len(self.rows), 3) ** 2).sum(axis=2).max(axis=1, initial=0.0)
+            (self.basis.reshape(self.freedoms, 2 * len(self.rows), 3) ** 2)
+            .sum(axis=2)
+            .max(axis=1, initial=0.0)
         )
         bent = DOUBTS * np.linalg.norm(self.pull) * swept
         return self._error(self.stiffness, -self.reduced(self.probes.felt)) + bent
@@ -320,16 +371,20 @@ class Vicinity:
 
     @cached_property
     def rounding(self) -> Floats:
-        """What the rounding of poses, and of loads that cancel, makes pull along each coordinate (f,)."""
+        """What the rounding of poses, and of loads that cancel, makes pull along each coordinate
+        (f,)."""
         weights = self.covectors.reshape(self.freedoms, len(self.rows), 2, 3)
         places = (self.rows[:, R:Q] ** 2).sum(axis=1)
-        shaken = np.sqrt((weights[:, :, 0] ** 2).sum(axis=2) @ places + (weights[:, :, 1] ** 2).sum(axis=(1, 2)))
+        shaken = np.sqrt(
+            (weights[:, :, 0] ** 2).sum(axis=2) @ places + (weights[:, :, 1] ** 2).sum(axis=(1, 2))
+        )
         loading = self.loading + float((self.whole.turning**2).sum(axis=1).max(initial=0.0))
         return np.asarray(EPS * (abs(self.stiffness.values) @ shaken + loading * self.lengths))
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether K is symmetric but for its error and a share of what is alike stiff: forces have a potential."""
+        """Whether K is symmetric but for its error and a share of what is alike stiff: forces have
+        a potential."""
         return alike_across(self.stiffness.values, self.stiffness_error)
 
     @cached_property
@@ -343,29 +398,39 @@ class Vicinity:
 
     @cached_property
     def wide(self) -> bool:
-        """Whether some directions are so much softer than others that they must be told from these one by one."""
+        """Whether some directions are so much softer than others that they must be told from these
+        one by one."""
         sigma = np.linalg.svd(self.stiffness.values, compute_uv=False)
         return bool(len(sigma)) and bool(sigma[-1] <= WIDE * sigma[0])
 
     @cached_property
     def bends(self) -> tuple[Floats, Floats]:
-        """Eigenvalues of the symmetric half of K, lowest first (f,), and directions as columns (f, f)."""
+        """Eigenvalues of the symmetric half of K, lowest first (f,), and directions as columns (f,
+        f)."""
         K = 0.5 * (self.stiffness.values + self.stiffness.values.T)
         values, axes = eigen(K) if self.wide else np.linalg.eigh(K)
         order = np.argsort(values, kind="stable")
         return values[order], axes[:, order]
 
     def rises(self, xi: Floats) -> Floats:
-        """The work [J] that it takes to go to some coordinates (k, f) along the joints, whatever forces do there, also
-        those without a potential energy and those that are felt as the whole turns; exact to second order (k,)."""
+        """The work [J] that it takes to go to some coordinates (k, f) along the joints, whatever
+        forces do there, also those without a potential energy and those that are felt as the whole
+        turns; exact to second order (k,)."""
         shares = np.linspace(0.0, 1.0, SEGMENTS + 1)[:, None, None]
         k, n = len(xi), len(self.rows)
-        answers = self.answers(self.displaced((shares * xi).reshape((SEGMENTS + 1) * k, self.freedoms)))
-        rows, felt = (a.reshape(SEGMENTS + 1, k, n, a.shape[-1]) for a in (answers.rows, answers.felt))
+        answers = self.answers(
+            self.displaced((shares * xi).reshape((SEGMENTS + 1) * k, self.freedoms))
+        )
+        rows, felt = (
+            a.reshape(SEGMENTS + 1, k, n, a.shape[-1]) for a in (answers.rows, answers.felt)
+        )
         tables, mean = self.layout.selection.tables, 0.5 * (felt[1:] + felt[:-1])
         step = apart(rows[:-1], rows[1:])
         pushed = np.einsum("n,skni,skni->k", tables.body_mass, mean[..., :3], step[..., :3])
-        return np.asarray(-pushed - np.einsum("nij,sknj,skni->k", tables.body_inertia, mean[..., 3:], step[..., 3:]))
+        return np.asarray(
+            -pushed
+            - np.einsum("nij,sknj,skni->k", tables.body_inertia, mean[..., 3:], step[..., 3:])
+        )
 
     @cached_property
     def moving(self) -> Answers:
@@ -381,8 +446,8 @@ class Vicinity:
 
     @cached_property
     def momentum_rows(self) -> Floats:
-        """What (xi, eta) changes of the angular momentum of groups that turn and that nothing outside turns
-        (3 each, 2 f)."""
+        """What (xi, eta) changes of the angular momentum of groups that turn and that nothing
+        outside turns (3 each, 2 f)."""
         tables, out = self.layout.selection.tables, []
         stored = stored_momentum(self.layout.selection, self.state.t)
         for g in np.unique(self.whole.islands) if self.whole.turning.any() else ():
@@ -404,7 +469,9 @@ class Vicinity:
     def _steps(self) -> Floats:
         """The displacements, or velocities, at all places of the differences (8 f, n, 6)."""
         unit = self.reach[:, None, None] * self.basis
-        return np.asarray(PLACES[:, None, None] * unit[:, None]).reshape(len(PLACES) * len(unit), len(self.rows), 6)
+        return np.asarray(PLACES[:, None, None] * unit[:, None]).reshape(
+            len(PLACES) * len(unit), len(self.rows), 6
+        )
 
     def nearer(self, share: float) -> Vicinity:
         """Around the same state in the same coordinates, with probes so much shorter."""
@@ -421,9 +488,10 @@ class Vicinity:
     def _slopes(self, values: Floats, reach: Floats | None = None) -> Slopes:
         return central(self.by_place(values), -self.pull, self.reach if reach is None else reach)
 
-    # --- back to states -----------------------------------------------------------------------------------------
+    # --- back to states ---------------------------------------------------------------------------
     def state_of(self, rows: Floats, t: float | None = None) -> State:
-        """A state of the system from rows (nb, STATE_WIDTH); angles stay next to those of this state."""
+        """A state of the system from rows (nb, STATE_WIDTH); angles stay next to those of this
+        state."""
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(np.concatenate([rows, np.zeros((1, STATE_WIDTH))]))
         made = state_at(s, time, every, self.near, s.held)
@@ -435,14 +503,16 @@ class Vicinity:
         return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])
 
     def shapes(self, directions: Floats) -> Floats:
-        """Velocities of all bodies, in N and body axes, as motions along coordinates (k, f) have them (k, n, 6)."""
+        """Velocities of all bodies, in N and body axes, as motions along coordinates (k, f) have
+        them (k, n, 6)."""
         still = np.zeros((len(directions), len(self.rows) + 1, STATE_WIDTH))
         still[:, :-1, :V] = self.rows[:, :V]
         still[:, :-1, V:] = np.einsum("kf,fni->kni", directions, self.basis)
         return np.asarray(self.entry.expand(still)[:, :-1, V:])
 
     def along(self, shape: Floats) -> Floats:
-        """Coordinates (f,) of the motion with such velocities of bodies (n, 6), in N and body axes.  Directions are
-        handed on as shapes, for coordinates mean nothing where a basis is made anew."""
+        """Coordinates (f,) of the motion with such velocities of bodies (n, 6), in N and body
+        axes.  Directions are handed on as shapes, for coordinates mean nothing where a basis is
+        made anew."""
         moving = state_rows(self.state.r, self.state.q, shape[:, :3], shape[:, 3:])
         return np.asarray(self.covectors @ self.entry.contract(moving)[:, V:].reshape(-1))

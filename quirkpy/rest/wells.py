@@ -25,21 +25,28 @@ from quirkpy.tables import Selection
 
 #: So often at most a polished pose is given the turning that its momentum has there.
 TURNS_ANEW = 30
-#: A motion along neutral directions is waited for until it will end within this way [m], [rad], which then is added; a
-#: damping of them below this share of the largest counts as none.
+#: A motion along neutral directions is waited for until it will end within this way [m], [rad],
+#: which then is added; a damping of them below this share of the largest counts as none.
 COASTING, BRAKED = 1e-3, 1e-6
-#: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls must stand there.
+#: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls
+#: must stand there.
 BEYOND, WALL = 2.0, 0.5
 
 
 def standstill(selection: Selection, speed: float = STILL) -> float:
-    """The kinetic energy [J] of bodies that all move as slowly as one at rest may [m/s], [rad/s]."""
+    """The kinetic energy [J] of bodies that all move as slowly as one at rest may [m/s],
+    [rad/s]."""
     tables = selection.tables
-    return 0.5 * speed**2 * float(tables.body_mass.sum() + np.trace(tables.body_inertia, axis1=1, axis2=2).sum())
+    return (
+        0.5
+        * speed**2
+        * float(tables.body_mass.sum() + np.trace(tables.body_inertia, axis1=1, axis2=2).sum())
+    )
 
 
 class Well(NamedTuple):
-    """An equilibrium, and its stiffness: values (f,) along directions (f, f); where it jumps there."""
+    """An equilibrium, and its stiffness: values (f,) along directions (f, f); where it jumps
+    there."""
 
     around: Vicinity
     found: Equilibrium
@@ -48,8 +55,8 @@ class Well(NamedTuple):
     kinks: Kinks | None = None
 
     def bends(self, xi: Floats) -> Floats:
-        """Twice what the bend of the well alone says of the potential energy at coordinates (k, f) [J]; where it is a
-        saddle, along directions that fall as along those that rise."""
+        """Twice what the bend of the well alone says of the potential energy at coordinates (k, f)
+        [J]; where it is a saddle, along directions that fall as along those that rise."""
         plain = np.asarray((xi @ self.along) ** 2 @ abs(self.stiffness))
         if self.kinks is None:
             return plain
@@ -57,23 +64,27 @@ class Well(NamedTuple):
         return np.asarray(abs(plain + (reached * abs(reached)) @ self.kinks.jumps))
 
     def energies(self, states: Floats) -> Floats:
-        """What the bend of the well alone says of the potential energy of states (k, n, STATE_WIDTH) near by [J]."""
+        """What the bend of the well alone says of the potential energy of states (k, n,
+        STATE_WIDTH) near by [J]."""
         return 0.5 * self.bends(self.around.coordinates(states))
 
     def energy_of(self, size: float) -> float:
-        """What the bend says of a way along each direction that moves no body by more than a size [m], [rad] [J]."""
+        """What the bend says of a way along each direction that moves no body by more than a size
+        [m], [rad] [J]."""
         sizes = np.array([size_of(self.around, along) for along in self.along.T])
         return float(0.5 * ((size / sizes) ** 2 * abs(self.stiffness)).sum()) if len(sizes) else 0.0
 
     def found_at(self, t: float) -> Equilibrium:
-        """What was found, at the time [s] at which the run came there: the whole is carried back to where it was."""
+        """What was found, at the time [s] at which the run came there: the whole is carried back to
+        where it was."""
         if self.around.whole.rests:
             return dataclasses.replace(self.found, state=dataclasses.replace(self.found.state, t=t))
         rows = self.around.whole.carried(self.around.here.rows[0], t - self.around.state.t)
         return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
 
     def walled(self, left: float) -> bool:
-        """Whether energy rises nearly as the bend says, as far as some energy [J] reaches and further.
+        """Whether energy rises nearly as the bend says, as far as some energy [J] reaches and
+        further.
 
         Loads without a potential have no such walls; there the linearisation alone speaks.
         """
@@ -90,8 +101,8 @@ class Well(NamedTuple):
 
 
 def well_around(system: System, state: State) -> Well | None:
-    """The well, or the saddle, at which a state lies, if Newton's method finds one there; what turns keeps its angular
-    momentum, and so turns faster or slower there."""
+    """The well, or the saddle, at which a state lies, if Newton's method finds one there; what
+    turns keeps its angular momentum, and so turns faster or slower there."""
     start, before = unpressed(system.clusters, state), math.inf
     around = start
     for _ in range(TURNS_ANEW):
@@ -121,8 +132,9 @@ def well_around(system: System, state: State) -> Well | None:
 
 
 def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
-    """The well where damping alone will have stopped a state along its neutral directions N: nothing pulls there, and
-    N (eta + D xi) stays what it is until eta is zero.  None where that is far, or beyond a stop."""
+    """The well where damping alone will have stopped a state along its neutral directions N:
+    nothing pulls there, and N (eta + D xi) stays what it is until eta is zero.  None where that is
+    far, or beyond a stop."""
     if not around.freedoms or around.whole.turning.any() or forms_at(around) is not None:
         return around
     neutral = split(around).neutral
@@ -132,7 +144,9 @@ def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
     eta = around.reduced(start.whole.beside(start.rows)[None])[0]
     U, sigma, Vt = np.linalg.svd(neutral @ D @ neutral.T)
     braked = sigma > max(BRAKED * float(abs(D).max()), NO_BEND)
-    step = neutral.T @ (Vt[braked].T @ ((U[:, braked].T @ neutral @ (eta + D @ xi)) / sigma[braked]))
+    step = neutral.T @ (
+        Vt[braked].T @ ((U[:, braked].T @ neutral @ (eta + D @ xi)) / sigma[braked])
+    )
     size = size_of(around, step)
     if size <= POLISHED or size > COASTING:
         return around if size <= POLISHED else None

@@ -20,9 +20,13 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     named: dict[str, Part] = {"ground": GROUND}
     for part in (*parts, *candidates):
         if not isinstance(part, KINDS):
-            raise PartError(f"Multibody: {shown(part)} is neither a body nor a joint, a force or a sensor.")
+            raise PartError(
+                f"Multibody: {shown(part)} is neither a body nor a joint, a force or a sensor."
+            )
         if part.name in named:
-            raise PartError(f"Multibody: two parts are called {part.name!r}; give each a name of its own.")
+            raise PartError(
+                f"Multibody: two parts are called {part.name!r}; give each a name of its own."
+            )
         named[part.name] = part
     for part in candidates:
         if not isinstance(part, (BaseJoint, Force)):
@@ -41,9 +45,13 @@ def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]
     noun = "body" if isinstance(other, Body) else "joint"
     if isinstance(here, type(other)):
         raise part.refuse(
-            f"the {noun} {other.name!r} that it refers to differs from the one in the system; use the same object."
+            f"the {noun} {other.name!r} that it refers to differs from the one in the system; use "
+            "the same object."
         )
-    raise part.refuse(f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as well.")
+    raise part.refuse(
+        f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as "
+        "well."
+    )
 
 
 def _referred(part: Part) -> list[Body | BaseJoint]:

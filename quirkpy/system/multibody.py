@@ -1,4 +1,5 @@
-"""`Multibody`: an immutable set of parts, and the questions one may ask of it.  No arithmetic of its own."""
+"""`Multibody`: an immutable set of parts, and the questions one may ask of it.  No arithmetic of
+its own."""
 
 from __future__ import annotations
 
@@ -32,16 +33,21 @@ if TYPE_CHECKING:
 
 
 class Multibody(System):
-    """Bodies, the joints and forces that act on them, and sensors: ``Multibody(hub, arm, hinge, gravity)``.
+    """Bodies, the joints and forces that act on them, and sensors: ``Multibody(hub, arm, hinge,
+    gravity)``.
 
-    candidates: joints and forces that may act later; they are compiled along, but their ends need not meet now.
-    start: the state in which the system begins (default: the poses with which the bodies were written).
-    The ground belongs to every system.
-    """
+    candidates: joints and forces that may act later; they are compiled along, but their ends need
+    not meet now. start: the state in which the system begins (default: the poses with which the
+    bodies were written).  The ground belongs to every system."""
 
-    def __init__(self, *parts: Part, candidates: Iterable[Part] = (), start: State | None = None) -> None:
+    def __init__(
+        self, *parts: Part, candidates: Iterable[Part] = (), start: State | None = None
+    ) -> None:
         if isinstance(candidates, (Part, str)):
-            raise PartError(f"Multibody: candidates is {shown(candidates)}, but must be a list of joints and forces.")
+            raise PartError(
+                f"Multibody: candidates is {shown(candidates)}, but must be a list of joints and "
+                "forces."
+            )
         if not (start is None or isinstance(start, State)):
             raise PartError(f"Multibody: start is {shown(start)}, but must be a State.")
         listed = tuple(p for p in parts if not (isinstance(p, Body) and p == GROUND))
@@ -55,7 +61,7 @@ class Multibody(System):
         if unchecked(self.selection):
             at.users.check_potentials()
 
-    # --- variants -----------------------------------------------------------------------------------------------
+    # --- variants ---------------------------------------------------------------------------------
     def with_(self, *parts: Part) -> Multibody:
         """The same system and state with more parts; a candidate becomes active."""
         later = tuple(p for p in self.candidates if p not in parts)
@@ -64,47 +70,52 @@ class Multibody(System):
     def without(self, *names: str) -> Multibody:
         """The same system and state without some parts."""
         gone = {id(self[name]) for name in names}
-        keep, later = ([p for p in some if id(p) not in gone] for some in (self.parts, self.candidates))
+        keep, later = (
+            [p for p in some if id(p) not in gone] for some in (self.parts, self.candidates)
+        )
         return Multibody(*keep, candidates=later, start=self.start)
 
-    # --- motion -------------------------------------------------------------------------------------------------
+    # --- motion -----------------------------------------------------------------------------------
     def simulate(
-        self, duration: float, *, rtol: float = 1e-8, atol: float = 1e-10, stop: Sequence[Event] = (),
-        drift: Drift = "project", energy: EnergyControl = "free", method: Method | StiffMethod = "dop853",
-        step: float | None = None, keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
+        self, duration: float, *, rtol: float = 1e-8, atol: float = 1e-10,
+        stop: Sequence[Event] = (), drift: Drift = "project", energy: EnergyControl = "free",
+        method: Method | StiffMethod = "dop853", step: float | None = None,
+        keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
         gains: tuple[float, float] = (10.0, 10.0),
     ) -> Trajectory:  # fmt: skip
         """Move for `duration` [s] from the initial state.
 
-        rtol, atol: relative and absolute tolerance of a step; the error at the end is larger, on long or unstable
-        motion a thousandfold: choose them from the end error that you want.  stop: events; terminal ones end the run.
-        drift: "project" puts poses and velocities back onto the joints after each step; "baumgarte" adds to what joints
-        ask of the accelerations -2 alpha rate - beta^2 gap, gains = (alpha, beta) [1/s]; "none" does nothing.
-        energy: "conserve" scales the motion within each island after each step so that energy + dissipated - work stays
-        what it was; momenta are left alone.  method: "dop853", or "rk45" for loose tolerances; "radau", "bdf" or
-        "lsoda" for stiff systems.  step: a fixed step [s] instead of error control.  keep: "all" steps, every k-th, or
-        "ends".  max_steps bounds the effort.  progress: called with the time reached, now and then; None: on a
-        terminal, a run of more than two seconds shows how far it has come; False: nothing is shown.
-        """
+        rtol, atol: relative and absolute tolerance of a step; the error at the end is larger, on
+        long or unstable motion a thousandfold: choose them from the end error that you want.  stop:
+        events; terminal ones end the run. drift: "project" puts poses and velocities back onto the
+        joints after each step; "baumgarte" adds to what joints ask of the accelerations -2 alpha
+        rate - beta^2 gap, gains = (alpha, beta) [1/s]; "none" does nothing. energy: "conserve"
+        scales the motion within each island after each step so that energy + dissipated - work
+        stays what it was; momenta are left alone.  method: "dop853", or "rk45" for loose
+        tolerances; "radau", "bdf" or "lsoda" for stiff systems.  step: a fixed step [s] instead of
+        error control.  keep: "all" steps, every k-th, or "ends".  max_steps bounds the effort.
+        progress: called with the time reached, now and then; None: on a terminal, a run of more
+        than two seconds shows how far it has come; False: nothing is shown."""
         settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps, gains)
         return move(self, duration, settings, stop, progress)
 
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,
-        duration: float = 1e9, evaluations: int = 4_000_000, stop: Sequence[Event] = (), rtol: float = 1e-8,
-        atol: float = 1e-10, method: Method | StiffMethod = "dop853", keep: Keep | int = "all",
-        progress: Progress = None,
+        duration: float = 1e9, evaluations: int = 4_000_000, stop: Sequence[Event] = (),
+        rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "dop853",
+        keep: Keep | int = "all", progress: Progress = None,
     ) -> Equilibrium:  # fmt: skip
-        """Move until everything rests, polish that to rounding, and certify whether it lasts (see `Equilibrium`).
+        """Move until everything rests, polish that to rounding, and certify whether it lasts (see
+        `Equilibrium`).
 
-        A start that rests in an unstable equilibrium is left along its most unstable motion: displaced by `nudge` [m or
-        rad] of the body that moves most, in a sense that `seed` decides (a negative nudge takes the other); 0: it
-        stays.  rest: the run is over when what is left of its motion is this share of the fastest that it has had, and
-        cannot leave the well of a stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
-        evaluations: bounds of the effort; steps that are refused come on top of the second.  stop: events that end the
-        motion before.  Rest is that of the bodies beside the drift or the turning of the whole, where nothing outside
-        keeps it.
-        """
+        A start that rests in an unstable equilibrium is left along its most unstable motion:
+        displaced by `nudge` [m or rad] of the body that moves most, in a sense that `seed` decides
+        (a negative nudge takes the other); 0: it stays.  rest: the run is over when what is left of
+        its motion is this share of the fastest that it has had, and cannot leave the well of a
+        stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
+        evaluations: bounds of the effort; steps that are refused come on top of the second.  stop:
+        events that end the motion before.  Rest is that of the bodies beside the drift or the
+        turning of the whole, where nothing outside keeps it."""
         begun = self if state is None else self.at(state)
         most = max(1, evaluations // 12) if isinstance(evaluations, int) else None
         rule = Rule(
@@ -124,20 +135,23 @@ class Multibody(System):
     ) -> Equilibria:
         """Equilibria found without moving, from many places, each certified.
 
-        Every seed wanders from the state along the joints, up to `spread` [m] or [rad] of the body that moves most,
-        and goes to a corner of the ranges of all joint coordinates; from there it goes downhill to a minimum, and by
-        Newton's method to an equilibrium of any kind.  With each seed some equilibria found before are left along their
-        modes, both ways, and by half a turn of a hinge.  The search may miss some: `unseen` of the result says which
-        share at most, in nine of ten searches.
-        """
-        return search.equilibria(self, self.initial if state is None else state, seeds, seed, spread)
+        Every seed wanders from the state along the joints, up to `spread` [m] or [rad] of the body
+        that moves most, and goes to a corner of the ranges of all joint coordinates; from there it
+        goes downhill to a minimum, and by Newton's method to an equilibrium of any kind.  With each
+        seed some equilibria found before are left along their modes, both ways, and by half a turn
+        of a hinge.  The search may miss some: `unseen` of the result says which share at most, in
+        nine of ten searches."""
+        return search.equilibria(
+            self, self.initial if state is None else state, seeds, seed, spread
+        )
 
     def saddle(self, equilibrium: Equilibrium, *, directions: int = 3) -> Saddle | None:
-        """The lowest pass found out of the well of a stable equilibrium: an upper bound of its barrier.
+        """The lowest pass found out of the well of a stable equilibrium: an upper bound of its
+        barrier.
 
-        directions: so many of its softest modes are climbed, both ways, and four times as many places around are
-        searched for passes from which a way leads down to the bottom (see `equilibria`).
-        """
+        directions: so many of its softest modes are climbed, both ways, and four times as many
+        places around are searched for passes from which a way leads down to the bottom (see
+        `equilibria`)."""
         return search.saddle(self, equilibrium, directions)
 
     def linearize(
@@ -148,43 +162,49 @@ class Multibody(System):
         *,
         rigid: bool = True,
     ) -> Linear:
-        """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or python-control.
+        """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or
+        python-control.
 
-        inputs: names of forces (the input is a factor on that force, as much again at 1), "body.force" [N] and
-        "body.torque" [N m] in N (three each), coordinates of joints (a load along them); outputs: coordinates,
-        "coordinate.rate", "body.position" and ".velocity" in N, ".rotation" and ".angular_velocity" in body axes
-        (three each), or functions of a state; None: all of x. There are two states for each freedom; rigid=False
-        leaves out those of a system that floats which only drift, or turn as a whole that does not turn yet.
-        """
+        inputs: names of forces (the input is a factor on that force, as much again at 1),
+        "body.force" [N] and "body.torque" [N m] in N (three each), coordinates of joints (a load
+        along them); outputs: coordinates, "coordinate.rate", "body.position" and ".velocity" in N,
+        ".rotation" and ".angular_velocity" in body axes (three each), or functions of a state;
+        None: all of x. There are two states for each freedom; rigid=False leaves out those of a
+        system that floats which only drift, or turn as a whole that does not turn yet."""
         return linearize(self, self.initial if state is None else state, inputs, outputs, rigid)
 
     def caught(self, state: State | None = None) -> Catch:
-        """The state just after the active joints have taken hold of one that moves against them, and what is lost."""
+        """The state just after the active joints have taken hold of one that moves against them,
+        and what is lost."""
         return catch(self.clusters, self.initial if state is None else state)
 
     def explain(self, state: State | None = None) -> str:
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""
         return doors.explain.text(self, state)
 
-    # --- pictures -----------------------------------------------------------------------------------------------
+    # --- pictures ---------------------------------------------------------------------------------
     def picture(
         self, path: str | os.PathLike[str] | None = None, state: State | None = None, *,
         eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True,
     ) -> Drawing:  # fmt: skip
-        """What it looks like: bodies, axes of joints, sensors, springs and forces; ``system.picture("x.png")``.
+        """What it looks like: bodies, axes of joints, sensors, springs and forces;
+        ``system.picture("x.png")``.
 
-        path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which one looks; rays are
-        parallel.  Arrows of forces have lengths in proportion; the longest is named below.
-        """
+        path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which
+        one looks; rays are parallel.  Arrows of forces have lengths in proportion; the longest is
+        named below."""
         return doors.stills.picture(self, state, eye, forces).saved(path)
 
     def show(
-        self, state: State | None = None, *, forces: bool = True, browser: bool = True, port: int | None = None,
-        patience: float = 60.0, keep_open: bool = True,
+        self, state: State | None = None, *, forces: bool = True, browser: bool = True,
+        port: int | None = None, patience: float = 60.0, keep_open: bool = True,
     ) -> None:  # fmt: skip
-        """What it looks like in a window of VPython that can be turned; see `Trajectory.animate`."""
+        """What it looks like in a window of VPython that can be turned; see
+        `Trajectory.animate`."""
         at = self.initial if state is None else state
-        doors.window.show(lambda: doors.film.still_of(self, at, forces), browser, port, patience, keep_open)
+        doors.window.show(
+            lambda: doors.film.still_of(self, at, forces), browser, port, patience, keep_open
+        )
 
     def _repr_html_(self) -> str:
         return doors.notebook.of_system(self)
@@ -195,9 +215,12 @@ class Multibody(System):
     def __repr__(self) -> str:
         chosen = self.selection
         return (
-            f"Multibody(moving bodies: {len(self.bodies)}, joints: {len(chosen.joints)}, forces: {len(chosen.forces)})"
+            f"Multibody(moving bodies: {len(self.bodies)}, joints: {len(chosen.joints)}, forces: "
+            f"{len(chosen.forces)})"
         )
 
 
-def _restored(parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None) -> Multibody:
+def _restored(
+    parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None
+) -> Multibody:
     return Multibody(*parts, candidates=candidates, start=start)

@@ -41,8 +41,8 @@ COORDINATE_NUMBER = {"angle": ANGLE, "travel": TRAVEL, "length": LENGTH}
 BODY_PARAMETERS = ("mass", "inertia")
 #: The arrays that parameters write anew.
 REWRITTEN = (
-    "body_mass", "body_inertia", "site_point", "site_axes", "row_value", "row_factor", "element_numbers",
-    "knot_time", "knot_value",
+    "body_mass", "body_inertia", "site_point", "site_axes", "row_value", "row_factor",
+    "element_numbers", "knot_time", "knot_value",
 )  # fmt: skip
 
 
@@ -60,7 +60,8 @@ def compile(parts: Iterable[Part]) -> Tables:
 
 
 class RowLine(NamedTuple):
-    """A line of the row table; of a relation axis1 and axis2 are its coordinates, by joint and name."""
+    """A line of the row table; of a relation axis1 and axis2 are its coordinates, by joint and
+    name."""
 
     kind: int
     axis1: Any
@@ -89,7 +90,8 @@ def relation_line(r: Relation) -> RowLine:
 
 
 def in_tree(freedoms: tuple[Freedom, ...] | None) -> int:
-    """Which body a joint can hang on which: freedoms follow the axes of site 1, and turns take those of site 2 away."""
+    """Which body a joint can hang on which: freedoms follow the axes of site 1, and turns take
+    those of site 2 away."""
     if freedoms is None:
         return NOT_IN_TREE
     turns = {f.axis for f in freedoms if f.kind == "turn"}
@@ -108,10 +110,16 @@ class _Builder:
     """Stacks rows while it walks over the parts."""
 
     def __init__(
-        self, bodies: Sequence[Body], fixed: Sequence[Body], joints: Sequence[BaseJoint], forces: Sequence[Force],
-        sensors: Sequence[Sensor],
+        self, bodies: Sequence[Body], fixed: Sequence[Body], joints: Sequence[BaseJoint],
+        forces: Sequence[Force], sensors: Sequence[Sensor],
     ) -> None:  # fmt: skip
-        self.bodies, self.fixed, self.joints, self.forces, self.sensors = bodies, fixed, joints, forces, sensors
+        self.bodies, self.fixed, self.joints, self.forces, self.sensors = (
+            bodies,
+            fixed,
+            joints,
+            forces,
+            sensors,
+        )
         self.body_row = {b.name: k for k, b in enumerate(bodies)}
         self.joint_row = {joint.name: k for k, joint in enumerate(joints)}
         pairs = [(joint.name, c.name) for joint in joints for c in joint.coordinates]
@@ -125,8 +133,8 @@ class _Builder:
         blocks = {**self._bodies(), **self._joints(), **self._elements(), **self._sensors()}
         blocks |= {**self._sites(), **self._schedules()}  # last: the others have filled these lists
         return Tables(
-            bodies=tuple(self.bodies), fixed=tuple(fixed), joints=tuple(self.joints), forces=tuple(self.forces),
-            sensors=tuple(self.sensors), **blocks,
+            bodies=tuple(self.bodies), fixed=tuple(fixed), joints=tuple(self.joints),
+            forces=tuple(self.forces), sensors=tuple(self.sensors), **blocks,
         )  # fmt: skip
 
     def add_site(self, site: Site | None) -> int:
@@ -149,7 +157,9 @@ class _Builder:
             "body_mass": floats([b.mass for b in bodies]),
             "body_inertia": floats([b.inertia_matrix for b in bodies], 3, 3),
             "body_position": floats([b.position for b in bodies], 3),
-            "body_quaternion": floats([(q.w, q.x, q.y, q.z) for q in (b.orientation for b in bodies)], 4),
+            "body_quaternion": floats(
+                [(q.w, q.x, q.y, q.z) for q in (b.orientation for b in bodies)], 4
+            ),
             "body_velocity": floats([b.velocity for b in bodies], 3),
             "body_omega": floats([b.angular_velocity for b in bodies], 3),
         }
@@ -171,8 +181,14 @@ class _Builder:
 
     def _needs(self, joint: BaseJoint) -> list[int]:
         """The other joints on whose coordinates it acts."""
-        pairs = [pair for r in joint.relations() for pair in (r.first, r.second) if pair is not None]
-        others = [self.joint_row[name] for name in dict.fromkeys(p[0].name for p in pairs) if name != joint.name]
+        pairs = [
+            pair for r in joint.relations() for pair in (r.first, r.second) if pair is not None
+        ]
+        others = [
+            self.joint_row[name]
+            for name in dict.fromkeys(p[0].name for p in pairs)
+            if name != joint.name
+        ]
         return [*others, -1, -1][:2]
 
     def _coordinates(self) -> dict[str, Any]:
@@ -210,14 +226,20 @@ class _Builder:
             "force_element": offsets([len(some) for some in made]),
             "joint_element": first + offsets([len(some) for some in own]),
             "element_kind": ints([ELEMENT_KINDS.index(e.kind) for e in elements]),
-            "element_force": ints([f for f, some in enumerate(made) for _ in some] + [-1] * (len(elements) - first)),
+            "element_force": ints(
+                [f for f, some in enumerate(made) for _ in some] + [-1] * (len(elements) - first)
+            ),
             "element_site1": ints([self.add_site(e.site1) for e in elements]),
             "element_site2": ints([self.add_site(e.site2) for e in elements]),
             "element_site3": ints([self.add_site(e.site3) for e in elements]),
-            "element_joint": ints([-1 if e.joint is None else self.joint_row[e.joint.name] for e in elements]),
+            "element_joint": ints(
+                [-1 if e.joint is None else self.joint_row[e.joint.name] for e in elements]
+            ),
             "element_coordinate": ints([self.coordinate_row[acted_on(e)] for e in elements]),
             "element_numbers": floats([padded(e) for e in elements], ELEMENT_WIDTH),
-            "element_schedule": ints([[self.add_schedule(s) for s in e.schedules] for e in elements]).reshape(-1, 2),
+            "element_schedule": ints(
+                [[self.add_schedule(s) for s in e.schedules] for e in elements]
+            ).reshape(-1, 2),
         }
 
     def _sensors(self) -> dict[str, Any]:
@@ -250,21 +272,32 @@ class _Builder:
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     """The same tables with the rows of some parts written anew, in place of the old ones."""
     if not isinstance(parameters, Mapping):
-        raise PartError(f"parameters: {shown(parameters)} is not a dict, such as {{'pull': {{'stiffness': 0.1}}}}.")
+        raise PartError(
+            f"parameters: {shown(parameters)} is not a dict, such as "
+            f"{{'pull': {{'stiffness': 0.1}}}}."
+        )
     arrays = {name: getattr(tables, name).copy() for name in REWRITTEN}
-    lists: dict[str, list[Any]] = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
+    lists: dict[str, list[Any]] = {
+        name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")
+    }
     for name, changes in parameters.items():
         if name in tables.joint_index:
             k = tables.joint_index[name]
-            lists["joints"][k] = _rewrite_joint(tables, arrays, k, _changed(tables.joints[k], changes))
+            lists["joints"][k] = _rewrite_joint(
+                tables, arrays, k, _changed(tables.joints[k], changes)
+            )
         elif name in tables.force_index:
             k = tables.force_index[name]
-            lists["forces"][k] = _rewrite_force(tables, arrays, k, _changed(tables.forces[k], changes))
+            lists["forces"][k] = _rewrite_force(
+                tables, arrays, k, _changed(tables.forces[k], changes)
+            )
         elif name in tables.body_names:
             k = tables.body_index[name]
             lists["bodies"][k] = _rewrite_body(arrays, k, tables.bodies[k], changes)
         else:
-            raise PartError(f"parameters: there is no moving body, joint or force {name!r} in these tables.")
+            raise PartError(
+                f"parameters: there is no moving body, joint or force {name!r} in these tables."
+            )
     parts: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
     return dataclasses.replace(tables, **arrays, **parts)
 
@@ -276,21 +309,27 @@ def _changed(part: Any, changes: Any) -> Any:
     unknown = sorted(set(changes) - (known - {"name"}))
     if unknown:
         raise part.refuse(
-            f"there is no parameter {unknown[0]!r}; its parameters are: {', '.join(sorted(known - {'name'}))}."
+            f"there is no parameter {unknown[0]!r}; its parameters are: "
+            f"{', '.join(sorted(known - {'name'}))}."
         )
     return dataclasses.replace(part, **changes)
 
 
 def _check_changes(part: Part, changes: Any) -> None:
     if not isinstance(changes, Mapping):
-        raise part.refuse(f"its parameters are {shown(changes)}, but must be a dict, such as {{'mass': 2.0}}.")
+        raise part.refuse(
+            f"its parameters are {shown(changes)}, but must be a dict, such as {{'mass': 2.0}}."
+        )
 
 
 def _rewrite_body(arrays: dict[str, Any], row: int, body: Body, changes: Any) -> Body:
     _check_changes(body, changes)
     unknown = sorted(set(changes) - set(BODY_PARAMETERS))
     if unknown:
-        raise body.refuse(f"{unknown[0]!r} cannot change with a selection; only {' and '.join(BODY_PARAMETERS)} can.")
+        raise body.refuse(
+            f"{unknown[0]!r} cannot change with a selection; only {' and '.join(BODY_PARAMETERS)} "
+            "can."
+        )
     new: Body = dataclasses.replace(body, **changes)
     arrays["body_mass"][row], arrays["body_inertia"][row] = new.mass, new.inertia_matrix
     return new
@@ -302,11 +341,16 @@ def _rewrite_site(arrays: dict[str, Any], row: int, site: Site | None) -> None:
 
 
 def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoint) -> BaseJoint:
-    _same_ends(tables.joints[k], [b.name for b in tables.joints[k].bodies], [b.name for b in new.bodies])
+    _same_ends(
+        tables.joints[k], [b.name for b in tables.joints[k].bodies], [b.name for b in new.bodies]
+    )
     for row, site in zip((tables.joint_site1[k], tables.joint_site2[k]), new.sites, strict=True):
         _rewrite_site(arrays, row, site)
     before, lines = joint_lines(tables.joints[k]), joint_lines(new)
-    _same_ends(tables.joints[k], *([(x[:3], _knots([x.schedule])) for x in some] for some in (before, lines)))
+    _same_ends(
+        tables.joints[k],
+        *([(x[:3], _knots([x.schedule])) for x in some] for some in (before, lines)),
+    )
     for row, line in zip(range(tables.joint_row[k], tables.joint_row[k + 1]), lines, strict=True):
         arrays["row_value"][row], arrays["row_factor"][row] = line.value, line.factor
         _rewrite_schedule(tables, arrays, tables.row_schedule[row], line.schedule)
@@ -316,10 +360,15 @@ def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoin
     return new
 
 
-def _rewrite_schedule(tables: Tables, arrays: dict[str, Any], s: int, schedule: Schedule | None) -> None:
+def _rewrite_schedule(
+    tables: Tables, arrays: dict[str, Any], s: int, schedule: Schedule | None
+) -> None:
     if schedule is not None:
         knots = slice(tables.schedule_knot[s], tables.schedule_knot[s + 1])
-        arrays["knot_time"][knots], arrays["knot_value"][knots] = schedule.times, knot_values(schedule)
+        arrays["knot_time"][knots], arrays["knot_value"][knots] = (
+            schedule.times,
+            knot_values(schedule),
+        )
 
 
 def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -> Force:
@@ -337,8 +386,11 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
 
 
 def _ends(element: Element) -> tuple[Any, ...]:
-    """What a parameter may not change about an element: its kind, its bodies, its joint, its number of knots."""
-    sites = tuple(None if s is None else s.body.name for s in (element.site1, element.site2, element.site3))
+    """What a parameter may not change about an element: its kind, its bodies, its joint, its number
+    of knots."""
+    sites = tuple(
+        None if s is None else s.body.name for s in (element.site1, element.site2, element.site3)
+    )
     return element.kind, sites, acted_on(element), _knots(element.schedules)
 
 
@@ -350,7 +402,8 @@ def _knots(schedules: Iterable[Schedule | None]) -> list[Any]:
 def _same_ends(part: Part, before: Any, after: Any) -> None:
     if before != after:
         raise part.refuse(
-            "a parameter changes numbers, not what the part acts on (bodies, joint, primitives, number of knots); "
+            "a parameter changes numbers, not what the part acts on (bodies, joint, primitives, "
+            "number of knots); "
             "write a part of its own for that."
         )
 
@@ -359,7 +412,9 @@ def acted_on(element: Element) -> tuple[str, str] | None:
     """The coordinate on which an element acts, by joint and name."""
     if element.joint is None:
         return None
-    return element.joint.name, element.joint.named_coordinate(element.coordinate, element.joint).name
+    return element.joint.name, element.joint.named_coordinate(
+        element.coordinate, element.joint
+    ).name
 
 
 def knot_values(schedule: Schedule) -> Floats:

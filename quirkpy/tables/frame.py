@@ -11,24 +11,28 @@ from quirkpy.parts.magnets import PlanetField
 
 
 def check_frame(forces: Iterable[Force]) -> None:
-    """Refuse forces that together count a planet's pull twice, or say of N that it moves in two ways."""
+    """Refuse forces that together count a planet's pull twice, or say of N that it moves in two
+    ways."""
     acting = list(forces)
     frames = [force for force in acting if isinstance(force, (HillFrame, GravityGradient))]
     others = [*frames[1:], *(force for force in acting if isinstance(force, PointGravity))]
     if frames and others:
         raise frames[0].refuse(
-            f"it acts together with {type(others[0]).__name__} {others[0].name!r}, and both contain a planet's pull "
+            f"it acts together with {type(others[0]).__name__} {others[0].name!r}, and both "
+            "contain a planet's pull "
             "and say how N moves; let one of them act."
         )
     wheels = [force for force in acting if isinstance(force, ReactionWheel) and not force.still]
     if wheels and frames and isinstance(frames[0], HillFrame):
         raise wheels[0].refuse(
-            f"its momentum would have to turn with HillFrame {frames[0].name!r}, which it is not known to do; let "
+            f"its momentum would have to turn with HillFrame {frames[0].name!r}, which it is not "
+            "known to do; let "
             "GravityGradient act on an Orbit instead, where the axes of N do not turn."
         )
     falling = [force for force in acting if isinstance(force, PlanetField) and force.orbit]
     if falling and frames and isinstance(frames[0], HillFrame):
         raise falling[0].refuse(
-            f"it has an orbit, on which the axes of N do not turn, as they do with HillFrame {frames[0].name!r}; give "
+            "it has an orbit, on which the axes of N do not turn, as they do with HillFrame "
+            f"{frames[0].name!r}; give "
             "centre=(-radius, 0, 0) instead, and the moment as it stands in the turning frame."
         )

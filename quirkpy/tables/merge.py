@@ -1,8 +1,9 @@
-"""Locked clusters: bodies that locks hold together become one body, and are found again in its motion.
+"""Locked clusters: bodies that locks hold together become one body, and are found again in its
+motion.
 
-A lock is a joint without freedoms: its two sites are one frame, so the sites alone say how the bodies of a cluster lie.
-Joints, forces and sensors keep their numbers; what lies within one cluster has no constraint rows left.
-"""
+A lock is a joint without freedoms: its two sites are one frame, so the sites alone say how the
+bodies of a cluster lie.  Joints, forces and sensors keep their numbers; what lies within one
+cluster has no constraint rows left."""
 
 from __future__ import annotations
 
@@ -30,13 +31,14 @@ from quirkpy.tables.tables import (
     Tables,
 )
 
-#: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way by so much [rad or
-#: m], still less than what makes a start refused.
+#: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way
+#: by so much [rad or m], still less than what makes a start refused.
 STOP_SLACK = 1e-7
 
 
 class Motion(NamedTuple):
-    """r (..., n, 3), q (..., n, 4), v (..., n, 3) of mass centres in N, omega (..., n, 3) in body axes."""
+    """r (..., n, 3), q (..., n, 4), v (..., n, 3) of mass centres in N, omega (..., n, 3) in body
+    axes."""
 
     r: Floats
     q: Floats
@@ -46,21 +48,28 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Merger(Record):
-    """The merged tables with what acts on them, and how each body lies in its cluster (n_clusters: on the ground)."""
+    """The merged tables with what acts on them, and how each body lies in its cluster (n_clusters:
+    on the ground)."""
 
     selection: Selection  # the same joints and forces, between clusters
     cluster: Ints  # the cluster to which each body belongs (nb,)
     leader: Ints  # the body that gives each cluster its axes (n_clusters,)
-    place: Floats  # mass centre of each body from that of its cluster, in cluster axes; on the ground in N [m] (nb, 3)
+    # Mass centre of each body from that of its cluster, in cluster axes; of those on the ground in
+    # N [m] (nb, 3).
+    place: Floats
     turn: Floats  # body axes to cluster axes, on the ground to N: w x y z (nb, 4)
     standing_mass: float  # of all bodies on the ground [kg]
     standing_energy: float  # their potential energy in uniform fields [J]
 
     def facing(self, here: Floats, there: Floats) -> Merger:
-        """The same with those quaternions of the turns that give those of bodies `here` the signs that they have
-        `there` (nb, 4)."""
+        """The same with those quaternions of the turns that give those of bodies `here` the signs
+        that they have `there` (nb, 4)."""
         near = (here * there).sum(axis=-1) >= 0.0
-        return self if near.all() else dataclasses.replace(self, turn=self.turn * np.where(near, 1.0, -1.0)[:, None])
+        return (
+            self
+            if near.all()
+            else dataclasses.replace(self, turn=self.turn * np.where(near, 1.0, -1.0)[:, None])
+        )
 
     @cached_property
     def mass_ratio(self) -> float:
@@ -68,7 +77,7 @@ class Merger(Record):
         return 1.0 + self.standing_mass / float(self.selection.tables.body_mass.sum())
 
 
-# --- turns and shifts, row by row -------------------------------------------------------------------------------------
+# --- turns and shifts, row by row -----------------------------------------------------------------
 
 
 def moved(m: Motion, place: Floats) -> Motion:
@@ -81,15 +90,15 @@ def as_leaders_move(bodies: Motion, leader: Ints, place: Floats) -> Motion:
     return moved(Motion(*(array[leader] for array in bodies)), -place[leader])
 
 
-# --- who belongs together ---------------------------------------------------------------------------------------------
+# --- who belongs together -------------------------------------------------------------------------
 def merge(s: Selection) -> Merger | None:
     """What acts between the clusters of a selection; None where no bodies can be one.
 
-    A user's Python sees bodies by name, so where it is asked they stay apart; and so they do where nothing would move.
-    A planet's pull is taken to second order in the size of each body, which does not add up to that of the whole: it
-    keeps bodies apart as well.  The Hill frame is linear, so that its loads on members are those on their cluster; the
-    energy of members that stand on the ground would be lost.
-    """
+    A user's Python sees bodies by name, so where it is asked they stay apart; and so they do where
+    nothing would move.  A planet's pull is taken to second order in the size of each body, which
+    does not add up to that of the whole: it keeps bodies apart as well.  The Hill frame is linear,
+    so that its loads on members are those on their cluster; the energy of members that stand on the
+    ground would be lost."""
     t = s.tables
     locks = s.joints[(t.joint_in_tree[s.joints] > 0) & (np.diff(t.joint_freedom)[s.joints] == 0)]
     kinds = t.element_kind[s.elements]
@@ -97,7 +106,9 @@ def merge(s: Selection) -> Merger | None:
         return None
     root = roots(t, locks)
     leader = np.flatnonzero(root[:-1] == np.arange(t.n_bodies))
-    if len(leader) in (0, t.n_bodies) or ((kinds == HILL).any() and (root[:-1] == t.n_bodies).any()):
+    if len(leader) in (0, t.n_bodies) or (
+        (kinds == HILL).any() and (root[:-1] == t.n_bodies).any()
+    ):
         return None
     points, axes = lie(t, locks, root)
     return _Composer(s, np.searchsorted(leader, root), leader, points, axes).merger()
@@ -110,7 +121,8 @@ def _asks_python(s: Selection) -> bool:
 
 
 def roots(t: Tables, locks: Ints) -> Ints:
-    """The first body of each body's cluster; the ground, number nb, where that belongs to it (nb + 1,)."""
+    """The first body of each body's cluster; the ground, number nb, where that belongs to it (nb +
+    1,)."""
     above = list(range(t.n_bodies + 1))
 
     def top(k: int) -> int:
@@ -129,7 +141,8 @@ def roots(t: Tables, locks: Ints) -> Ints:
 
 
 def lie(t: Tables, locks: Ints, root: Ints) -> tuple[Floats, Floats]:
-    """Mass centre [m] and axes of every body in the frame of its root, lock by lock away from it (nb + 1, 3 and 3 x 3).
+    """Mass centre [m] and axes of every body in the frame of its root, lock by lock away from it
+    (nb + 1, 3 and 3 x 3).
 
     Of several locks that reach a body at once the first in the tables is followed.
     """
@@ -149,13 +162,21 @@ def lie(t: Tables, locks: Ints, root: Ints) -> tuple[Floats, Floats]:
     return points, axes
 
 
-# --- merged tables ----------------------------------------------------------------------------------------------------
+# --- merged tables --------------------------------------------------------------------------------
 class _Composer:
     """Writes the tables anew, in which clusters are bodies."""
 
-    def __init__(self, s: Selection, cluster: Ints, leader: Ints, points: Floats, axes: Floats) -> None:
+    def __init__(
+        self, s: Selection, cluster: Ints, leader: Ints, points: Floats, axes: Floats
+    ) -> None:
         t, n = s.tables, len(leader)
-        self.selection, self.tables, self.cluster, self.leader, self.axes = s, t, cluster, leader, axes
+        self.selection, self.tables, self.cluster, self.leader, self.axes = (
+            s,
+            t,
+            cluster,
+            leader,
+            axes,
+        )
         self.mass = _sums(t.body_mass, cluster, n)
         centre = _sums(t.body_mass[:, None] * points[:-1], cluster, n) / self.mass[:, None]
         self.place = points - np.concatenate([centre, np.zeros((1, 3))])[cluster]
@@ -169,8 +190,8 @@ class _Composer:
         mass, uniform = t.body_mass[standing], s.elements[t.element_kind[s.elements] == UNIFORM]
         field = t.element_numbers[uniform, :3].sum(axis=0)
         return Merger(
-            Selection(self._tables(), s.joints, s.forces), self.cluster[:-1], self.leader, self.place[:-1], turn,
-            float(mass.sum()), -float(mass @ (self.place[standing] @ field)),
+            Selection(self._tables(), s.joints, s.forces), self.cluster[:-1], self.leader,
+            self.place[:-1], turn, float(mass.sum()), -float(mass @ (self.place[standing] @ field)),
         )  # fmt: skip
 
     def _tables(self) -> Tables:
@@ -178,9 +199,9 @@ class _Composer:
         written = Motion(t.body_position, t.body_quaternion, t.body_velocity, t.body_omega)
         r, q, v, omega = as_leaders_move(written, self.leader, self.place)
         return dataclasses.replace(
-            t, bodies=tuple(t.bodies[k] for k in self.leader), body_mass=self.mass, body_inertia=self._inertia(),
-            body_position=r, body_quaternion=q, body_velocity=v, body_omega=omega,
-            **self._sites(), **self._rows(), **self._numbers(),
+            t, bodies=tuple(t.bodies[k] for k in self.leader), body_mass=self.mass,
+            body_inertia=self._inertia(), body_position=r, body_quaternion=q, body_velocity=v,
+            body_omega=omega, **self._sites(), **self._rows(), **self._numbers(),
         )  # fmt: skip
 
     def _inertia(self) -> Floats:
@@ -188,17 +209,24 @@ class _Composer:
         axes, d = self.axes[:-1], self.place[:-1]
         own = axes @ self.tables.body_inertia @ axes.transpose(0, 2, 1)
         square = (d * d).sum(axis=1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :]
-        return _sums(own + self.tables.body_mass[:, None, None] * square, self.cluster, len(self.leader))
+        return _sums(
+            own + self.tables.body_mass[:, None, None] * square, self.cluster, len(self.leader)
+        )
 
     def _sites(self) -> dict[str, Any]:
         t = self.tables
         body = t.site_body
         points = self.place[body] + (self.axes[body] @ t.site_point[:, :, None])[:, :, 0]
         axes = self.axes[body] @ t.site_axes.reshape(-1, 3, 3)
-        return {"site_body": self.cluster[body], "site_point": points, "site_axes": axes.reshape(-1, 9)}
+        return {
+            "site_body": self.cluster[body],
+            "site_point": points,
+            "site_axes": axes.reshape(-1, 9),
+        }
 
     def _rows(self) -> dict[str, Any]:
-        """Those of joints between two clusters, and those that relate a coordinate of such a joint to others."""
+        """Those of joints between two clusters, and those that relate a coordinate of such a joint
+        to others."""
         t, within = self.tables, self._within()
         idle = within[t.row_joint]
         relations = np.flatnonzero(t.row_kind == RELATION_ROW)
@@ -206,8 +234,18 @@ class _Composer:
         idle[relations] = still[t.row_axis1[relations]] & still[t.row_axis2[relations]]
         kept = ~idle
         count = np.bincount(t.row_joint[kept], minlength=len(t.joints))
-        names = "row_kind", "row_joint", "row_axis1", "row_axis2", "row_schedule", "row_value", "row_factor"
-        return {name: getattr(t, name)[kept] for name in names} | {"joint_row": np.concatenate([[0], np.cumsum(count)])}
+        names = (
+            "row_kind",
+            "row_joint",
+            "row_axis1",
+            "row_axis2",
+            "row_schedule",
+            "row_value",
+            "row_factor",
+        )
+        return {name: getattr(t, name)[kept] for name in names} | {
+            "joint_row": np.concatenate([[0], np.cumsum(count)])
+        }
 
     def _within(self) -> Bools:
         """Which joints lie within one cluster."""
@@ -216,7 +254,8 @@ class _Composer:
         return np.asarray(one == two)
 
     def _numbers(self) -> dict[str, Any]:
-        """Pushes in body axes, turned into those of the clusters; bounds that rounding alone would reach, moved on."""
+        """Pushes in body axes, turned into those of the clusters; bounds that rounding alone would
+        reach, moved on."""
         t = self.tables
         numbers, knots = t.element_numbers.copy(), t.knot_value.copy()
         stops = np.flatnonzero(t.element_kind == STOP)

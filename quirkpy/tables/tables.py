@@ -1,8 +1,7 @@
 """`Tables`: all parts as frozen arrays, compiled once; and `Selection`: which of them act.
 
-Rows of moving bodies come in the order in which the bodies were given.  Ground and fixed bodies share one further
-row, number `n_bodies`, that never moves: a site on them is stored in N.
-"""
+Rows of moving bodies come in the order in which the bodies were given.  Ground and fixed bodies
+share one further row, number `n_bodies`, that never moves: a site on them is stored in N."""
 
 from __future__ import annotations
 
@@ -35,7 +34,9 @@ CALLBACK_ROW = len(ROW_KINDS)
 #: Of one that relates coordinates: the first + factor x the second = value + a function of time.
 RELATION_ROW = CALLBACK_ROW + 1
 UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(6)
-DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = range(6, len(ELEMENT_KINDS))
+DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = range(
+    6, len(ELEMENT_KINDS)
+)
 #: coordinate_kind.
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
@@ -49,7 +50,8 @@ ELEMENT_WIDTH = 42
 
 @dataclass(frozen=True, eq=False)
 class Tables(Record):
-    """Struct of arrays; every candidate joint and force is in it.  n + letter counts: bodies, sites, joints ..."""
+    """Struct of arrays; every candidate joint and force is in it.  n + letter counts: bodies,
+    sites, joints ..."""
 
     # --- the parts themselves, in table order (for names, errors and Python callbacks)
     bodies: tuple[Body, ...]  # the moving ones
@@ -72,7 +74,7 @@ class Tables(Record):
     joint_site1: Ints  # (nj,)
     joint_site2: Ints  # (nj,)
     joint_row: Ints  # rows of joint j: joint_row[j] .. joint_row[j + 1] (nj + 1,)
-    joint_coordinate: Ints  # coordinates of joint j: joint_coordinate[j] .. joint_coordinate[j + 1] (nj + 1,)
+    joint_coordinate: Ints  # coordinates of joint j: from joint_coordinate[j] to [j + 1] (nj + 1,)
     joint_needs: Ints  # joints without which it does not act; -1: none (nj, 2)
     joint_freedom: Ints  # freedoms of joint j: joint_freedom[j] .. joint_freedom[j + 1] (nj + 1,)
     joint_in_tree: Ints  # NOT_IN_TREE, ONWARDS or BOTH_WAYS (nj,)
@@ -88,11 +90,11 @@ class Tables(Record):
     row_joint: Ints  # the joint that it belongs to (nr,)
     row_axis1: Ints  # axis of site 1; of a relation: its first coordinate (nr,)
     row_axis2: Ints  # axis of site 2; of a relation: its second coordinate, -1: none (nr,)
-    row_schedule: Ints  # of a relation: the schedule of numbers to which it is equal; -1: none (nr,)
+    row_schedule: Ints  # of a relation: the schedule to which it is equal; -1: none (nr,)
     row_value: Floats  # what the expression must equal (nr,)
     row_factor: Floats  # of a relation: of its second coordinate (nr,)
 
-    force_element: Ints  # elements of force f: force_element[f] .. force_element[f + 1] (n_forces + 1,)
+    force_element: Ints  # elements of force f: from force_element[f] to [f + 1] (n_forces + 1,)
     joint_element: Ints  # those of joint j: joint_element[j] .. joint_element[j + 1] (nj + 1,)
     element_kind: Ints  # UNIFORM ... LAW (ne,)
     element_force: Ints  # the force that it belongs to; -1: to a joint (ne,)
@@ -104,7 +106,7 @@ class Tables(Record):
     element_numbers: Floats  # see parts/force.py, Element (ne, ELEMENT_WIDTH)
     element_schedule: Ints  # of the two vectors that time may change; -1: constant (ne, 2)
 
-    schedule_knot: Ints  # knots of schedule s: schedule_knot[s] .. schedule_knot[s + 1] (n_schedules + 1,)
+    schedule_knot: Ints  # knots of schedule s: from schedule_knot[s] to [s + 1] (n_schedules + 1,)
     schedule_kind: Ints  # HOLD, LINEAR or SMOOTH (n_schedules,)
     knot_time: Floats  # [s] (nk,)
     knot_value: Floats  # a plain number comes first (nk, 3)
@@ -117,7 +119,8 @@ class Tables(Record):
 
     @cached_property
     def sensor_partners(self) -> tuple[tuple[int, ...], ...]:
-        """For each sensor the numbers of those that it can notice: of other bodies, and each accepts the other."""
+        """For each sensor the numbers of those that it can notice: of other bodies, and each
+        accepts the other."""
         body = self.site_body[self.sensor_site]
         return tuple(
             tuple(np.flatnonzero(accepted & (body != mine)).tolist())
@@ -126,7 +129,8 @@ class Tables(Record):
 
     @cached_property
     def of_bodies(self) -> dict[str, Any]:
-        """What others derive from the bodies as they are written, but for masses, and wish to find again."""
+        """What others derive from the bodies as they are written, but for masses, and wish to find
+        again."""
         return {}
 
     @cached_property
@@ -141,7 +145,8 @@ class Tables(Record):
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the coordinates: that of the joint, and its own as well where the joint has several."""
+        """Names of the coordinates: that of the joint, and its own as well where the joint has
+        several."""
         named = ((joint, c) for joint in self.joints for c in joint.coordinates)
         return tuple(j.name if len(j.coordinates) == 1 else f"{j.name}: {c.name}" for j, c in named)
 
@@ -183,7 +188,8 @@ class Tables(Record):
         forces: Iterable[str] | None = None,
         parameters: Parameters | None = None,
     ) -> Selection:
-        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and data, no rebuild."""
+        """What acts: joints and forces by name (None: all), some parameters changed.  A slice and
+        data, no rebuild."""
         if parameters:
             return self.with_parameters(parameters).select(joints, forces)
         joint_rows = self._acting(_chosen("joint", self.joint_index, joints))
@@ -200,7 +206,9 @@ class Tables(Record):
         size = np.sqrt(self.body_mass)[:, None, None]
         root[:, :3, :3], back[:, :3, :3] = size * np.eye(3), np.eye(3) / size
         root[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, np.sqrt(moments), directions)
-        back[:, 3:, 3:] = np.einsum("nij,nj,nkj->nik", directions, 1.0 / np.sqrt(moments), directions)
+        back[:, 3:, 3:] = np.einsum(
+            "nij,nj,nkj->nik", directions, 1.0 / np.sqrt(moments), directions
+        )
         return root, back
 
     def _acting(self, chosen: Ints) -> Ints:
@@ -234,18 +242,22 @@ class Selection(Record):
 
     @cached_property
     def elements(self) -> Ints:
-        """Elements of the active forces and joints; one that acts on a joint needs that joint active."""
+        """Elements of the active forces and joints; one that acts on a joint needs that joint
+        active."""
         tables = self.tables
         chosen = np.concatenate(
             [_ranges(tables.force_element, self.forces), _ranges(tables.joint_element, self.joints)]
         )
         acts = np.zeros(len(tables.joints) + 1, dtype=bool)
-        acts[self.joints] = acts[-1] = True  # the last: that of the elements without a joint, number -1
+        acts[self.joints] = acts[-1] = (
+            True  # the last: that of the elements without a joint, number -1
+        )
         return chosen[acts[tables.element_joint[chosen]]]
 
     @cached_property
     def turning_between(self) -> dict[int, tuple[float, float]]:
-        """Angles with two stops no more than a turn apart, by the number of their coordinate: both bounds [rad]."""
+        """Angles with two stops no more than a turn apart, by the number of their coordinate: both
+        bounds [rad]."""
         t = self.tables
         bounds: dict[int, list[float]] = {}
         for k in self.elements[t.element_kind[self.elements] == STOP].tolist():
@@ -253,7 +265,11 @@ class Selection(Record):
                 bound, side = t.element_numbers[k, :2].tolist()
                 pair = bounds.setdefault(int(t.element_coordinate[k]), [-math.inf, math.inf])
                 pair[0 if side > 0.0 else 1] = bound
-        return {c: (lower, upper) for c, (lower, upper) in bounds.items() if upper - lower <= 2.0 * math.pi}
+        return {
+            c: (lower, upper)
+            for c, (lower, upper) in bounds.items()
+            if upper - lower <= 2.0 * math.pi
+        }
 
     @cached_property
     def coordinates(self) -> Ints:
@@ -267,25 +283,31 @@ class Selection(Record):
 
     @cached_property
     def derived(self) -> dict[str, Any]:
-        """What others derive from a selection and wish to find again with it; not a part of it, and nothing that holds
-        the selection in turn: what nobody needs any more is let go at once."""
+        """What others derive from a selection and wish to find again with it; not a part of it, and
+        nothing that holds the selection in turn: what nobody needs any more is let go at once."""
         return {}
 
 
 def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
     """Names -> sorted row numbers; None stands for all."""
     if isinstance(names, str):
-        raise PartError(f"select: {noun}s must be a list of names, not the text {names!r}; write [{names!r}].")
+        raise PartError(
+            f"select: {noun}s must be a list of names, not the text {names!r}; write [{names!r}]."
+        )
     if names is None:
         return np.arange(len(index))
     wanted = frozenset(names)
     if not wanted <= index.keys():
         unknown, known = sorted(wanted - index.keys()), ", ".join(index) or "none"
-        raise PartError(f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}.")
+        raise PartError(
+            f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}."
+        )
     return np.array(sorted([index[name] for name in wanted]), dtype=np.int64)
 
 
 def _ranges(first: Ints, rows: Ints) -> Ints:
     """All k with first[row] <= k < first[row + 1], row by row."""
     ends = first.tolist()
-    return np.array([k for row in rows.tolist() for k in range(ends[row], ends[row + 1])], dtype=np.int64)
+    return np.array(
+        [k for row in rows.tolist() for k in range(ends[row], ends[row + 1])], dtype=np.int64
+    )

@@ -1,4 +1,5 @@
-"""The same tables with masses, strengths of forces and places of joints that differ from what was written."""
+"""The same tables with masses, strengths of forces and places of joints that differ from what was
+written."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.force import ELEMENT_KINDS, ElementKind
 from quirkpy.tables.tables import Selection, Tables
 
-#: For each kind of element the numbers, and the schedules in place of them, by which its load grows in proportion.
+#: For each kind of element the numbers, and the schedules in place of them, by which its load grows
+#: in proportion.
 STRENGTH: dict[ElementKind, tuple[slice | Ints, tuple[int, ...]]] = {
     "uniform": (slice(3), ()),
     "pair": (slice(0, 3, 2), ()),
@@ -27,8 +29,8 @@ STRENGTH: dict[ElementKind, tuple[slice | Ints, tuple[int, ...]]] = {
 #: What tables are made of, and what has been derived from it that knows no numbers.
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
-    "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index", "force_index",
-    "sensor_partners", "of_bodies",
+    "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index",
+    "force_index", "sensor_partners", "of_bodies",
 )  # fmt: skip
 #: What others derive from a selection that knows none either.
 NUMBERLESS = ("agree", "pieces")
@@ -37,17 +39,22 @@ VARIED = ("body_mass", "body_inertia", "element_numbers", "knot_value", "site_po
 
 
 def has_strength(tables: Tables, force: str) -> bool:
-    """Whether a force is one whose loads can be made stronger by a factor: no law of a user's own, no field that also
-    says how N moves."""
+    """Whether a force is one whose loads can be made stronger by a factor: no law of a user's own,
+    no field that also says how N moves."""
     rows = _elements(tables, force)
-    return len(rows) > 0 and all(ELEMENT_KINDS[tables.element_kind[row]] in STRENGTH for row in rows)
+    return len(rows) > 0 and all(
+        ELEMENT_KINDS[tables.element_kind[row]] in STRENGTH for row in rows
+    )
 
 
 def varied(
-    tables: Tables, masses: Mapping[str, float], strengths: Mapping[str, float], places: Mapping[int, Floats]
+    tables: Tables,
+    masses: Mapping[str, float],
+    strengths: Mapping[str, float],
+    places: Mapping[int, Floats],
 ) -> Tables:
-    """Tables with masses and moments of inertia of bodies, and loads of forces, times a factor, by name; and other
-    points of sites, by row [m]."""
+    """Tables with masses and moments of inertia of bodies, and loads of forces, times a factor, by
+    name; and other points of sites, by row [m]."""
     arrays = {name: getattr(tables, name).copy() for name in VARIED}
     mass, inertia, numbers, knots = (arrays[name] for name in VARIED[:4])
     for body, factor in masses.items():
@@ -78,7 +85,8 @@ def _elements(tables: Tables, force: str) -> range:
 
 
 def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
-    """The same tables with other numbers in some arrays, without asking the parts: for thousands of them."""
+    """The same tables with other numbers in some arrays, without asking the parts: for thousands of
+    them."""
     out = object.__new__(Tables)
     vars(out).update({name: getattr(tables, name) for name in (*FIELDS, *NAMES)}, **arrays)
     for array in arrays.values():
@@ -90,5 +98,7 @@ def selection_on(tables: Tables, chosen: Selection) -> Selection:
     """The same selection, on tables of which only numbers differ."""
     out = Selection(tables, chosen.joints, chosen.forces)
     vars(out).update(rows=chosen.rows, elements=chosen.elements, joint_names=chosen.joint_names)
-    out.derived.update({name: chosen.derived[name] for name in NUMBERLESS if name in chosen.derived})
+    out.derived.update(
+        {name: chosen.derived[name] for name in NUMBERLESS if name in chosen.derived}
+    )
     return out

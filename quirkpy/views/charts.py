@@ -9,7 +9,8 @@ import numpy as np
 from quirkpy.views.curves import Panel, Sheet
 from quirkpy.views.drawing import DASHES, LINES, PALE, Drawing, blank, styled
 
-#: Inches: a panel alone, one of several beside each other, its height, and room for the legend and a letter of it.
+#: Inches: a panel alone, one of several beside each other, its height, and room for the legend and
+#: a letter of it.
 ALONE, BESIDE, HEIGHT, LEGEND, LETTER = 5.0, 3.3, 2.2, 0.7, 0.075
 #: Letters of a label that have room beside a panel.
 LONG = 24
@@ -38,7 +39,11 @@ def drawn(sheet: Sheet) -> Drawing:
 def paint(axes: Any, panel: Panel, first: bool, last: bool) -> None:
     """One panel: its curves, the scale, and what happened when."""
     for k, line in enumerate(panel.lines):
-        look = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)], "label": line.name}
+        look = {
+            "color": LINES[k % len(LINES)],
+            "linestyle": DASHES[k % len(DASHES)],
+            "label": line.name,
+        }
         if panel.kind == "bars":
             axes.vlines(panel.x, 0.0, line.values, color=LINES[k], linewidth=4.0, label=line.name)
             axes.axhline(0.0, color=PALE, linewidth=0.8)
@@ -52,11 +57,24 @@ def paint(axes: Any, panel: Panel, first: bool, last: bool) -> None:
         axes.axvline(t, color=PALE, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
     if first and panel.moments:
         top = axes.secondary_xaxis("top")
-        top.set_xticks([t for t, _ in panel.moments], [name for _, name in panel.moments], rotation=20, ha="left")
+        top.set_xticks(
+            [t for t, _ in panel.moments],
+            [name for _, name in panel.moments],
+            rotation=20,
+            ha="left",
+        )
         top.tick_params(length=0, labelsize=7.5, colors=PALE)
         top.spines["top"].set_visible(False)
     if panel.kind == "log" and not any(np.isfinite(line.values).any() for line in panel.lines):
-        axes.text(0.5, 0.5, "zero throughout", transform=axes.transAxes, ha="center", va="center", color=PALE)
+        axes.text(
+            0.5,
+            0.5,
+            "zero throughout",
+            transform=axes.transAxes,
+            ha="center",
+            va="center",
+            color=PALE,
+        )
         axes.set_yticks([])
     long = len(panel.y_label) > LONG
     axes.set_ylabel(panel.y_label.replace(" [", "\n[") if long else panel.y_label)
@@ -68,7 +86,11 @@ def paint(axes: Any, panel: Panel, first: bool, last: bool) -> None:
 
 def _one_time(sheet: Sheet, flat: list[Any]) -> None:
     """The same stretch of time in all panels."""
-    timed = [(axes, panel) for axes, panel in zip(flat, sheet.panels, strict=False) if panel.kind != "orbit"]
+    timed = [
+        (axes, panel)
+        for axes, panel in zip(flat, sheet.panels, strict=False)
+        if panel.kind != "orbit"
+    ]
     low = min((float(panel.x.min()) for _, panel in timed), default=0.0)
     high = max((float(panel.x.max()) for _, panel in timed), default=1.0)
     margin = 0.01 * (high - low) or 1.0
@@ -82,15 +104,25 @@ def _ends(axes: Any, panel: Panel) -> None:
         there = np.flatnonzero(np.isfinite(line.values))
         if len(there):
             a, b = there[0], there[-1]
-            axes.plot(panel.x[a], line.values[a], "o", color="white", markeredgecolor=LINES[0], label="start")
+            axes.plot(
+                panel.x[a],
+                line.values[a],
+                "o",
+                color="white",
+                markeredgecolor=LINES[0],
+                label="start",
+            )
             axes.plot(panel.x[b], line.values[b], "o", color=LINES[0], label="end")
 
 
 def _legends(sheet: Sheet, flat: list[Any]) -> None:
-    """A title above each panel that has one to itself; curves are named to the right of each row."""
+    """A title above each panel that has one to itself; curves are named to the right of each
+    row."""
     n = sheet.columns
     for k, (axes, panel) in enumerate(zip(flat, sheet.panels, strict=False)):
         if n > 1 and (k < n or panel.kind == "orbit"):
             axes.set_title(panel.title, pad=18.0 if panel.moments else 4.0)
         if (k + 1) % n == 0 or k + 1 == len(sheet.panels):
-            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0, handlelength=2.6)
+            axes.legend(
+                loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0, handlelength=2.6
+            )

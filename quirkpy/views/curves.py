@@ -14,8 +14,11 @@ from quirkpy.parts.checks import shown
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 
-Chart: TypeAlias = Literal["joints", "energy", "power", "states", "momenta", "drift", "reactions", "phase"]
-#: Rows that a page has room for: of a run that stored fewer some are added, of one that stored more some are left out.
+Chart: TypeAlias = Literal[
+    "joints", "energy", "power", "states", "momenta", "drift", "reactions", "phase"
+]
+#: Rows that a page has room for: of a run that stored fewer some are added, of one that stored more
+#: some are left out.
 FEWEST, MOST = 400, 4000
 #: Bodies or joints that get a column of their own, and curves in one panel.
 COLUMNS, LINES = 6, 8
@@ -23,12 +26,24 @@ COLUMNS, LINES = 6, 8
 ROOM_FOR_NAME = 0.08
 #: Of reactions, what is smaller than this share of the largest number is shown as nothing.
 ROUNDING = 1e-12
-RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
-PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "\u00b5"), (1e-9, "n"), (1e-12, "p"))
+RAISED = str.maketrans(
+    "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+)
+PREFIXES = (
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1.0, ""),
+    (1e-3, "m"),
+    (1e-6, "\u00b5"),
+    (1e-9, "n"),
+    (1e-12, "p"),
+)
 
 
 class Line(NamedTuple):
-    """A curve: its name, and a value at each x of its panel (k,); not a number where there is none."""
+    """A curve: its name, and a value at each x of its panel (k,); not a number where there is
+    none."""
 
     name: str
     values: Floats
@@ -37,9 +52,9 @@ class Line(NamedTuple):
 class Panel(NamedTuple):
     """Curves over one axis.
 
-    x (k,), its label and that of the values, with units; moments: what happened when, to be marked; kind: a "line", a
-    "log" scale, "bars" from zero, or an "orbit" of which both axes are coordinates.
-    """
+    x (k,), its label and that of the values, with units; moments: what happened when, to be marked;
+    kind: a "line", a "log" scale, "bars" from zero, or an "orbit" of which both axes are
+    coordinates."""
 
     title: str
     x_label: str
@@ -58,7 +73,8 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | None = None) -> Sheet:
-    """All panels of some charts below each other; without words: joints, where there are any, and energy."""
+    """All panels of some charts below each other; without words: joints, where there are any, and
+    energy."""
     if isinstance(of, str):
         raise PartError(f"plot: of is {of!r}, but must be a list of names, such as [{of!r}].")
     for word in what:
@@ -69,11 +85,13 @@ def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | No
     made = [CHARTS[word](run if word == "drift" else readable(run), of) for word in chosen]
     columns = {sheet.columns for sheet in made}
     if len(columns) > 1:
-        raise PartError(f"plot: {', '.join(chosen)} do not fit on one page; ask for one of them at a time.")
+        raise PartError(
+            f"plot: {', '.join(chosen)} do not fit on one page; ask for one of them at a time."
+        )
     return Sheet(tuple(panel for sheet in made for panel in sheet.panels), columns.pop())
 
 
-# --- rows and units ---------------------------------------------------------------------------------------------------
+# --- rows and units -------------------------------------------------------------------------------
 def readable(run: Trajectory) -> Trajectory:
     """The run with at least FEWEST states, and not many more than MOST."""
     span = float(run.t[-1] - run.t[0])
@@ -91,18 +109,25 @@ def thinned(run: Trajectory) -> Trajectory:
     rows = np.unique(np.linspace(0, len(run.t) - 1, MOST).round().astype(int))
     c = run.course
     held = c.held[rows] if c.stops else c.held
-    course = c._replace(t=c.t[rows], states=c.states[rows], angles=c.angles[rows], drift=c.drift[rows], held=held)
+    course = c._replace(
+        t=c.t[rows], states=c.states[rows], angles=c.angles[rows], drift=c.drift[rows], held=held
+    )
     return Trajectory(run.system, run.start, run.settings, course)
 
 
 def prefixed(unit: str, *values: Floats) -> tuple[float, str]:
-    """By how much to divide values, and their unit then, so that the largest lies between 1 and 1000."""
-    largest = max((float(np.nanmax(abs(v))) for v in values if len(v) and not np.isnan(v).all()), default=0.0)
+    """By how much to divide values, and their unit then, so that the largest lies between 1 and
+    1000."""
+    largest = max(
+        (float(np.nanmax(abs(v))) for v in values if len(v) and not np.isnan(v).all()), default=0.0
+    )
     factor, prefix = next(((f, p) for f, p in PREFIXES if largest >= 0.9999 * f), (1.0, ""))
     return factor, prefix + unit
 
 
-def panel(title: str, quantity: str, unit: str, t: Floats, lines: Sequence[Line], run: Trajectory) -> Panel:
+def panel(
+    title: str, quantity: str, unit: str, t: Floats, lines: Sequence[Line], run: Trajectory
+) -> Panel:
     """Values over time, in a unit that suits them."""
     factor, named = prefixed(unit, *(line.values for line in lines))
     scaled = tuple(Line(line.name, line.values / factor) for line in lines)
@@ -128,15 +153,22 @@ def of_axes(name: str, values: Floats, axes: str = "xyz") -> list[Line]:
     return [Line(f"{name} {axis}".strip(), values[:, i]) for i, axis in enumerate(axes)]
 
 
-def some(kind: str, known: Sequence[str], of: Sequence[str] | None, most: int = COLUMNS) -> list[str]:
+def some(
+    kind: str, known: Sequence[str], of: Sequence[str] | None, most: int = COLUMNS
+) -> list[str]:
     """The names that are asked for; all where none are, if there is room."""
     if of is None:
         if len(known) > most:
-            raise PartError(f"plot: {len(known)} {kind} are too many for one page; name up to {most} of them with of=.")
+            raise PartError(
+                f"plot: {len(known)} {kind} are too many for one page; name up to {most} of them "
+                "with of=."
+            )
         return list(known)
     unknown = [name for name in of if name not in known]
     if unknown:
-        raise PartError(f"plot: of has {unknown[0]!r}, but the {kind} here are: {', '.join(known) or 'none'}.")
+        raise PartError(
+            f"plot: of has {unknown[0]!r}, but the {kind} here are: {', '.join(known) or 'none'}."
+        )
     return list(of)
 
 
@@ -149,13 +181,15 @@ def each(run: Trajectory) -> Iterator[tuple[slice, Trajectory]]:
         first += len(one.t)
 
 
-# --- charts -----------------------------------------------------------------------------------------------------------
+# --- charts ---------------------------------------------------------------------------------------
 def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """The ledger: where energy is, what came in and what has left."""
     lines = [
-        Line("kinetic", run.kinetic), Line("potential", run.potential), Line("kinetic + potential", run.energy),
+        Line("kinetic", run.kinetic),
+        Line("potential", run.potential),
+        Line("kinetic + potential", run.energy),
         Line("dissipated", run.dissipated),
-    ]  # fmt: skip
+    ]
     more = [Line("put in by loads", run.work), Line("taken by joints", run.lost)]
     if isinstance(run, Replay):
         more.insert(1, Line("put in by switching", run.switched))
@@ -164,13 +198,21 @@ def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 
 def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """What the spacecraft supplies, and what dampers take; of a replay also the work of each switch."""
+    """What the spacecraft supplies, and what dampers take; of a replay also the work of each
+    switch."""
     supplied = run.power if isinstance(run, Replay) else rate(run.t, run.work)
     lines = [Line("supplied", supplied), Line("taken by dampers", rate(run.t, run.dissipated))]
     panels = [panel("Power", "power", "W", run.t, lines, run)]
     if isinstance(run, Replay):
-        work, at = np.array([leg.switching for leg in run.legs]), np.array([leg.t for leg in run.legs])
-        panels.append(panel("Switching", "work", "J", at, [Line("of switching", work)], run)._replace(kind="bars"))
+        work, at = (
+            np.array([leg.switching for leg in run.legs]),
+            np.array([leg.t for leg in run.legs]),
+        )
+        panels.append(
+            panel("Switching", "work", "J", at, [Line("of switching", work)], run)._replace(
+                kind="bars"
+            )
+        )
     return Sheet(tuple(panels), 1)
 
 
@@ -187,12 +229,18 @@ def states(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     panels = []
     for name in names:
         k, rows = run.start.bodies.index(name), run.course.states
-        columns = (("position", "m", 0, 3, "xyz"), ("orientation", "1", 3, 7, "wxyz"),
-                   ("velocity", "m/s", 7, 10, "xyz"), ("angular velocity", "rad/s", 10, 13, "xyz"))  # fmt: skip
+        columns = (
+            ("position", "m", 0, 3, "xyz"),
+            ("orientation", "1", 3, 7, "wxyz"),
+            ("velocity", "m/s", 7, 10, "xyz"),
+            ("angular velocity", "rad/s", 10, 13, "xyz"),
+        )
         for quantity, unit, a, b, axes in columns:
             lines = of_axes(name if len(names) == 1 else "", rows[:, k, a:b], axes)
             made = panel(name, quantity, unit, run.t, lines, run)
-            panels.append(made if unit != "1" else made._replace(y_label="orientation", lines=tuple(lines)))
+            panels.append(
+                made if unit != "1" else made._replace(y_label="orientation", lines=tuple(lines))
+            )
     n = len(names)
     return Sheet(tuple(panels[4 * i + j] for j in range(4) for i in range(n)), n)
 
@@ -201,7 +249,12 @@ def momenta(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """Momentum and angular momentum of all moving bodies, in N about its origin."""
     linear = panel("Momentum", "momentum", "kg m/s", run.t, of_axes("", run.momentum), run)
     angular = panel(
-        "Angular momentum", "angular momentum", "kg m\u00b2/s", run.t, of_axes("", run.angular_momentum), run
+        "Angular momentum",
+        "angular momentum",
+        "kg m\u00b2/s",
+        run.t,
+        of_axes("", run.angular_momentum),
+        run,
     )
     return Sheet((plain(linear, "kg m/s"), plain(angular, "kg m\u00b2/s")), 1)
 
@@ -217,17 +270,39 @@ def plain(made: Panel, unit: str) -> Panel:
 
 
 def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """What projection took away at each step, and how far the ledger of energy is out of balance."""
+    """What projection took away at each step, and how far the ledger of energy is out of
+    balance."""
     balance = run.energy + run.dissipated + run.lost - run.work
     if isinstance(run, Replay):
         balance = balance - run.switched
-    removed = [Line("of poses [m, rad]", run.drift[:, 0]), Line("of velocities [m/s, rad/s]", run.drift[:, 1])]
+    removed = [
+        Line("of poses [m, rad]", run.drift[:, 0]),
+        Line("of velocities [m/s, rad/s]", run.drift[:, 1]),
+    ]
     off = [Line("off balance", abs(balance - balance[0]))]
-    return Sheet((
-        Panel("Drift removed", "time [s]", "removed, each step", run.t, tuple(map(above_zero, removed)),
-              moments_of(run), "log"),
-        Panel("Ledger", "time [s]", "energy [J]", run.t, tuple(map(above_zero, off)), moments_of(run), "log"),
-    ), 1)  # fmt: skip
+    return Sheet(
+        (
+            Panel(
+                "Drift removed",
+                "time [s]",
+                "removed, each step",
+                run.t,
+                tuple(map(above_zero, removed)),
+                moments_of(run),
+                "log",
+            ),
+            Panel(
+                "Ledger",
+                "time [s]",
+                "energy [J]",
+                run.t,
+                tuple(map(above_zero, off)),
+                moments_of(run),
+                "log",
+            ),
+        ),
+        1,
+    )
 
 
 def above_zero(line: Line) -> Line:
@@ -236,7 +311,8 @@ def above_zero(line: Line) -> Line:
 
 
 def coordinates_of(run: Trajectory) -> list[tuple[str, str, int]]:
-    """Coordinates of the joints that act at any time: the joint, the kind, and which of that kind it is."""
+    """Coordinates of the joints that act at any time: the joint, the kind, and which of that kind
+    it is."""
     found: dict[tuple[str, str, int], None] = {}
     for _, one in each(run):
         for joint in acting(one):
@@ -258,15 +334,22 @@ def followed(run: Trajectory, joint: str, kind: str, which: int) -> tuple[Floats
     for rows, one in each(run):
         part = next((part for part in acting(one) if part.name == joint), None)
         if part is not None:
-            course, kinds = one[joint], ["angle" if c.kind == "angle" else "travel" for c in part.coordinates]
-            column = np.asarray(course.angle if kind == "angle" else course.travel).reshape(len(one.t), -1)
+            course, kinds = (
+                one[joint],
+                ["angle" if c.kind == "angle" else "travel" for c in part.coordinates],
+            )
+            column = np.asarray(course.angle if kind == "angle" else course.travel).reshape(
+                len(one.t), -1
+            )
             place = [i for i, other in enumerate(kinds) if other == kind][which]
             values[rows] = column[:, which]
             rates[rows] = np.asarray(course.rate).reshape(len(one.t), -1)[:, place]
     return values, rates
 
 
-def _coordinates(run: Trajectory, of: Sequence[str] | None, most: int) -> list[tuple[str, str, int]]:
+def _coordinates(
+    run: Trajectory, of: Sequence[str] | None, most: int
+) -> list[tuple[str, str, int]]:
     every = coordinates_of(run)
     if not every:
         raise PartError("plot: no joint here has a coordinate.")
@@ -289,7 +372,10 @@ def joints(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         if mine:
             both = [followed(run, *entry) for entry in mine]
             for i, (word, per) in enumerate(((kind, unit), (f"rate of {kind}", f"{unit}/s"))):
-                lines = [Line(named(entry, chosen), pair[i]) for entry, pair in zip(mine, both, strict=True)]
+                lines = [
+                    Line(named(entry, chosen), pair[i])
+                    for entry, pair in zip(mine, both, strict=True)
+                ]
                 panels.append(panel("Joints", word, per, run.t, lines, run))
     return Sheet(tuple(panels), 1)
 
@@ -328,7 +414,7 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 
 CHARTS: dict[Chart, Callable[[Trajectory, Sequence[str] | None], Sheet]] = {
-    "joints": joints, "energy": energy, "power": power, "states": states, "momenta": momenta, "drift": drift,
-    "reactions": reactions, "phase": phase,
+    "joints": joints, "energy": energy, "power": power, "states": states, "momenta": momenta,
+    "drift": drift, "reactions": reactions, "phase": phase,
 }  # fmt: skip
 assert tuple(CHARTS) == get_args(Chart)

@@ -12,30 +12,65 @@ from typing import Any
 from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 
-#: Colours that remain apart for the colour-blind (Okabe and Ito), and dashes that do so without any colour.
+#: Colours that remain apart for the colour-blind (Okabe and Ito), and dashes that do so without any
+#: colour.
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
-DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), "-", (0, (5, 1.5)), (0, (1.5, 1.2)), "-")
+DASHES = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.5, 1.2)),
+    (0, (6, 1.5, 1.5, 1.5)),
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.5, 1.2)),
+    "-",
+)
 INK, PALE = "#2b2f36", "#6d7480"
-#: What every picture is drawn with: plain fonts of one size, thin axes, and the same bytes each time.
+#: What every picture is drawn with: plain fonts of one size, thin axes, and the same bytes each
+#: time.
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans", "font.size": 8.5, "axes.titlesize": 9.0, "axes.titleweight": "bold",
-    "axes.titlelocation": "left", "axes.edgecolor": PALE, "axes.labelcolor": INK, "axes.linewidth": 0.8,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#dde1e6",
-    "grid.linewidth": 0.6, "axes.axisbelow": True, "xtick.color": INK, "ytick.color": INK, "text.color": INK,
-    "lines.linewidth": 1.5, "legend.frameon": False, "svg.hashsalt": "quirkpy", "pdf.fonttype": 42,
-    "axes.formatter.useoffset": False, "axes.formatter.limits": (-4, 5),
-}  # fmt: skip
+    "font.family": "DejaVu Sans",
+    "font.size": 8.5,
+    "axes.titlesize": 9.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": PALE,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dde1e6",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "lines.linewidth": 1.5,
+    "legend.frameon": False,
+    "svg.hashsalt": "quirkpy",
+    "pdf.fonttype": 42,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-4, 5),
+}
 #: What a picture may be written as; what of it holds the hour, which no picture needs.
-DATED: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+DATED: dict[str, dict[str, Any]] = {
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
 
 
 @contextlib.contextmanager
 def styled(what: str) -> Iterator[None]:
-    """Draw in the one style; a sentence where matplotlib is missing.  Settings of others stay as they are."""
+    """Draw in the one style; a sentence where matplotlib is missing.  Settings of others stay as
+    they are."""
     try:
         import matplotlib
     except ImportError as error:
-        raise PartError(f"{what}: this needs matplotlib; pip install 'quirkpy[plots]' brings it.") from error
+        raise PartError(
+            f"{what}: this needs matplotlib; pip install 'quirkpy[plots]' brings it."
+        ) from error
     with matplotlib.rc_context(STYLE):
         yield
 
@@ -56,10 +91,11 @@ def checked_path(path: str | os.PathLike[str], what: str) -> Path:
 
 
 class Drawing:
-    """A picture: ``drawing.save("energy.svg")``, and as the last line of a notebook's cell it shows itself.
+    """A picture: ``drawing.save("energy.svg")``, and as the last line of a notebook's cell it shows
+    itself.
 
-    figure: the `matplotlib.figure.Figure`, for whatever else one wants of it.  No window and no `pyplot` is involved.
-    """
+    figure: the `matplotlib.figure.Figure`, for whatever else one wants of it.  No window and no
+    `pyplot` is involved."""
 
     def __init__(self, figure: Any) -> None:
         self.figure = figure
@@ -68,7 +104,9 @@ class Drawing:
         """Write it as .png, .svg or .pdf, with the same bytes each time."""
         place = checked_path(path, "save")
         with styled("save"), replacing(place, "save") as file:
-            self.figure.savefig(file, format=place.suffix[1:], dpi=200, metadata=DATED[place.suffix])
+            self.figure.savefig(
+                file, format=place.suffix[1:], dpi=200, metadata=DATED[place.suffix]
+            )
 
     def saved(self, path: str | os.PathLike[str] | None) -> Drawing:
         """It, after it was written to a path, if there is one."""

@@ -27,14 +27,20 @@ def text(system: System, state: State | None = None) -> str:
     ]
     lines += [f"  body   {_body(body)}" for body in bodies]
     lines += [f"  joint  {_joint(joint)}" for joint in joints]
-    lines += [f"  later  {_joint(p) if isinstance(p, BaseJoint) else repr(p)}" for p in system.candidates]
+    lines += [
+        f"  later  {_joint(p) if isinstance(p, BaseJoint) else repr(p)}" for p in system.candidates
+    ]
     lines += [f"  force  {force!r}" for force in forces]
     freedoms = _count(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
     lines.append(
-        f"{freedoms}: 6 x {len(system.bodies)} less {mobility.rank} independent of {mobility.rows} constraint rows"
+        f"{freedoms}: 6 x {len(system.bodies)} less {mobility.rank} independent of {mobility.rows} "
+        "constraint rows"
     )
     if mobility.redundant:
-        lines.append(f"redundant here (accelerations are unique all the same): {', '.join(mobility.redundant)}")
+        lines.append(
+            "redundant here (accelerations are unique all the same): "
+            f"{', '.join(mobility.redundant)}"
+        )
     energy = system.energy(state)
     lines.append(f"energy: kinetic {energy.kinetic:.6g} J, potential {energy.potential:.6g} J")
     return "\n".join(lines)
@@ -45,13 +51,21 @@ def rest(e: Equilibrium) -> str:
     lines = [f"{e.verdict}: {e.reason}", f"t = {e.state.t:.6g} s, energy {e.energy:.6g} J"]
     if e.nudge is not None:
         way = "blocked by a stop" if e.nudge.blocked else "left"
-        lines.append(f"the start was unstable, {way}: nudged by {e.nudge.size:.3g} (seed {e.nudge.seed})")
+        lines.append(
+            f"the start was unstable, {way}: nudged by {e.nudge.size:.3g} (seed {e.nudge.seed})"
+        )
     if e.modes:
         lines.append(f"{'motion':40} {'rad/s':>12} {'period [s]':>12} {'damping':>9}")
-        lines += [f"  {_short(m.moving):38} {m.frequency:12.6g} {m.period:12.6g} {m.damping:9.3g}" for m in e.modes]
+        lines += [
+            f"  {_short(m.moving):38} {m.frequency:12.6g} {m.period:12.6g} {m.damping:9.3g}"
+            for m in e.modes
+        ]
     lines += [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
     if e.system is not None and e.verdict != "never settles":
-        head = f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque about its mass centre [N m]':^38}"
+        head = (
+            f"{'on':12} {'from':20} {'force in N [N]':^38} "
+            f"{'torque about its mass centre [N m]':^38}"
+        )
         rows = force_lines(e)
         nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
         lines += [head, *(_wrench(row, nothing) for row in rows)]
@@ -59,8 +73,8 @@ def rest(e: Equilibrium) -> str:
 
 
 class ForceLine(NamedTuple):
-    """A line of the table of forces: on which body, from what, force and torque about its mass centre, in N [N], [N m]
-    (6,), and a note."""
+    """A line of the table of forces: on which body, from what, force and torque about its mass
+    centre, in N [N], [N m] (6,), and a note."""
 
     body: str
     source: str
@@ -69,7 +83,8 @@ class ForceLine(NamedTuple):
 
 
 def force_lines(e: Equilibrium) -> list[ForceLine]:
-    """What forces, joints and stops do to the bodies of a state of rest, about their mass centres."""
+    """What forces, joints and stops do to the bodies of a state of rest, about their mass
+    centres."""
     notes = {}
     for name, load in e.reactions.items():
         press = f"  pressed with {load.press:.4g}" if load.press is not None else ""

@@ -26,19 +26,30 @@ from quirkpy.views.stills import colour_of
 #: Frames for each second that one watches, and frames at most.
 RATE, MOST = 30.0, 3000
 AXES = {"x": (0, 1), "y": (1, 2), "z": (2, 0)}
-ARRAYS = ("times", "centres", "along", "up", "axles", "marks", "pushes", "ways", "energy_t", "energy")
+ARRAYS = (
+    "times",
+    "centres",
+    "along",
+    "up",
+    "axles",
+    "marks",
+    "pushes",
+    "ways",
+    "energy_t",
+    "energy",
+)
 
 
 class Film(NamedTuple):
     """What a window shows.
 
-    solids: of each body its name, kind ("box", "cylinder", "sphere"), size [m] along `along`, `up` and across, colour,
-    and whether it is fixed.  times (k,) [s].  centres, along, up (k, n, 3): where each solid is, and two directions of
-    it.  axles (k, m, 2, 3): the ends of the axes of joints; marks (k, s, 3, 3): middle, outwards and one edge of each
-    sensor; pushes (k, f, 2, 3): foot of each force and its arrow; not numbers while they do not exist.
-    ways (p, nb, 3): of the moving mass centres.  energy (j, c) at times energy_t (j,), in `unit`, with the names of its
-    columns.  size [m]: of a usual body; speed: how much faster than the clock.
-    """
+    solids: of each body its name, kind ("box", "cylinder", "sphere"), size [m] along `along`, `up`
+    and across, colour, and whether it is fixed.  times (k,) [s].  centres, along, up (k, n, 3):
+    where each solid is, and two directions of it.  axles (k, m, 2, 3): the ends of the axes of
+    joints; marks (k, s, 3, 3): middle, outwards and one edge of each sensor; pushes (k, f, 2, 3):
+    foot of each force and its arrow; not numbers while they do not exist. ways (p, nb, 3): of the
+    moving mass centres.  energy (j, c) at times energy_t (j,), in `unit`, with the names of its
+    columns.  size [m]: of a usual body; speed: how much faster than the clock."""
 
     solids: tuple[dict[str, Any], ...]
     times: Floats
@@ -61,7 +72,9 @@ class Film(NamedTuple):
         """All of it as an archive of arrays."""
         out = io.BytesIO()
         rest = {name: value for name, value in self._asdict().items() if name not in ARRAYS}
-        np.savez_compressed(out, about=np.array(json.dumps(rest)), **{name: getattr(self, name) for name in ARRAYS})
+        np.savez_compressed(
+            out, about=np.array(json.dumps(rest)), **{name: getattr(self, name) for name in ARRAYS}
+        )
         return out.getvalue()
 
     @classmethod
@@ -87,7 +100,9 @@ def film_of(run: Trajectory, speed: float, forces: bool, title: str = "quirkpy")
         tuple(line.name for line in panel.lines),
         panel.y_label.partition("[")[2].rstrip("]"),
     )
-    return _film(scenes.stages[0], time_watched(times, run.waits), sights, traces(run), ledger, speed, title)
+    return _film(
+        scenes.stages[0], time_watched(times, run.waits), sights, traces(run), ledger, speed, title
+    )
 
 
 def still_of(system: System, state: State, forces: bool, title: str = "quirkpy") -> Film:
@@ -110,25 +125,47 @@ def _film(
     described = tuple(map(describe, stage.bodies, [solid.number for solid in sights[0].solids]))
     axes = np.array([AXES[one["axis"]] for one in described]).reshape(-1, 2)
     q = np.array([[solid.q for solid in sight.solids] for sight in sights])
-    along, up = (turned(q, np.broadcast_to(np.eye(3)[axes[:, k]], (*q.shape[:2], 3))) for k in (0, 1))
-    axles = union([{(a.joint, k): a.ends for k, a in enumerate(sight.axles)} for sight in sights], 2)
-    marks = union([
-        {m.sensor: np.array([m.corners.mean(axis=0), m.outwards, m.corners[1] - m.corners[0]]) for m in sight.marks}
-        for sight in sights
-    ], 3)  # fmt: skip
-    strongest = max((float(np.linalg.norm(p.force)) for sight in sights for p in sight.pushes), default=0.0) or 1.0
+    along, up = (
+        turned(q, np.broadcast_to(np.eye(3)[axes[:, k]], (*q.shape[:2], 3))) for k in (0, 1)
+    )
+    axles = union(
+        [{(a.joint, k): a.ends for k, a in enumerate(sight.axles)} for sight in sights], 2
+    )
+    marks = union(
+        [
+            {
+                m.sensor: np.array(
+                    [m.corners.mean(axis=0), m.outwards, m.corners[1] - m.corners[0]]
+                )
+                for m in sight.marks
+            }
+            for sight in sights
+        ],
+        3,
+    )
+    strongest = (
+        max((float(np.linalg.norm(p.force)) for sight in sights for p in sight.pushes), default=0.0)
+        or 1.0
+    )
     longest = ARROW * stage.size / strongest
-    pushes = union([{(p.source, p.body): np.array([p.at, longest * p.force]) for p in s.pushes} for s in sights], 2)
+    pushes = union(
+        [
+            {(p.source, p.body): np.array([p.at, longest * p.force]) for p in s.pushes}
+            for s in sights
+        ],
+        2,
+    )
     centres = np.array([[solid.r for solid in sight.solids] for sight in sights])
     t, energy, columns, unit = ledger
     return Film(
-        described, times, centres, along, up, axles, marks, pushes, ways, t, energy, columns, unit, stage.size, speed,
-        title,
+        described, times, centres, along, up, axles, marks, pushes, ways, t, energy, columns, unit,
+        stage.size, speed, title,
     )  # fmt: skip
 
 
 def union(found: Sequence[dict[Any, Floats]], rows: int) -> Floats:
-    """Things by name in each frame as one array (k, n, rows, 3); not numbers where a frame has none of a name."""
+    """Things by name in each frame as one array (k, n, rows, 3); not numbers where a frame has none
+    of a name."""
     names = list(dict.fromkeys(name for frame in found for name in frame))
     out = np.full((len(found), len(names), rows, 3), np.nan)
     for k, frame in enumerate(found):
@@ -146,13 +183,25 @@ def describe(body: Body, number: int) -> dict[str, Any]:
     elif isinstance(shape, Mesh):  # the box around the mass centre that holds it
         across, kind = (2.0 * abs(shape.points).max(axis=0)).tolist(), "box"
     elif isinstance(shape, Cylinder):
-        across, axis, kind = [shape.length, 2.0 * shape.radius, 2.0 * shape.radius], shape.axis, "cylinder"
+        across, axis, kind = (
+            [shape.length, 2.0 * shape.radius, 2.0 * shape.radius],
+            shape.axis,
+            "cylinder",
+        )
     colour = list(rgb_of(colour_of(body, number)))
-    return {"name": body.name, "kind": kind, "size": across, "axis": axis, "colour": colour, "fixed": number == 0}
+    return {
+        "name": body.name,
+        "kind": kind,
+        "size": across,
+        "axis": axis,
+        "colour": colour,
+        "fixed": number == 0,
+    }
 
 
 def rgb_of(colour: str | Iterable[float]) -> Triple:
-    """A colour as three numbers from 0 to 1; names are those of matplotlib, and grey where that is missing."""
+    """A colour as three numbers from 0 to 1; names are those of matplotlib, and grey where that is
+    missing."""
     if not isinstance(colour, str):
         r, g, b = (float(c) for c in colour)
         return r, g, b

@@ -1,4 +1,5 @@
-"""A picture of a reconfiguration graph: every shape as one sees it, and arrows for the motions between them."""
+"""A picture of a reconfiguration graph: every shape as one sees it, and arrows for the motions
+between them."""
 
 from __future__ import annotations
 
@@ -21,11 +22,14 @@ from quirkpy.views.solids import Patch, Solid, seen
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import Look, colour_of, painted
 
-#: An inch in the unit of the picture, as long as the page is no wider than so many inches; half the width of a shape.
+#: An inch in the unit of the picture, as long as the page is no wider than so many inches; half the
+#: width of a shape.
 INCH, WIDEST, HALF = 0.5, 32.0, 1.0
-#: More shapes than this find no room; more arrows than this say nothing, but have the colour of what drives them.
+#: More shapes than this find no room; more arrows than this say nothing, but have the colour of
+#: what drives them.
 MOST, LABELLED = 150, 40
-#: How arrows may be coloured: by the potential that drives them, by what the spacecraft supplies, by time.
+#: How arrows may be coloured: by the potential that drives them, by what the spacecraft supplies,
+#: by time.
 Colouring: TypeAlias = Literal["drive", "energy", "time"]
 COLOURINGS: tuple[Colouring, ...] = get_args(Colouring)
 #: What stands behind words, so that a line which they stand upon does not run through them.
@@ -35,9 +39,9 @@ DARK, DRIVES = (0.85, 0.05), len(LINES)
 
 
 class Arrow(NamedTuple):
-    """Points of a curve (k, 2), what stands beside or upon it and where, and whether it is certain to lead there;
-    potentials that drive it, the quickest first; the least that the spacecraft supplies for it [J], and the least time
-    [s]."""
+    """Points of a curve (k, 2), what stands beside or upon it and where, and whether it is certain
+    to lead there; potentials that drive it, the quickest first; the least that the spacecraft
+    supplies for it [J], and the least time [s]."""
 
     curve: Floats
     words: str
@@ -49,7 +53,8 @@ class Arrow(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A shape: its centre, its patches around that, names of its bodies with their places, and lines below."""
+    """A shape: its centre, its patches around that, names of its bodies with their places, and
+    lines below."""
 
     centre: Floats
     patches: list[Patch]
@@ -58,7 +63,8 @@ class Shown(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """All that is painted; `metre`: how long 1 m is; bodies: those that the numbers of patches mean."""
+    """All that is painted; `metre`: how long 1 m is; bodies: those that the numbers of patches
+    mean."""
 
     shapes: list[Shown]
     arrows: list[Arrow]
@@ -67,7 +73,7 @@ class Picture(NamedTuple):
     bodies: tuple[Body, ...]
 
 
-# --- what is seen -----------------------------------------------------------------------------------------------------
+# --- what is seen ---------------------------------------------------------------------------------
 def picture_of(graph: ReconfigurationGraph, of: Sequence[str] | None = None) -> Picture:
     """The picture as arrays."""
     nodes = chosen(graph, of)
@@ -86,18 +92,26 @@ def picture_of(graph: ReconfigurationGraph, of: Sequence[str] | None = None) -> 
 
 
 def chosen(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list[Node]:
-    """The shapes that are asked for, by key or name; without words all, or those that the fewest moves lead to."""
+    """The shapes that are asked for, by key or name; without words all, or those that the fewest
+    moves lead to."""
     if of is None:
         keys = list(graph.nodes)
         return [graph.nodes[key] for key in (keys if len(keys) <= MOST else nearest(graph)[:MOST])]
     if isinstance(of, str) or not of:
-        raise PartError(f"picture: of is {of!r}, but must be a list of shapes, such as ['n0', 'n1'].")
+        raise PartError(
+            f"picture: of is {of!r}, but must be a list of shapes, such as ['n0', 'n1']."
+        )
     known = {name: node for node in graph.nodes.values() for name in (node.name, node.key) if name}
     unknown = [name for name in of if name not in known]
     if unknown:
-        raise PartError(f"picture: of has {shown(unknown[0])}, which is no shape here; there are {len(graph.nodes)}.")
+        raise PartError(
+            f"picture: of has {shown(unknown[0])}, which is no shape here; there are "
+            f"{len(graph.nodes)}."
+        )
     if len(of) > MOST:
-        raise PartError(f"picture: {len(of)} shapes are too many for one page; there is room for {MOST}.")
+        raise PartError(
+            f"picture: {len(of)} shapes are too many for one page; there is room for {MOST}."
+        )
     return list({known[name].key: known[name] for name in of}.values())
 
 
@@ -122,7 +136,9 @@ def patches_of(graph: ReconfigurationGraph, node: Node) -> list[Patch]:
     return seen(solids_of(graph, node))
 
 
-def letters_of(graph: ReconfigurationGraph, node: Node, middle: Floats, metre: float) -> list[tuple[str, Floats]]:
+def letters_of(
+    graph: ReconfigurationGraph, node: Node, middle: Floats, metre: float
+) -> list[tuple[str, Floats]]:
     """Names of bodies, short enough, each on the brightest patch of its body."""
     names = [body.name for body in Stage(graph.study.system).bodies]
     if max(map(len, names), default=0) > 2:
@@ -142,7 +158,9 @@ def _bounds(patches: Sequence[Patch]) -> tuple[Floats, Floats]:
 def lines_of(node: Node) -> tuple[str, str]:
     """What stands below a shape."""
     factor, unit = prefixed("J", np.array([node.energy]))
-    return node.name or node.key, f"{node.verdict}, {node.energy / factor:.3g} {unit}".replace("-", "\u2212")
+    return node.name or node.key, f"{node.verdict}, {node.energy / factor:.3g} {unit}".replace(
+        "-", "\u2212"
+    )
 
 
 def lasting(t: float) -> str:
@@ -154,9 +172,16 @@ def lasting(t: float) -> str:
 def caption_of(graph: ReconfigurationGraph, n: int, words: bool) -> str:
     """What stands below the picture."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
-    shapes = f"{len(graph.nodes)} shapes" if n == len(graph.nodes) else f"{n} of {len(graph.nodes)} shapes"
+    shapes = (
+        f"{len(graph.nodes)} shapes"
+        if n == len(graph.nodes)
+        else f"{n} of {len(graph.nodes)} shapes"
+    )
     counts = f"{shapes}; {len(graph.edges)} choices tried:"
-    return f"{counts}\n{kinds}.\nArrows: {'potential, time of the motion' if words else 'the quickest motion'}."
+    return (
+        f"{counts}\n{kinds}.\nArrows: "
+        f"{'potential, time of the motion' if words else 'the quickest motion'}."
+    )
 
 
 def ways_of(graph: ReconfigurationGraph) -> Iterator[tuple[Edge, Outcome]]:
@@ -180,7 +205,10 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
         quickest: dict[str, float] = {}
         for edge, outcome in sorted(found, key=lambda way: way[1].moving):
             quickest.setdefault(edge.selection.potential, outcome.moving)
-        lines = [f"{name}, {lasting(time)}".replace("-", "\u2212") for name, time in list(quickest.items())[:3]]
+        lines = [
+            f"{name}, {lasting(time)}".replace("-", "\u2212")
+            for name, time in list(quickest.items())[:3]
+        ]
         words = "\n".join(lines) if len(ways) <= LABELLED else ""
         at = beside(k, curves, words, taken) if words else curves[k][len(curves[k]) // 2]
         certain = any(edge.kind == "moved" for edge, _ in found)
@@ -188,14 +216,21 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
         yield Arrow(curves[k], words, at, certain, tuple(quickest), energy, min(quickest.values()))
 
 
-# --- the painter ------------------------------------------------------------------------------------------------------
-def drawn(graph: ReconfigurationGraph, colour: Colouring | None = None, of: Sequence[str] | None = None) -> Drawing:
+# --- the painter ----------------------------------------------------------------------------------
+def drawn(
+    graph: ReconfigurationGraph, colour: Colouring | None = None, of: Sequence[str] | None = None
+) -> Drawing:
     """A graph as a figure, which takes the size that it needs."""
     if colour is not None and colour not in COLOURINGS:
-        raise PartError(f"picture: colour is {shown(colour)}, but must be one of {', '.join(map(repr, COLOURINGS))}.")
+        raise PartError(
+            f"picture: colour is {shown(colour)}, but must be one of "
+            f"{', '.join(map(repr, COLOURINGS))}."
+        )
     picture = picture_of(graph, of)
     with styled("picture"):
-        inks, key = inks_of(picture, colour or (None if len(picture.arrows) <= LABELLED else "drive"))
+        inks, key = inks_of(
+            picture, colour or (None if len(picture.arrows) <= LABELLED else "drive")
+        )
         low, high = edges_of(picture)
         high[1] += LINE * (len(key) + 1) if key else 0.0
         inch = min(INCH, WIDEST / float((high - low).max()))
@@ -205,9 +240,15 @@ def drawn(graph: ReconfigurationGraph, colour: Colouring | None = None, of: Sequ
 
 
 def paint(
-    figure: Any, picture: Picture, inks: Sequence[Any], key: Sequence[tuple[Any, str]], page: Floats, scale: float
+    figure: Any,
+    picture: Picture,
+    inks: Sequence[Any],
+    key: Sequence[tuple[Any, str]],
+    page: Floats,
+    scale: float,
 ) -> None:
-    """Everything onto a figure, of which the page has these corners (2, 2); scale: of letters and lines."""
+    """Everything onto a figure, of which the page has these corners (2, 2); scale: of letters and
+    lines."""
     low, high = page
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
@@ -219,7 +260,9 @@ def paint(
 
     crowded = len(picture.arrows) > LABELLED
     for arrow, ink in zip(picture.arrows, inks, strict=True):
-        axes.add_patch(_line(arrow, ink, scale * (1.0 if crowded else 1.9 if key else 1.3), scale * 11.0))
+        axes.add_patch(
+            _line(arrow, ink, scale * (1.0 if crowded else 1.9 if key else 1.3), scale * 11.0)
+        )
     for arrow in picture.arrows:
         write(arrow.at, arrow.words, 8.5, linespacing=1.25, bbox=BEHIND)
     for shape in picture.shapes:
@@ -235,7 +278,13 @@ def paint(
     write((low[0] + 0.4, low[1] + 0.3), picture.caption, 8.0, ha="left", va="bottom", color=PALE)
     for k, (ink, words) in enumerate(key):
         y = high[1] - 0.35 - LINE * k
-        axes.plot([low[0] + 0.4, low[0] + 1.0], [y, y], color=ink, linewidth=2.4 * scale, solid_capstyle="butt")
+        axes.plot(
+            [low[0] + 0.4, low[0] + 1.0],
+            [y, y],
+            color=ink,
+            linewidth=2.4 * scale,
+            solid_capstyle="butt",
+        )
         write((low[0] + 1.15, y), words, 8.0, ha="left")
 
 
@@ -245,8 +294,8 @@ def _line(arrow: Arrow, ink: Any, width: float, head: float) -> Any:
     from matplotlib.path import Path as Curve
 
     return FancyArrowPatch(
-        path=Curve(arrow.curve), arrowstyle="-|>", mutation_scale=head, linewidth=width, color=ink, shrinkA=0,
-        shrinkB=0, linestyle="-" if arrow.certain else (0, (4, 3)),
+        path=Curve(arrow.curve), arrowstyle="-|>", mutation_scale=head, linewidth=width, color=ink,
+        shrinkA=0, shrinkB=0, linestyle="-" if arrow.certain else (0, (4, 3)),
     )  # fmt: skip
 
 
@@ -255,7 +304,9 @@ def _card(shape: Shown) -> Any:
     from matplotlib.patches import Rectangle
 
     low, high = ROOM + shape.centre
-    return Rectangle(tuple(low), *(high - low), facecolor="white", edgecolor="#c9ced6", linewidth=0.6)
+    return Rectangle(
+        tuple(low), *(high - low), facecolor="white", edgecolor="#c9ced6", linewidth=0.6
+    )
 
 
 def _solids(picture: Picture, shape: Shown) -> Any:
@@ -263,7 +314,9 @@ def _solids(picture: Picture, shape: Shown) -> Any:
     from matplotlib.colors import to_rgb
 
     numbers = [0 if body.fixed else 1 + k for k, body in enumerate(picture.bodies)]
-    colours = [np.array(to_rgb(colour_of(*pair))) for pair in zip(picture.bodies, numbers, strict=True)]
+    colours = [
+        np.array(to_rgb(colour_of(*pair))) for pair in zip(picture.bodies, numbers, strict=True)
+    ]
     parts = []
     for patch in shape.patches:
         shaded = tuple(colours[patch.number] * (0.55 + 0.45 * patch.light))
@@ -286,14 +339,21 @@ def inks_of(picture: Picture, colour: Colouring | None) -> tuple[list[Any], list
         return [inks[arrow.drives[0]] for arrow in picture.arrows], key
     from matplotlib import colormaps
 
-    values = np.array([arrow.energy if colour == "energy" else arrow.time for arrow in picture.arrows])
+    values = np.array(
+        [arrow.energy if colour == "energy" else arrow.time for arrow in picture.arrows]
+    )
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    factor, unit = prefixed("J" if colour == "energy" else "s", values) if colour == "energy" else (1.0, "s")
+    factor, unit = (
+        prefixed("J" if colour == "energy" else "s", values) if colour == "energy" else (1.0, "s")
+    )
     mapped = colormaps["viridis"]
     shares = (values - low) / (high - low) if high > low else np.zeros(len(values))
     steps = np.linspace(0.0, 1.0, 5) if high > low else np.zeros(min(1, len(values)))
     what = "supplied" if colour == "energy" else "time"
-    key = [(mapped(_dark(x)), f"{what} {(low + x * (high - low)) / factor:.3g} {unit}") for x in steps.tolist()]
+    key = [
+        (mapped(_dark(x)), f"{what} {(low + x * (high - low)) / factor:.3g} {unit}")
+        for x in steps.tolist()
+    ]
     return [mapped(_dark(x)) for x in shares.tolist()], key
 
 
@@ -307,9 +367,21 @@ def _scale(axes: Any, picture: Picture, low: Floats, scale: float) -> None:
     length = float(10.0 ** np.floor(np.log10(1.2 / picture.metre)))
     length *= max(k for k in (1.0, 2.0, 5.0) if k * length * picture.metre <= 1.2)
     x, y = low[0] + 0.4, low[1] + 0.9 + LINE * picture.caption.count("\n")
-    axes.plot([x, x + length * picture.metre], [y, y], color=INK, linewidth=1.6 * scale, solid_capstyle="butt")
+    axes.plot(
+        [x, x + length * picture.metre],
+        [y, y],
+        color=INK,
+        linewidth=1.6 * scale,
+        solid_capstyle="butt",
+    )
     axes.text(
-        x + length * picture.metre + 0.12, y, f"{length:g} m", ha="left", va="center", fontsize=8 * scale, color=INK
+        x + length * picture.metre + 0.12,
+        y,
+        f"{length:g} m",
+        ha="left",
+        va="center",
+        fontsize=8 * scale,
+        color=INK,
     )
 
 

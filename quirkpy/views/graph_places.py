@@ -1,4 +1,5 @@
-"""Where on a page the shapes of a graph stand, how arrows lead between them, and where there is room for words."""
+"""Where on a page the shapes of a graph stand, how arrows lead between them, and where there is
+room for words."""
 
 from __future__ import annotations
 
@@ -11,30 +12,34 @@ from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.maths.types import Floats
 
-#: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends away from the straight
-#: line, a line of writing, and a letter of it.
+#: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends
+#: away from the straight line, a line of writing, and a letter of it.
 APART, BEND, LINE, LETTER = 5.2, 0.9, 0.30, 0.125
 #: What belongs to a shape, around its centre: left and low, right and high.
 ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
-#: Up to so many shapes stand on a circle, clockwise from the left, so that arrows onwards bend outwards; and up to so
-#: many so far from each other that words have room between them.
+#: Up to so many shapes stand on a circle, clockwise from the left, so that arrows onwards bend
+#: outwards; and up to so many so far from each other that words have room between them.
 ON_A_CIRCLE, FEW = 6, 20
-#: More of them stand so close together that none lies over another, pushed apart in so many rounds at most; very many
-#: around the start, no two of them closer than two among the first few are.
+#: More of them stand so close together that none lies over another, pushed apart in so many rounds
+#: at most; very many around the start, no two of them closer than two among the first few are.
 CLOSE, ROUNDS, MANY, MEASURED = 4.3, 2000, 150, 300
-#: How far words stand off their arrow, and how far they keep from all others: as is best, and where that cannot be;
-#: where along an arrow they may stand.
+#: How far words stand off their arrow, and how far they keep from all others: as is best, and where
+#: that cannot be; where along an arrow they may stand.
 CLEAR = ((0.13, 0.22), (0.05, 0.1))
 SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
 
 
-# --- shapes -----------------------------------------------------------------------------------------------------------
+# --- shapes ---------------------------------------------------------------------------------------
 def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
     """Centres of some shapes (n, 2), none over another; the same for the same graph."""
     n = len(keys)
     if n < 2:
         return np.zeros((n, 2))
-    ways = [(source, target) for source, target, *_ in steps(graph, True) if source in keys and target in keys]
+    ways = [
+        (source, target)
+        for source, target, *_ in steps(graph, True)
+        if source in keys and target in keys
+    ]
     if n > MANY:
         return outwards(keys, ways)
     ring = circle(n)
@@ -68,19 +73,23 @@ def gaps(places: Floats) -> Floats:
 
 
 def around(n: int, pairs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """In which order shapes stand on a circle, so that the fewest arrows cross; the usual one where it is as good."""
+    """In which order shapes stand on a circle, so that the fewest arrows cross; the usual one where
+    it is as good."""
     chords = sorted(pairs)
 
     def crossed(order: tuple[int, ...]) -> int:
         at = {shape: k for k, shape in enumerate(order)}
         ends = [sorted((at[one], at[two])) for one, two in chords]
-        return sum(a < c < b < d or c < a < d < b for (a, b), (c, d) in itertools.combinations(ends, 2))
+        return sum(
+            a < c < b < d or c < a < d < b for (a, b), (c, d) in itertools.combinations(ends, 2)
+        )
 
     return min(((0, *rest) for rest in itertools.permutations(range(1, n))), key=crossed)
 
 
 def outwards(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:
-    """Around the first, like the seeds of a sunflower, those farther out that more moves lead to."""
+    """Around the first, like the seeds of a sunflower, those farther out that more moves lead
+    to."""
     import networkx
 
     plain = networkx.DiGraph(ways)
@@ -96,8 +105,8 @@ def outwards(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:
 
 
 def spread_out(places: Floats, least: float) -> Floats:
-    """Places (n, 2) moved as close to each other as they can be while all stay so far apart: those that are too close
-    push each other away, as often as it takes."""
+    """Places (n, 2) moved as close to each other as they can be while all stay so far apart: those
+    that are too close push each other away, as often as it takes."""
     n = len(places)
     middle = places.mean(axis=0)
     out = (places - middle) * least * np.sqrt(n) / np.ptp(places, axis=0).max()
@@ -114,14 +123,18 @@ def spread_out(places: Floats, least: float) -> Floats:
     return np.asarray(out)
 
 
-# --- arrows -----------------------------------------------------------------------------------------------------------
+# --- arrows ---------------------------------------------------------------------------------------
 def bent(one: Floats, two: Floats) -> Floats:
     """A curve from one place to another that bends to its left, as far as it is clear of both."""
     along = two - one
-    middle = 0.5 * (one + two) + 2.0 * BEND * np.array([-along[1], along[0]]) / np.linalg.norm(along)
+    middle = 0.5 * (one + two) + 2.0 * BEND * np.array([-along[1], along[0]]) / np.linalg.norm(
+        along
+    )
     t = np.linspace(0.0, 1.0, 201)[:, None]
     curve = (1.0 - t) ** 2 * one + 2.0 * t * (1.0 - t) * middle + t**2 * two
-    clear = np.array([not (inside(ROOM + one, point) or inside(ROOM + two, point)) for point in curve])
+    clear = np.array(
+        [not (inside(ROOM + one, point) or inside(ROOM + two, point)) for point in curve]
+    )
     return curve[clear]
 
 
@@ -130,7 +143,7 @@ def inside(box: Floats, points: Floats) -> int:
     return int(((points > box[0]) & (points < box[1])).all(axis=-1).sum())
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 def size_of(words: str) -> Floats:
     """Width and height of some lines."""
     lines = words.split("\n")
@@ -138,10 +151,13 @@ def size_of(words: str) -> Floats:
 
 
 def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) -> Floats:
-    """A place for the words of a curve, near its middle: beside it where that is clear of all others, else upon it,
-    where the fewest others pass.  taken: boxes of what stands there already, to which the words are added."""
+    """A place for the words of a curve, near its middle: beside it where that is clear of all
+    others, else upon it, where the fewest others pass.  taken: boxes of what stands there already,
+    to which the words are added."""
     half = 0.5 * size_of(words)
-    others = np.concatenate([other for j, other in enumerate(curves) if j != k] or [np.zeros((0, 2))])
+    others = np.concatenate(
+        [other for j, other in enumerate(curves) if j != k] or [np.zeros((0, 2))]
+    )
 
     def free(box: Floats) -> bool:
         return all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
@@ -153,7 +169,11 @@ def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) ->
     for gap, keep in CLEAR:
         for at in sides(curves[k], half, gap):
             box = np.array([at - half, at + half])
-            if free(box) and not inside(box, curves[k]) and not inside(box + [[-keep], [keep]], others):
+            if (
+                free(box)
+                and not inside(box, curves[k])
+                and not inside(box + [[-keep], [keep]], others)
+            ):
                 taken.append(box)
                 return at
     at = min((curves[k][round(share * (len(curves[k]) - 1))] for share in SHARES), key=cost)
@@ -162,7 +182,8 @@ def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) ->
 
 
 def sides(curve: Floats, half: Floats, gap: float) -> Iterator[Floats]:
-    """Centres of boxes with such halves on both sides of a curve, so far off it, those near its middle first."""
+    """Centres of boxes with such halves on both sides of a curve, so far off it, those near its
+    middle first."""
     for share in SHARES:
         row = round(share * (len(curve) - 1))
         along = curve[min(row + 1, len(curve) - 1)] - curve[max(row - 1, 0)]

@@ -19,12 +19,14 @@ def text(graph: ReconfigurationGraph) -> str:
     ]
     for key, node in graph.nodes.items():
         lines.append(
-            f"{key:6} {node.name or '':12} {node.id[:8]:10} {node.energy:12.5g}  {node.verdict}: {node.reason}"
+            f"{key:6} {node.name or '':12} {node.id[:8]:10} {node.energy:12.5g}  {node.verdict}: "
+            f"{node.reason}"
         )
     moves = [edge for edge in graph.edges if edge.kind in ("moved", "ambiguous")]
     if moves:
         head = (
-            f"{'from':6} {'to':9} {'moves [s]':>10} {'waits [s]':>10} {'switched [J]':>13} {'dissipated [J]':>15} "
+            f"{'from':6} {'to':9} {'moves [s]':>10} {'waits [s]':>10} {'switched [J]':>13} "
+            f"{'dissipated [J]':>15} "
             f"{'m/s':>9}  selection"
         )
         lines += ["", head, *map(_edge, moves)]
@@ -36,10 +38,18 @@ def text(graph: ReconfigurationGraph) -> str:
             if o.kind == kind
         )
         if reasons:
-            lines += ["", f"{kind}:", *(f"  {n:5d}  {reason}" for reason, n in sorted(reasons.items()))]
+            lines += [
+                "",
+                f"{kind}:",
+                *(f"  {n:5d}  {reason}" for reason, n in sorted(reasons.items())),
+            ]
     if any(graph.saved.values()):
         saved = ", ".join(f"{n} by {reduction}" for reduction, n in graph.saved.items())
-        lines += ["", f"{len(graph.edges) - sum(graph.saved.values())} runs answer for all edges; saved: {saved}"]
+        lines += [
+            "",
+            f"{len(graph.edges) - sum(graph.saved.values())} runs answer for all edges; saved: "
+            f"{saved}",
+        ]
     if graph.near_misses:
         lines += ["", "shapes that nearly are the same:"]
         lines += [f"  {one} and {two}: {gap:.3g} apart" for one, two, gap in graph.near_misses]
@@ -49,6 +59,9 @@ def text(graph: ReconfigurationGraph) -> str:
 def _edge(edge: Edge) -> str:
     to = edge.target or "/".join(sorted({o.target or o.kind for o in edge.outcomes}))
     o = edge.outcomes[0]
-    figures = f"{o.moving:10.5g} {o.waiting:10.5g} {o.switching:13.5g} {o.dissipated:15.5g} {o.peak_speed:9.4g}"
+    figures = (
+        f"{o.moving:10.5g} {o.waiting:10.5g} {o.switching:13.5g} {o.dissipated:15.5g} "
+        f"{o.peak_speed:9.4g}"
+    )
     runs = f", {len(edge.outcomes)} runs" if len(edge.outcomes) > 1 else ""
     return f"{edge.source:6} {to:9} {figures}  {edge.selection}{runs}"

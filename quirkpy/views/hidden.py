@@ -1,9 +1,10 @@
-"""What hides what: flat pieces in space, cut along each other's planes and put in order, the farthest first.
+"""What hides what: flat pieces in space, cut along each other's planes and put in order, the
+farthest first.
 
-Seen from so far away that all rays are parallel.  Of a plane through one of the pieces, whatever lies behind it cannot
-hide what lies before it; so the pieces are sorted into those behind, those in it and those before, cut where they reach
-across, and each half is sorted in the same way (Fuchs, Kedem and Naylor, 1980).  No cycle of pieces can defeat it.
-"""
+Seen from so far away that all rays are parallel.  Of a plane through one of the pieces, whatever
+lies behind it cannot hide what lies before it; so the pieces are sorted into those behind, those in
+it and those before, cut where they reach across, and each half is sorted in the same way (Fuchs,
+Kedem and Naylor, 1980).  No cycle of pieces can defeat it."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ TRIED = 8
 class Piece(NamedTuple):
     """A flat convex piece, or a line of two corners; `number` says what it belongs to.
 
-    corners (k, 3) [m]; edges (k,): whether the edge from a corner to the next is one, and not a cut.
-    """
+    corners (k, 3) [m]; edges (k,): whether the edge from a corner to the next is one, and not a
+    cut."""
 
     number: int
     corners: Floats
@@ -51,30 +52,44 @@ class Cloud(NamedTuple):
     def sides(self, normal: Floats, offset: float, width: float) -> tuple[Bools, Bools]:
         """Which pieces have a corner behind a plane, and which one before it."""
         away = self.points @ normal - offset
-        return np.minimum.reduceat(away, self.first) < -width, np.maximum.reduceat(away, self.first) > width
+        return np.minimum.reduceat(away, self.first) < -width, np.maximum.reduceat(
+            away, self.first
+        ) > width
 
 
 def ordered(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
     """The pieces, some of them in parts, such that none is hidden by one that comes before it.
 
-    Those that lie in one plane keep their order; lines come after the pieces in whose plane they lie.
-    """
-    seen = [piece for piece in pieces if len(piece.corners) < 3 or abs(normal_of(piece.corners) @ towards) > 1e-9]
+    Those that lie in one plane keep their order; lines come after the pieces in whose plane they
+    lie."""
+    seen = [
+        piece
+        for piece in pieces
+        if len(piece.corners) < 3 or abs(normal_of(piece.corners) @ towards) > 1e-9
+    ]
     if not seen:
         return []
-    width = IN_PLANE * float(np.ptp(np.concatenate([piece.corners for piece in seen]), axis=0).max(initial=0.0))
+    width = IN_PLANE * float(
+        np.ptp(np.concatenate([piece.corners for piece in seen]), axis=0).max(initial=0.0)
+    )
     out: list[Piece] = []
     waiting = [(False, seen)]
     while waiting:
         done, group = waiting.pop()
         plane = None if done else best_plane(group, width)
         if plane is None:
-            out += group if done else sorted(group, key=lambda piece: float(piece.corners.mean(axis=0) @ towards))
+            out += (
+                group
+                if done
+                else sorted(group, key=lambda piece: float(piece.corners.mean(axis=0) @ towards))
+            )
             continue
         normal, offset = plane if plane[0] @ towards > 0.0 else (-plane[0], -plane[1])
         behind, within, before = parted(group, normal, offset, width)
         within.sort(key=lambda piece: len(piece.corners) < 3)  # lines last, the others as they came
-        waiting += [entry for entry in ((False, before), (True, within), (False, behind)) if entry[1]]
+        waiting += [
+            entry for entry in ((False, before), (True, within), (False, behind)) if entry[1]
+        ]
     return out
 
 
@@ -85,7 +100,8 @@ def normal_of(corners: Floats) -> Floats:
 
 
 def best_plane(group: Sequence[Piece], width: float) -> tuple[Floats, float] | None:
-    """Of the planes of a few pieces the one that cuts the fewest others; None: there is nothing to sort."""
+    """Of the planes of a few pieces the one that cuts the fewest others; None: there is nothing to
+    sort."""
     flat = [piece for piece in group if len(piece.corners) > 2]
     if not flat or len(group) == 1:
         return None
@@ -111,7 +127,9 @@ def parted(
     behind: list[Piece] = []
     within: list[Piece] = []
     before: list[Piece] = []
-    for piece, back, front in zip(group, *Cloud.of(group).sides(normal, offset, width), strict=True):
+    for piece, back, front in zip(
+        group, *Cloud.of(group).sides(normal, offset, width), strict=True
+    ):
         if back and front:
             away = piece.corners @ normal - offset
             behind.append(half(piece, -away, width))
@@ -122,7 +140,8 @@ def parted(
 
 
 def half(piece: Piece, away: Floats, width: float) -> Piece:
-    """The part of a piece where `away`, the distance of its corners from a plane, is not below zero."""
+    """The part of a piece where `away`, the distance of its corners from a plane, is not below
+    zero."""
     corners, edges = [], []
     n = len(piece.corners)
     closed = n > 2
@@ -141,4 +160,6 @@ def half(piece: Piece, away: Floats, width: float) -> Piece:
                 edges.append(False if inside else piece.edges[i])
             elif inside:
                 edges[-1] = False
-    return Piece(piece.number, np.array(corners), tuple(edges) if closed else (True,) * len(corners))
+    return Piece(
+        piece.number, np.array(corners), tuple(edges) if closed else (True,) * len(corners)
+    )

@@ -24,9 +24,9 @@ SHARE = 0.004
 class Keyframes(NamedTuple):
     """Poses between which one goes straight on, and curves beside them.
 
-    t [s] (k,); r (k, n, 3): whole steps of `step` [m] from `origin` (3,); q, w x y z (k, n, 4): whole parts of 1/TURNS;
-    curves (k,) by name; missed: how far any instant that was given lies off [m], [rad].
-    """
+    t [s] (k,); r (k, n, 3): whole steps of `step` [m] from `origin` (3,); q, w x y z (k, n, 4):
+    whole parts of 1/TURNS; curves (k,) by name; missed: how far any instant that was given lies off
+    [m], [rad]."""
 
     t: Floats
     r: Any
@@ -37,7 +37,8 @@ class Keyframes(NamedTuple):
     missed: tuple[float, float]
 
     def at(self, t: float) -> tuple[Floats, Floats]:
-        """Poses at a time, as whoever shows the motion finds them: positions (n, 3), orientations (n, 4)."""
+        """Poses at a time, as whoever shows the motion finds them: positions (n, 3), orientations
+        (n, 4)."""
         k = int(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, max(len(self.t) - 2, 0)))
         r, q = self.between(np.array([k]), np.array([t]))
         return r[0], q[0]
@@ -50,10 +51,17 @@ class Keyframes(NamedTuple):
 
 
 def keyframes(
-    t: Floats, r: Floats, q: Floats, curves: Mapping[str, Floats], length: float, angle: float, most: int
+    t: Floats,
+    r: Floats,
+    q: Floats,
+    curves: Mapping[str, Floats],
+    length: float,
+    angle: float,
+    most: int,
 ) -> Keyframes:
-    """Of many instants (k,) of a motion as few as keep all others within `length` [m] and `angle` [rad], and curves
-    within a share of their range.  Where that takes more than `most`, the tolerances double until it does not."""
+    """Of many instants (k,) of a motion as few as keep all others within `length` [m] and `angle`
+    [rad], and curves within a share of their range.  Where that takes more than `most`, the
+    tolerances double until it does not."""
     share = SHARE
     while True:
         made = _rounded(t, r, q, curves, length, angle, share)
@@ -63,9 +71,17 @@ def keyframes(
 
 
 def _rounded(
-    t: Floats, r: Floats, q: Floats, curves: Mapping[str, Floats], length: float, angle: float, share: float
+    t: Floats,
+    r: Floats,
+    q: Floats,
+    curves: Mapping[str, Floats],
+    length: float,
+    angle: float,
+    share: float,
 ) -> Keyframes:
-    values = np.array([np.nan_to_num(curve) for curve in curves.values()]).reshape(len(curves), len(t)).T
+    values = (
+        np.array([np.nan_to_num(curve) for curve in curves.values()]).reshape(len(curves), len(t)).T
+    )
     values = values / (share * np.maximum(np.ptp(values, axis=0), 1e-300))
     kept = thinned(t, r, q, values, length * (1.0 - ROUNDED), angle * (1.0 - ROUNDED))
     step = 2.0 * ROUNDED * length / np.sqrt(3.0)
@@ -73,17 +89,23 @@ def _rounded(
     whole = np.rint((r[kept] - origin) / step)
     small = abs(whole).max(initial=0.0) <= np.iinfo(np.int16).max
     made = Keyframes(
-        t[kept], whole.astype(np.int16 if small else np.int32), np.rint(q[kept] * TURNS).astype(np.int16),
-        origin, step, {name: curve[kept] for name, curve in curves.items()}, (0.0, 0.0),
-    )  # fmt: skip
+        t[kept],
+        whole.astype(np.int16 if small else np.int32),
+        np.rint(q[kept] * TURNS).astype(np.int16),
+        origin,
+        step,
+        {name: curve[kept] for name, curve in curves.items()},
+        (0.0, 0.0),
+    )
     k = np.clip(np.cumsum(kept) - 1, 0, max(len(made.t) - 2, 0))
     off = misses(r, q, *made.between(k, t))
     return made._replace(missed=(float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))))
 
 
 def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: float) -> Bools:
-    """Which of some instants to keep (k,), so that the others lie on straight ways between them: the worst is kept,
-    then the worst on either side, until none is off; values (k, m) may be off by 1.  Both ends of a jump stay."""
+    """Which of some instants to keep (k,), so that the others lie on straight ways between them:
+    the worst is kept, then the worst on either side, until none is off; values (k, m) may be off by
+    1.  Both ends of a jump stay."""
     kept = np.zeros(len(t), dtype=bool)
     kept[[0, -1]] = True
     kept[:-1] |= t[1:] == t[:-1]
@@ -95,7 +117,9 @@ def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angl
             continue
         inside = np.arange(a + 1, b)
         share = share_of(t, a, b, t[inside])
-        off_r, off_q = misses(r[inside], q[inside], *_straight(r, q, np.full(len(inside), a), b, share))
+        off_r, off_q = misses(
+            r[inside], q[inside], *_straight(r, q, np.full(len(inside), a), b, share)
+        )
         off = np.maximum(off_r / length, off_q / angle)
         straight = (1.0 - share)[:, None] * values[a] + share[:, None] * values[b]
         off = np.maximum(off, abs(values[inside] - straight).max(axis=1, initial=0.0))
@@ -124,21 +148,30 @@ def misses(r: Floats, q: Floats, there: Floats, turned: Floats) -> tuple[Floats,
     """How far the bodies of poses lie from others at most (k,): [m], [rad]."""
     chord = np.minimum(np.linalg.norm(q - turned, axis=-1), np.linalg.norm(q + turned, axis=-1))
     angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
-    return np.linalg.norm(r - there, axis=-1).max(axis=1, initial=0.0), angle.max(axis=1, initial=0.0)
+    return np.linalg.norm(r - there, axis=-1).max(axis=1, initial=0.0), angle.max(
+        axis=1, initial=0.0
+    )
 
 
 def packed(motion: Keyframes) -> dict[str, Any]:
-    """A motion as JSON takes it: arrays as base64 of little-endian numbers, times of 4 bytes, curves of 2."""
+    """A motion as JSON takes it: arrays as base64 of little-endian numbers, times of 4 bytes,
+    curves of 2."""
     return {
-        "n": len(motion.t), "t": _bytes(motion.t, "<f4"), "r": _bytes(motion.r, f"<i{motion.r.dtype.itemsize}"),
-        "wide": motion.r.dtype.itemsize, "origin": motion.origin.tolist(), "step": motion.step,
-        "q": _bytes(motion.q, "<i2"), "missed": [float(f"{x:.2g}") for x in motion.missed],
+        "n": len(motion.t),
+        "t": _bytes(motion.t, "<f4"),
+        "r": _bytes(motion.r, f"<i{motion.r.dtype.itemsize}"),
+        "wide": motion.r.dtype.itemsize,
+        "origin": motion.origin.tolist(),
+        "step": motion.step,
+        "q": _bytes(motion.q, "<i2"),
+        "missed": [float(f"{x:.2g}") for x in motion.missed],
         "curves": {name: _curve(curve) for name, curve in motion.curves.items()},
-    }  # fmt: skip
+    }
 
 
 def _curve(curve: Floats) -> list[Any]:
-    """A curve as its lowest value, a step, and whole steps from there; NOTHING where it has no value."""
+    """A curve as its lowest value, a step, and whole steps from there; NOTHING where it has no
+    value."""
     known = curve[~np.isnan(curve)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     step = (high - low) / (NOTHING - 1) or 1.0

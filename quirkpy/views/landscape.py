@@ -17,13 +17,15 @@ from quirkpy.views.solids import across, seen
 from quirkpy.views.stage import Stage, extent_of
 from quirkpy.views.stills import Look, colour_of, painted
 
-#: Points along each side of the map; how far it reaches beyond the way, as a share of the way's extent; contours.
+#: Points along each side of the map; how far it reaches beyond the way, as a share of the way's
+#: extent; contours.
 GRID, BEYOND, CONTOURS = 49, 0.4, 14
 
 
 class Landscape(NamedTuple):
-    """axes: the two of N that span the map; x (m,), y (n,) [m]; energy (n, m) [J] with the centre of the body there,
-    and all else as at the start; way (k, 3): x, y [m] and potential energy [J] along the run."""
+    """axes: the two of N that span the map; x (m,), y (n,) [m]; energy (n, m) [J] with the centre
+    of the body there, and all else as at the start; way (k, 3): x, y [m] and potential energy [J]
+    along the run."""
 
     body: str
     axes: tuple[int, int]
@@ -37,11 +39,14 @@ def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
     """The map of a run; it spans the two axes along which the body goes farthest."""
     if isinstance(run, Replay):
         raise PartError(
-            "landscape: a replay changes its potential on the way; ask one of its runs, replay.legs[0].runs[0]."
+            "landscape: a replay changes its potential on the way; ask one of its runs, "
+            "replay.legs[0].runs[0]."
         )
     bodies = run.start.bodies
     if body not in bodies and (body is not None or len(bodies) != 1):
-        raise PartError(f"landscape: body is {body!r}, but must be one of {', '.join(map(repr, bodies))}.")
+        raise PartError(
+            f"landscape: body is {body!r}, but must be one of {', '.join(map(repr, bodies))}."
+        )
     name = bodies[0] if body is None else body
     k, fine = bodies.index(name), readable(run)
     r = fine.course.states[:, k, :3]
@@ -66,7 +71,7 @@ def _stretch(values: Floats, size: float) -> Floats:
     return np.linspace(values.min() - wider, values.max() + wider, GRID)
 
 
-# --- the painter ------------------------------------------------------------------------------------------------------
+# --- the painter ----------------------------------------------------------------------------------
 def drawn(run: Trajectory, body: str | None = None) -> Drawing:
     """See `Trajectory.landscape`."""
     land = landscape_of(run, body)
@@ -84,13 +89,36 @@ def _relief(axes: Any, land: Landscape) -> None:
     factor, unit = prefixed("J", land.energy)
     x, y = np.meshgrid(land.x, land.y)
     axes.plot_surface(
-        x, y, land.energy / factor, cmap="cividis", rcount=GRID, ccount=GRID, linewidth=0.0, alpha=0.92, zorder=1
+        x,
+        y,
+        land.energy / factor,
+        cmap="cividis",
+        rcount=GRID,
+        ccount=GRID,
+        linewidth=0.0,
+        alpha=0.92,
+        zorder=1,
     )
     lift = 0.004 * float(np.ptp(land.energy)) / factor
-    axes.plot(land.way[:, 0], land.way[:, 1], land.way[:, 2] / factor + lift, color=LINES[1], linewidth=2.0, zorder=3)
+    axes.plot(
+        land.way[:, 0],
+        land.way[:, 1],
+        land.way[:, 2] / factor + lift,
+        color=LINES[1],
+        linewidth=2.0,
+        zorder=3,
+    )
     for k, filled in ((0, "white"), (-1, LINES[1])):
         at = land.way[k]
-        axes.plot([at[0]], [at[1]], [at[2] / factor + lift], "o", color=filled, markeredgecolor=LINES[1], zorder=4)
+        axes.plot(
+            [at[0]],
+            [at[1]],
+            [at[2] / factor + lift],
+            "o",
+            color=filled,
+            markeredgecolor=LINES[1],
+            zorder=4,
+        )
     _name_axes(axes, land)
     axes.set_zlabel(f"potential energy [{unit}]", labelpad=4)
     axes.view_init(38, -62)
@@ -110,7 +138,9 @@ def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
 
     factor, unit = prefixed("J", land.energy)
     filled = axes.contourf(land.x, land.y, land.energy / factor, CONTOURS, cmap="cividis")
-    axes.contour(land.x, land.y, land.energy / factor, filled.levels, colors="white", linewidths=0.3)
+    axes.contour(
+        land.x, land.y, land.energy / factor, filled.levels, colors="white", linewidths=0.3
+    )
     stage = Stage(run.system)
     i, j = land.axes
     eye = np.cross(np.eye(3)[i], np.eye(3)[j])
@@ -120,7 +150,9 @@ def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
             if solid.number == 0 and not opaque:
                 continue
             look = (
-                Look((*to_rgb(colour_of(body, solid.number)), 0.9), INK) if opaque else Look(None, "white", 1.2, "--")
+                Look((*to_rgb(colour_of(body, solid.number)), 0.9), INK)
+                if opaque
+                else Look(None, "white", 1.2, "--")
             )
             for patch in seen([solid], eye=tuple(eye)):
                 parts.append((_onto(patch.corners, eye, i, j), patch.edges, look))

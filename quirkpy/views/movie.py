@@ -23,7 +23,8 @@ from quirkpy.views.stage import Sight, Stage
 
 #: What a film may be written as.
 FILMS = (".mp4", ".gif")
-#: A run that lasts longer than this [s] is shown so much faster that it does not, unless a speed is given.
+#: A run that lasts longer than this [s] is shown so much faster that it does not, unless a speed is
+#: given.
 LONGEST = 20.0
 #: Why a film is not whole.
 EARLY = "ffmpeg ended early, as it does where a disk is full"
@@ -44,7 +45,9 @@ class Scenes(NamedTuple):
         """The stages of a run, or of all stretches of a replay."""
         if not isinstance(run, Replay):
             return cls((float(run.t[0]),), (Stage(run.system),))
-        found = [(leg.t + float(one.t[0]), Stage(one.system)) for leg in run.legs for one in leg.runs]
+        found = [
+            (leg.t + float(one.t[0]), Stage(one.system)) for leg in run.legs for one in leg.runs
+        ]
         return cls(tuple(t for t, _ in found), tuple(stage for _, stage in found))
 
     def at(self, t: float) -> Stage:
@@ -54,11 +57,16 @@ class Scenes(NamedTuple):
     def sight(self, run: Trajectory, t: float, forces: bool) -> Sight:
         """What there is to see at a time."""
         stage, state = self.at(t), run.at(t)
-        return stage.at(state.on(stage.system.selection) if isinstance(run, Replay) else state, forces)
+        return stage.at(
+            state.on(stage.system.selection) if isinstance(run, Replay) else state, forces
+        )
 
 
-def pace(run: Trajectory, fps: float, speed: float | None, most: float = MOST_FRAMES) -> tuple[Floats, float]:
-    """The times of all frames [s], both ends included, and how much faster than the clock the film runs."""
+def pace(
+    run: Trajectory, fps: float, speed: float | None, most: float = MOST_FRAMES
+) -> tuple[Floats, float]:
+    """The times of all frames [s], both ends included, and how much faster than the clock the film
+    runs."""
     try:
         rate = positive(fps)
         span = float(np.diff(time_watched(run.t[[0, -1]], run.waits))[0])
@@ -67,7 +75,10 @@ def pace(run: Trajectory, fps: float, speed: float | None, most: float = MOST_FR
         raise PartError(f"movie: fps or speed {error}.") from None
     n = max(1, math.ceil(span / faster * rate))
     if n > most:
-        raise PartError(f"movie: {n} frames are too many; {most} are not: give speed={math.ceil(faster * n / most)}.")
+        raise PartError(
+            f"movie: {n} frames are too many; {most} are not: give "
+            f"speed={math.ceil(faster * n / most)}."
+        )
     return moments(run, n + 1), faster
 
 
@@ -76,14 +87,19 @@ def traces(run: Trajectory) -> Floats:
     return np.array([run.at(float(t)).r for t in np.linspace(run.t[0], run.t[-1], TRACED)])
 
 
-# --- filming ----------------------------------------------------------------------------------------------------------
+# --- filming --------------------------------------------------------------------------------------
 def frames(
     run: Trajectory, times: Floats, faster: float, eye: Sequence[float], forces: bool, trace: bool
 ) -> Iterator[Floats]:
     """The frames one after the other, (height, width, 4) bytes each; within `styled`."""
     scenes = Scenes.of(run)
-    looked = [scenes.sight(run, float(t), forces) for t in np.linspace(times[0], times[-1], LOOKED_AT)]
-    largest = max((float(np.linalg.norm(push.force)) for sight in looked for push in sight.pushes), default=0.0)
+    looked = [
+        scenes.sight(run, float(t), forces) for t in np.linspace(times[0], times[-1], LOOKED_AT)
+    ]
+    largest = max(
+        (float(np.linalg.norm(push.force)) for sight in looked for push in sight.pushes),
+        default=0.0,
+    )
     views = [stills.view_of(scenes.at(sight.t), sight, eye, largest) for sight in looked]
     box = stills.room([piece for view in views for piece in view.pieces], eye)
     ways = traces(run) if trace else np.zeros((0, 0, 3))
@@ -92,7 +108,9 @@ def frames(
     canvas = figure.canvas
     canvas.draw()
     behind = canvas.copy_from_bbox(figure.bbox)
-    clock = axes.text(0.02, 0.99, "", transform=axes.transAxes, va="top", fontsize=9.5, color=INK, animated=True)
+    clock = axes.text(
+        0.02, 0.99, "", transform=axes.transAxes, va="top", fontsize=9.5, color=INK, animated=True
+    )
     cursor = ledger.axvline(times[0], color=INK, linewidth=1.0, animated=True)
     named = "" if faster == 1.0 else f"   \u00d7{faster:.3g}"
     for t in times.tolist():
@@ -112,7 +130,9 @@ def frames(
         yield np.array(canvas.buffer_rgba())
 
 
-def _page(run: Trajectory, stage: Stage, box: Floats, eye: Sequence[float], largest: float) -> tuple[Any, Any, Any]:
+def _page(
+    run: Trajectory, stage: Stage, box: Floats, eye: Sequence[float], largest: float
+) -> tuple[Any, Any, Any]:
     """The figure, with all that stays: the room to the left, the energy to the right."""
     figure = blank(WIDTH, HEIGHT)
     figure.set_dpi(DPI)
@@ -127,8 +147,8 @@ def _page(run: Trajectory, stage: Stage, box: Floats, eye: Sequence[float], larg
 
 
 def save(
-    run: Trajectory, path: str | os.PathLike[str], fps: float, speed: float | None, eye: Sequence[float],
-    forces: bool, trace: bool,
+    run: Trajectory, path: str | os.PathLike[str], fps: float, speed: float | None,
+    eye: Sequence[float], forces: bool, trace: bool,
 ) -> None:  # fmt: skip
     """See `Trajectory.movie`."""
     place = check_writable(ending_of(path, "movie", FILMS), "movie")
@@ -146,7 +166,14 @@ def _gif(file: BinaryIO, shots: Iterator[Floats], fps: float) -> None:
 
     images = (Image.fromarray(shot[:, :, :3]).quantize(96) for shot in shots)
     first = next(images)
-    first.save(file, format="GIF", save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
+    first.save(
+        file,
+        format="GIF",
+        save_all=True,
+        append_images=images,
+        duration=round(1000.0 / fps),
+        loop=0,
+    )
 
 
 def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
@@ -154,7 +181,8 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
         import imageio_ffmpeg
     except ImportError as error:
         raise PartError(
-            "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or write a .gif."
+            "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or "
+            "write a .gif."
         ) from error
     size = (round(WIDTH * DPI), round(HEIGHT * DPI))
     writer = imageio_ffmpeg.write_frames(place, size, fps=fps, quality=7, macro_block_size=4)
@@ -170,7 +198,8 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
             sent += 1
     finally:
         writer.close()
-    if _frames_in(place) != sent:  # what does not fit is found out when the rest of it is written, and not told
+    # What does not fit is found out when the rest of it is written, and not told
+    if _frames_in(place) != sent:
         raise OSError(errno.EIO, EARLY)
 
 

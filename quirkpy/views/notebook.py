@@ -1,4 +1,5 @@
-"""What stands below a notebook's cell: pictures within the page itself, and words, all of them escaped."""
+"""What stands below a notebook's cell: pictures within the page itself, and words, all of them
+escaped."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ def of_run(run: Trajectory) -> str:
 
 def of_rest(e: Equilibrium) -> str:
     """The motions around it, and why it rests there."""
-    return page(f"{e.verdict}: {e.reason}", explain.rest(e), ("the motions around it", lambda: poses.of_rest(e, EYE)))
+    return page(
+        f"{e.verdict}: {e.reason}",
+        explain.rest(e),
+        ("the motions around it", lambda: poses.of_rest(e, EYE)),
+    )
 
 
 def of_graph(graph: ReconfigurationGraph) -> str:
@@ -41,7 +46,8 @@ def of_graph(graph: ReconfigurationGraph) -> str:
 
 
 def page(head: str, words: str, *pictures: tuple[str, Callable[[], Drawing]]) -> str:
-    """Pictures beside each other, and words to be opened below; where a picture cannot be had, the reason."""
+    """Pictures beside each other, and words to be opened below; where a picture cannot be had, the
+    reason."""
     shown = "".join(picture(alt, draw) for alt, draw in pictures)
     return (
         f'<div><div style="display:flex;flex-wrap:wrap;align-items:flex-start">{shown}</div>'
@@ -56,4 +62,6 @@ def picture(alt: str, draw: Callable[[], Drawing]) -> str:
         data = base64.b64encode(draw().png(dpi=90)).decode()
     except PartError as refusal:
         return f"<p>{html.escape(str(refusal))}</p>"
-    return f'<img alt="{html.escape(alt)}" style="max-width:100%" src="data:image/png;base64,{data}">'
+    return (
+        f'<img alt="{html.escape(alt)}" style="max-width:100%" src="data:image/png;base64,{data}">'
+    )

@@ -1,4 +1,5 @@
-"""Draws a film with VPython, or whatever has the same objects: a scene, buttons, and the energy beside it."""
+"""Draws a film with VPython, or whatever has the same objects: a scene, buttons, and the energy
+beside it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ class Player:
     t: time of the film [s]; speed: how much faster than the clock; playing.
     """
 
-    def __init__(self, vpython: Any, film: Film, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, vpython: Any, film: Film, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.vp, self.film, self.clock = vpython, film, clock
         self.t, self.speed, self.playing = float(film.times[0]), film.speed, len(film.times) > 1
         self.shown = -1
@@ -41,7 +44,7 @@ class Player:
             self._energy()
         self.draw()
 
-    # --- things -------------------------------------------------------------------------------------------------
+    # --- things -----------------------------------------------------------------------------------
     def _vector(self, numbers: Floats) -> Any:
         return self.vp.vector(*(float(x) for x in numbers))
 
@@ -72,14 +75,18 @@ class Player:
         return make(size=self.vp.vector(long, high, wide), **look)
 
     def _line(self, colour: str) -> Any:
-        return self.vp.cylinder(radius=0.012 * self.film.size, color=self._colour(colour), emissive=True, visible=False)
+        return self.vp.cylinder(
+            radius=0.012 * self.film.size, color=self._colour(colour), emissive=True, visible=False
+        )
 
     def _mark(self) -> Any:
         return self.vp.box(color=self._colour(LINES[3]), emissive=True, visible=False)
 
     def _arrow(self) -> Any:
         width = 0.04 * self.film.size
-        return self.vp.arrow(color=self._colour(LINES[0]), shaftwidth=width, emissive=True, visible=False)
+        return self.vp.arrow(
+            color=self._colour(LINES[0]), shaftwidth=width, emissive=True, visible=False
+        )
 
     def _ways(self) -> None:
         """Where mass centres go, all the way; and each body as a ghost at the end."""
@@ -87,7 +94,12 @@ class Player:
         for way in np.moveaxis(film.ways, 1, 0) if film.ways.size else ():
             if np.ptp(way, axis=0).max() > 1e-9:
                 points = [self._vector(point) for point in way]
-                self.vp.curve(pos=points, color=self._colour(LINES[2]), emissive=True, radius=0.006 * film.size)
+                self.vp.curve(
+                    pos=points,
+                    color=self._colour(LINES[2]),
+                    emissive=True,
+                    radius=0.006 * film.size,
+                )
         if len(film.times) > 1:
             for k, about in enumerate(film.solids):
                 if not about["fixed"]:
@@ -103,7 +115,9 @@ class Player:
         self.place = vp.slider(min=first, max=last, value=first, length=300, bind=self.moved_to)
         vp.scene.append_to_caption("   speed ")
         usual = math.log2(film.speed)
-        self.pace = vp.slider(min=usual - FASTEST, max=usual + FASTEST, value=usual, length=140, bind=self.paced)
+        self.pace = vp.slider(
+            min=usual - FASTEST, max=usual + FASTEST, value=usual, length=140, bind=self.paced
+        )
         vp.scene.append_to_caption("\n")
         self.words = vp.wtext(text="")
 
@@ -113,15 +127,18 @@ class Player:
         first, last = float(film.times[0]), float(film.times[-1])
         self.span = float(film.energy.min()), float(film.energy.max())
         vp.graph(
-            xtitle="time [s]", ytitle=f"energy [{film.unit}]", width=WIDTH, height=260, fast=True, xmin=first,
-            xmax=last + LEGEND * (last - first), ymin=self.span[0], ymax=top(*self.span),
+            xtitle="time [s]", ytitle=f"energy [{film.unit}]", width=WIDTH, height=260, fast=True,
+            xmin=first, xmax=last + LEGEND * (last - first), ymin=self.span[0],
+            ymax=top(*self.span),
         )  # fmt: skip
         for column, name in enumerate(film.columns):
-            curve = vp.gcurve(color=self._colour(LINES[column % len(LINES)]), label=html.escape(name))
+            curve = vp.gcurve(
+                color=self._colour(LINES[column % len(LINES)]), label=html.escape(name)
+            )
             curve.plot([[float(film.energy_t[k]), float(film.energy[k, column])] for k in rows])
         self.cursor = vp.gcurve(color=vp.vector(0.4, 0.4, 0.4))
 
-    # --- what users do ------------------------------------------------------------------------------------------
+    # --- what users do ----------------------------------------------------------------------------
     def switched(self, _: Any = None) -> None:
         """Play, or pause; from the end it begins again."""
         if not self.playing and self.t >= self.film.times[-1]:
@@ -139,7 +156,7 @@ class Player:
         self.speed = 2.0 ** float(slider.value)
         self._say()
 
-    # --- the clock ----------------------------------------------------------------------------------------------
+    # --- the clock --------------------------------------------------------------------------------
     def play(self, keep_open: bool) -> None:
         """Follow the clock until the end; with keep_open for as long as the window is there."""
         before = self.clock()
@@ -179,7 +196,10 @@ class Player:
         for thing, (middle, outwards, edge) in zip(self.marks, film.marks[k], strict=True):
             if self._seen(thing, middle):
                 side = float(np.linalg.norm(edge))
-                thing.pos, thing.size = self._vector(middle), self.vp.vector(0.02 * film.size, side, side)
+                thing.pos, thing.size = (
+                    self._vector(middle),
+                    self.vp.vector(0.02 * film.size, side, side),
+                )
                 thing.axis, thing.up = self._vector(0.02 * film.size * outwards), self._vector(edge)
 
     def _place(self, thing: Any, number: int, k: int) -> None:
@@ -209,8 +229,8 @@ class Player:
 
 
 def top(low: float, high: float) -> float:
-    """Where an axis that begins at `low` ends, so that VPython divides it by ones, twos or fives: quarters it would
-    round to one digit."""
+    """Where an axis that begins at `low` ends, so that VPython divides it by ones, twos or fives:
+    quarters it would round to one digit."""
     span = high - low or 1.0
     power = 10.0 ** math.floor(math.log10(span / 9.6))
     return low + max(span, 15.0 * power)

@@ -20,7 +20,8 @@ from quirkpy.views.movie import Scenes, traces
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import Look, View
 
-#: How far bodies are displaced along a motion, as a share of a usual body; motions on one page, and in a row of it.
+#: How far bodies are displaced along a motion, as a share of a usual body; motions on one page, and
+#: in a row of it.
 SWAY, MOST, ROW = 0.25, 6, 3
 #: A share of critical damping below which there is none.
 UNDAMPED = 1e-9
@@ -37,7 +38,7 @@ def together(view: View, others: Iterable[View]) -> View:
     return view._replace(pieces=pieces, looks=looks)
 
 
-# --- a run ------------------------------------------------------------------------------------------------------------
+# --- a run ----------------------------------------------------------------------------------------
 def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
     """See `Trajectory.picture`."""
     if not isinstance(ghosts, int) or ghosts < 0:
@@ -57,20 +58,25 @@ def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
         return stills.page(view, last, eye)
 
 
-# --- motions around a state of rest -----------------------------------------------------------------------------------
+# --- motions around a state of rest ---------------------------------------------------------------
 def displaced(state: State, shape: Floats, reach: float) -> State:
     """A state with every body moved along a motion (n, 6), as far as `reach` times its length."""
     move = reach * np.real(shape)
     angle = np.linalg.norm(move[:, 3:], axis=1, keepdims=True)
-    turn = np.concatenate([np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * move[:, 3:]], axis=1)
+    turn = np.concatenate(
+        [np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * move[:, 3:]], axis=1
+    )
     return dataclasses.replace(
         state, r=state.r + move[:, :3], q=product(state.q, turn), held=(), merged=None, step=None
     )
 
 
 def reach_of(mode: Mode, size: float) -> float:
-    """By how much the shape of a motion is multiplied, so that the surface of bodies moves by SWAY of their size."""
-    moved = np.linalg.norm(mode.shape[:, :3], axis=1) + 0.5 * size * np.linalg.norm(mode.shape[:, 3:], axis=1)
+    """By how much the shape of a motion is multiplied, so that the surface of bodies moves by SWAY
+    of their size."""
+    moved = np.linalg.norm(mode.shape[:, :3], axis=1) + 0.5 * size * np.linalg.norm(
+        mode.shape[:, 3:], axis=1
+    )
     return SWAY * size / float(moved.max())
 
 
@@ -107,7 +113,9 @@ def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
         for mode, _, _ in shown:
             reach = reach_of(mode, stage.size)
             sides = [stage.at(displaced(e.state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
-            views.append(together(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides]))
+            views.append(
+                together(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides])
+            )
         views = views or [solid]
         titles = [f"{figures}\n{moving}" for _, figures, moving in shown] or ["nothing moves"]
         box = stills.room([piece for view in views for piece in view.pieces], eye)

@@ -15,7 +15,8 @@ from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
 
 T = TypeVar("T")
-#: A run that is shorter than this [s] shows nothing; then the line is drawn again no sooner than this [s].
+#: A run that is shorter than this [s] shows nothing; then the line is drawn again no sooner than
+#: this [s].
 PATIENCE, PAUSE = 2.0, 0.1
 #: What a line says of the time that a run has reached, and of motions that were run again.
 TIME, MOTIONS = "t = {t:.4g} of {end:.4g} s", "motion {t:.0f} of {end:.0f}"
@@ -33,19 +34,27 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def line(start: float, t: float, end: float, left: float | None, columns: int, words: str = TIME) -> str:
-    """The line at time t of a run from start to end [s], when `left` seconds of waiting remain, if one knows."""
+def line(
+    start: float, t: float, end: float, left: float | None, columns: int, words: str = TIME
+) -> str:
+    """The line at time t of a run from start to end [s], when `left` seconds of waiting remain, if
+    one knows."""
     done = min(1.0, max(0.0, (t - start) / (end - start))) if end > start else 1.0
     filled = int(done * WIDTH)
     bar = "#" * filled + "." * (WIDTH - filled)
     wait = "" if left is None else f", about {duration(left)} left"
-    return f"[{bar}] {int(100.0 * done):3d} %, {words.format(t=t, end=end)}{wait}"[: max(0, columns - 1)]
+    return f"[{bar}] {int(100.0 * done):3d} %, {words.format(t=t, end=end)}{wait}"[
+        : max(0, columns - 1)
+    ]
 
 
 class Bar:
-    """The line of one run, and when it was drawn; the time left follows from the pace since the first call."""
+    """The line of one run, and when it was drawn; the time left follows from the pace since the
+    first call."""
 
-    def __init__(self, start: float, end: float, out: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, start: float, end: float, out: TextIO, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.start, self.end, self.out, self.clock = start, end, out, clock
         self.due = clock() + PATIENCE
         self.first: tuple[float, float] | None = None
@@ -82,7 +91,10 @@ class Bar:
 def line_of_exploring(count: Count, seconds: float, columns: int) -> str:
     """How far an exploration has come after some time."""
     pace = f", {count.runs / seconds:.3g} runs/s" if seconds > 0.0 and count.runs else ""
-    words = f"{count.nodes} nodes, {count.waiting} waiting, {count.edges} edges, {count.rejected} rejected{pace}"
+    words = (
+        f"{count.nodes} nodes, {count.waiting} waiting, {count.edges} edges, {count.rejected} "
+        f"rejected{pace}"
+    )
     return words[: max(0, columns - 1)]
 
 
@@ -108,14 +120,19 @@ def told_of_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
         yield lambda count: None
     else:
         raise PartError(
-            f"explore: progress is {shown(progress)}, but must be a function of the count, False for silence, or None "
+            f"explore: progress is {shown(progress)}, but must be a function of the count, False "
+            "for silence, or None "
             "for a line on a terminal."
         )
 
 
 def counted(items: Iterable[T], total: int) -> Iterator[T]:
     """Motions, one after the other, and a line on a terminal that says how many there were."""
-    bar = Bar(0.0, float(total), sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
+    bar = (
+        Bar(0.0, float(total), sys.stderr)
+        if sys.stderr is not None and sys.stderr.isatty()
+        else None
+    )
     for k, item in enumerate(items):
         if bar is not None:
             bar.words = MOTIONS
@@ -140,6 +157,7 @@ def told(progress: Progress, start: float, end: float) -> Iterator[Callable[[flo
         yield None
     else:
         raise PartError(
-            f"simulate: progress is {shown(progress)}, but must be a function of the time reached, False for silence, "
+            f"simulate: progress is {shown(progress)}, but must be a function of the time reached, "
+            "False for silence, "
             "or None for a bar on a terminal."
         )

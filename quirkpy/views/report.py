@@ -1,4 +1,5 @@
-"""One HTML file that shows a run or a study: it needs no network, no server and nothing beside it."""
+"""One HTML file that shows a run or a study: it needs no network, no server and nothing beside
+it."""
 
 from __future__ import annotations
 
@@ -31,19 +32,30 @@ from quirkpy.views.stills import colour_of
 
 #: Poses in a page miss by this share of the largest body, and turns by this angle [rad].
 LENGTH, ANGLE = 4e-3, 4e-3
-#: Keyframes of one motion at most; where that is too few, they miss by more, and the page says by how much.
+#: Keyframes of one motion at most; where that is too few, they miss by more, and the page says by
+#: how much.
 MOST = 3000
 #: No ledger beside that of a plain run.
 NOTHING_ELSE: Mapping[str, Floats] = {}
 #: Events of a run that are listed.
 EVENTS = 200
 #: What the page is made of, in this order.
-SCRIPTS = ("motion.js", "scene.js", "player.js", "graph.js", "plans.js", "panels.js", "study.js", "run.js", "begin.js")
+SCRIPTS = (
+    "motion.js",
+    "scene.js",
+    "player.js",
+    "graph.js",
+    "plans.js",
+    "panels.js",
+    "study.js",
+    "run.js",
+    "begin.js",
+)
 #: Names that every browser reads as colours.
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}|[a-z]{3,20}")
 
 
-# --- what is shown ----------------------------------------------------------------------------------------------------
+# --- what is shown --------------------------------------------------------------------------------
 def bodies_of(system: System) -> dict[str, Any]:
     """Bodies and their meshes; a moving one with its row, a fixed one with its place."""
     meshes: dict[Any, int] = {}
@@ -51,20 +63,23 @@ def bodies_of(system: System) -> dict[str, Any]:
     for number, body in enumerate(Stage(system).bodies):
         row = None if body.fixed else number
         bodies.append({
-            "name": body.label or body.name, "mesh": meshes.setdefault(body.shape, len(meshes)), "row": row,
-            "r": list(body.position), "q": to_array(body.orientation).tolist(), "colour": written_colour(body, row),
+            "name": body.label or body.name, "mesh": meshes.setdefault(body.shape, len(meshes)),
+            "row": row, "r": list(body.position), "q": to_array(body.orientation).tolist(),
+            "colour": written_colour(body, row),
         })  # fmt: skip
     return {"bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes]}
 
 
 def _plain(mesh: Surface) -> dict[str, Any]:
     return {
-        "corners": rounded(mesh.points), "triangles": mesh.triangles.tolist(), "edges": sharp_edges(mesh).tolist(),
+        "corners": rounded(mesh.points), "triangles": mesh.triangles.tolist(),
+        "edges": sharp_edges(mesh).tolist(),
     }  # fmt: skip
 
 
 def sharp_edges(mesh: Surface) -> Ints:
-    """The edges of a mesh at which its surface bends by more than SHARP, as pairs of points (e, 2)."""
+    """The edges of a mesh at which its surface bends by more than SHARP, as pairs of points (e,
+    2)."""
     _, same = np.unique(np.round(mesh.points, 12), axis=0, return_inverse=True)
     a, b, c = (mesh.points[mesh.triangles[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
@@ -73,18 +88,27 @@ def sharp_edges(mesh: Surface) -> Ints:
     for triangle, normal in zip(mesh.triangles, normals, strict=True):
         for k in range(3):
             pair = triangle[k], triangle[k - 1]
-            sides.setdefault(tuple(sorted(int(same.ravel()[i]) for i in pair)), [pair]).append(normal)
-    found = [pair for pair, *both in sides.values() if len(both) < 2 or both[0] @ both[1] < np.cos(SHARP)]
+            sides.setdefault(tuple(sorted(int(same.ravel()[i]) for i in pair)), [pair]).append(
+                normal
+            )
+    found = [
+        pair for pair, *both in sides.values() if len(both) < 2 or both[0] @ both[1] < np.cos(SHARP)
+    ]
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def written_colour(body: Body, row: int | None) -> str:
-    """The colour of a body as a page writes it; one that a page might not know gives way to one of ours."""
+    """The colour of a body as a page writes it; one that a page might not know gives way to one of
+    ours."""
     number = 0 if row is None else 1 + row
     given = colour_of(body, number)
     if not isinstance(given, str):
         return "#" + "".join(f"{round(255 * c):02x}" for c in given)
-    return given if COLOUR.fullmatch(given) else str(colour_of(dataclasses.replace(body, color=None), number))
+    return (
+        given
+        if COLOUR.fullmatch(given)
+        else str(colour_of(dataclasses.replace(body, color=None), number))
+    )
 
 
 def reach_of(shape: Shape | None) -> float:
@@ -94,13 +118,19 @@ def reach_of(shape: Shape | None) -> float:
 
 def tolerances_of(parts: Iterable[Any]) -> tuple[float, float]:
     """How far poses may miss in a page: [m], [rad]."""
-    return LENGTH * max((reach_of(part.shape) for part in parts if isinstance(part, Body)), default=1.0), ANGLE
+    return LENGTH * max(
+        (reach_of(part.shape) for part in parts if isinstance(part, Body)), default=1.0
+    ), ANGLE
 
 
 def motion_of(
-    frames: Frames, tolerances: tuple[float, float], most: int = MOST, ledger: Mapping[str, Floats] = NOTHING_ELSE
+    frames: Frames,
+    tolerances: tuple[float, float],
+    most: int = MOST,
+    ledger: Mapping[str, Floats] = NOTHING_ELSE,
 ) -> dict[str, Any]:
-    """A motion as the page keeps it, with energies [J], more of them from a ledger, and the coordinates of joints."""
+    """A motion as the page keeps it, with energies [J], more of them from a ledger, and the
+    coordinates of joints."""
     curves = {"kinetic": frames.kinetic, "potential": frames.potential}
     given = {"put in by loads": frames.work, "taken out by dampers": frames.dissipated, **ledger}
     curves |= {name: curve for name, curve in given.items() if abs(curve).max(initial=0.0) > 0.0}
@@ -136,8 +166,11 @@ def happened(run: Trajectory) -> list[dict[str, Any]]:
 
 
 def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
-    """What joints have taken as they took hold, and the switches of a replay have put in, at every frame [J] (k,)."""
-    later = np.searchsorted(frames.t, frames.t, side="right") - 1 - np.arange(len(frames.t))  # at the same time
+    """What joints have taken as they took hold, and the switches of a replay have put in, at every
+    frame [J] (k,)."""
+    later = (
+        np.searchsorted(frames.t, frames.t, side="right") - 1 - np.arange(len(frames.t))
+    )  # at the same time
     rows = np.searchsorted(run.t, frames.t, side="right") - 1 - later
     switched = {"put in by switching": run.switched[rows]} if isinstance(run, Replay) else {}
     return switched | {"taken by joints": run.lost[rows]}
@@ -151,10 +184,13 @@ def named(parts: Iterable[Any], most: int = 6) -> str:
 
 def rounded(array: Floats, digits: int = 6) -> Any:
     """Numbers with so many digits, as lists."""
-    return [[float(f"{x:.{digits}g}") for x in row] for row in np.asarray(array, dtype=float).reshape(len(array), -1)]
+    return [
+        [float(f"{x:.{digits}g}") for x in row]
+        for row in np.asarray(array, dtype=float).reshape(len(array), -1)
+    ]
 
 
-# --- the file ---------------------------------------------------------------------------------------------------------
+# --- the file -------------------------------------------------------------------------------------
 def check(path: Any, side: Any = None) -> None:
     """Refuse, before any work is done, what cannot be written in the end."""
     page_file = path_of(path, "report")
@@ -164,7 +200,10 @@ def check(path: Any, side: Any = None) -> None:
     if side is not None:
         beside_it = path_of(side, "report")
         if beside_it.suffix != ".js":
-            raise PartError(f"report: side= is {beside_it.name!r}, but must end in .js, for it is read as a script.")
+            raise PartError(
+                f"report: side= is {beside_it.name!r}, but must end in .js, for it is read as a "
+                "script."
+            )
         check_writable(beside_it, "report")
     library()
 
@@ -217,5 +256,7 @@ def library() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise PartError("report: this needs plotly; pip install 'quirkpy[report]' brings it.") from error
+        raise PartError(
+            "report: this needs plotly; pip install 'quirkpy[report]' brings it."
+        ) from error
     return str(get_plotlyjs()).replace("</script", "<\\/script")

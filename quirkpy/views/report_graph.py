@@ -1,4 +1,5 @@
-"""What the page of a study shows: its graph, the shapes, what moves between them, and why it rests there."""
+"""What the page of a study shows: its graph, the shapes, what moves between them, and why it rests
+there."""
 
 from __future__ import annotations
 
@@ -20,13 +21,22 @@ from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
-from quirkpy.views.report import as_script, bodies_of, motion_of, named, page, rounded, tolerances_of
+from quirkpy.views.report import (
+    as_script,
+    bodies_of,
+    motion_of,
+    named,
+    page,
+    rounded,
+    tolerances_of,
+)
 
 #: Frames of edges by number, one of each outcome.
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
 #: Words that come again and again, with their numbers, by kind.
 Words: TypeAlias = dict[str, dict[str, int]]
-#: Bytes that a page holds at most beside the library that draws; motions that would not fit go into the side file.
+#: Bytes that a page holds at most beside the library that draws; motions that would not fit go into
+#: the side file.
 WHOLE = 7_900_000
 #: Keyframes of the motion of an edge at most.
 MOST = 250
@@ -39,12 +49,12 @@ ROUNDING = 1e-12
 
 
 def graph_page(
-    graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium], motions: Motions, words: str = "",
-    side: str | None = None,
+    graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium], motions: Motions,
+    words: str = "", side: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
-    """All that the page of a study shows, and what goes beside it; rests: of nodes, by key; motions: of edges, by their
-    number, one for each outcome; words: the same for who reads without scripts; side: the name of the file beside the
-    page, if there shall be one."""
+    """All that the page of a study shows, and what goes beside it; rests: of nodes, by key;
+    motions: of edges, by their number, one for each outcome; words: the same for who reads without
+    scripts; side: the name of the file beside the page, if there shall be one."""
     study = graph.study
     tables: Words = {"pairs": {}, "options": {}, "reasons": {}, "potentials": {}}
     for potential in study.potentials:
@@ -73,18 +83,21 @@ def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> l
         middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
         patches = [
             [
-                patch.number, round(patch.light, 2), np.round((patch.corners - middle) * metre, 3).ravel().tolist(),
+                patch.number,
+                round(patch.light, 2),
+                np.round((patch.corners - middle) * metre, 3).ravel().tolist(),
                 [int(edge) for edge in patch.edges],
             ]
             for patch in views[key]
-        ]  # fmt: skip
+        ]
         out.append(node_of(graph, node) | {"place": np.round(place, 3).tolist(), "patches": patches}
                    | (rest_of(rests[key]) if key in rests else {}))  # fmt: skip
     return out
 
 
 def placed(graph: ReconfigurationGraph) -> Floats:
-    """Centres of shapes (n, 2): as in the picture, but for words, which find less room in a page: closer together."""
+    """Centres of shapes (n, 2): as in the picture, but for words, which find less room in a page:
+    closer together."""
     places = places_of(graph, list(graph.nodes))
     return spread_out(places, CLOSE) if ON_A_CIRCLE < len(places) <= FEW else places
 
@@ -93,11 +106,18 @@ def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
     """What the graph says of a shape."""
     pairs = graph.study.pairs
     return {
-        "key": node.key, "name": node.name, "id": node.id, "verdict": node.verdict, "reason": node.reason,
-        "energy": node.energy, "potential": node.potential, "frequencies": list(node.frequencies),
+        "key": node.key,
+        "name": node.name,
+        "id": node.id,
+        "verdict": node.verdict,
+        "reason": node.reason,
+        "energy": node.energy,
+        "potential": node.potential,
+        "frequencies": list(node.frequencies),
         "links": [[pairs[link.pair].name, link.option] for link in node.links],
-        "r": rounded(node.state.r, 8), "q": rounded(node.state.q, 8),
-    }  # fmt: skip
+        "r": rounded(node.state.r, 8),
+        "q": rounded(node.state.q, 8),
+    }
 
 
 def rest_of(found: Equilibrium) -> dict[str, Any]:
@@ -108,10 +128,15 @@ def rest_of(found: Equilibrium) -> dict[str, Any]:
         "modes": [mode_of(mode) for mode in (*found.unstable, *found.modes)[:MODES]],
         "free": len(found.neutral),
         "forces": [
-            [row.body, row.source, [float(f"{x:.4g}") if abs(x) > nothing else 0.0 for x in row.load], row.note.strip()]
+            [
+                row.body,
+                row.source,
+                [float(f"{x:.4g}") if abs(x) > nothing else 0.0 for x in row.load],
+                row.note.strip(),
+            ]
             for row in rows
         ],
-    }  # fmt: skip
+    }
 
 
 def mode_of(mode: Mode) -> dict[str, Any]:
@@ -127,20 +152,31 @@ def edge_of(edge: Edge, keys: Mapping[str, int], tables: Words) -> dict[str, Any
     """A choice and what came of it, with numbers for words that come again."""
     pairs, options = tables["pairs"], tables["options"]
     joints = [
-        number for pair, label in edge.selection.joints for number in (_number(pairs, pair), _number(options, label))
+        number
+        for pair, label in edge.selection.joints
+        for number in (_number(pairs, pair), _number(options, label))
     ]
     known = {} if edge.robustness is None else {"robust": str(edge.robustness)}
     return known | {
-        "s": keys[edge.source], "j": joints, "u": _number(tables["potentials"], edge.selection.potential),
-        "k": edge.kind, "o": [outcome_of(outcome, edge.kind, keys, tables) for outcome in edge.outcomes],
-    }  # fmt: skip
+        "s": keys[edge.source],
+        "j": joints,
+        "u": _number(tables["potentials"], edge.selection.potential),
+        "k": edge.kind,
+        "o": [outcome_of(outcome, edge.kind, keys, tables) for outcome in edge.outcomes],
+    }
 
 
-def outcome_of(outcome: Outcome, kind: str, keys: Mapping[str, int], tables: Words) -> dict[str, Any]:
-    """What one run came to, in six digits; what goes without saying is left out: the kind of the edge, no target, and
-    what is as it is by default."""
+def outcome_of(
+    outcome: Outcome, kind: str, keys: Mapping[str, int], tables: Words
+) -> dict[str, Any]:
+    """What one run came to, in six digits; what goes without saying is left out: the kind of the
+    edge, no target, and what is as it is by default."""
     usual = Outcome._field_defaults | {"kind": kind, "target": None}
-    said = {name: brief(value) for name, value in outcome._asdict().items() if value != usual.get(name, usual)}
+    said = {
+        name: brief(value)
+        for name, value in outcome._asdict().items()
+        if value != usual.get(name, usual)
+    }
     if outcome.target is not None:
         said["target"] = keys[outcome.target]
     return said | {"reason": _number(tables["reasons"], outcome.reason)}
@@ -158,19 +194,23 @@ def _number(words: dict[str, int], word: str) -> int:
 
 
 def costs_of(graph: ReconfigurationGraph) -> dict[str, list[Any]]:
-    """The numbers of the edges that may be steps of a plan, "of", and what each costs after what its source was first
-    reached with, by word; None: not known."""
+    """The numbers of the edges that may be steps of a plan, "of", and what each costs after what
+    its source was first reached with, by word; None: not known."""
     mine = usable(graph)
     prices = {
-        word: [float(price_of(graph.study, word, edge, edge.outcomes[0])) for _, edge in mine] for word in COST_WORDS
+        word: [float(price_of(graph.study, word, edge, edge.outcomes[0])) for _, edge in mine]
+        for word in COST_WORDS
     }
-    known = {word: [cost if cost < math.inf else None for cost in costs] for word, costs in prices.items()}
+    known = {
+        word: [cost if cost < math.inf else None for cost in costs]
+        for word, costs in prices.items()
+    }
     return {"of": [number for number, _ in mine], **known}
 
 
 def energies_of(graph: ReconfigurationGraph) -> list[list[float | None]]:
-    """Of the same edges: what is supplied while they move, and the potential energy stored once the selection is made
-    and at the end [J]."""
+    """Of the same edges: what is supplied while they move, and the potential energy stored once the
+    selection is made and at the end [J]."""
     outcomes = (edge.outcomes[0] for _, edge in usable(graph))
     return [[supplied_in_motion(o), o.start_energy, o.end_energy] for o in outcomes]
 
@@ -184,8 +224,8 @@ def usable(graph: ReconfigurationGraph) -> list[tuple[int, Edge]]:
 def shared_out(
     graph: ReconfigurationGraph, motions: Motions, both: bool, room: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Motions that stand in the page, which has so much room for them [bytes], and those beside it, for they lead
-    nowhere or are too many; both: whether anything is to stand beside it."""
+    """Motions that stand in the page, which has so much room for them [bytes], and those beside it,
+    for they lead nowhere or are too many; both: whether anything is to stand beside it."""
     tolerances = tolerances_of(graph.study.system.parts)
     inside: dict[str, Any] = {}
     beside: dict[str, Any] = {}
@@ -204,5 +244,6 @@ def shared_out(
 
 
 def save_beside(path: Any, beside: Mapping[str, Any]) -> None:
-    """Write the side file: a script, since a page that was opened from a disk may read nothing else."""
+    """Write the side file: a script, since a page that was opened from a disk may read nothing
+    else."""
     write_text(path, f"quirkpyBeside({as_script(dict(beside))});\n", "report")

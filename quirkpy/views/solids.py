@@ -25,7 +25,8 @@ STILL = np.array((1.0, 0.0, 0.0, 0.0))
 
 
 class Solid(NamedTuple):
-    """A body to be seen: its shape, position [m], orientation (w x y z), and a number by which it is coloured."""
+    """A body to be seen: its shape, position [m], orientation (w x y z), and a number by which it
+    is coloured."""
 
     shape: Shape | None
     r: Floats
@@ -34,8 +35,8 @@ class Solid(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """A flat patch: of which solid, its corners (k, 2) [m] on the picture, how bright it is from 0 to 1, and which of
-    the edges from corner to corner are edges of the solid (k,)."""
+    """A flat patch: of which solid, its corners (k, 2) [m] on the picture, how bright it is from 0
+    to 1, and which of the edges from corner to corner are edges of the solid (k,)."""
 
     number: int
     corners: Floats
@@ -44,7 +45,8 @@ class Patch(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """The surface of a shape in body axes: points (n, 3) [m] and triangles (m, 3), counterclockwise from outside."""
+    """The surface of a shape in body axes: points (n, 3) [m] and triangles (m, 3), counterclockwise
+    from outside."""
 
     points: Floats
     triangles: Ints
@@ -68,7 +70,12 @@ def seen(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list[Patch]:
     listed = list(solids)
     pieces = [piece for k, solid in enumerate(listed) for piece in pieces_of(k, solid, towards)]
     return [
-        Patch(listed[piece.number].number, piece.corners @ onto, brightness(piece.corners), piece.edges)
+        Patch(
+            listed[piece.number].number,
+            piece.corners @ onto,
+            brightness(piece.corners),
+            piece.edges,
+        )
         for piece in ordered(pieces, towards)
     ]
 
@@ -79,16 +86,24 @@ def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
     placed = [turned(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r for face in polygons]
     facing = [bool(normal_of(corners - solid.r) @ towards > 1e-9) for corners in placed]
     edges = [(True,) * len(corners) for corners in placed]
-    if isinstance(solid.shape, Cylinder):  # its side is round: of the strips' edges those are seen that end it
+    # Its side is round: of the strips' edges those are seen that end it
+    if isinstance(solid.shape, Cylinder):
         strips = facing[2:]
-        edges[2:] = [(True, not strips[j - 1], True, not strips[j + 1 - ROUND]) for j in range(ROUND)]
+        edges[2:] = [
+            (True, not strips[j - 1], True, not strips[j + 1 - ROUND]) for j in range(ROUND)
+        ]
     if isinstance(solid.shape, Mesh):
         edges = _edges_of(solid.shape, np.array(facing))
-    return [Piece(number, corners, mine) for corners, mine, seen in zip(placed, edges, facing, strict=True) if seen]
+    return [
+        Piece(number, corners, mine)
+        for corners, mine, seen in zip(placed, edges, facing, strict=True)
+        if seen
+    ]
 
 
 def _edges_of(shape: Mesh, facing: Bools) -> list[tuple[bool, ...]]:
-    """Which edges of the triangles of a mesh are seen: where it bends by more than SHARP, or turns from the eye."""
+    """Which edges of the triangles of a mesh are seen: where it bends by more than SHARP, or turns
+    from the eye."""
     sides = np.sort(np.stack([shape.corners, np.roll(shape.corners, -1, axis=1)], axis=2), axis=2)
     found, which = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True)
     which = which.reshape(-1, 3)
@@ -103,7 +118,9 @@ def _edges_of(shape: Mesh, facing: Bools) -> list[tuple[bool, ...]]:
 
 def brightness(corners: Floats) -> float:
     """How bright a face is, from 0 to 1."""
-    return max(0.0, float(normal_of(corners - corners.mean(axis=0)) @ LIGHT) / float(np.linalg.norm(LIGHT)))
+    return max(
+        0.0, float(normal_of(corners - corners.mean(axis=0)) @ LIGHT) / float(np.linalg.norm(LIGHT))
+    )
 
 
 def mesh_of(shape: Shape | None) -> Surface:
@@ -115,7 +132,10 @@ def mesh_of(shape: Shape | None) -> Surface:
     polygons = faces(shape, np.zeros(3), STILL)
     first = np.cumsum([0, *(len(polygon) for polygon in polygons)])
     fans = [
-        np.stack([np.full(len(p) - 2, a), a + 1 + np.arange(len(p) - 2), a + 2 + np.arange(len(p) - 2)], axis=1)
+        np.stack(
+            [np.full(len(p) - 2, a), a + 1 + np.arange(len(p) - 2), a + 2 + np.arange(len(p) - 2)],
+            axis=1,
+        )
         for a, p in zip(first, polygons, strict=False)
     ]
     return Surface(np.concatenate(polygons), np.concatenate(fans))
@@ -126,7 +146,10 @@ def _of_sphere(radius: float) -> Surface:
     rings, n = ROUND // 2, ROUND
     down = math.pi * np.arange(rings + 1)[:, None] / rings
     around = 2.0 * math.pi * np.arange(n)[None] / n
-    points = np.stack([np.sin(down) * np.cos(around), np.sin(down) * np.sin(around), np.cos(down) + 0.0 * around], -1)
+    points = np.stack(
+        [np.sin(down) * np.cos(around), np.sin(down) * np.sin(around), np.cos(down) + 0.0 * around],
+        -1,
+    )
     i, j = np.meshgrid(np.arange(rings), np.arange(n), indexing="ij")
     a, b = i * n + j, i * n + (j + 1) % n
     c, d = a + n, b + n
@@ -144,7 +167,9 @@ def faces(shape: Shape | None, towards: Floats, q: Floats) -> list[Floats]:
     if isinstance(shape, Mesh):
         return list(shape.points[shape.corners])
     radius = shape.radius if isinstance(shape, Sphere) else POINT
-    across = turned(np.array([q * (1.0, -1.0, -1.0, -1.0)]), towards[None])[0]  # a disc that faces the eye
+    across = turned(np.array([q * (1.0, -1.0, -1.0, -1.0)]), towards[None])[
+        0
+    ]  # a disc that faces the eye
     one = np.cross(across, (1.0, 0.0, 0.0) if abs(across[0]) < 0.9 else (0.0, 1.0, 0.0))
     one /= np.linalg.norm(one)
     return [radius * _circle() @ np.stack([one, np.cross(across, one)])]
@@ -161,7 +186,11 @@ def _of_box(half: Floats) -> list[Floats]:
     for k in range(3):
         for side in (-1.0, 1.0):
             corners = np.empty((4, 3))
-            corners[:, k], corners[:, (k + 1) % 3], corners[:, (k + 2) % 3] = side, square[:, 0], square[:, 1]
+            corners[:, k], corners[:, (k + 1) % 3], corners[:, (k + 2) % 3] = (
+                side,
+                square[:, 0],
+                square[:, 1],
+            )
             out.append((corners if side > 0.0 else corners[::-1]) * half)
     return out
 
@@ -174,5 +203,7 @@ def _of_cylinder(shape: Cylinder) -> list[Floats]:
         end[:, k], end[:, (k + 1) % 3], end[:, (k + 2) % 3] = side, ring[:, 0], ring[:, 1]
         ends.append(end)
     low, high = ends
-    sides = [np.array([low[j], low[j - ROUND + 1], high[j - ROUND + 1], high[j]]) for j in range(ROUND)]
+    sides = [
+        np.array([low[j], low[j - ROUND + 1], high[j - ROUND + 1], high[j]]) for j in range(ROUND)
+    ]
     return [low[::-1], high, *sides]

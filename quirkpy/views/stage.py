@@ -1,4 +1,5 @@
-"""What there is to see of a system: solids, axes of joints, sensors, springs, forces, all where they are in N."""
+"""What there is to see of a system: solids, axes of joints, sensors, springs, forces, all where
+they are in N."""
 
 from __future__ import annotations
 
@@ -16,13 +17,14 @@ from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, TURN
 from quirkpy.views.solids import POINT, STILL, Solid
 
-#: Shares of a usual body: half the axis of a joint, half the side of a sensor, how far it stands off its face, and the
-#: arrow of the largest force.
+#: Shares of a usual body: half the axis of a joint, half the side of a sensor, how far it stands
+#: off its face, and the arrow of the largest force.
 AXLE, SENSOR, OFF, ARROW = 0.75, 0.14, 0.01, 0.9
 
 
 class Axle(NamedTuple):
-    """An axis about which a joint lets its second body turn, or along which it slides: its two ends (2, 3) [m]."""
+    """An axis about which a joint lets its second body turn, or along which it slides: its two ends
+    (2, 3) [m]."""
 
     joint: str
     slides: bool
@@ -30,7 +32,8 @@ class Axle(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A sensor: corners of a square just above its site (4, 3) [m], and the unit vector outwards."""
+    """A sensor: corners of a square just above its site (4, 3) [m], and the unit vector
+    outwards."""
 
     sensor: str
     corners: Floats
@@ -54,7 +57,8 @@ class Push(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """All there is to see at one instant; names belong to the solids, moving bodies first, the ground left out."""
+    """All there is to see at one instant; names belong to the solids, moving bodies first, the
+    ground left out."""
 
     t: float
     names: tuple[str, ...]
@@ -87,16 +91,26 @@ class Stage:
         r, q = np.vstack([state.r, np.zeros(3)]), np.vstack([state.q, STILL])
         rows = t.site_body
         points = r[rows] + turned(q[rows], t.site_point)
-        axes = np.stack([turned(q[rows], t.site_axes.reshape(-1, 3, 3)[:, :, k]) for k in range(3)], axis=1)
-        solids = [Solid(body.shape, state.r[k], state.q[k], 1 + k) for k, body in enumerate(t.bodies)]
+        axes = np.stack(
+            [turned(q[rows], t.site_axes.reshape(-1, 3, 3)[:, :, k]) for k in range(3)], axis=1
+        )
+        solids = [
+            Solid(body.shape, state.r[k], state.q[k], 1 + k) for k, body in enumerate(t.bodies)
+        ]
         solids += [
-            Solid(body.shape, np.array(body.position), to_array(body.orientation), 0) for body in self.bodies[nb:]
+            Solid(body.shape, np.array(body.position), to_array(body.orientation), 0)
+            for body in self.bodies[nb:]
         ]
         pushes = self._pushes(state) if forces and nb else ()
         return Sight(
-            state.t, tuple(body.name for body in self.bodies), tuple(solids), self._axles(points, axes),
-            self._marks(points, axes), self._ties(points), pushes,
-        )  # fmt: skip
+            state.t,
+            tuple(body.name for body in self.bodies),
+            tuple(solids),
+            self._axles(points, axes),
+            self._marks(points, axes),
+            self._ties(points),
+            pushes,
+        )
 
     def _axles(self, points: Floats, axes: Floats) -> tuple[Axle, ...]:
         """Of every joint that acts; not of balls, which turn about any axis."""
@@ -115,7 +129,9 @@ class Stage:
         t, half, out = self.tables, SENSOR * self.size, []
         for sensor, site in zip(t.sensors, t.sensor_site, strict=True):
             x, y, z = axes[site]
-            corners = points[site] + OFF * self.size * z + half * np.array([-x - y, x - y, x + y, y - x])
+            corners = (
+                points[site] + OFF * self.size * z + half * np.array([-x - y, x - y, x + y, y - x])
+            )
             out.append(Mark(sensor.name, corners, z))
         return tuple(out)
 
@@ -125,7 +141,9 @@ class Stage:
         for f in chosen.forces:
             for e in range(t.force_element[f], t.force_element[f + 1]):
                 if t.element_kind[e] == PAIR:
-                    out.append(Tie(t.force_names[f], points[[t.element_site1[e], t.element_site2[e]]]))
+                    out.append(
+                        Tie(t.force_names[f], points[[t.element_site1[e], t.element_site2[e]]])
+                    )
         for j in chosen.joints:
             rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])
             if DISTANCE in t.row_kind[rows] or LENGTH in t.coordinate_kind[own]:

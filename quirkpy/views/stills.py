@@ -27,14 +27,16 @@ AXLES, SENSORS, TIES, PUSHES, TRACES = LINES[1], LINES[3], PALE, LINES[0], LINES
 DOTTED = (0, (1, 1.6))
 #: Discs that make a ball look round, each this much smaller and lighter than the one before.
 DISCS, SMALLER, LIGHTER = 6, 0.83, 0.12
-#: Half the width of the head of an arrow, as a share of its length; and inches: width and height of a picture, letters.
+#: Half the width of the head of an arrow, as a share of its length; and inches: width and height of
+#: a picture, letters.
 HEAD, WIDTH, HEIGHT = 0.3, 6.0, 4.5
 #: Names of more bodies than this are left out.
 MOST_NAMES = 14
 
 
 class Look(NamedTuple):
-    """How a piece is painted: colour of its inside, of its edges, their width [points] and dashes."""
+    """How a piece is painted: colour of its inside, of its edges, their width [points] and
+    dashes."""
 
     face: Any
     edge: Any
@@ -43,7 +45,8 @@ class Look(NamedTuple):
 
 
 class View(NamedTuple):
-    """Pieces with their looks, the force that an arrow of full length stands for [N], and pieces over all others."""
+    """Pieces with their looks, the force that an arrow of full length stands for [N], and pieces
+    over all others."""
 
     pieces: list[Piece]
     looks: list[Look]
@@ -51,14 +54,22 @@ class View(NamedTuple):
     over: tuple[Piece, ...] = ()
 
 
-# --- pieces -----------------------------------------------------------------------------------------------------------
+# --- pieces ---------------------------------------------------------------------------------------
 def colour_of(body: Body, number: int) -> Any:
     """The colour of a body: its own, or one in turn."""
-    return body.color if body.color is not None else COLOURS[number and 1 + (number - 1) % (len(COLOURS) - 1)]
+    return (
+        body.color
+        if body.color is not None
+        else COLOURS[number and 1 + (number - 1) % (len(COLOURS) - 1)]
+    )
 
 
 def view_of(
-    stage: Stage, sight: Sight, eye: Sequence[float], largest: float | None = None, faint: bool = False
+    stage: Stage,
+    sight: Sight,
+    eye: Sequence[float],
+    largest: float | None = None,
+    faint: bool = False,
 ) -> View:
     """All pieces of a sight.  faint: moving solids alone, as ghosts."""
     from matplotlib.colors import to_rgb
@@ -78,13 +89,22 @@ def view_of(
         flat = isinstance(solid.shape, (Box, Cylinder, Mesh))
         for piece in pieces_of(0, solid, towards):
             light = brightness(piece.corners) if flat else 0.55
-            add([piece], Look((*(colour * (0.55 + 0.45 * light)), 0.25 if faint else 1.0), PALE if faint else INK))
+            add(
+                [piece],
+                Look(
+                    (*(colour * (0.55 + 0.45 * light)), 0.25 if faint else 1.0),
+                    PALE if faint else INK,
+                ),
+            )
             for disc, share in () if flat or faint else discs_of(piece, solid, towards):
                 add([disc], Look((*(colour * (0.8 - 0.8 * share) + share), 1.0), None))
     if faint:
         return View(pieces, looks, 0.0)
     for axle in sight.axles:
-        add([Piece.whole(0, axle.ends)], Look(None, AXLES, 1.5, (0, (1, 1.2)) if axle.slides else (0, (5, 2))))
+        add(
+            [Piece.whole(0, axle.ends)],
+            Look(None, AXLES, 1.5, (0, (1, 1.2)) if axle.slides else (0, (5, 2))),
+        )
     for mark in sight.marks:
         if mark.outwards @ towards > 1e-9:
             add([Piece.whole(0, mark.corners)], Look(to_rgb("white"), SENSORS, 1.1))
@@ -112,7 +132,9 @@ def discs_of(piece: Piece, solid: Solid, towards: Floats) -> list[tuple[Piece, f
     out = []
     for k in range(1, DISCS + 1):
         share = SMALLER**k
-        corners = solid.r + share * (piece.corners - solid.r) + (1.0 - share) * 0.75 * radius * aside
+        corners = (
+            solid.r + share * (piece.corners - solid.r) + (1.0 - share) * 0.75 * radius * aside
+        )
         out.append((Piece(0, corners, (False,) * len(corners)), LIGHTER * k))
     return out
 
@@ -126,15 +148,22 @@ def arrow(foot: Floats, vector: Floats, towards: Floats, size: float) -> list[Pi
         side = np.cross(along, (1.0, 0.0, 0.0) if abs(along[0]) < 0.9 else (0.0, 1.0, 0.0))
     side *= 1.4 * HEAD * head / np.linalg.norm(side)
     tip, base = foot + vector, foot + (length - head) * along
-    return [Piece.whole(0, np.array([foot, base])), Piece.whole(0, np.array([base - side, base + side, tip]))]
+    return [
+        Piece.whole(0, np.array([foot, base])),
+        Piece.whole(0, np.array([base - side, base + side, tip])),
+    ]
 
 
 def trace(points: Floats) -> list[Piece]:
     """A way (k, 3) as short lines."""
-    return [Piece.whole(0, np.array(pair)) for pair in itertools.pairwise(points) if np.ptp(pair, axis=0).any()]
+    return [
+        Piece.whole(0, np.array(pair))
+        for pair in itertools.pairwise(points)
+        if np.ptp(pair, axis=0).any()
+    ]
 
 
-# --- painting ---------------------------------------------------------------------------------------------------------
+# --- painting -------------------------------------------------------------------------------------
 def collection(view: View, eye: Sequence[float]) -> Any:
     """All pieces as one artist."""
     towards, onto = across(eye)
@@ -143,7 +172,8 @@ def collection(view: View, eye: Sequence[float]) -> Any:
 
 
 def painted(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
-    """Flat pieces (k, 2) in their order as one artist: insides, then the edges that are none of a cut."""
+    """Flat pieces (k, 2) in their order as one artist: insides, then the edges that are none of a
+    cut."""
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
 
@@ -166,13 +196,14 @@ def painted(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
             widths.append(look.width)
             dashes.append(look.dashes)
     return PathCollection(
-        paths, facecolors=insides, edgecolors=edges, linewidths=widths, linestyles=dashes, capstyle="round",
-        joinstyle="round",
+        paths, facecolors=insides, edgecolors=edges, linewidths=widths, linestyles=dashes,
+        capstyle="round", joinstyle="round",
     )  # fmt: skip
 
 
 def room(pieces: Iterable[Piece], eye: Sequence[float], margin: float = 0.08) -> Floats:
-    """Left and low, right and high of all pieces on the picture (2, 2) [m], with some room around."""
+    """Left and low, right and high of all pieces on the picture (2, 2) [m], with some room
+    around."""
     _, onto = across(eye)
     points = np.concatenate([piece.corners for piece in pieces]) @ onto
     low, high = points.min(axis=0), points.max(axis=0)
@@ -198,21 +229,42 @@ def furnish(axes: Any, box: Floats, eye: Sequence[float], largest: float) -> Non
     length = round_length(0.25 * width)
     factor, unit = prefixed("m", np.array([length]))
     low = axes.transAxes
-    axes.plot([0.98 - length / width, 0.98], [-0.035, -0.035], transform=low, color=INK, linewidth=1.8, clip_on=False,
+    axes.plot([0.98 - length / width, 0.98], [-0.035, -0.035], transform=low, color=INK,
+    linewidth=1.8, clip_on=False,
               solid_capstyle="butt")  # fmt: skip
     words = f"{length / factor:g} {unit}"
     if largest > 0.0:
         factor, unit = prefixed("N", np.array([largest]))
         words += f"      longest arrow {largest / factor:.3g} {unit}"
-    axes.text(0.98, -0.055, words, transform=low, ha="right", va="top", fontsize=8, color=INK, clip_on=False)
+    axes.text(
+        0.98,
+        -0.055,
+        words,
+        transform=low,
+        ha="right",
+        va="top",
+        fontsize=8,
+        color=INK,
+        clip_on=False,
+    )
 
 
 def _compass(axes: Any, name: str, step: Floats) -> None:
     """One of N's axes, from a point below the lower left corner."""
-    head = {"arrowstyle": "-|>", "color": PALE, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
+    head = {
+        "arrowstyle": "-|>",
+        "color": PALE,
+        "linewidth": 0.9,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "mutation_scale": 7,
+    }
     at = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate("", xy=(0.06, -0.03), xytext=tuple(step), arrowprops={**head, "arrowstyle": "<|-"}, **at)
-    axes.annotate(name, xy=(0.06, -0.03), xytext=tuple(1.35 * step), ha="center", va="center", fontsize=8, color=PALE,
+    axes.annotate(
+        "", xy=(0.06, -0.03), xytext=tuple(step), arrowprops={**head, "arrowstyle": "<|-"}, **at
+    )
+    axes.annotate(name, xy=(0.06, -0.03), xytext=tuple(1.35 * step), ha="center", va="center",
+    fontsize=8, color=PALE,
                   **at)  # fmt: skip
 
 
@@ -230,13 +282,26 @@ def name_bodies(axes: Any, stage: Stage) -> None:
     numbers = [k + 1 if k < nb else 0 for k in range(len(stage.bodies))]
     if len(numbers) <= MOST_NAMES:
         handles = [
-            Patch(facecolor=colour_of(body, n), edgecolor=INK, linewidth=0.8, label=body.label or body.name)
+            Patch(
+                facecolor=colour_of(body, n),
+                edgecolor=INK,
+                linewidth=0.8,
+                label=body.label or body.name,
+            )
             for body, n in zip(stage.bodies, numbers, strict=True)
         ]
-        axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.0, handleheight=1.0)
+        axes.legend(
+            handles=handles,
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            handlelength=1.0,
+            handleheight=1.0,
+        )
 
 
-def picture(system: System, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True) -> Drawing:
+def picture(
+    system: System, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True
+) -> Drawing:
     """See `Multibody.picture`."""
     stage = Stage(system)
     sight = stage.at(system.initial if state is None else state, forces)

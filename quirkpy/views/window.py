@@ -1,10 +1,10 @@
 """A run in a window of VPython, in a process of its own.
 
-VPython opens servers on all interfaces, waits for ever for a browser, handles SIGINT and ends the process whose window
-is closed.  So the window lives in another process: its servers are bound to this machine alone, a clock ends the
-waiting, and closing the window ends nothing but the animation; a kernel of a notebook is as safe as a script.  The film
-goes through a pipe, which stays open: when it closes, whoever asked for the window is gone, and the window goes too.
-"""
+VPython opens servers on all interfaces, waits for ever for a browser, handles SIGINT and ends the
+process whose window is closed.  So the window lives in another process: its servers are bound to
+this machine alone, a clock ends the waiting, and closing the window ends nothing but the animation;
+a kernel of a notebook is as safe as a script.  The film goes through a pipe, which stays open: when
+it closes, whoever asked for the window is gone, and the window goes too."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ HERE = "127.0.0.1"
 LENGTH = 8
 
 
-def show(make: Callable[[], Film], browser: bool, port: int | None, patience: float, keep_open: bool) -> None:
+def show(
+    make: Callable[[], Film], browser: bool, port: int | None, patience: float, keep_open: bool
+) -> None:
     """Show a film and come back when its window is closed, or is over and need not stay open.
 
     make: the film, which takes a while, so that what is missing is said before.
@@ -48,21 +50,23 @@ def show(make: Callable[[], Film], browser: bool, port: int | None, patience: fl
     _watch(make().packed(), browser, free_port() if port is None else port, limit, keep_open)
 
 
-# --- what must be there -----------------------------------------------------------------------------------------------
+# --- what must be there ---------------------------------------------------------------------------
 def check_vpython() -> None:
     """VPython, and what it needs; nothing of it is imported here."""
     if importlib.util.find_spec("vpython") is None:
         raise PartError("animate: this needs VPython; pip install 'quirkpy[vpython]' brings it.")
     if importlib.util.find_spec("pkg_resources") is None:
         raise PartError(
-            "animate: VPython needs pkg_resources, which setuptools 82 no longer has; pip install 'setuptools<82'."
+            "animate: VPython needs pkg_resources, which setuptools 82 no longer has; pip install "
+            "'setuptools<82'."
         )
 
 
 def check_browser() -> None:
     """A browser, and a display for it."""
     way_out = (
-        "run.movie('run.mp4') needs neither, and browser=False prints the address for a browser that you open yourself."
+        "run.movie('run.mp4') needs neither, and browser=False prints the address for a browser "
+        "that you open yourself."
     )
     displays = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in displays):
@@ -80,10 +84,13 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-# --- this process -----------------------------------------------------------------------------------------------------
+# --- this process ---------------------------------------------------------------------------------
 def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bool) -> None:
     """Start the other process, wait for a browser to come, and then for the end."""
-    settings = {"VPYTHON_HTTP_PORT": str(port), "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    settings = {
+        "VPYTHON_HTTP_PORT": str(port),
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
     if not browser:
         settings["VPYTHON_NO_LAUNCH_BROWSER"] = "1"
         print(f"animate: open http://localhost:{port} in a browser.", flush=True)
@@ -91,8 +98,8 @@ def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bo
     words: list[str] = []
     with tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **settings},
-            start_new_session=True,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+            env={**os.environ, **settings}, start_new_session=True,
         )  # fmt: skip
         assert child.stdin is not None
         try:
@@ -112,16 +119,21 @@ def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bo
         if child.returncode != 0:
             errors.seek(0)
             said = errors.read().strip().splitlines()
-            raise PartError(f"animate: the window failed: {said[-1] if said else 'it said nothing'}.")
+            raise PartError(
+                f"animate: the window failed: {said[-1] if said else 'it said nothing'}."
+            )
 
 
-def _wait_for_browser(child: subprocess.Popen[bytes], port: int, patience: float, words: list[str]) -> None:
+def _wait_for_browser(
+    child: subprocess.Popen[bytes], port: int, patience: float, words: list[str]
+) -> None:
     ear = threading.Thread(target=_first_line, args=(child, words), daemon=True)
     ear.start()
     ear.join(patience)
     if ear.is_alive():
         raise PartError(
-            f"animate: no browser has opened http://localhost:{port} within {patience:g} s; open it yourself, or give "
+            f"animate: no browser has opened http://localhost:{port} within {patience:g} s; open "
+            "it yourself, or give "
             "more patience=."
         )
 
@@ -134,7 +146,7 @@ def _first_line(child: subprocess.Popen[bytes], words: list[str]) -> None:
         words.append(line)
 
 
-# --- the other process ------------------------------------------------------------------------------------------------
+# --- the other process ----------------------------------------------------------------------------
 def bind_here() -> None:
     """From now on servers of this process listen to this machine alone."""
     import asyncio.base_events
@@ -144,7 +156,9 @@ def bind_here() -> None:
     web: Any = http.server.HTTPServer
     create, begin = loop.create_server, web.__init__
 
-    async def create_server(self: Any, factory: Callable[[], Any], host: Any = None, *rest: Any, **more: Any) -> Any:
+    async def create_server(
+        self: Any, factory: Callable[[], Any], host: Any = None, *rest: Any, **more: Any
+    ) -> Any:
         return await create(self, factory, HERE, *rest, **more)
 
     def __init__(self: Any, address: tuple[str, int], *rest: Any, **more: Any) -> None:
@@ -161,7 +175,8 @@ def end_with_parent() -> None:
 
 
 def main(keep_open: bool) -> None:
-    """Show the film that comes through the pipe; VPython ends this process when its window is closed."""
+    """Show the film that comes through the pipe; VPython ends this process when its window is
+    closed."""
     size = int.from_bytes(sys.stdin.buffer.read(LENGTH), "little")
     film = Film.unpacked(sys.stdin.buffer.read(size))
     threading.Thread(target=end_with_parent, daemon=True).start()

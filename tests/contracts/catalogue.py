@@ -1,4 +1,5 @@
-"""One example of every class of parts.  A new class goes into these lists: every contract test then runs over it.
+"""One example of every class of parts.  A new class goes into these lists: every contract test then
+runs over it.
 
 `test_catalogue.py` fails when a class is missing here.
 """
@@ -11,14 +12,21 @@ import quirkpy as qp
 
 #: Two bodies with nothing special about them: full inertia, turned, off the origin.
 HUB = qp.Body(
-    "hub", mass=3.0, inertia=((0.4, 0.02, -0.03), (0.02, 0.5, 0.01), (-0.03, 0.01, 0.6)), position=(0.3, -0.2, 0.1),
-    orientation=qp.rotation((1.0, 2.0, -1.0), 0.8),
+    "hub", mass=3.0, inertia=((0.4, 0.02, -0.03), (0.02, 0.5, 0.01), (-0.03, 0.01, 0.6)),
+    position=(0.3, -0.2, 0.1), orientation=qp.rotation((1.0, 2.0, -1.0), 0.8),
 )  # fmt: skip
 ARM = qp.Body(
-    "arm", mass=2.0, inertia=(0.2, 0.3, 0.4), position=(-0.4, 0.5, 0.7), orientation=qp.rotation((0.2, -1.0, 0.5), 2.1),
-    velocity=(0.1, 0.2, -0.3), angular_velocity=(0.3, -0.2, 0.5), shape=qp.Box((0.2, 0.3, 0.4)), color="#4477aa",
+    "arm",
+    mass=2.0,
+    inertia=(0.2, 0.3, 0.4),
+    position=(-0.4, 0.5, 0.7),
+    orientation=qp.rotation((0.2, -1.0, 0.5), 2.1),
+    velocity=(0.1, 0.2, -0.3),
+    angular_velocity=(0.3, -0.2, 0.5),
+    shape=qp.Box((0.2, 0.3, 0.4)),
+    color="#4477aa",
     label="the arm",
-)  # fmt: skip
+)
 EAST = HUB.site("east", at=(0.1, 0.2, -0.1), z=(1.0, 0.5, 0.2))
 WEST = ARM.site("west", at=(-0.2, 0.1, 0.3), z=(0.0, 1.0, 0.0), x=(0.0, 0.0, 2.0))
 RAMP = qp.Schedule((0.0, 1.0, 2.5), ((0.0, 0.0, 0.0), (1.0, -2.0, 0.5), (0.3, 0.1, 0.0)), "linear")
@@ -44,7 +52,8 @@ JOINTS: tuple[qp.Joint, ...] = (
     qp.Screw("bolt", HUB, ARM, at=(0.1, 0.1, 0.2), axis=(1.0, 0.5, 0.3), pitch=0.05),
 )
 
-#: Joints without rows of their own kind, which the contracts of rows pass by: ropes, and what acts on other joints.
+#: Joints without rows of their own kind, which the contracts of rows pass by: ropes, and what acts
+#: on other joints.
 ROPE = qp.Rope("tether", HUB, ARM, at1=(0.1, 0.0, 0.2), length=2.0, restitution=0.2)
 COUPLINGS: tuple[qp.Part, ...] = (
     ROPE,
@@ -61,17 +70,28 @@ MAGNETS = (
     qp.Magnet("side", ARM.site("rim", x=(0, 1, 0)), 500.0),
 )
 COIL = qp.Electromagnet("coil", HUB.site("coil", z=(1.0, 0.0, 1.0)), SWING, holding_power=2.0)
-CHARGES = qp.Charge("plus", EAST, 2e-5), qp.Charge("minus", WEST, -3e-5), qp.Charge("more", HUB.site("tip"), 1e-5)
+CHARGES = (
+    qp.Charge("plus", EAST, 2e-5),
+    qp.Charge("minus", WEST, -3e-5),
+    qp.Charge("more", HUB.site("tip"), 1e-5),
+)
 SWINGING = qp.Charge("swinging", HUB.site("rod"), qp.Schedule((0.0, 2.0), (2e-5, -1e-5), "linear"))
 #: Its faces look away from the arm, or at it.
 COLD = qp.Superconductor("cold", HUB.site("face", z=HUB.matrix.T @ (-0.7, 0.7, 0.6)))
-SUPERCONDUCTORS = COLD, qp.Superconductor("tin", HUB.site("back", z=HUB.matrix.T @ (0.7, -0.7, -0.6)))
-COUPLED = np.diag([30.0, 20.0, 10.0, 2.0, 1.0, 3.0]) + np.array([[0.1 * (j + k) for j in range(6)] for k in range(6)])
+SUPERCONDUCTORS = (
+    COLD,
+    qp.Superconductor("tin", HUB.site("back", z=HUB.matrix.T @ (0.7, -0.7, -0.6))),
+)
+COUPLED = np.diag([30.0, 20.0, 10.0, 2.0, 1.0, 3.0]) + np.array(
+    [[0.1 * (j + k) for j in range(6)] for k in range(6)]
+)
 FAR = (2.0, -3.0, 4.0)
 
 FORCES: tuple[qp.Force, ...] = (
     qp.Gravity((0.3, 0.1, -9.81)),
-    qp.Spring("spring", HUB, ARM, at1=(0.1, 0.0, 0.0), at2=(-0.2, 0.4, 0.5), stiffness=7.0, damping=0.4),
+    qp.Spring(
+        "spring", HUB, ARM, at1=(0.1, 0.0, 0.0), at2=(-0.2, 0.4, 0.5), stiffness=7.0, damping=0.4
+    ),
     qp.Spring("rope", EAST, WEST, stiffness=7.0, rest_length=0.2, damping=0.4, tension_only=True),
     qp.Damper("dashpot", EAST, WEST, damping=0.6),
     qp.HingeSpring("torsion", HINGE, stiffness=2.0, rest_angle=0.4, damping=0.3),
@@ -83,7 +103,14 @@ FORCES: tuple[qp.Force, ...] = (
     qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
     qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
-    qp.Load("push", ARM, force=(1.0, -2.0, 0.5), torque=(0.1, 0.0, 0.2), at=(-0.3, 0.4, 0.6), frame="body"),
+    qp.Load(
+        "push",
+        ARM,
+        force=(1.0, -2.0, 0.5),
+        torque=(0.1, 0.0, 0.2),
+        at=(-0.3, 0.4, 0.6),
+        frame="body",
+    ),
     qp.Load("ramp", HUB, force=RAMP),
     qp.Thruster("jet", WEST, (0.1, 0.2, 3.0)),
     qp.Thruster("puffs", EAST, RAMP),
@@ -100,10 +127,18 @@ FORCES: tuple[qp.Force, ...] = (
     qp.PlanetField((*MAGNETS, qp.Electromagnet("rod", WEST, 3.0)), (1e5, 2e5, -3e5), centre=FAR),
     qp.PlanetField((MAGNETS[0], COIL), (1e5, 2e5, -3e5), orbit=ORBIT, name="field on the way"),
     qp.FluxPinning(SUPERCONDUCTORS, MAGNETS, warm=("tin",)),
-)  # fmt: skip
+)
 
 SENSORS: tuple[qp.Sensor, ...] = (
-    qp.Sensor("eye", EAST, kind="face", accepts=("face", "edge"), reach=2e-3, alignment=0.02, roll=qp.QUARTER_TURNS),
+    qp.Sensor(
+        "eye",
+        EAST,
+        kind="face",
+        accepts=("face", "edge"),
+        reach=2e-3,
+        alignment=0.02,
+        roll=qp.QUARTER_TURNS,
+    ),
 )
 
 PRIMITIVES: tuple[qp.Primitive, ...] = (
@@ -121,10 +156,26 @@ PRIMITIVES: tuple[qp.Primitive, ...] = (
 )
 
 OTHERS: tuple[qp.Part, ...] = (
-    HUB, ARM, qp.GROUND, EAST, WEST, RAMP, ORBIT, COIL, *MAGNETS, *CHARGES, SWINGING, *SUPERCONDUCTORS,
-    qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
-    qp.Mesh(((0.0, 0, 0), (0.3, 0, 0), (0, 0.2, 0), (0, 0, 0.1)), ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))),
-)  # fmt: skip
+    HUB,
+    ARM,
+    qp.GROUND,
+    EAST,
+    WEST,
+    RAMP,
+    ORBIT,
+    COIL,
+    *MAGNETS,
+    *CHARGES,
+    SWINGING,
+    *SUPERCONDUCTORS,
+    qp.Box((0.1, 0.2, 0.3)),
+    qp.Sphere(0.4),
+    qp.Cylinder(0.1, 2.0, "y"),
+    qp.Mesh(
+        ((0.0, 0, 0), (0.3, 0, 0), (0, 0.2, 0), (0, 0, 0.1)),
+        ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)),
+    ),
+)
 
 EVENTS: tuple[qp.Event, ...] = (
     qp.AtRest(name="still", speed=1e-5, terminal=False), qp.EnergyBelow(1e-8, name="spent"),
@@ -138,7 +189,16 @@ BOWL = qp.Potential("bowl", lambda at: float(at[HUB].position @ at[ARM].position
 UNWRITTEN: tuple[qp.Part, ...] = (qp.When("level", abs), BOWL)
 
 #: Classes that nobody makes an object of.
-BASES = (qp.Part, qp.Joint, qp.GeneralJoint, qp.Force, qp.CompiledForce, qp.Primitive, qp.Shape, qp.Event)
+BASES = (
+    qp.Part,
+    qp.Joint,
+    qp.GeneralJoint,
+    qp.Force,
+    qp.CompiledForce,
+    qp.Primitive,
+    qp.Shape,
+    qp.Event,
+)
 
 
 def label(part: qp.Part) -> str:

@@ -1,4 +1,5 @@
-"""Joints and forces as a user writes them, at the top of a module, so that pickle and JSON find them."""
+"""Joints and forces as a user writes them, at the top of a module, so that pickle and JSON find
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from quirkpy.parts.checks import positive
 
 
 class Slot(qp.Joint):
-    """A pin that slides and turns along z of site 1: OriginOnLine and ParallelAxes, with the freedoms they leave."""
+    """A pin that slides and turns along z of site 1: OriginOnLine and ParallelAxes, with the
+    freedoms they leave."""
 
     freedoms = (qp.Freedom("turn", "z"), qp.Freedom("slide", "z"))
 
@@ -22,7 +24,8 @@ class Slot(qp.Joint):
 
 
 class SlotByHand(qp.GeneralJoint):
-    """The same pin without its turning: the origin of site 2 lies on z of site 1, as equations written by hand."""
+    """The same pin without its turning: the origin of site 2 lies on z of site 1, as equations
+    written by hand."""
 
     units = ("m", "m")
 
@@ -67,7 +70,10 @@ class Lift(qp.GeneralJoint):
         return np.array([[*np.zeros(6), 0.0, 0.0, 1.0, *np.cross(arm, (0.0, 0.0, 1.0))]])
 
     def gamma(self, at: qp.MotionView) -> Floats:
-        w, arm = at[self.sites[1]].angular_velocity, at[self.sites[1]].position - at[self.bodies[1]].position
+        w, arm = (
+            at[self.sites[1]].angular_velocity,
+            at[self.sites[1]].position - at[self.bodies[1]].position,
+        )
         return 4.0 - np.cross(w, np.cross(w, arm))[2:]
 
 
@@ -82,7 +88,9 @@ class Wind(qp.Force):
         force = (self.strength * at.t, 0.0, 0.0) - 0.1 * motion.velocity
         return {
             self.sail: qp.Wrench(
-                force, torque=-0.2 * motion.angular_velocity, point=motion.position + motion.axes[:, 0]
+                force,
+                torque=-0.2 * motion.angular_velocity,
+                point=motion.position + motion.axes[:, 0],
             )
         }
 
@@ -95,7 +103,9 @@ class Attraction(qp.Force):
     strength: float
 
     def potential(self, at: qp.MotionView) -> float:
-        return -self.strength / float(np.linalg.norm(at[self.second].position - at[self.first].position))
+        return -self.strength / float(
+            np.linalg.norm(at[self.second].position - at[self.first].position)
+        )
 
 
 class Compass(qp.Force):
@@ -128,7 +138,11 @@ class Bungee(qp.CompiledForce):
 
     @staticmethod
     def energy(first: Any, second: Any, stiffness: float, length: float) -> float:
-        return 0.5 * stiffness * (qp.triples.norm(qp.triples.sub(second.position, first.position)) - length) ** 2
+        return (
+            0.5
+            * stiffness
+            * (qp.triples.norm(qp.triples.sub(second.position, first.position)) - length) ** 2
+        )
 
 
 class Well(qp.CompiledForce):
@@ -149,7 +163,8 @@ class Well(qp.CompiledForce):
 
 
 class Breeze(qp.CompiledForce):
-    """A compiled load without a potential: it grows with time, turns with a site, and has a torque."""
+    """A compiled load without a potential: it grows with time, turns with a site, and has a
+    torque."""
 
     sail: qp.Site
     strength: float
@@ -157,5 +172,7 @@ class Breeze(qp.CompiledForce):
     @staticmethod
     def law(t: float, sail: Any, strength: float) -> Any:
         push = qp.triples.scale(strength * t, sail.x)
-        torque = qp.triples.add(qp.triples.scale(0.3, sail.z), qp.triples.scale(-0.2, sail.angular_velocity))
+        torque = qp.triples.add(
+            qp.triples.scale(0.3, sail.z), qp.triples.scale(-0.2, sail.angular_velocity)
+        )
         return qp.Wrench(push, torque)

@@ -45,7 +45,8 @@ def moved(pose: Pose, pivot: Floats, shift: Floats, rotation: Floats) -> Pose:
 
 
 def at_poses(selection: Selection, poses: dict[str, Pose], **rates: Floats) -> Instant:
-    """A selection with its bodies at the given poses; rates: v in N and omega in body axes, each (nb, 3)."""
+    """A selection with its bodies at the given poses; rates: v in N and omega in body axes, each
+    (nb, 3)."""
     names = selection.tables.body_names
     r = np.array([poses[name][0] for name in names]).reshape(-1, 3)
     q = np.array([quaternion_of(poses[name][1]) for name in names]).reshape(-1, 4)
@@ -66,7 +67,8 @@ def site_frame(site: qp.Site, pose: Pose) -> Pose:
 
 
 def allowed(joint: qp.Joint, one: Pose, amounts: Floats, freedoms: Any = None) -> Pose:
-    """Pose of body 2 when the sites coincide but for the freedoms, each gone through by its amount."""
+    """Pose of body 2 when the sites coincide but for the freedoms, each gone through by its
+    amount."""
     origin, axes = site_frame(joint.sites[0], one)
     placed = axes
     for freedom, amount in zip(freedoms or joint.freedoms or (), amounts):

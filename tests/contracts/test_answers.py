@@ -1,4 +1,5 @@
-"""What a system says about itself at an instant: energy, residual, mobility, reactions, and all of it in words."""
+"""What a system says about itself at an instant: energy, residual, mobility, reactions, and all of
+it in words."""
 
 from __future__ import annotations
 
@@ -27,15 +28,20 @@ def lattice() -> qp.Multibody:
     """Four cubes in a square, locked around: one lock more than needed."""
     a, b, c, d = cubes = cube("a", 0, 0), cube("b", 1, 0), cube("c", 1, 1), cube("d", 0, 1)
     pairs = ((a, b), (b, c), (c, d), (d, a))
-    return qp.Multibody(*cubes, *(qp.Fixed(f"{one.name}{two.name}", one, two) for one, two in pairs), DOWN)
+    return qp.Multibody(
+        *cubes, *(qp.Fixed(f"{one.name}{two.name}", one, two) for one, two in pairs), DOWN
+    )
 
 
 def four_bar(*more: qp.Part) -> qp.Multibody:
-    """Planar four-bar linkage of hinges about z in three dimensions: three of its 20 rows say nothing new."""
+    """Planar four-bar linkage of hinges about z in three dimensions: three of its 20 rows say
+    nothing new."""
     points = ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (2.0, 1.5, 0.0), (1.5, 0.0, 0.0))
     rods = [qp.Body.rod(f"rod{k}", points[k], points[k + 1], mass=1.0) for k in range(3)]
     ends = (qp.GROUND, *rods, qp.GROUND)
-    hinges = [qp.Revolute(f"h{k}", ends[k], ends[k + 1], at=points[k], axis=(0, 0, 1)) for k in range(4)]
+    hinges = [
+        qp.Revolute(f"h{k}", ends[k], ends[k + 1], at=points[k], axis=(0, 0, 1)) for k in range(4)
+    ]
     return qp.Multibody(*rods, *hinges, DOWN, *more)
 
 
@@ -44,10 +50,12 @@ def pendulum() -> list[Any]:
     return [bob, qp.Revolute("pin", qp.GROUND, bob, at=(5.0, 0.0, 0.0), axis=(0, 1, 0))]
 
 
-# --- energy ---------------------------------------------------------------------------------------------------------
+# --- energy ---------------------------------------------------------------------------------------
 def test_energy_is_a_number_with_two_halves() -> None:
     system = qp.Multibody(BALL, DOWN, qp.PotentialWell("well", BALL, (0.0, 0.0, 0.0), 8.0))
-    energy = system.energy(system.initial.replace({"ball": dict(position=(0.5, 0.0, 2.0), angular_velocity=(0, 3, 0))}))
+    energy = system.energy(
+        system.initial.replace({"ball": dict(position=(0.5, 0.0, 2.0), angular_velocity=(0, 3, 0))})
+    )
     assert energy.kinetic == pytest.approx(0.5 * 2.0 + 0.5 * 0.4 * 2.0 * 0.01 * 9.0, rel=1e-15)
     assert energy.potential == pytest.approx(2.0 * G * 2.0 + 0.5 * 8.0 * 4.25, rel=1e-15)
     assert energy == energy.kinetic + energy.potential
@@ -56,12 +64,14 @@ def test_energy_is_a_number_with_two_halves() -> None:
     assert (copy, copy.kinetic, copy.potential) == (energy, energy.kinetic, energy.potential)
 
 
-# --- residual -------------------------------------------------------------------------------------------------------
+# --- residual -------------------------------------------------------------------------------------
 def test_residual_tells_positions_velocities_and_whose_they_are() -> None:
     rail = qp.Prismatic("rail", qp.GROUND, BALL, at=(0.5, 0.0, 0.0), axis=(0, 1, 0))
     tether = qp.Distance("tether", qp.GROUND, BALL, at1=(0.5, -1.0, 0.0))
     system = qp.Multibody(BALL, rail, tether)
-    residual = system.residual(system.initial.replace({"ball": dict(position=(0.5, 5e-7, 3e-7), velocity=(2, 1, 0))}))
+    residual = system.residual(
+        system.initial.replace({"ball": dict(position=(0.5, 5e-7, 3e-7), velocity=(2, 1, 0))})
+    )
     assert residual.joints == ("rail",) * 5 + ("tether",)
     assert residual.gaps["rail"].unit == residual.gaps["tether"].unit == "m"
     assert residual.gaps["rail"].size == pytest.approx(3e-7, rel=1e-6)
@@ -73,10 +83,15 @@ def test_residual_tells_positions_velocities_and_whose_they_are() -> None:
 
 def test_residual_without_joints_is_empty() -> None:
     residual = qp.Multibody(BALL).residual()
-    assert (residual.position.tolist(), residual.velocity.tolist(), residual.joints, residual.gaps) == ([], [], (), {})
+    assert (
+        residual.position.tolist(),
+        residual.velocity.tolist(),
+        residual.joints,
+        residual.gaps,
+    ) == ([], [], (), {})
 
 
-# --- mobility -------------------------------------------------------------------------------------------------------
+# --- mobility -------------------------------------------------------------------------------------
 def test_free_bodies_have_all_their_freedoms() -> None:
     assert qp.Multibody(BALL).mobility() == (6, 0, 0, (), 1.0)
 
@@ -95,17 +110,25 @@ def test_planar_four_bar_of_hinges() -> None:
 
 @pytest.mark.parametrize("angle", [1e-3, 1e-5])
 def test_nearness_of_a_singular_pose_is_told(angle: float) -> None:
-    """Two bars that hold a ball nearly in line: the smallest singular value falls with the angle between them."""
-    bars = [qp.Distance(f"bar{x}", qp.GROUND, BALL, at1=(0.5 + x, angle * (x + 1) / 2, 0.0)) for x in (-1.0, 1.0)]
+    """Two bars that hold a ball nearly in line: the smallest singular value falls with the angle
+    between them."""
+    bars = [
+        qp.Distance(f"bar{x}", qp.GROUND, BALL, at1=(0.5 + x, angle * (x + 1) / 2, 0.0))
+        for x in (-1.0, 1.0)
+    ]
     mobility = qp.Multibody(BALL, *bars).mobility()
     assert mobility.rank == 2
     assert mobility.smallest == pytest.approx(angle / 2**0.5, rel=1e-3)
 
 
-# --- reactions ------------------------------------------------------------------------------------------------------
+# --- reactions ------------------------------------------------------------------------------------
 def test_reaction_carries_the_weight() -> None:
     beam = qp.Body(
-        "beam", mass=2.0, inertia=(0.1, 0.2, 0.2), position=(0.5, 0.0, 0.0), orientation=qp.rotation((1, 0, 0), 2.0)
+        "beam",
+        mass=2.0,
+        inertia=(0.1, 0.2, 0.2),
+        position=(0.5, 0.0, 0.0),
+        orientation=qp.rotation((1, 0, 0), 2.0),
     )
     wall = qp.Fixed("wall", qp.GROUND.site("s"), beam)
     reaction = qp.Multibody(beam, wall, DOWN).reactions()["wall"]
@@ -117,7 +140,9 @@ def test_reaction_carries_the_weight() -> None:
 def test_reaction_on_a_swinging_bob() -> None:
     bob, pin = pendulum()
     system = qp.Multibody(bob, pin, DOWN)
-    reaction = system.reactions(system.initial.replace({"bob": dict(velocity=(2, 0, 0), angular_velocity=(0, -2, 0))}))
+    reaction = system.reactions(
+        system.initial.replace({"bob": dict(velocity=(2, 0, 0), angular_velocity=(0, -2, 0))})
+    )
     np.testing.assert_allclose(reaction["pin"].force, (0.0, 0.0, 3.0 * (G + 4.0)), atol=1e-11)
     np.testing.assert_allclose(reaction["pin"].torque, 0.0, atol=1e-11)
 
@@ -136,7 +161,9 @@ def test_reactions_add_up_to_what_the_joints_do(system: qp.Multibody) -> None:
         joint = system[name]
         for body, sign in zip(joint.bodies, (-1.0, 1.0)):
             arm = at.view[joint.sites[1]].position - at.view[body].position
-            total[body.name] += sign * np.concatenate([reaction.force, reaction.torque + np.cross(arm, reaction.force)])
+            total[body.name] += sign * np.concatenate(
+                [reaction.force, reaction.torque + np.cross(arm, reaction.force)]
+            )
     forces = system.constraint_forces()
     for k, name in enumerate(system.bodies):
         axes = at.view[system[name]].axes
@@ -144,42 +171,60 @@ def test_reactions_add_up_to_what_the_joints_do(system: qp.Multibody) -> None:
         np.testing.assert_allclose(total[name][3:], axes @ forces[k, 3:], atol=1e-11)
 
 
-# --- undetermined ---------------------------------------------------------------------------------------------------
+# --- undetermined ---------------------------------------------------------------------------------
 def test_moments_that_the_printed_equation_cannot_hold_are_refused_by_name() -> None:
     needle = qp.Body(
-        "needle", mass=1.0, inertia=(1.0, 1.0, 1e-18), position=(1, 0, 0), orientation=qp.rotation((1, 2, 3), 1)
+        "needle",
+        mass=1.0,
+        inertia=(1.0, 1.0, 1e-18),
+        position=(1, 0, 0),
+        orientation=qp.rotation((1, 2, 3), 1),
     )
     system = qp.Multibody(BALL, needle, DOWN)
     for evaluator in ("recursive", "dense"):
         np.testing.assert_allclose(system.acceleration(evaluator=evaluator)[:, 2], -G, rtol=1e-12)
     with pytest.raises(qp.PartError) as caught:
         system.acceleration(evaluator="literal")
-    check_sentence(str(caught.value), "acceleration of needle", ("undetermined", "more comparable size"))
+    check_sentence(
+        str(caught.value), "acceleration of needle", ("undetermined", "more comparable size")
+    )
     assert "ball" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("A", "columns"), [(((0, 1, 0, 0),), (2, 3)), (((0, 1, 0, 1), (0, 0, 1, 0)), (1, 3))])
+@pytest.mark.parametrize(
+    ("A", "columns"), [(((0, 1, 0, 0),), (2, 3)), (((0, 1, 0, 1), (0, 0, 1, 0)), (1, 3))]
+)
 def test_columns_without_mass_and_constraint_are_named(A: Any, columns: tuple[int, ...]) -> None:
     """M x'' = F with mass on the first coordinate only."""
     A, M = np.array(A, dtype=float), np.diag([1.0, 0.0, 0.0, 0.0])
     with pytest.raises(UndeterminedAcceleration) as caught:
         equation.literal(A, np.zeros(len(A)), M, np.zeros(4))
     assert caught.value.columns == columns
-    check_sentence(str(caught.value), str(list(columns)), ("give these coordinates mass or constrain them",))
+    check_sentence(
+        str(caught.value), str(list(columns)), ("give these coordinates mass or constrain them",)
+    )
 
 
 def test_small_but_even_moments_are_no_trouble() -> None:
-    speck = qp.Body("speck", mass=1e-9, inertia=(1e-18, 1e-18, 1e-18), position=(1, 0, 0), angular_velocity=(1, 2, 3))
+    speck = qp.Body(
+        "speck",
+        mass=1e-9,
+        inertia=(1e-18, 1e-18, 1e-18),
+        position=(1, 0, 0),
+        angular_velocity=(1, 2, 3),
+    )
     system = qp.Multibody(BALL, speck, DOWN)
     for evaluator in get_args(Evaluator):
         np.testing.assert_allclose(system.acceleration(evaluator=evaluator)[:, 2], -G, rtol=1e-12)
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -------------------------------------------------------------------------------------
 def test_explain_says_everything_in_lines() -> None:
     base = qp.Body.box("base", (1, 1, 1), fixed=True)
     later = qp.Spherical("later", base.site("a"), BALL.site("b"))
-    system = qp.Multibody(base, BALL, DOWN, candidates=[later, qp.Damper("d", base, BALL, damping=1.0)])
+    system = qp.Multibody(
+        base, BALL, DOWN, candidates=[later, qp.Damper("d", base, BALL, damping=1.0)]
+    )
     assert system.explain().split("\n") == [
         "1 moving body, 0 joints, 1 force",
         "  body   base: fixed, Box((1, 1, 1))",

@@ -1,4 +1,5 @@
-"""Values that are computed when first asked for: once, kept in the object, and by any threads without waiting."""
+"""Values that are computed when first asked for: once, kept in the object, and by any threads
+without waiting."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class Twins:
 
 
 def test_threads_do_not_wait_for_each_other() -> None:
-    """One computes a left that asks for a right, the other a right that asks for a left, of four objects."""
+    """One computes a left that asks for a right, the other a right that asks for a left, of four
+    objects."""
     gate, found = threading.Barrier(2), {}
     a, b = Twins(gate), Twins(gate)
     a.other, b.other = Twins(gate), Twins(gate)
@@ -37,7 +39,10 @@ def test_threads_do_not_wait_for_each_other() -> None:
     def ask(name: str, of: Twins) -> None:
         found[name] = getattr(of, name)
 
-    threads = [threading.Thread(target=ask, args=("left", a)), threading.Thread(target=ask, args=("right", b))]
+    threads = [
+        threading.Thread(target=ask, args=("left", a)),
+        threading.Thread(target=ask, args=("right", b)),
+    ]
     for thread in threads:
         thread.daemon = True
         thread.start()

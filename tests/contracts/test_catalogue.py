@@ -1,4 +1,5 @@
-"""The catalogue holds every class of parts, and so do the public names and the table of types in JSON."""
+"""The catalogue holds every class of parts, and so do the public names and the table of types in
+JSON."""
 
 from __future__ import annotations
 
@@ -10,11 +11,22 @@ import quirkpy.parts
 from quirkpy.parts.couplings import Coupling
 from quirkpy.parts.joint import BaseJoint, PlacedJoint
 from quirkpy.parts.json import PART_TYPES
-from tests.contracts.catalogue import BASES, COUPLINGS, EVENTS, FORCES, JOINTS, PARTS, PRIMITIVES, SENSORS, UNWRITTEN
+from tests.contracts.catalogue import (
+    BASES,
+    COUPLINGS,
+    EVENTS,
+    FORCES,
+    JOINTS,
+    PARTS,
+    PRIMITIVES,
+    SENSORS,
+    UNWRITTEN,
+)
 
 
 def concrete() -> set[type[qp.Part]]:
-    """Every class in the room of parts, the private and the abstract ones left out; those of studies stand apart."""
+    """Every class in the room of parts, the private and the abstract ones left out; those of
+    studies stand apart."""
     for module in pkgutil.iter_modules(quirkpy.parts.__path__, "quirkpy.parts."):
         importlib.import_module(module.name)
     found, waiting = set[type[qp.Part]](), [qp.Part]
@@ -22,7 +34,9 @@ def concrete() -> set[type[qp.Part]]:
         made = waiting.pop().__subclasses__()
         waiting += made
         found |= {
-            cls for cls in made if cls.__module__.startswith("quirkpy.parts.") and not cls.__name__.startswith("_")
+            cls
+            for cls in made
+            if cls.__module__.startswith("quirkpy.parts.") and not cls.__name__.startswith("_")
         }
     return found - {*BASES, BaseJoint, PlacedJoint, Coupling}
 
@@ -46,7 +60,9 @@ def test_catalogue_lists_each_kind_in_its_place() -> None:
         (qp.Event, events),
     )
     for base, listed in kinds:
-        assert {cls for cls in concrete() if issubclass(cls, base)} == {type(part) for part in listed}
+        assert {cls for cls in concrete() if issubclass(cls, base)} == {
+            type(part) for part in listed
+        }
 
 
 def test_every_class_is_public() -> None:

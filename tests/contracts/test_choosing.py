@@ -1,4 +1,5 @@
-"""Rules for selections: what they let through, what they refuse, and that counting agrees with listing."""
+"""Rules for selections: what they let through, what they refuse, and that counting agrees with
+listing."""
 
 from __future__ import annotations
 
@@ -33,7 +34,10 @@ def selection(**pairs: tuple[str, int]) -> list[qp.Chosen]:
         (dict(ab=FREE, bc=HINGE), False),  # a is on its own
         (dict(ab=LOCK, bc=LOCK, ca=HINGE), False),  # the hinge stands within one cluster
         (dict(ab=LOCK, bc=FREE, ca=HINGE), True),  # free across the cut
-        (dict(ab=LOCK, bc=LOCK, cd=HINGE, ac=FREE), False),  # free within a cluster: another selection says the same
+        (
+            dict(ab=LOCK, bc=LOCK, cd=HINGE, ac=FREE),
+            False,
+        ),  # free within a cluster: another selection says the same
     ],
 )
 def test_one_hinge_between_two_clusters(pairs: dict[str, tuple[str, int]], passes: bool) -> None:
@@ -41,13 +45,17 @@ def test_one_hinge_between_two_clusters(pairs: dict[str, tuple[str, int]], passe
     assert qp.OneHinge().allows(selection(**pairs), bodies) is passes
 
 
-@pytest.mark.parametrize("rules", [(), (qp.OneHinge(),), (NothingFree(),), (qp.OneHinge(), NothingFree())], ids=str)
+@pytest.mark.parametrize(
+    "rules", [(), (qp.OneHinge(),), (NothingFree(),), (qp.OneHinge(), NothingFree())], ids=str
+)
 def test_counts_agree_with_lists(rules: tuple[qp.Choosing, ...]) -> None:
     study = lattice(3, choosing=rules)
     graph = study.explore(budget=0, progress=False)
     start = graph.nodes["n0"]
     assert study.count(start) == len(study.choices(start)) == graph.choices
-    assert study.count(start) == {"()": 32, "(OneHinge(),)": 8, "(NothingFree(),)": 18}.get(str(rules), 8)
+    assert study.count(start) == {"()": 32, "(OneHinge(),)": 8, "(NothingFree(),)": 18}.get(
+        str(rules), 8
+    )
 
 
 def test_rules_are_part_of_the_study() -> None:

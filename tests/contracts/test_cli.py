@@ -40,7 +40,10 @@ class Ball(qp.Option):
 
 study = qp.Study(
     qp.Multibody(a, b),
-    sensors=[face(a, "east", (1.0, 0.0, 0.0), ("B west",)), face(b, "west", (-1.0, 0.0, 0.0), ("A east",))],
+    sensors=[
+        face(a, "east", (1.0, 0.0, 0.0), ("B west",)),
+        face(b, "west", (-1.0, 0.0, 0.0), ("A east",)),
+    ],
     options={("A east", "B west"): [qp.Lock(), Ball()]},
 )
 """
@@ -55,7 +58,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith((str(tmp_path), str(ROOT / "demos"))):
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(
+            (str(tmp_path), str(ROOT / "demos"))
+        ):
             del sys.modules[name]
 
 
@@ -83,15 +88,15 @@ def failing(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return out.err.strip()
 
 
-# --- exploring and reporting ------------------------------------------------------------------------------------------
+# --- exploring and reporting ----------------------------------------------------------------------
 def test_a_study_is_explored_and_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = answered(capsys, "explore", PAIR)
     assert "2 nodes, 18 edges (2 moved, 6 rejected, 10 stayed), 100 % of the choices tried" in words
     assert words.endswith("The journal is 'cubesat_pair.db'.\n")
     told = in_json(capsys, "explore", PAIR, "--out", "cubesat_pair.db")
     assert told == {
-        "nodes": 2, "edges": 18, "kinds": {"moved": 2, "rejected": 6, "stayed": 10}, "coverage": 1.0,
-        "near_misses": [], "journal": "cubesat_pair.db",
+        "nodes": 2, "edges": 18, "kinds": {"moved": 2, "rejected": 6, "stayed": 10},
+        "coverage": 1.0, "near_misses": [], "journal": "cubesat_pair.db",
     }  # fmt: skip
     assert answered(capsys, "report", "cubesat_pair.db").strip() == words.rpartition("\n\n")[0]
     whole = in_json(capsys, "report", "cubesat_pair.db")
@@ -104,9 +109,13 @@ def test_a_report_is_written(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     names = ["pair.txt", "pair.json", "pair.graphml", "pair.dot"]
     assert in_json(capsys, "report", "pair.db", "--out", *names)["out"] == names
     assert Path("pair.txt").read_text(encoding="utf-8") == answered(capsys, "report", "pair.db")
-    assert json.loads(Path("pair.json").read_text(encoding="utf-8")) == in_json(capsys, "report", "pair.db")
+    assert json.loads(Path("pair.json").read_text(encoding="utf-8")) == in_json(
+        capsys, "report", "pair.db"
+    )
     assert "digraph" in Path("pair.dot").read_text(encoding="utf-8")
-    assert in_json(capsys, "report", "pair.db", "--out", "pair.html", "pair.svg", "--side", "x.js")["out"] == [
+    assert in_json(capsys, "report", "pair.db", "--out", "pair.html", "pair.svg", "--side", "x.js")[
+        "out"
+    ] == [
         "pair.html",
         "pair.svg",
     ]
@@ -118,7 +127,9 @@ def test_a_report_is_written(here: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answered(capsys, "explore", PAIR, "--out", "pair.db")
     assert answered(capsys, "plan", "pair.db", "n0", "n1").startswith("n0 -> n1: 0.0005 J")
-    (way,) = json.loads(answered(capsys, "plan", "pair.db", "n1", "n0", "--cost", "time", "--best", "2", "--json"))
+    (way,) = json.loads(
+        answered(capsys, "plan", "pair.db", "n1", "n0", "--cost", "time", "--best", "2", "--json")
+    )
     assert way["nodes"] == ["n1", "n0"]
     assert way["steps"] == [{"joints": {"A south | B south": "hinge 2"}, "potential": "+x"}]
     assert "robust" in failing(capsys, "plan", "pair.db", "n0", "n1", "--cost", "risk")
@@ -140,14 +151,16 @@ def test_classes_of_the_studys_file(here: Path, capsys: pytest.CaptureFixture[st
     assert len(in_json(capsys, "report", "own.db", "--study", "own_study.py")["edges"]) == 2
 
 
-# --- the others -------------------------------------------------------------------------------------------------------
+# --- the others -----------------------------------------------------------------------------------
 def test_systems_and_demos_are_moved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("flying_ball.py").write_text(OTHERS, encoding="utf-8")
     told = in_json(capsys, "simulate", "flying_ball.py", "--duration", "3", "--out", "run.npz")
     assert told["t"] == 3.0
     assert told["energy"] == [0.5, 0.5]
     assert qp.Trajectory.load("run.npz").t[-1] == 3.0
-    assert "energy 0.5 J at the start" in answered(capsys, "simulate", "flying_ball.py", "--report", "run.html")
+    assert "energy 0.5 J at the start" in answered(
+        capsys, "simulate", "flying_ball.py", "--report", "run.html"
+    )
     assert "<title>" in Path("run.html").read_text(encoding="utf-8")
     assert main(["simulate", str(ROOT / "demos" / "two_cubes.py"), "--json"]) == 0
     out = capsys.readouterr()  # what a demo prints does not mix with its numbers
@@ -177,7 +190,7 @@ def test_demos_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(told.values())
 
 
-# --- failing ----------------------------------------------------------------------------------------------------------
+# --- failing --------------------------------------------------------------------------------------
 def test_what_fails_says_so_in_a_sentence(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("bad_study.py").write_text("study = 3\n", encoding="utf-8")
     Path("broken_study.py").write_text("import quirkpy\n1 / 0\n", encoding="utf-8")
@@ -205,8 +218,17 @@ def test_what_fails_says_so_in_a_sentence(here: Path, capsys: pytest.CaptureFixt
         main(["explore", "broken_study.py", "--debug"])
 
 
-@pytest.mark.parametrize("words", [[], ["fly"], ["explore"], ["explore", PAIR, "--workers", "0"],
-                                   ["explore", PAIR, "--budget", "many"], ["demos", "all"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["fly"],
+        ["explore"],
+        ["explore", PAIR, "--workers", "0"],
+        ["explore", PAIR, "--budget", "many"],
+        ["demos", "all"],
+    ],
+)
 def test_wrong_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(words)
@@ -225,7 +247,15 @@ def test_from_a_shell(tmp_path: Path) -> None:
     done = shell("--help")
     assert done.returncode == 0
     assert "explore a study" in done.stdout
-    done = shell("explore", "demos/cubesat_pair.py", "--workers", "2", "--out", str(tmp_path / "pair.db"), "--json")
+    done = shell(
+        "explore",
+        "demos/cubesat_pair.py",
+        "--workers",
+        "2",
+        "--out",
+        str(tmp_path / "pair.db"),
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["nodes"] == 2
     assert done.stderr == ""
@@ -246,12 +276,15 @@ def test_ctrl_c_is_a_sentence_and_the_command_goes_on(
     words = ["explore", "slow_study.py", "--out", "pair.db", "--workers", workers]
     command = [sys.executable, "-m", "quirkpy", *words]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     wait_for(here / "pair.db", 4)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == ""
-    assert err == "quirkpy explore: interrupted; what was finished stays, and the same command goes on from there.\n"
+    stays = "what was finished stays, and the same command goes on from there."
+    assert err == f"quirkpy explore: interrupted; {stays}\n"
     with mock.patch("time.sleep"):
         assert in_json(capsys, *words)["edges"] == 30

@@ -1,4 +1,5 @@
-"""What acts on coordinates: candidates, parameters, files, clusters, states, and sentences of systems."""
+"""What acts on coordinates: candidates, parameters, files, clusters, states, and sentences of
+systems."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ TWO = qp.Body("two", 1.0, (0.2, 0.2, 0.2), position=(1.0, 0, 0), velocity=(0, 0,
 AXLE = qp.Revolute("axle", qp.GROUND, ONE, at=(0, 0, 0), axis=(0, 0, 1))
 ROD = qp.Cylindrical("rod", qp.GROUND, TWO, at=(1.0, 0, 0), axis=(0, 0, 1))
 MESH = qp.Gear("mesh", AXLE, ROD, ratio=-2.0, second_coordinate="angle")
-SLEW = qp.Prescribed("slew", ROD, qp.Schedule((0.0, 1.0, 2.0), (0.0, 0.4, 0.1), "smooth"), first_coordinate="travel")
+SLEW = qp.Prescribed(
+    "slew", ROD, qp.Schedule((0.0, 1.0, 2.0), (0.0, 0.4, 0.1), "smooth"), first_coordinate="travel"
+)
 PARTS = ONE, TWO, AXLE, ROD, MESH, SLEW
 
 
@@ -40,14 +43,24 @@ def test_a_gear_acts_only_while_its_joints_do() -> None:
         ("coil", {"stiffness": 9.0}),
     ],
 )
-def test_parameters_are_what_the_part_would_be_with_them(name: str, changes: dict[str, Any]) -> None:
+def test_parameters_are_what_the_part_would_be_with_them(
+    name: str, changes: dict[str, Any]
+) -> None:
     three = qp.Body("three", 1.0, (0.2, 0.2, 0.2), position=(2.0, 0, 0))
-    parts = {part.name: part for part in (
-        *PARTS, three, qp.Screw("bolt", ONE, three, at=(2.0, 0, 0), axis=(0, 0, 1), pitch=0.1),
-        qp.Rope("tether", TWO, three), qp.JointSpring("coil", ROD, coordinate="travel", stiffness=2.0),
-    )}  # fmt: skip
+    parts = {
+        part.name: part
+        for part in (
+            *PARTS,
+            three,
+            qp.Screw("bolt", ONE, three, at=(2.0, 0, 0), axis=(0, 0, 1), pitch=0.1),
+            qp.Rope("tether", TWO, three),
+            qp.JointSpring("coil", ROD, coordinate="travel", stiffness=2.0),
+        )
+    }
     changed = qp.Multibody(*parts.values()).tables.with_parameters({name: changes})
-    rebuilt = qp.Multibody(*(parts | {name: dataclasses.replace(parts[name], **changes)}).values()).tables
+    rebuilt = qp.Multibody(
+        *(parts | {name: dataclasses.replace(parts[name], **changes)}).values()
+    ).tables
     for field in ("row_value", "row_factor", "element_numbers", "knot_time", "knot_value"):
         np.testing.assert_array_equal(getattr(changed, field), getattr(rebuilt, field))
 
@@ -55,7 +68,8 @@ def test_parameters_are_what_the_part_would_be_with_them(name: str, changes: dic
 def test_a_parameter_does_not_change_what_a_gear_couples() -> None:
     tables = qp.Multibody(*PARTS).tables
     check_refused(
-        lambda: tables.with_parameters({"mesh": {"second_coordinate": "travel"}}), "'mesh'", ("what the part acts on",)
+        lambda: tables.with_parameters({"mesh": {"second_coordinate": "travel"}}), "'mesh'",
+        ("what the part acts on",)
     )  # fmt: skip
 
 
@@ -77,10 +91,18 @@ def test_a_run_comes_back_from_its_file(tmp_path: Path) -> None:
 def test_locked_clusters_move_as_their_members_do() -> None:
     """An onlooker keeps the bodies apart; gears and drives act the same on clusters."""
     outer = [
-        qp.Body(f"outer {body.name}", 0.5, (0.1, 0.2, 0.2), position=np.add(body.position, (0.3, 0.2, 0.4)))
+        qp.Body(
+            f"outer {body.name}",
+            0.5,
+            (0.1, 0.2, 0.2),
+            position=np.add(body.position, (0.3, 0.2, 0.4)),
+        )
         for body in (ONE, TWO)
     ]
-    locks = [qp.Fixed(f"lock {body.name}", body, inner) for body, inner in zip((ONE, TWO), outer, strict=True)]
+    locks = [
+        qp.Fixed(f"lock {body.name}", body, inner)
+        for body, inner in zip((ONE, TWO), outer, strict=True)
+    ]
     idle = qp.Cylindrical("idle", ONE, outer[0], at=(0, 0, 0), axis=(0, 1, 0))
     coil = qp.JointSpring("coil", idle, coordinate="travel", stiffness=3.0, rest=0.1)
     system = qp.Multibody(*PARTS, *outer, *locks, idle, coil)
@@ -108,13 +130,19 @@ def test_several_coordinates_go_on_past_half_a_turn() -> None:
     assert run["rod"].angle[-1] == pytest.approx(15.0, abs=1e-6)
     assert run["axle"].angle[-1] == pytest.approx(5.0, abs=1e-6)
     np.testing.assert_allclose(run["rod"].rate[-1], (3.0, 0.3), atol=1e-9)
-    assert run.final.windings.tolist() == [round(5.0 / (2.0 * math.pi)), round(15.0 / (2.0 * math.pi)), 0]
+    assert run.final.windings.tolist() == [
+        round(5.0 / (2.0 * math.pi)),
+        round(15.0 / (2.0 * math.pi)),
+        0,
+    ]
 
 
-# --- sentences ------------------------------------------------------------------------------------------------------
+# --- sentences ------------------------------------------------------------------------------------
 def test_a_gear_that_does_not_fit_is_refused() -> None:
     gear = dataclasses.replace(MESH, offset=0.3)
-    check_refused(lambda: qp.Multibody(ONE, TWO, AXLE, ROD, gear), "'mesh'", ("0.3 rad apart", "candidates="))
+    check_refused(
+        lambda: qp.Multibody(ONE, TWO, AXLE, ROD, gear), "'mesh'", ("0.3 rad apart", "candidates=")
+    )
 
 
 def test_a_drive_that_begins_elsewhere_is_refused() -> None:
@@ -123,11 +151,17 @@ def test_a_drive_that_begins_elsewhere_is_refused() -> None:
 
 
 def test_a_gear_of_a_joint_that_is_not_there_is_refused() -> None:
-    check_refused(lambda: qp.Multibody(ONE, TWO, AXLE, MESH), "'mesh'", ("the joint 'rod'", "not in the system"))
+    check_refused(
+        lambda: qp.Multibody(ONE, TWO, AXLE, MESH),
+        "'mesh'",
+        ("the joint 'rod'", "not in the system"),
+    )
 
 
 def test_a_rope_that_is_too_short_is_refused() -> None:
-    check_refused(lambda: qp.Multibody(ONE, TWO, qp.Rope("r", ONE, TWO, length=0.9)), "'r'", ("0.1 m apart",))
+    check_refused(
+        lambda: qp.Multibody(ONE, TWO, qp.Rope("r", ONE, TWO, length=0.9)), "'r'", ("0.1 m apart",)
+    )
 
 
 def test_a_motion_that_fails_later_ends_the_run_with_its_name() -> None:

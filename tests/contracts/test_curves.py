@@ -38,7 +38,9 @@ def lines(panel: Panel) -> dict[str, np.ndarray]:
 def unit(panel: Panel) -> float:
     """By how much the values of a panel were divided."""
     word = panel.y_label.partition("[")[2].rstrip("]")
-    return {"m": 1e-3, "\u00b5": 1e-6, "n": 1e-9, "k": 1e3}.get(word[0] if len(word) > 1 else "", 1.0)
+    return {"m": 1e-3, "\u00b5": 1e-6, "n": 1e-9, "k": 1e3}.get(
+        word[0] if len(word) > 1 else "", 1.0
+    )
 
 
 def angles(panel: Panel) -> np.ndarray:
@@ -46,7 +48,8 @@ def angles(panel: Panel) -> np.ndarray:
 
 
 def test_joints_and_energy_of_hinged_cubes(run: qp.Trajectory) -> None:
-    """Everything follows from the angle of the hinge: J = 2/3 m a^2, the well's pull, and what the damper takes."""
+    """Everything follows from the angle of the hinge: J = 2/3 m a^2, the well's pull, and what the
+    damper takes."""
     angle, rate, energy = sheet_of(run).panels
     assert [panel.y_label for panel in (angle, rate, energy)] == [
         "angle [rad]",
@@ -57,13 +60,20 @@ def test_joints_and_energy_of_hinged_cubes(run: qp.Trajectory) -> None:
     phi, omega = angles(angle), angles(rate)
     np.testing.assert_allclose(np.gradient(phi, angle.x)[5:-5], omega[5:-5], atol=2e-4)
     arm = np.array([0.5 * SIDE, 0.5 * SIDE])
-    turned = [np.cos(phi) * arm[0] - np.sin(phi) * arm[1], np.sin(phi) * arm[0] + np.cos(phi) * arm[1]]
+    turned = [
+        np.cos(phi) * arm[0] - np.sin(phi) * arm[1],
+        np.sin(phi) * arm[0] + np.cos(phi) * arm[1],
+    ]
     centre = EDGE[:2] + np.stack(turned, axis=1)
     found = lines(energy)
-    np.testing.assert_allclose(1e-3 * found["kinetic"], 0.5 * (2 / 3 * MASS * SIDE**2) * omega**2, atol=1e-9)
+    np.testing.assert_allclose(
+        1e-3 * found["kinetic"], 0.5 * (2 / 3 * MASS * SIDE**2) * omega**2, atol=1e-9
+    )
     potential = 0.5 * K * ((centre - (0.0, -0.2)) ** 2).sum(axis=1)
     np.testing.assert_allclose(1e-3 * found["potential"], potential, atol=1e-9)
-    taken = np.concatenate([[0.0], np.cumsum(2e-4 * 0.5 * (omega[1:] ** 2 + omega[:-1] ** 2) * np.diff(angle.x))])
+    taken = np.concatenate(
+        [[0.0], np.cumsum(2e-4 * 0.5 * (omega[1:] ** 2 + omega[:-1] ** 2) * np.diff(angle.x))]
+    )
     np.testing.assert_allclose(1e-3 * found["dissipated"], taken, atol=1e-7)
     total = found["kinetic + potential"] + found["dissipated"]
     assert np.ptp(total) < 1e-7
@@ -73,13 +83,17 @@ def test_joints_and_energy_of_hinged_cubes(run: qp.Trajectory) -> None:
 
 def test_momenta_states_and_reactions(run: qp.Trajectory) -> None:
     """The hinge gives what the well does not: m a - F."""
-    states, momenta, loads = (sheet_of(run, [word]).panels for word in ("states", "momenta", "reactions"))
+    states, momenta, loads = (
+        sheet_of(run, [word]).panels for word in ("states", "momenta", "reactions")
+    )
     position, orientation, velocity, spin = states
     assert orientation.y_label == "orientation"
     np.testing.assert_allclose(sum(line.values**2 for line in orientation.lines), 1.0, atol=1e-12)
     for axis in "xy":
         np.testing.assert_allclose(
-            lines(momenta[0])[axis] * 1e-3, MASS * lines(velocity)[f"B {axis}"] * unit(velocity), atol=1e-12
+            lines(momenta[0])[axis] * 1e-3,
+            MASS * lines(velocity)[f"B {axis}"] * unit(velocity),
+            atol=1e-12,
         )
     x, y = (lines(position)[f"B {axis}"] * unit(position) for axis in "xy")
     vx, vy = (lines(velocity)[f"B {axis}"] * unit(velocity) for axis in "xy")
@@ -89,7 +103,9 @@ def test_momenta_states_and_reactions(run: qp.Trajectory) -> None:
     rate, well = lines(spin)["B z"] * unit(spin), np.array([0.0, -0.2])
     centre = np.stack([x, y], axis=1)
     arm, pull = centre - EDGE[:2], K * (well - centre)
-    growth = (arm[:, 0] * pull[:, 1] - arm[:, 1] * pull[:, 0] - 2e-4 * rate) / (2.0 / 3.0 * MASS * SIDE**2)
+    growth = (arm[:, 0] * pull[:, 1] - arm[:, 1] * pull[:, 0] - 2e-4 * rate) / (
+        2.0 / 3.0 * MASS * SIDE**2
+    )
     across = np.stack([-arm[:, 1], arm[:, 0]], axis=1)
     force = MASS * (growth[:, None] * across - rate[:, None] ** 2 * arm) - pull
     found = np.stack([lines(loads[0])[f"hinge {axis}"] * unit(loads[0]) for axis in "xy"], axis=1)
@@ -108,7 +124,11 @@ def test_drift_is_that_of_the_stored_steps(run: qp.Trajectory) -> None:
 
 def test_phase_and_power(run: qp.Trajectory) -> None:
     (orbit,) = sheet_of(run, ["phase"]).panels
-    assert (orbit.x_label, orbit.y_label, orbit.kind) == ("angle [rad]", "rate of angle [mrad/s]", "orbit")
+    assert (orbit.x_label, orbit.y_label, orbit.kind) == (
+        "angle [rad]",
+        "rate of angle [mrad/s]",
+        "orbit",
+    )
     assert orbit.x[-1] == pytest.approx(-math.pi)
     (power,) = sheet_of(run, ["power"]).panels
     taken, dt = lines(power)["taken by dampers"] * unit(power), np.diff(power.x)
@@ -116,18 +136,30 @@ def test_phase_and_power(run: qp.Trajectory) -> None:
 
 
 def test_a_replay_shows_each_leg(replay: Replay) -> None:
-    """Switching puts in 0.5 mJ at the start of each leg; dampers and the lock take it; hinges act in one leg each."""
+    """Switching puts in 0.5 mJ at the start of each leg; dampers and the lock take it; hinges act
+    in one leg each."""
     angle, _, energy, power, switching = sheet_of(replay, ["joints", "energy", "power"]).panels
     assert [name for _, name in energy.moments] == ["n0 \u2192 n1", "n1 \u2192 n0"]
     first, second = angle.lines
     half = angle.x < replay.legs[1].t
     assert np.isnan(second.values[half]).all()
     assert np.isfinite(first.values[half]).all()
-    assert np.nanmax(first.values) == pytest.approx(math.pi, abs=0.0101)  # the alignment of the sensors
+    assert np.nanmax(first.values) == pytest.approx(
+        math.pi, abs=0.0101
+    )  # the alignment of the sensors
     found = lines(energy)
-    assert found["put in by switching"][-1] == pytest.approx(1.0)  # mJ: twice k d^2 / 2 of d = 0.1 sqrt 2
-    left = found["kinetic + potential"] + found["dissipated"] + found["taken by joints"] - found["put in by switching"]
-    np.testing.assert_allclose(left, 0.0, atol=1e-6)  # it starts with nothing, at the bottom of its well
+    assert found["put in by switching"][-1] == pytest.approx(
+        1.0
+    )  # mJ: twice k d^2 / 2 of d = 0.1 sqrt 2
+    left = (
+        found["kinetic + potential"]
+        + found["dissipated"]
+        + found["taken by joints"]
+        - found["put in by switching"]
+    )
+    np.testing.assert_allclose(
+        left, 0.0, atol=1e-6
+    )  # it starts with nothing, at the bottom of its well
     assert switching.kind == "bars"
     np.testing.assert_allclose(switching.lines[0].values * unit(switching), 0.5e-3, rtol=1e-9)
     np.testing.assert_array_equal(lines(power)["supplied"], 0.0)
@@ -141,9 +173,15 @@ def test_long_runs_are_thinned(run: qp.Trajectory, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("largest", "expected"), [(0.0, (1.0, "J")), (2.0, (1.0, "J")), (0.03, (1e-3, "mJ")), (5e4, (1e3, "kJ")),
-                              (1e-30, (1.0, "J"))],
-)  # fmt: skip
+    ("largest", "expected"),
+    [
+        (0.0, (1.0, "J")),
+        (2.0, (1.0, "J")),
+        (0.03, (1e-3, "mJ")),
+        (5e4, (1e3, "kJ")),
+        (1e-30, (1.0, "J")),
+    ],
+)
 def test_units_suit_their_values(largest: float, expected: tuple[float, str]) -> None:
     assert prefixed("J", np.array([0.0, -largest, np.nan])) == expected
 
@@ -156,7 +194,9 @@ def test_units_suit_their_values(largest: float, expected: tuple[float, str]) ->
         (["states"], "B", r"plot: of is 'B', but must be a list of names, such as \['B'\]."),
     ],
 )
-def test_wrong_words_are_refused(run: qp.Trajectory, what: list[curves.Chart], of: list[str], sentence: str) -> None:
+def test_wrong_words_are_refused(
+    run: qp.Trajectory, what: list[curves.Chart], of: list[str], sentence: str
+) -> None:
     with pytest.raises(qp.PartError, match=sentence):
         run.plot(*what, of=of)
 
@@ -177,9 +217,13 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_joints_of_several_coordinates_are_numbered() -> None:
-    ball = qp.Body.sphere("ball", 0.1, 1.0, velocity=(0.0, 0.0, 1.0), angular_velocity=(0.0, 0.0, 2.0))
+    ball = qp.Body.sphere(
+        "ball", 0.1, 1.0, velocity=(0.0, 0.0, 1.0), angular_velocity=(0.0, 0.0, 2.0)
+    )
     free = qp.Cylindrical("sleeve", qp.GROUND, ball, at=(0, 0, 0), axis=(0, 0, 1))
-    angle, turning, travel, sliding = sheet_of(qp.Multibody(ball, free).simulate(2.0), ["joints"]).panels
+    angle, turning, travel, sliding = sheet_of(
+        qp.Multibody(ball, free).simulate(2.0), ["joints"]
+    ).panels
     assert angle.lines[0].values[-1] == pytest.approx(4.0)
     assert travel.lines[0].values[-1] == pytest.approx(2.0)
     assert turning.lines[0].values.min() == pytest.approx(2.0)
@@ -200,17 +244,28 @@ def test_they_are_painted(run: qp.Trajectory, name: str, tmp_path: Path) -> None
 def test_labels_do_not_overlap(run: qp.Trajectory, replay: Replay) -> None:
     """Of every chart: no axes reach into others, nothing leaves the page."""
     pytest.importorskip("matplotlib")
-    for drawing in (run.plot("states"), run.plot("momenta", "drift"), replay.plot("joints", "energy", "power")):
+    for drawing in (
+        run.plot("states"),
+        run.plot("momenta", "drift"),
+        replay.plot("joints", "energy", "power"),
+    ):
         drawing.png()
         figure = drawing.figure
         boxes = [axes.get_tightbbox() for axes in figure.axes]
         for k, one in enumerate(boxes):
             assert min(one.x0, one.y0) > -1.0
-            assert max(one.x1 - figure.bbox.x1, one.y1 - figure.bbox.y1) < 4.0  # a legend's empty margin
+            assert (
+                max(one.x1 - figure.bbox.x1, one.y1 - figure.bbox.y1) < 4.0
+            )  # a legend's empty margin
             for two in boxes[:k]:
-                assert min(one.x1, two.x1) - max(one.x0, two.x0) < 1 or min(one.y1, two.y1) - max(one.y0, two.y0) < 1
+                assert (
+                    min(one.x1, two.x1) - max(one.x0, two.x0) < 1
+                    or min(one.y1, two.y1) - max(one.y0, two.y0) < 1
+                )
         labels = [axes.get_ylabel() for axes in figure.axes]
-        assert all("[" in label or label in ("orientation", "removed, each step") for label in labels)
+        assert all(
+            "[" in label or label in ("orientation", "removed, each step") for label in labels
+        )
 
 
 def test_settings_of_others_stay(run: qp.Trajectory) -> None:
@@ -227,7 +282,9 @@ def test_a_name_that_says_nothing_is_refused(run: qp.Trajectory, tmp_path: Path)
 
 
 def test_nothing_to_show_is_said() -> None:
-    nothing = Panel("Drift", "time [s]", "largest", np.arange(3.0), (Line("a", np.full(3, np.nan)),), (), "log")
+    nothing = Panel(
+        "Drift", "time [s]", "largest", np.arange(3.0), (Line("a", np.full(3, np.nan)),), (), "log"
+    )
     pytest.importorskip("matplotlib")
     drawing = drawn(Sheet((nothing,), 1))
     assert [text.get_text() for text in drawing.figure.axes[0].texts] == ["zero throughout"]

@@ -1,4 +1,5 @@
-"""What every force keeps: its load is the gradient of its potential, dampers take energy, nothing is ever NaN."""
+"""What every force keeps: its load is the gradient of its potential, dampers take energy, nothing
+is ever NaN."""
 
 from __future__ import annotations
 
@@ -13,7 +14,16 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant, Loads
 from quirkpy.tables import Tables, compile
 from tests.contracts.catalogue import ARM, BOWL, CHARGES, FORCES, HINGE, HUB, ROPE, label
-from tests.contracts.stage import Pose, allowed, at_poses, moved, random_pose, site_frame, turn, written
+from tests.contracts.stage import (
+    Pose,
+    allowed,
+    at_poses,
+    moved,
+    random_pose,
+    site_frame,
+    turn,
+    written,
+)
 
 SEEDS = range(5)
 every_force = pytest.mark.parametrize("force", FORCES, ids=label)
@@ -21,18 +31,21 @@ many = pytest.mark.parametrize("seed", SEEDS)
 
 #: Forces without a potential, and forces whose wrenches on the two bodies do not balance.
 WITHOUT_POTENTIAL = (
-    qp.Damper, qp.Load, qp.JointDamper, qp.ViscousHinges, qp.JointFriction, qp.Thruster, qp.ReactionWheel,
-    qp.GravityGradient,
+    qp.Damper, qp.Load, qp.JointDamper, qp.ViscousHinges, qp.JointFriction, qp.Thruster,
+    qp.ReactionWheel, qp.GravityGradient,
 )  # fmt: skip
 DRIVEN = ("coils", "field on the way", "spark")
-#: All forces, and kinds of them that the catalogue does not have: potentials of one's own, charges that nothing
-#: screens, springs on a length.
+#: All forces, and kinds of them that the catalogue does not have: potentials of one's own, charges
+#: that nothing screens, springs on a length.
 KINDS: tuple[qp.Force, ...] = (
-    *FORCES, BOWL, qp.Coulomb(CHARGES, name="bare"), qp.JointSpring("stretch", ROPE, stiffness=3.0, rest=0.4),
-)  # fmt: skip
+    *FORCES,
+    BOWL,
+    qp.Coulomb(CHARGES, name="bare"),
+    qp.JointSpring("stretch", ROPE, stiffness=3.0, rest=0.4),
+)
 FROM_OUTSIDE = (
-    qp.Gravity, qp.PotentialWell, qp.Load, qp.Thruster, qp.ReactionWheel, qp.PointGravity, qp.GravityGradient,
-    qp.HillFrame, qp.PlanetField,
+    qp.Gravity, qp.PotentialWell, qp.Load, qp.Thruster, qp.ReactionWheel, qp.PointGravity,
+    qp.GravityGradient, qp.HillFrame, qp.PlanetField,
 )  # fmt: skip
 
 
@@ -72,7 +85,9 @@ def displaced(at: Instant, b: int, k: int, step: float) -> Instant:
     name = at.selection.tables.body_names[b]
     shift = step * np.eye(3)[k] if k < 3 else np.zeros(3)
     rotation = np.eye(3) if k < 3 else turn(np.eye(3)[k - 3], step)
-    return at_poses(at.selection, {**poses, name: moved(poses[name], poses[name][0], shift, rotation)})
+    return at_poses(
+        at.selection, {**poses, name: moved(poses[name], poses[name][0], shift, rotation)}
+    )
 
 
 def power(loads: Loads, at: Instant) -> float:
@@ -105,17 +120,21 @@ def test_load_is_minus_the_gradient_of_the_potential(force: qp.Force, seed: int)
     size = abs(here.loads.wrench).max()
     assert (size > 1e-3) != isinstance(force, qp.JointStop)  # that acts in runs alone
     found, known = here.loads.wrench.reshape(-1), -gradient.reshape(-1)
-    if isinstance(force, (qp.HingeSpring, qp.JointSpring)):  # they act as the joint leaves them to do
+    # They act as the joint leaves them to do
+    if isinstance(force, (qp.HingeSpring, qp.JointSpring)):
         found, known = as_allowed(here, found), as_allowed(here, known)
     np.testing.assert_allclose(found, known, rtol=0.0, atol=1e-10 * size)
 
 
 def test_every_class_has_a_potential_or_says_that_it_has_none() -> None:
     """And no class is only there as one that has none."""
-    with_one = {type(f) for f in KINDS if not isinstance(f, WITHOUT_POTENTIAL) and f.name not in DRIVEN}
+    with_one = {
+        type(f) for f in KINDS if not isinstance(f, WITHOUT_POTENTIAL) and f.name not in DRIVEN
+    }
     assert with_one == {
-        qp.Gravity, qp.Spring, qp.HingeSpring, qp.JointSpring, qp.SprungHinges, qp.JointStop, qp.PotentialWell,
-        qp.Bushing, qp.PointGravity, qp.HillFrame, qp.Coulomb, qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential,
+        qp.Gravity, qp.Spring, qp.HingeSpring, qp.JointSpring, qp.SprungHinges, qp.JointStop,
+        qp.PotentialWell, qp.Bushing, qp.PointGravity, qp.HillFrame, qp.Coulomb, qp.Dipoles,
+        qp.PlanetField, qp.FluxPinning, qp.Potential,
     }  # fmt: skip
     assert {type(f) for f in KINDS} == with_one | set(WITHOUT_POTENTIAL)
 
@@ -146,7 +165,8 @@ def takes_energy(force: qp.Force) -> bool:
 @many
 @pytest.mark.parametrize("force", [f for f in FORCES if takes_energy(f)], ids=label)
 def test_dampers_take_energy(force: qp.Force, seed: int) -> None:
-    """Their power beside that of the spring is never positive, and the same when all velocities are reversed."""
+    """Their power beside that of the spring is never positive, and the same when all velocities are
+    reversed."""
     rng = np.random.default_rng(seed)
     v, omega = rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
     still, forth, back = (at(force, seed, v=s * v, omega=s * omega) for s in (0.0, 1.0, -1.0))
@@ -157,7 +177,7 @@ def test_dampers_take_energy(force: qp.Force, seed: int) -> None:
         assert taken[0] == pytest.approx(taken[1], rel=1e-12)
 
 
-# --- one by one -----------------------------------------------------------------------------------------------------
+# --- one by one -----------------------------------------------------------------------------------
 def single(force: qp.Force, t: float = 0.0) -> Loads:
     system = qp.Multibody(HUB, ARM, force)
     return system.initial.replace(t=t).instant().loads
@@ -166,11 +186,15 @@ def single(force: qp.Force, t: float = 0.0) -> Loads:
 def test_gravity_pulls_at_the_mass_centre() -> None:
     loads = single(qp.Gravity((0.0, 1.0, -9.81)))
     np.testing.assert_array_equal(loads.wrench[:, 3:], 0.0)
-    np.testing.assert_allclose(loads.wrench[:, :3], np.outer([3.0, 2.0], [0.0, 1.0, -9.81]), rtol=1e-15)
+    np.testing.assert_allclose(
+        loads.wrench[:, :3], np.outer([3.0, 2.0], [0.0, 1.0, -9.81]), rtol=1e-15
+    )
 
 
 def test_rope_hangs_loose_below_its_length() -> None:
-    loose = qp.Spring("rope", HUB, ARM, stiffness=5.0, rest_length=3.0, damping=1.0, tension_only=True)
+    loose = qp.Spring(
+        "rope", HUB, ARM, stiffness=5.0, rest_length=3.0, damping=1.0, tension_only=True
+    )
     loads = single(loose)
     assert not loads.wrench.any()
     assert loads.potential.tolist() == [0.0]
@@ -178,7 +202,9 @@ def test_rope_hangs_loose_below_its_length() -> None:
 
 @pytest.mark.kernels
 def test_rope_never_pushes_while_it_goes_slack_fast() -> None:
-    rope = qp.Spring("rope", HUB, ARM, stiffness=1.0, rest_length=0.0, damping=50.0, tension_only=True)
+    rope = qp.Spring(
+        "rope", HUB, ARM, stiffness=1.0, rest_length=0.0, damping=50.0, tension_only=True
+    )
     together = ARM.position - np.asarray(HUB.position)
     state = qp.Multibody(HUB, ARM, rope).initial.replace({"arm": dict(velocity=-together)})
     assert not state.instant().loads.wrench.any()
@@ -198,11 +224,15 @@ def test_spring_rests_at_its_written_length() -> None:
 
 def test_hinge_spring_counts_whole_turns() -> None:
     joint = qp.Revolute("hinge", HUB, ARM, at=(0.1, 0.1, 0.2), axis=(0, 0, 1))
-    system = qp.Multibody(HUB, ARM, joint, qp.HingeSpring("t", joint, stiffness=2.0, rest_angle=0.5))
+    system = qp.Multibody(
+        HUB, ARM, joint, qp.HingeSpring("t", joint, stiffness=2.0, rest_angle=0.5)
+    )
     state = system.initial
     for angle in (2.0, 4.0, 6.0, 8.0):
         r, _ = allowed(joint, written(HUB), np.array([angle]))
-        state = state.replace({"arm": dict(position=r, orientation=qp.rotation((0, 0, 1), angle) * ARM.orientation)})
+        state = state.replace(
+            {"arm": dict(position=r, orientation=qp.rotation((0, 0, 1), angle) * ARM.orientation)}
+        )
     assert state["hinge"].angle == pytest.approx(8.0, abs=1e-12)
     assert system.energy(state).potential == pytest.approx(7.5**2, rel=1e-12)
 
@@ -212,12 +242,23 @@ def test_hinge_spring_counts_whole_turns() -> None:
 def test_load_is_the_same_in_numbers_and_in_functions(frame: Any, at: Any) -> None:
     force, torque = (1.0, -2.0, 3.0), (0.3, 0.2, -0.1)
     numbers = qp.Load("push", ARM, force=force, torque=torque, at=at, frame=frame)
-    python = qp.Load("push", ARM, force=lambda t: force, torque=lambda t: torque, at=at, frame=frame)
-    held = qp.Load("push", ARM, force=qp.Schedule((0.0,), (force,)), torque=lambda t: torque, at=at, frame=frame)
+    python = qp.Load(
+        "push", ARM, force=lambda t: force, torque=lambda t: torque, at=at, frame=frame
+    )
+    held = qp.Load(
+        "push",
+        ARM,
+        force=qp.Schedule((0.0,), (force,)),
+        torque=lambda t: torque,
+        at=at,
+        frame=frame,
+    )
     turned = dict(orientation=qp.rotation((1, 1, 0), 1.0), position=(2.0, 1.0, 0.0))
     wrenches = []
     for one in (numbers, python, held):
-        wrenches.append(qp.Multibody(HUB, ARM, one).initial.replace({"arm": turned}).instant().loads.wrench)
+        wrenches.append(
+            qp.Multibody(HUB, ARM, one).initial.replace({"arm": turned}).instant().loads.wrench
+        )
     np.testing.assert_allclose(wrenches[1], wrenches[0], atol=1e-15)
     np.testing.assert_allclose(wrenches[2], wrenches[0], atol=1e-15)
     e = qp.quat.matrix(turned["orientation"]) if frame == "body" else np.eye(3)
@@ -227,7 +268,9 @@ def test_load_is_the_same_in_numbers_and_in_functions(frame: Any, at: Any) -> No
 @pytest.mark.kernels
 @pytest.mark.parametrize("interpolation", ["hold", "linear", "smooth"])
 def test_kernel_and_part_agree_on_a_schedule(interpolation: Any) -> None:
-    schedule = qp.Schedule((0.5, 1.0, 2.5), ((1.0, 0.0, 2.0), (0.0, -2.0, 0.0), (3.0, 3.0, 3.0)), interpolation)
+    schedule = qp.Schedule(
+        (0.5, 1.0, 2.5), ((1.0, 0.0, 2.0), (0.0, -2.0, 0.0), (3.0, 3.0, 3.0)), interpolation
+    )
     for t in (-1.0, 0.5, 0.6, np.nextafter(1.0, 0.0), 1.0, 1.7, 2.5, 9.0):
         loads = single(qp.Load("push", ARM, force=schedule), t=float(t))
         np.testing.assert_allclose(loads.wrench[1, :3], schedule.at(float(t)), atol=1e-15)
@@ -258,10 +301,12 @@ ASKED = Counter[tuple[qp.Body, ...]]()
 
 
 def test_a_potential_is_not_asked_how_bodies_change_it_that_it_does_not_read() -> None:
-    """Once for the energy, once to see what it reads, and at six places for each of six freedoms; where it reads all
-    bodies the answer is the same to the bit, after many more questions."""
+    """Once for the energy, once to see what it reads, and at six places for each of six freedoms;
+    where it reads all bodies the answer is the same to the bit, after many more questions."""
     bodies = tuple(qp.Body.sphere(f"b{k}", 0.1, 1.0, position=(k, 0.5, 0.2)) for k in range(5))
-    near, far = (qp.Multibody(*bodies, Curious("pull", bodies[0], others)) for others in ((), bodies))
+    near, far = (
+        qp.Multibody(*bodies, Curious("pull", bodies[0], others)) for others in ((), bodies)
+    )
     before = ASKED.copy()
     np.testing.assert_array_equal(near.acceleration(), far.acceleration())
     asked = ASKED - before

@@ -47,7 +47,10 @@ def crowd() -> ReconfigurationGraph:
 
 def boxes(picture: Picture) -> list[Any]:
     shapes = [ROOM + shape.centre for shape in picture.shapes]
-    words = [np.array([a.at - 0.5 * size_of(a.words), a.at + 0.5 * size_of(a.words)]) for a in picture.arrows]
+    words = [
+        np.array([a.at - 0.5 * size_of(a.words), a.at + 0.5 * size_of(a.words)])
+        for a in picture.arrows
+    ]
     return [*shapes, *words]
 
 
@@ -58,7 +61,9 @@ def test_nothing_overlaps(graph: ReconfigurationGraph) -> None:
     for box in boxes(picture):
         assert not any(inside(box, arrow.curve) for arrow in picture.arrows)
     centres = [shape.centre for shape in picture.shapes]
-    assert min(math.dist(a, b) for a, b in itertools.combinations(centres, 2)) == pytest.approx(APART)
+    assert min(math.dist(a, b) for a, b in itertools.combinations(centres, 2)) == pytest.approx(
+        APART
+    )
 
 
 def test_the_page_holds_everything(graph: ReconfigurationGraph) -> None:
@@ -76,12 +81,16 @@ def test_arrows_say_potential_and_time() -> None:
     picture = picture_of(study.explore())
     assert [arrow.words for arrow in picture.arrows] == ["−y, 33.6 s", "+x, 33.6 s"]
     assert all(arrow.certain for arrow in picture.arrows)
-    assert [shape.lines for shape in picture.shapes] == [("n0", "stable, 0 J"), ("n1", "stable, 0 J")]
+    assert [shape.lines for shape in picture.shapes] == [
+        ("n0", "stable, 0 J"),
+        ("n1", "stable, 0 J"),
+    ]
     assert picture.caption.startswith("2 shapes; 18 choices tried:")
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(9.105, "9.11 s"), (999.0, "999 s"), (1500.0, "25 min"), (24294.0, "6.75 h")]
+    ("seconds", "said"),
+    [(9.105, "9.11 s"), (999.0, "999 s"), (1500.0, "25 min"), (24294.0, "6.75 h")],
 )
 def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
     assert lasting(seconds) == said
@@ -89,7 +98,10 @@ def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
 
 def test_it_is_the_same_for_the_same_graph(graph: ReconfigurationGraph) -> None:
     one, two = (picture_of(graph) for _ in range(2))
-    assert all(np.array_equal(a.curve, b.curve) and np.array_equal(a.at, b.at) for a, b in zip(one.arrows, two.arrows))
+    assert all(
+        np.array_equal(a.curve, b.curve) and np.array_equal(a.at, b.at)
+        for a, b in zip(one.arrows, two.arrows)
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,7 +128,9 @@ def test_the_nearer_cube_hides_the_farther() -> None:
     for solids in ([near, far], [far, near]):
         patches = seen(solids)
         assert sorted(patch.number for patch in patches) == [1, 1, 1, 2, 2, 2]
-        hidden = np.array([0.0, -0.5, 0.0]) @ across()[1]  # the middle of the face in which they touch
+        hidden = (
+            np.array([0.0, -0.5, 0.0]) @ across()[1]
+        )  # the middle of the face in which they touch
         there = [patch.number for patch in patches if covers(patch.corners, hidden)]
         assert there[-1] == 1
         assert 2 in there
@@ -128,7 +142,9 @@ def covers(corners: Any, point: Any) -> bool:
     return bool((dx * y - dy * x > 0.0).all())
 
 
-def test_words_stand_clear_of_each_other_and_belong_to_their_arrow(crowd: ReconfigurationGraph) -> None:
+def test_words_stand_clear_of_each_other_and_belong_to_their_arrow(
+    crowd: ReconfigurationGraph,
+) -> None:
     """Beside an arrow nothing else is as near; where there is no such place, they stand upon it."""
     picture = picture_of(crowd)
     assert (len(picture.shapes), len(picture.arrows)) == (7, 26)
@@ -136,7 +152,10 @@ def test_words_stand_clear_of_each_other_and_belong_to_their_arrow(crowd: Reconf
         assert (high < lower).any() or (low > higher).any()
     for arrow in picture.arrows:
         half = 0.5 * size_of(arrow.words)
-        off = [np.linalg.norm(np.maximum(abs(o.curve - arrow.at) - half, 0.0), axis=1).min() for o in picture.arrows]
+        off = [
+            np.linalg.norm(np.maximum(abs(o.curve - arrow.at) - half, 0.0), axis=1).min()
+            for o in picture.arrows
+        ]
         own = off[next(k for k, other in enumerate(picture.arrows) if other is arrow)]
         upon = np.linalg.norm(arrow.curve - arrow.at, axis=1).min() < 1e-12
         assert upon or own < 1.2 * min(gap for gap in off if gap != own)
@@ -161,10 +180,17 @@ def test_some_shapes_are_shown_by_key_or_name(crowd: ReconfigurationGraph) -> No
     crowd.name("n2", "corner")
     picture = picture_of(crowd, ["n0", "corner", "n2", "n3"])
     assert [shape.lines[0] for shape in picture.shapes] == ["n0", "corner", "n3"]
-    between = {(e.source, e.target) for e in crowd.moves() if {e.source, str(e.target)} <= {"n0", "n2", "n3"}}
+    between = {
+        (e.source, e.target)
+        for e in crowd.moves()
+        if {e.source, str(e.target)} <= {"n0", "n2", "n3"}
+    }
     assert len(picture.arrows) == len(between)
     assert picture.caption.startswith("3 of 7 shapes; 120 choices tried:")
-    for wrong, said in (("n0", "of is 'n0', but must be a list"), (["n0", "n9"], "of has 'n9', which is no shape")):
+    for wrong, said in (
+        ("n0", "of is 'n0', but must be a list"),
+        (["n0", "n9"], "of has 'n9', which is no shape"),
+    ):
         with pytest.raises(qp.PartError, match=said):
             crowd.picture(of=wrong)
 
@@ -174,7 +200,9 @@ def test_of_too_many_shapes_the_nearest_are_shown(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(graph_picture, "MOST", 3)
     graph = pair(0.2).explore()
     assert [shape.lines[0] for shape in picture_of(graph).shapes] == ["n0", "n1", "n2"]
-    with pytest.raises(qp.PartError, match="4 shapes are too many for one page; there is room for 3"):
+    with pytest.raises(
+        qp.PartError, match="4 shapes are too many for one page; there is room for 3"
+    ):
         graph.picture(of=list(graph.nodes))
 
 
@@ -199,8 +227,12 @@ def test_very_many_shapes_stand_around_the_start() -> None:
     assert gaps(places).min() >= CLOSE * (1.0 - 1e-12)
 
 
-@pytest.mark.parametrize(("limit", "apart"), [("ON_A_CIRCLE", APART), ("FEW", CLOSE), ("MANY", CLOSE)])
-def test_more_shapes_stand_otherwise(limit: str, apart: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("limit", "apart"), [("ON_A_CIRCLE", APART), ("FEW", CLOSE), ("MANY", CLOSE)]
+)
+def test_more_shapes_stand_otherwise(
+    limit: str, apart: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for smaller in ("ON_A_CIRCLE", "FEW", "MANY"):
         monkeypatch.setattr(f"quirkpy.views.graph_places.{smaller}", 2)
         if smaller == limit:
@@ -244,5 +276,7 @@ def test_costs_are_those_of_the_edges() -> None:
     for arrow, edge in zip(picture_of(graph).arrows, graph.moves(), strict=True):
         assert arrow.energy == pytest.approx(0.5 * 0.05 * 0.02)
         assert arrow.time == edge.moving
-    with pytest.raises(qp.PartError, match="picture: colour is 'red', but must be one of 'drive', 'energy', 'time'"):
+    with pytest.raises(
+        qp.PartError, match="picture: colour is 'red', but must be one of 'drive', 'energy', 'time'"
+    ):
         graph.picture(colour="red")  # type: ignore[arg-type]

@@ -16,7 +16,8 @@ EYE = (0.36, -0.48, 0.8)
 
 
 def met(piece: Piece, origin: np.ndarray, towards: np.ndarray) -> float:
-    """How far along a ray, towards the eye, it meets a flat convex piece; minus infinity where it does not."""
+    """How far along a ray, towards the eye, it meets a flat convex piece; minus infinity where it
+    does not."""
     corners, n = piece.corners, normal_of(piece.corners - piece.corners.mean(axis=0))
     t = float((corners[0] - origin) @ n / (towards @ n))
     point = origin + t * towards
@@ -25,7 +26,8 @@ def met(piece: Piece, origin: np.ndarray, towards: np.ndarray) -> float:
 
 
 def check(pieces: list[Piece], rays: np.random.Generator, count: int = 100) -> int:
-    """Compare the last piece painted with the nearest one, on random rays; how many of them met anything."""
+    """Compare the last piece painted with the nearest one, on random rays; how many of them met
+    anything."""
     towards, onto = across(EYE)
     painted = ordered(pieces, towards)
     points = np.concatenate([piece.corners for piece in pieces]) @ onto
@@ -49,7 +51,9 @@ def check(pieces: list[Piece], rays: np.random.Generator, count: int = 100) -> i
 def test_the_nearest_piece_is_painted_last(seed: int) -> None:
     """Triangles that reach through each other."""
     draw = np.random.default_rng(seed)
-    pieces = [Piece.whole(k, draw.normal(size=(3, 3)) + 0.5 * draw.normal(size=3)) for k in range(14)]
+    pieces = [
+        Piece.whole(k, draw.normal(size=(3, 3)) + 0.5 * draw.normal(size=3)) for k in range(14)
+    ]
     assert check(pieces, draw) > 20
 
 
@@ -70,9 +74,21 @@ def test_boxes_beside_each_other() -> None:
     draw = np.random.default_rng(5)
     towards, _ = across(EYE)
     places = itertools.product(range(3), range(2), range(2))
-    solids = [Solid(qp.Box((1.0, 1.0, 1.0)), np.array(p, float), np.array([1.0, 0, 0, 0]), 0) for p in places]
-    solids.append(Solid(qp.Box((5.0, 0.2, 0.2)), np.array([1.0, 0.5, 2.0]), np.array([0.8, 0, 0, 0.6]), 0))
-    solids.append(Solid(qp.Cylinder(0.2, 6.0, axis="z"), np.array([-1.0, -1.0, 0.0]), np.array([1.0, 0, 0, 0]), 0))
+    solids = [
+        Solid(qp.Box((1.0, 1.0, 1.0)), np.array(p, float), np.array([1.0, 0, 0, 0]), 0)
+        for p in places
+    ]
+    solids.append(
+        Solid(qp.Box((5.0, 0.2, 0.2)), np.array([1.0, 0.5, 2.0]), np.array([0.8, 0, 0, 0.6]), 0)
+    )
+    solids.append(
+        Solid(
+            qp.Cylinder(0.2, 6.0, axis="z"),
+            np.array([-1.0, -1.0, 0.0]),
+            np.array([1.0, 0, 0, 0]),
+            0,
+        )
+    )
     pieces = [piece for k, solid in enumerate(solids) for piece in pieces_of(k, solid, towards)]
     assert check(pieces, draw, 60) > 25
 
@@ -88,7 +104,8 @@ def test_lines_are_cut_where_something_hides_them() -> None:
 
 
 def test_cuts_are_no_edges() -> None:
-    """A square cut by another: each half has one edge that is none, and as much area in all as before."""
+    """A square cut by another: each half has one edge that is none, and as much area in all as
+    before."""
     square = np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
     pieces = [Piece.whole(0, square), Piece.whole(1, square[:, [2, 1, 0]])]
     towards, _ = across(EYE)
@@ -107,7 +124,8 @@ def test_cuts_are_no_edges() -> None:
         (qp.Sphere(0.5), np.pi / 6, np.pi),
         (
             qp.Mesh(
-                ((-1, -1, -1), (3, -1, -1), (-1, 3, -1), (-1, -1, 3)), ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+                ((-1, -1, -1), (3, -1, -1), (-1, 3, -1), (-1, -1, 3)),
+                ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)),
             ),
             32.0 / 3.0,
             24.0 + 8.0 * np.sqrt(3.0),
@@ -116,16 +134,21 @@ def test_cuts_are_no_edges() -> None:
     ],
 )
 def test_meshes_are_closed(shape: qp.Shape | None, volume: float, surface: float) -> None:
-    """By the divergence theorem the triangles enclose the volume of the shape; each edge belongs to two of them."""
+    """By the divergence theorem the triangles enclose the volume of the shape; each edge belongs to
+    two of them."""
     mesh = mesh_of(shape)
     a, b, c = np.moveaxis(mesh.points[mesh.triangles], 1, 0)
     assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0 == pytest.approx(volume, rel=2e-2)
-    assert 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() == pytest.approx(surface, rel=1e-2)
+    assert 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() == pytest.approx(
+        surface, rel=1e-2
+    )
     assert np.einsum("ij,ij->i", np.cross(b - a, c - a), a + b + c).min() > 0.0
 
 
 def test_light_and_straight_down() -> None:
     cube = Solid(qp.Box((1.0, 1.0, 1.0)), np.zeros(3), np.array([1.0, 0, 0, 0]), 0)
     (top,) = seen([cube], eye=(0.0, 0.0, 2.0))
-    np.testing.assert_allclose(sorted(map(tuple, top.corners)), [(-0.5, -0.5), (-0.5, 0.5), (0.5, -0.5), (0.5, 0.5)])
+    np.testing.assert_allclose(
+        sorted(map(tuple, top.corners)), [(-0.5, -0.5), (-0.5, 0.5), (0.5, -0.5), (0.5, 0.5)]
+    )
     assert brightness(np.array([(0.0, 0, 0), (0, 1, 0), (1, 0, 0)])) == 0.0

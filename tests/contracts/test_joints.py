@@ -1,4 +1,5 @@
-"""What every joint keeps: rows of full rank, a motion subspace that fits them, a gap that sees what the rows don't."""
+"""What every joint keeps: rows of full rank, a motion subspace that fits them, a gap that sees what
+the rows don't."""
 
 from __future__ import annotations
 
@@ -14,7 +15,16 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import MEETING_TOLERANCE, gaps
 from quirkpy.parts.joint import BaseJoint, Freedom
 from tests.contracts.catalogue import ARM, HUB, JOINTS, label
-from tests.contracts.stage import Pose, allowed, between, moved, random_pose, site_frame, turn, written
+from tests.contracts.stage import (
+    Pose,
+    allowed,
+    between,
+    moved,
+    random_pose,
+    site_frame,
+    turn,
+    written,
+)
 
 SEEDS = range(6)
 #: Joints that no displacement opens.
@@ -26,8 +36,12 @@ WITH_COORDINATE = [joint for joint in JOINTS if joint.coordinate is not None]
 every_joint = pytest.mark.parametrize("joint", JOINTS, ids=label)
 kinematic_joint = pytest.mark.parametrize("joint", KINEMATIC, ids=label)
 coordinate_joint = pytest.mark.parametrize("joint", WITH_COORDINATE, ids=label)
-several_coordinates = pytest.mark.parametrize("joint", [j for j in KINEMATIC if len(j.coordinates) > 1], ids=label)
-every_coordinate_joint = pytest.mark.parametrize("joint", [j for j in JOINTS if j.coordinates], ids=label)
+several_coordinates = pytest.mark.parametrize(
+    "joint", [j for j in KINEMATIC if len(j.coordinates) > 1], ids=label
+)
+every_coordinate_joint = pytest.mark.parametrize(
+    "joint", [j for j in JOINTS if j.coordinates], ids=label
+)
 many = pytest.mark.parametrize("seed", SEEDS)
 
 
@@ -45,7 +59,8 @@ def satisfied(joint: qp.Joint, seed: int) -> tuple[Pose, Pose]:
 
 
 def settled(joint: BaseJoint, one: Pose, two: Pose) -> Pose:
-    """Newton's method on the rows, for joints without freedoms: body 2 moves until they are satisfied."""
+    """Newton's method on the rows, for joints without freedoms: body 2 moves until they are
+    satisfied."""
     for _ in range(60):
         rows = between(joint, one, two).rows
         step = -np.linalg.lstsq(rows.jacobian[:, 6:], rows.phi, rcond=None)[0]
@@ -71,7 +86,8 @@ def unit_rows(jacobian: Floats) -> Floats:
 
 
 def subspace(joint: qp.Joint, one: Pose, two: Pose) -> Floats:
-    """Columns (v2, w2) in N of body 2 for each freedom, body 1 at rest: about and along axes of site 1 at site 2."""
+    """Columns (v2, w2) in N of body 2 for each freedom, body 1 at rest: about and along axes of
+    site 1 at site 2."""
     _, axes = site_frame(joint.sites[0], one)
     origin, _ = site_frame(joint.sites[1], two)
     columns = []
@@ -83,7 +99,7 @@ def subspace(joint: qp.Joint, one: Pose, two: Pose) -> Floats:
     return np.array(columns).reshape(-1, 6).T
 
 
-# --- rows -----------------------------------------------------------------------------------------------------------
+# --- rows -----------------------------------------------------------------------------------------
 @every_joint
 def test_rows_are_those_of_the_primitives(joint: qp.Joint) -> None:
     count = sum(len(primitive.rows()) for primitive in joint.primitives()) + len(joint.relations())
@@ -131,7 +147,8 @@ def test_jacobian_is_the_derivative_of_the_residual(joint: qp.Joint, seed: int) 
 @many
 @every_joint
 def test_gamma_is_minus_the_bend_at_steady_velocities(joint: qp.Joint, seed: int) -> None:
-    """Where no velocity changes, the second derivative of the residual is -gamma: here by differences."""
+    """Where no velocity changes, the second derivative of the residual is -gamma: here by
+    differences."""
     one, two = satisfied(joint, seed)
     twists, h = np.random.default_rng(seed).normal(size=(2, 6)), 1e-3
     phi = []
@@ -144,7 +161,7 @@ def test_gamma_is_minus_the_bend_at_steady_velocities(joint: qp.Joint, seed: int
     np.testing.assert_allclose(bend, exact, rtol=0.0, atol=1e-8 * max(1.0, abs(exact).max()))
 
 
-# --- the motion subspace --------------------------------------------------------------------------------------------
+# --- the motion subspace --------------------------------------------------------------------------
 @many
 @kinematic_joint
 def test_freedoms_are_what_the_rows_leave(joint: qp.Joint, seed: int) -> None:
@@ -158,7 +175,7 @@ def test_freedoms_are_what_the_rows_leave(joint: qp.Joint, seed: int) -> None:
     assert sigma[-1] > 1e-2 * sigma[0]
 
 
-# --- the gap --------------------------------------------------------------------------------------------------------
+# --- the gap --------------------------------------------------------------------------------------
 @every_joint
 def test_gap_is_zero_at_the_written_pose(joint: qp.Joint) -> None:
     assert worst(between(joint, written(HUB), written(ARM))) < 1e-14
@@ -181,7 +198,10 @@ def test_gap_grows_as_the_ends_part(joint: qp.Joint, seed: int) -> None:
     for row in between(joint, one, two).rows.jacobian[:, 6:]:
         twist = row / np.linalg.norm(row)
         of_pivot = np.concatenate([twist[:3] - np.cross(twist[3:], lever), twist[3:]])
-        sizes = [worst(between(joint, one, by_twist(two, origin, of_pivot, s))) for s in (0.0, 1e-5, 1e-3, 0.05, 0.2)]
+        sizes = [
+            worst(between(joint, one, by_twist(two, origin, of_pivot, s)))
+            for s in (0.0, 1e-5, 1e-3, 0.05, 0.2)
+        ]
         assert sizes == sorted(sizes)
         assert sizes[1] > 1e-6 > MEETING_TOLERANCE - 1e-15
         assert sizes[4] > 0.02
@@ -191,7 +211,8 @@ def test_gap_grows_as_the_ends_part(joint: qp.Joint, seed: int) -> None:
 @every_joint
 @pytest.mark.parametrize("k", range(3), ids=AXES)
 def test_gap_sees_the_wrong_branch(joint: qp.Joint, seed: int, k: int) -> None:
-    """Half a turn about an axis of site 2 satisfies the rows; unless the joint allows that turn, the gap is pi."""
+    """Half a turn about an axis of site 2 satisfies the rows; unless the joint allows that turn,
+    the gap is pi."""
     one, two = satisfied(joint, seed)
     if any(isinstance(primitive, qp.PerpendicularAxes) for primitive in joint.primitives()):
         pytest.skip("half a turn leaves axes perpendicular")
@@ -200,7 +221,9 @@ def test_gap_sees_the_wrong_branch(joint: qp.Joint, seed: int, k: int) -> None:
     origin, axes = site_frame(joint.sites[1], two)
     about = np.concatenate([np.cross(axes[:, k], two[0] - origin), axes[:, k]])
     resists = abs(between(joint, one, two).rows.jacobian[:, 6:] @ about).max() > 1e-6
-    flipped = between(joint, one, by_twist(two, origin, np.concatenate([np.zeros(3), axes[:, k]]), math.pi))
+    flipped = between(
+        joint, one, by_twist(two, origin, np.concatenate([np.zeros(3), axes[:, k]]), math.pi)
+    )
     assert abs(flipped.rows.phi).max() < 1e-12
     assert worst(flipped) == pytest.approx(math.pi if resists else 0.0, abs=1e-7)
 
@@ -208,15 +231,19 @@ def test_gap_sees_the_wrong_branch(joint: qp.Joint, seed: int, k: int) -> None:
 @pytest.mark.parametrize("joint", [j for j in JOINTS if not isinstance(j, FAR_APART)], ids=label)
 def test_system_refuses_ends_that_do_not_meet(joint: qp.Joint) -> None:
     system = qp.Multibody(HUB, ARM, candidates=[joint])
-    away = system.initial.replace({"arm": dict(position=np.asarray(ARM.position) + (0.3, 0.2, -0.4))})
+    away = system.initial.replace(
+        {"arm": dict(position=np.asarray(ARM.position) + (0.3, 0.2, -0.4))}
+    )
     with pytest.raises(qp.PartError, match=r"apart") as caught:
         system.with_(joint).at(away)
     assert repr(joint.name) in str(caught.value)
-    assert str(max(gaps(away.instant(system.tables.select()), joint), key=lambda gap: gap.size)) in str(caught.value)
+    assert str(
+        max(gaps(away.instant(system.tables.select()), joint), key=lambda gap: gap.size)
+    ) in str(caught.value)
     system.with_(joint)
 
 
-# --- coordinates ----------------------------------------------------------------------------------------------------
+# --- coordinates ----------------------------------------------------------------------------------
 def coordinate(at: Instant) -> tuple[float, float]:
     value, rate = at.coordinates(np.array([0]))[0]
     return float(value), float(rate)
@@ -242,11 +269,15 @@ def test_rate_is_the_derivative_of_the_coordinate(joint: qp.Joint, seed: int) ->
     dv, dw = own * subspace(joint, one, two)[:, 0].reshape(2, 3)
     v2, w2 = v1 + np.cross(w1, r2 - r1) + dv, w1 + dw
     v, omega = np.array([v1, v2]), np.array([e1.T @ w1, e2.T @ w2])
-    assert coordinate(between(joint, one, two, v=v, omega=omega))[1] == pytest.approx(own, abs=1e-13)
+    assert coordinate(between(joint, one, two, v=v, omega=omega))[1] == pytest.approx(
+        own, abs=1e-13
+    )
 
 
 @many
-@pytest.mark.parametrize("joint", [j for j in WITH_COORDINATE if j.coordinate == "travel"], ids=label)
+@pytest.mark.parametrize(
+    "joint", [j for j in WITH_COORDINATE if j.coordinate == "travel"], ids=label
+)
 def test_travel_has_its_rate_also_where_the_ends_are_apart(joint: qp.Joint, seed: int) -> None:
     """As in a candidate: the way along z of site 1, differentiated while both bodies move."""
     rng = np.random.default_rng(seed)
@@ -269,7 +300,9 @@ def test_coordinate_stays_continuous_on_a_long_way(joint: qp.Joint) -> None:
     for amount in (*np.arange(0.0, 15.0, 1.5), *np.arange(15.0, -15.0, -2.0)):
         r, e = allowed(joint, written(HUB), np.array([amount]))
         state = state.replace({"arm": dict(position=r, orientation=Rotation.from_matrix(e))})
-        assert getattr(state[joint.name], joint.coordinate or "") == pytest.approx(amount, abs=1e-12)
+        assert getattr(state[joint.name], joint.coordinate or "") == pytest.approx(
+            amount, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("joint", [j for j in JOINTS if not j.coordinates], ids=label)
@@ -320,6 +353,9 @@ def test_coordinates_are_read_by_kind(joint: qp.Joint) -> None:
     state, kinds = qp.Multibody(HUB, ARM, joint).initial, [c.kind for c in joint.coordinates]
     read = state[joint.name]
     assert np.size(read.rate) == len(kinds)
-    for value, count in ((read.angle, kinds.count("angle")), (read.travel, len(kinds) - kinds.count("angle"))):
+    for value, count in (
+        (read.angle, kinds.count("angle")),
+        (read.travel, len(kinds) - kinds.count("angle")),
+    ):
         assert (value is None) == (count == 0)
         assert count == 0 or np.size(value) == count

@@ -1,4 +1,5 @@
-"""No machine code is older than the sources, nor depends on who made it, and whoever waits for it is told."""
+"""No machine code is older than the sources, nor depends on who made it, and whoever waits for it
+is told."""
 
 from __future__ import annotations
 
@@ -83,17 +84,20 @@ def test_kept_when_nothing_compiled_has_changed(package: Path) -> None:
 
 
 def test_nothing_is_fused() -> None:
-    """A fused multiply-add rounds once, and LLVM fuses only what it has inlined: the bits of an exploration differed
-    between the process that had compiled a kernel and one that had read it from the cache.
-    """
-    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(KERNELS, "quirkpy.kernels.")]
+    """A fused multiply-add rounds once, and LLVM fuses only what it has inlined: the bits of an
+    exploration differed between the process that had compiled a kernel and one that had read it
+    from the cache."""
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(KERNELS, "quirkpy.kernels.")
+    ]
     kernels = [made for module in modules for made in vars(module).values() if is_jitted(made)]
     assert len(kernels) > 100
     assert not [made.__name__ for made in kernels if made.targetoptions.get("fastmath")]
     assert "fastmath" not in laws.SETTINGS
 
 
-# --- the notice -------------------------------------------------------------------------------------------------------
+# --- the notice -----------------------------------------------------------------------------------
 def begin(notice: Notice, module: str, folder: str = "cellar") -> None:
     """What numba tells when it begins to compile a function of a module."""
     kernel = SimpleNamespace(__module__=module, stats=SimpleNamespace(cache_path=folder))
@@ -122,9 +126,12 @@ def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def words(folder: Path, **environment: str) -> str:
-    """What a new process writes to where errors go, with its machine code in a folder of its own."""
+    """What a new process writes to where errors go, with its machine code in a folder of its
+    own."""
     settings = os.environ | {"NUMBA_CACHE_DIR": str(folder)} | environment
-    done = subprocess.run([sys.executable, "-c", CALLS], cwd=ROOT, env=settings, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CALLS], cwd=ROOT, env=settings, capture_output=True, text=True
+    )
     assert done.stdout.strip() == "True", done.stderr
     return done.stderr
 
@@ -138,7 +145,7 @@ def test_told_when_machine_code_is_missing(tmp_path: Path) -> None:
     assert words(tmp_path / "other", NUMBA_DISABLE_JIT="1") == ""
 
 
-# --- a package that cannot be written to ------------------------------------------------------------------------------
+# --- a package that cannot be written to ----------------------------------------------------------
 #: Whether a folder can be written to.
 WRITES = """
 import os, sys, numba
@@ -150,11 +157,14 @@ except PermissionError:
 
 
 def reader_of(folder: Path) -> list[str]:
-    """Python as somebody who cannot write to a folder; root, whom no permission binds, becomes somebody else for it."""
+    """Python as somebody who cannot write to a folder; root, whom no permission binds, becomes
+    somebody else for it."""
     other = shutil.which("setpriv") if os.geteuid() == 0 else None
     words = [other, "--reuid=65534", "--regid=65534", "--clear-groups"] if other else []
     line = [*words, sys.executable]
-    done = subprocess.run([*line, "-c", WRITES, str(folder)], cwd="/", capture_output=True, text=True)
+    done = subprocess.run(
+        [*line, "-c", WRITES, str(folder)], cwd="/", capture_output=True, text=True
+    )
     if done.stdout != "no\n":
         pytest.skip("here nobody can run Python without being able to write everywhere")
     return line
@@ -163,19 +173,26 @@ def reader_of(folder: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="users and permissions as POSIX has them")
 def test_a_package_that_cannot_be_written_to() -> None:
-    """And no home, nor a folder that is named: it says so in one sentence, compiles for itself, and leaves nothing."""
+    """And no home, nor a folder that is named: it says so in one sentence, compiles for itself, and
+    leaves nothing."""
     with tempfile.TemporaryDirectory() as folder:
         root, rubbish = Path(folder), shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "quirkpy", root / "quirkpy", ignore=rubbish)
         for path in (root, *root.rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
         line, before = reader_of(root), sorted(root.rglob("*"))
-        settings = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+        settings = {
+            k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+        }
         settings |= {"HOME": "/nonexistent", "PYTHONPATH": folder, "NUMBA_DISABLE_JIT": "0"}
         code = CALLS + "print(qp.__file__)\n"
-        done = subprocess.run([*line, "-c", code], cwd="/", env=settings, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [*line, "-c", code], cwd="/", env=settings, capture_output=True, text=True, timeout=300
+        )
         assert done.stdout.split() == ["True", str(root / "quirkpy" / "__init__.py")], done.stderr
-        assert done.stderr.startswith("quirkpy: no folder can be written to in which compiled kernels would be kept (")
+        assert done.stderr.startswith(
+            "quirkpy: no folder can be written to in which compiled kernels would be kept ("
+        )
         assert done.stderr.endswith("NUMBA_CACHE_DIR names a folder for them.\n")
         assert done.stderr.count("\n") == 1
         assert sorted(root.rglob("*")) == before

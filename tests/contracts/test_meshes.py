@@ -34,15 +34,19 @@ def written(mesh: qp.Mesh, path: Path) -> Path:
     return path
 
 
-# --- moments ----------------------------------------------------------------------------------------------------------
+# --- moments --------------------------------------------------------------------------------------
 def test_moments_are_those_of_the_solid() -> None:
     """A brick has those of a box; a tetrahedron those of its textbook, about its centre."""
     mesh = brick((1.0, 2.0, 3.0))
-    np.testing.assert_allclose(mesh.inertia_per_mass(), np.diag(qp.Box((1.0, 2.0, 3.0)).inertia_per_mass()), atol=1e-15)
+    np.testing.assert_allclose(
+        mesh.inertia_per_mass(), np.diag(qp.Box((1.0, 2.0, 3.0)).inertia_per_mass()), atol=1e-15
+    )
     tip = qp.Mesh(TIPS, SIDES)
     assert tip.volume == pytest.approx(1.0 / 6.0, rel=1e-15)
     np.testing.assert_allclose(tip.centre, 0.25, rtol=1e-15)
-    np.testing.assert_allclose(tip.centred().inertia_per_mass(), np.eye(3) * 5 / 80 + 1 / 80, rtol=1e-13)
+    np.testing.assert_allclose(
+        tip.centred().inertia_per_mass(), np.eye(3) * 5 / 80 + 1 / 80, rtol=1e-13
+    )
 
 
 def test_a_body_of_a_mesh_is_uniform() -> None:
@@ -52,7 +56,7 @@ def test_a_body_of_a_mesh_is_uniform() -> None:
     assert qp.from_json(qp.to_json(body)) == body
 
 
-# --- files ------------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 def test_a_file_is_read(tmp_path: Path) -> None:
     """An STL in millimetres, whose vertices are found to be shared."""
     pytest.importorskip("trimesh", reason="trimesh, which reads files, is not installed")
@@ -68,7 +72,8 @@ def test_a_file_is_read(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     run = qp.Multibody(
-        qp.Body.mesh("brick", brick((0.1, 0.1, 0.1)), fixed=True), qp.Body.sphere("ball", 0.1, 1.0, position=(1, 0, 0))
+        qp.Body.mesh("brick", brick((0.1, 0.1, 0.1)), fixed=True),
+        qp.Body.sphere("ball", 0.1, 1.0, position=(1, 0, 0)),
     ).simulate(0.1)
     for name in ("trimesh", "fcl"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -76,11 +81,14 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     check_refused(lambda: clearances(run), "clearances", ("python-fcl", "quirkpy[mesh]"))
 
 
-# --- pictures ---------------------------------------------------------------------------------------------------------
+# --- pictures -------------------------------------------------------------------------------------
 def test_a_mesh_is_seen_as_the_solid_that_it_is() -> None:
     """A brick of triangles covers what a box covers, and its diagonals are no edges."""
     q = np.array([math.cos(0.3), 0.0, math.sin(0.3), 0.0])
-    mesh, box = (seen([Solid(s, np.zeros(3), q, 0)]) for s in (brick((1.0, 2.0, 3.0)), qp.Box((1.0, 2.0, 3.0))))
+    mesh, box = (
+        seen([Solid(s, np.zeros(3), q, 0)])
+        for s in (brick((1.0, 2.0, 3.0)), qp.Box((1.0, 2.0, 3.0)))
+    )
 
     def area(patches: Any) -> float:
         outlines = [(patch.corners, np.roll(patch.corners, -1, axis=0)) for patch in patches]
@@ -90,7 +98,7 @@ def test_a_mesh_is_seen_as_the_solid_that_it_is() -> None:
     assert sum(sum(patch.edges) for patch in mesh) == sum(sum(patch.edges) for patch in box)
 
 
-# --- what is no solid -------------------------------------------------------------------------------------------------
+# --- what is no solid -----------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("vertices", "triangles", "words"),
     [
@@ -110,6 +118,10 @@ def test_what_is_no_solid_is_refused(vertices: Any, triangles: Any, words: tuple
 
 
 def test_a_mesh_off_its_mass_centre_fills_no_body() -> None:
-    check_refused(lambda: qp.Body.mesh("tip", qp.Mesh(TIPS, SIDES), 1.0), "Mesh", ("0.25", "centred()"))
-    check_refused(lambda: qp.Body.mesh("tip", qp.Sphere(1.0), 1.0), "Body", ("'tip'", "Sphere", "Mesh.load"))  # type: ignore[arg-type]
+    check_refused(
+        lambda: qp.Body.mesh("tip", qp.Mesh(TIPS, SIDES), 1.0), "Mesh", ("0.25", "centred()")
+    )
+    check_refused(
+        lambda: qp.Body.mesh("tip", qp.Sphere(1.0), 1.0), "Body", ("'tip'", "Sphere", "Mesh.load")
+    )  # type: ignore[arg-type]
     assert qp.Body("tip", mass=1.0, inertia=(1, 1, 1), shape=qp.Mesh(TIPS, SIDES)).shape is not None

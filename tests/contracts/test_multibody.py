@@ -1,4 +1,5 @@
-"""A system is an immutable set of parts: variants are other systems, sites and joint zeros never move."""
+"""A system is an immutable set of parts: variants are other systems, sites and joint zeros never
+move."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ import quirkpy as qp
 from quirkpy.parts.joint import BaseJoint
 
 HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), mass=1.0, fixed=True)
-ARM = qp.Body.box("arm", (0.1, 0.1, 0.1), mass=2.0, position=(0.1, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.5))
+ARM = qp.Body.box(
+    "arm", (0.1, 0.1, 0.1), mass=2.0, position=(0.1, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.5)
+)
 TIP = qp.Body.box("tip", (0.1, 0.1, 0.1), mass=1.0, position=(0.2, 0.0, 0.0))
 HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.05, -0.05, 0.0), axis=(0, 0, 1))
 WRIST = qp.Revolute("wrist", ARM, TIP, at=(0.15, 0.05, 0.0), axis=(0, 0, 1))
@@ -30,13 +33,15 @@ SYSTEM = qp.Multibody(HUB, ARM, TIP, HINGE, WRIST, DOWN)
 def turned(angle: float) -> dict[str, dict[str, object]]:
     """Arm and tip turned about the hinge, as one."""
     turn = qp.rotation((0, 0, 1), angle)
-    matrix = np.array([[math.cos(angle), -math.sin(angle), 0], [math.sin(angle), math.cos(angle), 0], [0, 0, 1]])
+    matrix = np.array(
+        [[math.cos(angle), -math.sin(angle), 0], [math.sin(angle), math.cos(angle), 0], [0, 0, 1]]
+    )
     pivot = np.array([0.05, -0.05, 0.0])
     poses = {body.name: pivot + matrix @ (np.asarray(body.position) - pivot) for body in (ARM, TIP)}
     return {name: dict(position=position, orientation=turn) for name, position in poses.items()}
 
 
-# --- made of parts --------------------------------------------------------------------------------------------------
+# --- made of parts --------------------------------------------------------------------------------
 def test_rows_follow_the_order_of_the_moving_bodies() -> None:
     assert qp.Multibody(TIP, HUB, ARM).bodies == ("tip", "arm")
     assert qp.Multibody(TIP, HUB, ARM).initial.r.tolist() == [[0.2, 0.0, 0.0], [0.1, 0.0, 0.0]]
@@ -44,13 +49,22 @@ def test_rows_follow_the_order_of_the_moving_bodies() -> None:
 
 def test_parts_are_found_by_name() -> None:
     system = qp.Multibody(HUB, ARM, HINGE, candidates=[CATCH])
-    assert (system["arm"], system["hinge"], system["catch"], system["ground"]) == (ARM, HINGE, CATCH, qp.GROUND)
+    assert (system["arm"], system["hinge"], system["catch"], system["ground"]) == (
+        ARM,
+        HINGE,
+        CATCH,
+        qp.GROUND,
+    )
 
 
 def test_ground_may_be_given_and_changes_nothing() -> None:
     rope = qp.Spring("rope", qp.GROUND, ARM, stiffness=1.0)
     system = qp.Multibody(qp.GROUND, ARM, rope)
-    assert system == qp.Multibody(ARM, rope) == qp.Multibody(pickle.loads(pickle.dumps(qp.GROUND)), ARM, rope)
+    assert (
+        system
+        == qp.Multibody(ARM, rope)
+        == qp.Multibody(pickle.loads(pickle.dumps(qp.GROUND)), ARM, rope)
+    )
     assert system.bodies == ("arm",)
 
 
@@ -77,7 +91,11 @@ def test_equal_by_value() -> None:
 
 
 def test_pickled_it_goes_on_as_before() -> None:
-    for system in (SYSTEM, SYSTEM.at(SYSTEM.initial.replace(turned(0.3), t=2.0)), qp.Multibody(ARM, candidates=[PULL])):
+    for system in (
+        SYSTEM,
+        SYSTEM.at(SYSTEM.initial.replace(turned(0.3), t=2.0)),
+        qp.Multibody(ARM, candidates=[PULL]),
+    ):
         copy = pickle.loads(pickle.dumps(system))
         assert copy == system
         assert copy.initial == system.initial
@@ -88,7 +106,7 @@ def test_repr_counts() -> None:
     assert repr(SYSTEM) == "Multibody(moving bodies: 2, joints: 2, forces: 1)"
 
 
-# --- variants -------------------------------------------------------------------------------------------------------
+# --- variants -------------------------------------------------------------------------------------
 def test_with_adds_and_leaves_the_old_one_alone() -> None:
     more = SYSTEM.with_(PULL, qp.Sensor("eye", ARM.site("top")))
     assert more.parts == (*SYSTEM.parts, PULL, more["eye"])
@@ -105,9 +123,15 @@ def test_without_takes_away_joints_forces_and_candidates() -> None:
 
 def test_variants_keep_the_state() -> None:
     later = SYSTEM.at(SYSTEM.initial.replace(turned(0.4), t=3.0))
-    for variant in (later.with_(PULL), later.without("gravity"), later.without("tip", "wrist").with_(TIP)):
+    for variant in (
+        later.with_(PULL),
+        later.without("gravity"),
+        later.without("tip", "wrist").with_(TIP),
+    ):
         assert variant.initial.t == 3.0
-        np.testing.assert_array_equal(variant.initial["arm"].position, later.initial["arm"].position)
+        np.testing.assert_array_equal(
+            variant.initial["arm"].position, later.initial["arm"].position
+        )
         assert variant.initial["hinge"].angle == pytest.approx(0.4, abs=1e-15)
     added = SYSTEM.without("tip", "wrist").at(later.without("tip", "wrist").initial).with_(TIP)
     np.testing.assert_array_equal(added.initial["tip"].position, TIP.position)
@@ -115,7 +139,10 @@ def test_variants_keep_the_state() -> None:
 
 def test_candidates_wait_and_then_act() -> None:
     system = qp.Multibody(HUB, ARM, HINGE, PULL, candidates=[CATCH, DOWN])
-    assert system.acceleration().tolist() == qp.Multibody(HUB, ARM, HINGE, PULL).acceleration().tolist()
+    assert (
+        system.acceleration().tolist()
+        == qp.Multibody(HUB, ARM, HINGE, PULL).acceleration().tolist()
+    )
     assert system.tables.joint_names == ("hinge", "catch")
     assert system.selection.joint_names == ("hinge",)
     there = system.at(system.initial.replace({"arm": turned(-math.pi)["arm"]}))
@@ -128,11 +155,13 @@ def test_candidates_wait_and_then_act() -> None:
 
 def test_candidate_joints_tell_their_coordinates() -> None:
     waiting = qp.Revolute("later", HUB, ARM, at=(0, 0, 0), axis=(0, 0, 1))
-    state = qp.Multibody(HUB, ARM, HINGE, candidates=[waiting]).initial.replace({"arm": turned(0.3)["arm"]})
+    state = qp.Multibody(HUB, ARM, HINGE, candidates=[waiting]).initial.replace(
+        {"arm": turned(0.3)["arm"]}
+    )
     assert state["later"].angle == pytest.approx(0.3, abs=1e-15)
 
 
-# --- poses ----------------------------------------------------------------------------------------------------------
+# --- poses ----------------------------------------------------------------------------------------
 def test_at_moves_neither_sites_nor_zeros() -> None:
     state = SYSTEM.initial.replace(turned(0.7), t=5.0)
     moved = SYSTEM.at(state)
@@ -146,7 +175,9 @@ def test_at_moves_neither_sites_nor_zeros() -> None:
 
 def test_at_takes_a_state_that_belongs_to_nothing() -> None:
     state = SYSTEM.initial.replace(turned(0.7))
-    assert SYSTEM.at(qp.from_json(qp.to_json(state))).initial["hinge"].angle == pytest.approx(0.7, abs=1e-15)
+    assert SYSTEM.at(qp.from_json(qp.to_json(state))).initial["hinge"].angle == pytest.approx(
+        0.7, abs=1e-15
+    )
 
 
 def test_at_takes_the_bodies_by_name() -> None:

@@ -1,4 +1,5 @@
-"""What a pair may become: hinges about edges of boxes, their sense and stop; frames that mate; options of one's own."""
+"""What a pair may become: hinges about edges of boxes, their sense and stop; frames that mate;
+options of one's own."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def open_pair(z: Any, x: Any, edge: int) -> tuple[qp.Multibody, qp.Body, qp.Hing
 
 
 @pytest.mark.parametrize("z", FACES)
-def test_hinges_lie_on_edges_open_outwards_and_stop_half_a_turn_later(z: tuple[float, float, float]) -> None:
+def test_hinges_lie_on_edges_open_outwards_and_stop_half_a_turn_later(
+    z: tuple[float, float, float],
+) -> None:
     """On all six faces, about all four edges, for every way in which x may lie."""
     for x, edge in itertools.product(across(z), (1, 2, 3, 4)):
         system, _, option = open_pair(z, x, edge)
@@ -57,7 +60,9 @@ def test_hinges_lie_on_edges_open_outwards_and_stop_half_a_turn_later(z: tuple[f
         assert abs(np.array(axis) @ frame @ out) < 1e-15
         assert most == math.pi
         # a small angle lifts the arm off the face: along z
-        opened = system.initial.replace({"arm": turned_about(system, middle, np.array(axis) @ frame, 0.01)})
+        opened = system.initial.replace(
+            {"arm": turned_about(system, middle, np.array(axis) @ frame, 0.01)}
+        )
         assert opened["hinge"].angle == pytest.approx(0.01, abs=1e-9)
         assert np.dot(opened["arm"].position - system.initial["arm"].position, z) > 0.0
         assert system.residual().position.size
@@ -65,7 +70,10 @@ def test_hinges_lie_on_edges_open_outwards_and_stop_half_a_turn_later(z: tuple[f
 
 def turned_about(system: qp.Multibody, point: Any, axis: Any, angle: float) -> dict[str, Any]:
     turn, here = qp.rotation(axis, angle), system.initial["arm"]
-    return {"position": point + rotated(turn, here.position - point), "orientation": turn * here.orientation}
+    return {
+        "position": point + rotated(turn, here.position - point),
+        "orientation": turn * here.orientation,
+    }
 
 
 def rotated(turn: Any, v: Any) -> Any:
@@ -108,8 +116,20 @@ REFUSED: list[Case] = [
     case(lambda: qp.Hinge(True), "Hinge", "edge is True", id="edge True"),
     case(lambda: qp.Hinge(1, opens=0.0), "Hinge", "opens is 0.0", id="opens 0"),
     case(lambda: qp.Hinge(at=(0, 0, 0), axis=(0, 0, 0)), "Hinge", "axis", id="axis 0"),
-    case(on(qp.Body.sphere("ball", 0.1, 1.0)), "Hinge", "'ball' is no box", "at= and axis=", id="ball"),
-    case(on(qp.Body.box("b", (0.1, 0.1, 0.1), 1.0), (0.05, 0.0, 0.05)), "Hinge", "'s'", "at or beyond", id="on edge"),
+    case(
+        on(qp.Body.sphere("ball", 0.1, 1.0)),
+        "Hinge",
+        "'ball' is no box",
+        "at= and axis=",
+        id="ball",
+    ),
+    case(
+        on(qp.Body.box("b", (0.1, 0.1, 0.1), 1.0), (0.05, 0.0, 0.05)),
+        "Hinge",
+        "'s'",
+        "at or beyond",
+        id="on edge",
+    ),
 ]
 
 
@@ -118,7 +138,7 @@ def test_refused(make: Callable[[], Any], name: str, words: tuple[str, ...]) -> 
     check_refused(make, name, words)
 
 
-# --- frames -----------------------------------------------------------------------------------------------------------
+# --- frames ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("turns", range(4))
 @pytest.mark.parametrize("z", FACES)
 def test_mated_frames_lie_on_each_other(z: tuple[float, float, float], turns: int) -> None:
@@ -132,13 +152,17 @@ def test_mated_frames_lie_on_each_other(z: tuple[float, float, float], turns: in
     assert made.at == sensor.site.at
     # seen in that frame, the x axis of the sensor is turned by the roll about z
     seen = frame.T @ axes[:, 0]
-    np.testing.assert_allclose(seen, [math.cos(QUARTER * turns), math.sin(QUARTER * turns), 0.0], atol=1e-15)
+    np.testing.assert_allclose(
+        seen, [math.cos(QUARTER * turns), math.sin(QUARTER * turns), 0.0], atol=1e-15
+    )
 
 
 def test_shifted_frames() -> None:
     body = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0)
     site = body.site("s", at=(0.05, 0.0, 0.0), z=(1, 0, 0), x=(0, 0, 1))
-    made = shifted(site, "edge", (0.05, 0.0, 0.0), (0.0, 1.0, 0.0))  # x of the site is z of the body, y is -y
+    made = shifted(
+        site, "edge", (0.05, 0.0, 0.0), (0.0, 1.0, 0.0)
+    )  # x of the site is z of the body, y is -y
     np.testing.assert_allclose(made.at, (0.05, 0.0, 0.05), atol=1e-15)
     np.testing.assert_allclose(made.z, np.cross((1, 0, 0), (0, 0, 1)), atol=1e-15)
 
@@ -149,7 +173,11 @@ def faced(roll: float, quarter: int) -> qp.Study:
     turn = qp.rotation((1, 0, 0), quarter * QUARTER)
     two = qp.Body.box("two", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0, 0), orientation=turn)
     sensors = [
-        qp.Sensor(f"{body.name} face", body.site("face", at=(s * 0.05, 0, 0), z=(s, 0, 0), x=(0, 0, 1)), roll=roll)
+        qp.Sensor(
+            f"{body.name} face",
+            body.site("face", at=(s * 0.05, 0, 0), z=(s, 0, 0), x=(0, 0, 1)),
+            roll=roll,
+        )
         for body, s in ((one, 1.0), (two, -1.0))
     ]
     options = [qp.Free(), qp.Lock(), qp.Hinge(1), qp.Hinge(3)]
@@ -173,7 +201,7 @@ def test_half_turns_do_not_take_quarters(quarter: int, pairs: int) -> None:
     assert len(study.in_range(study.system.initial)) == pairs
 
 
-# --- others -----------------------------------------------------------------------------------------------------------
+# --- others ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("option", "label", "joins", "freedoms"),
     [
@@ -183,7 +211,9 @@ def test_half_turns_do_not_take_quarters(quarter: int, pairs: int) -> None:
         (Ball(), "ball", True, 3),
     ],
 )
-def test_options_of_all_kinds(option: qp.Option, label: str, joins: bool, freedoms: int | None) -> None:
+def test_options_of_all_kinds(
+    option: qp.Option, label: str, joins: bool, freedoms: int | None
+) -> None:
     """A class of one's own among them; JSON brings each back."""
     assert (option.label, option.joins) == (label, joins)
     assert qp.from_json(qp.to_json(option), ["tests.studies"]) == option

@@ -16,13 +16,34 @@ from quirkpy.mechanics import equation
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import Evaluator
 from tests.contracts import own_parts
-from tests.contracts.own_parts import Attraction, Breeze, Bungee, Compass, Lift, Slot, SlotByHand, Well, Wind
+from tests.contracts.own_parts import (
+    Attraction,
+    Breeze,
+    Bungee,
+    Compass,
+    Lift,
+    Slot,
+    SlotByHand,
+    Well,
+    Wind,
+)
 
-HUB = qp.Body("hub", mass=3.0, inertia=(0.4, 0.5, 0.6), velocity=(0.1, -0.2, 0.3), angular_velocity=(0.5, 0.2, -0.1))
+HUB = qp.Body(
+    "hub",
+    mass=3.0,
+    inertia=(0.4, 0.5, 0.6),
+    velocity=(0.1, -0.2, 0.3),
+    angular_velocity=(0.5, 0.2, -0.1),
+)
 ARM = qp.Body(
-    "arm", mass=2.0, inertia=((0.2, 0.01, 0.0), (0.01, 0.3, 0.02), (0.0, 0.02, 0.4)), position=(0.4, 0.3, 0.9),
-    orientation=qp.rotation((1, 2, 3), 0.7), velocity=(0.0, 0.4, 0.1), angular_velocity=(-0.3, 0.6, 0.2),
-)  # fmt: skip
+    "arm",
+    mass=2.0,
+    inertia=((0.2, 0.01, 0.0), (0.01, 0.3, 0.02), (0.0, 0.02, 0.4)),
+    position=(0.4, 0.3, 0.9),
+    orientation=qp.rotation((1, 2, 3), 0.7),
+    velocity=(0.0, 0.4, 0.1),
+    angular_velocity=(-0.3, 0.6, 0.2),
+)
 GROOVE = HUB.site("groove", at=(0.1, 0.2, 0.0), z=(0.2, 0.1, 1.0))
 #: The pin sits where the groove's line passes, 0.8 m up, and has the groove's axes there.
 ALONG = GROOVE.axes[:, 2]
@@ -57,16 +78,21 @@ def lawful(system: qp.Multibody) -> State:
     J = equation.constraint_matrix(at)
     u = np.hstack([at.v, at.omega]).reshape(-1)
     u = (u - np.linalg.pinv(J) @ (J @ u)).reshape(-1, 6)
-    rates = {name: dict(velocity=row[:3], angular_velocity=row[3:]) for name, row in zip(system.bodies, u)}
+    rates = {
+        name: dict(velocity=row[:3], angular_velocity=row[3:])
+        for name, row in zip(system.bodies, u)
+    }
     return system.initial.replace(rates, t=2.0)
 
 
-# --- they act -------------------------------------------------------------------------------------------------------
+# --- they act -------------------------------------------------------------------------------------
 @own
 def test_acts_alike_in_every_evaluator(part: qp.Part) -> None:
     system = system_with(part)
     state = lawful(system)
-    dense, *others = (system.acceleration(state, evaluator) for evaluator in ("dense", *get_args(Evaluator)))
+    dense, *others = (
+        system.acceleration(state, evaluator) for evaluator in ("dense", *get_args(Evaluator))
+    )
     assert len(others) >= 3
     for other in others:
         np.testing.assert_allclose(other, dense, rtol=1e-9, atol=1e-10)
@@ -75,7 +101,9 @@ def test_acts_alike_in_every_evaluator(part: qp.Part) -> None:
 
 def test_equations_by_hand_equal_the_primitive() -> None:
     by_hand, by_primitive = (system_with(j) for j in (BY_HAND, LineOnly("slot", GROOVE, PIN)))
-    np.testing.assert_allclose(by_hand.acceleration(), by_primitive.acceleration(), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(
+        by_hand.acceleration(), by_primitive.acceleration(), rtol=1e-13, atol=1e-13
+    )
     one, two = by_hand.residual(), by_primitive.residual()
     np.testing.assert_allclose(one.velocity, two.velocity, atol=1e-15)
     assert one.gaps["slot"].size < 1e-15
@@ -95,7 +123,9 @@ def test_prescribed_motion_is_followed(t: float) -> None:
     assert abs(residual.position).max() < 1e-15
     assert abs(residual.velocity).max() < 1e-15
     for evaluator in get_args(Evaluator):
-        assert system.acceleration(state, evaluator)[0, 2] == pytest.approx(4.0 + 0.5 * 5.0, rel=1e-12)
+        assert system.acceleration(state, evaluator)[0, 2] == pytest.approx(
+            4.0 + 0.5 * 5.0, rel=1e-12
+        )
 
 
 def test_slot_hangs_with_both_its_freedoms() -> None:
@@ -120,7 +150,9 @@ def test_gradient_of_an_attraction_is_its_closed_form() -> None:
     one, two = at.view[PULL.first].position, at.view[PULL.second].position
     d = two - one
     f = -PULL.strength * d / np.linalg.norm(d) ** 3
-    exact = np.array([[*-f, *np.cross(one - HUB.position, -f)], [*f, *np.cross(two - ARM.position, f)]])
+    exact = np.array(
+        [[*-f, *np.cross(one - HUB.position, -f)], [*f, *np.cross(two - ARM.position, f)]]
+    )
     assert abs(at.loads.wrench - exact).max() < 1e-9 * abs(exact).max()
     assert at.loads.potential.sum() == pytest.approx(-PULL.strength / np.linalg.norm(d), rel=1e-15)
 
@@ -128,7 +160,9 @@ def test_gradient_of_an_attraction_is_its_closed_form() -> None:
 def test_gradient_of_a_compass_is_its_closed_form() -> None:
     at = qp.Multibody(HUB, ARM, COMPASS).initial.instant()
     exact = np.cross(at.view[COMPASS.needle].axes[:, 2], COMPASS.field)
-    np.testing.assert_allclose(at.loads.wrench[1, 3:], exact, rtol=1e-9, atol=1e-10 * abs(exact).max())
+    np.testing.assert_allclose(
+        at.loads.wrench[1, 3:], exact, rtol=1e-9, atol=1e-10 * abs(exact).max()
+    )
     assert abs(at.loads.wrench[:, :3]).max() < 1e-10
     assert abs(at.loads.wrench[0]).max() < 1e-10
 
@@ -169,7 +203,9 @@ def test_a_built_in_joint_may_be_refined() -> None:
     joint = Labelled("hinge", HUB, ARM, at=(0, 0, 0), axis=(0, 0, 1), serial="A7")
     plain = qp.Revolute("hinge", HUB, ARM, at=(0, 0, 0), axis=(0, 0, 1))
     assert joint != plain
-    np.testing.assert_array_equal(system_with(joint).acceleration(), system_with(plain).acceleration())
+    np.testing.assert_array_equal(
+        system_with(joint).acceleration(), system_with(plain).acceleration()
+    )
 
 
 def test_parameters_reach_them() -> None:
@@ -179,7 +215,7 @@ def test_parameters_reach_them() -> None:
     assert strong.loads.wrench[1, 0] == pytest.approx(4.0 - 0.1 * 0.0)
 
 
-# --- they are values ------------------------------------------------------------------------------------------------
+# --- they are values ------------------------------------------------------------------------------
 @own
 def test_pickled(part: qp.Part) -> None:
     system = system_with(part)

@@ -37,7 +37,9 @@ OFFLINE = re.compile(r"NewConnectionError|NameResolutionError|Max retries exceed
 def run(words: Sequence[str | Path], cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as from a plain shell."""
     environment = {name: value for name, value in os.environ.items() if name not in PRIVATE}
-    return subprocess.run([*map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [*map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True
+    )
 
 
 def python(code: str, cwd: Path) -> str:
@@ -49,7 +51,8 @@ def python(code: str, cwd: Path) -> str:
 
 
 def package_files() -> set[str]:
-    """Every module of the package, its typing mark, and what pages are made of, as the sources have them."""
+    """Every module of the package, its typing mark, and what pages are made of, as the sources have
+    them."""
     sources = ROOT / "quirkpy"
     modules = {path.relative_to(ROOT).as_posix() for path in sources.rglob("*.py")}
     pages = {path.relative_to(ROOT).as_posix() for path in (sources / "views" / "page").iterdir()}
@@ -79,14 +82,16 @@ def test_import_loads_no_heavy_package_and_compiles_nothing() -> None:
     assert json.loads(python(IMPORTED, ROOT)) == {"heavy": [], "compiled": [], "missing": []}
 
 
-#: What a fresh interpreter knows after an import alone, and then of names in whatever way they are asked for.
+#: What a fresh interpreter knows after an import alone, and then of names in whatever way they are
+#: asked for.
 LAZY = """
 import sys, quirkpy
 print("numpy" in sys.modules, "numba" in sys.modules)
 from quirkpy import Body
 from quirkpy import *
 import quirkpy.system.multibody
-print(Body is quirkpy.Body is sys.modules["quirkpy.parts.body"].Body, Multibody is quirkpy.system.multibody.Multibody)
+print(Body is quirkpy.Body is sys.modules["quirkpy.parts.body"].Body)
+print(Multibody is quirkpy.system.multibody.Multibody)
 print(set(quirkpy.__all__) <= set(dir(quirkpy)), hasattr(quirkpy, "spam"))
 """
 
@@ -96,7 +101,8 @@ def test_names_are_fetched_when_one_is_asked_for() -> None:
 
 
 def test_every_module_can_be_the_first(tmp_path: Path) -> None:
-    """Whichever is imported first finds the others, though names of the package are fetched late."""
+    """Whichever is imported first finds the others, though names of the package are fetched
+    late."""
     code = (
         "import importlib, os, sys\n"
         "for name in sys.argv[1:]:\n"
@@ -105,8 +111,14 @@ def test_every_module_can_be_the_first(tmp_path: Path) -> None:
         "        os._exit(0)\n"
         "    assert os.wait()[1] == 0, name\n"
     )
-    names = [name.removesuffix(".py").replace("/", ".") for name in package_files() if name.endswith(".py")]
-    names = [name.removesuffix(".__init__") for name in names if not name.startswith("quirkpy.kernels")]
+    names = [
+        name.removesuffix(".py").replace("/", ".")
+        for name in package_files()
+        if name.endswith(".py")
+    ]
+    names = [
+        name.removesuffix(".__init__") for name in names if not name.startswith("quirkpy.kernels")
+    ]
     heavy = "import numpy, scipy.optimize, scipy.interpolate, numba, quaternion, networkx\n"
     done = run([sys.executable, "-c", heavy + code, *sorted(names)], ROOT)
     assert done.returncode == 0, done.stderr
@@ -137,7 +149,8 @@ def test_make_knows_target(target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_make_installs_extras_that_exist(target: str) -> None:
-    """As pip takes them: a comma cuts what make hands to a macro, and `make run` once asked for ".[plots"."""
+    """As pip takes them: a comma cuts what make hands to a macro, and `make run` once asked for
+    ".[plots"."""
     words = run(["make", "--dry-run", "--always-make", target], ROOT).stdout
     wanted = re.findall(r'--editable "(.*?)"', words)
     assert bool(wanted) == (target not in ("clean", "help"))
@@ -149,7 +162,8 @@ def test_make_installs_extras_that_exist(target: str) -> None:
 
 @pytest.mark.xdist_group("package")
 def test_tests_that_share_what_is_costly_go_to_one_worker(request: pytest.FixtureRequest) -> None:
-    """As their mark asks; where it is not heard nothing fails, but every worker builds and explores the same."""
+    """As their mark asks; where it is not heard nothing fails, but every worker builds and explores
+    the same."""
     if request.config.getoption("loadgroup", False):
         assert request.node.nodeid.endswith("@package")
 
@@ -189,7 +203,12 @@ def test_sdist_holds_sources_tests_and_docs(built: tuple[Path, Path]) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("package")
 def test_wheel_installs_into_an_empty_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
-    assert run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], tmp_path).returncode == 0
+    assert (
+        run(
+            [sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], tmp_path
+        ).returncode
+        == 0
+    )
     fresh = tmp_path / "empty" / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", fresh]
     done = run([*pip, "install", "--quiet", "--retries", "1", built[0]], tmp_path)

@@ -1,4 +1,5 @@
-"""What every part keeps: it is a value.  Equal, hashable, frozen, readable; pickled and written to JSON bit for bit."""
+"""What every part keeps: it is a value.  Equal, hashable, frozen, readable; pickled and written to
+JSON bit for bit."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ every_part = pytest.mark.parametrize("part", PARTS, ids=label)
 def bits(value: Any) -> Any:
     """Everything in a part down to the last bit: the sign of zero, and the type of each value."""
     if isinstance(value, qp.Part):
-        return type(value), [(field.name, bits(getattr(value, field.name))) for field in dataclasses.fields(value)]
+        return type(value), [
+            (field.name, bits(getattr(value, field.name))) for field in dataclasses.fields(value)
+        ]
     if isinstance(value, tuple):
         return tuple(bits(item) for item in value)
     if isinstance(value, float):
@@ -31,7 +34,7 @@ def bits(value: Any) -> Any:
     return quat.to_array(value).tobytes() if isinstance(value, qp.Quaternion) else value
 
 
-# --- values ---------------------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 @every_part
 def test_equal_by_value_and_hashed_alike(part: qp.Part) -> None:
     twin = dataclasses.replace(part)
@@ -43,7 +46,14 @@ def test_equal_by_value_and_hashed_alike(part: qp.Part) -> None:
 
 @every_part
 def test_another_value_makes_another_part(part: qp.Part) -> None:
-    changes = {"name": "another", "mass": 0.123, "offset": 9.0, "length": 9.0, "radius": 9.0, "size": (9, 9, 9)}
+    changes = {
+        "name": "another",
+        "mass": 0.123,
+        "offset": 9.0,
+        "length": 9.0,
+        "radius": 9.0,
+        "size": (9, 9, 9),
+    }
     fields = {field.name for field in dataclasses.fields(part) if field.init}
     for name in fields & changes.keys():
         assert dataclasses.replace(part, **{name: changes[name]}) != part
@@ -60,7 +70,11 @@ def test_frozen(part: qp.Part) -> None:
 
 @every_part
 def test_everything_derived_is_read_only(part: qp.Part) -> None:
-    names = ["matrix", "inertia_matrix"] if isinstance(part, qp.Body) else ["axes"] * isinstance(part, qp.Site)
+    names = (
+        ["matrix", "inertia_matrix"]
+        if isinstance(part, qp.Body)
+        else ["axes"] * isinstance(part, qp.Site)
+    )
     for array in (getattr(part, name) for name in names if part is not qp.GROUND):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 7.0
@@ -89,7 +103,8 @@ def test_json_brings_it_back_to_the_bit(part: qp.Part) -> None:
 
 @every_part
 def test_names_stand_in_it_in_full(part: qp.Part) -> None:
-    """Readable: the class, its own name, and of other parts only their names; defaults are left out."""
+    """Readable: the class, its own name, and of other parts only their names; defaults are left
+    out."""
     shown = repr(part)
     assert shown.startswith(type(part).__name__ + "(")
     assert "\n" not in shown
@@ -107,9 +122,12 @@ def test_names_stand_in_it_in_full(part: qp.Part) -> None:
 
 
 def test_repr_says_what_was_given() -> None:
-    body = qp.Body("rod", mass=2, inertia=(0.1, 0.2, 0.2), position=(1 / 3, 0, 0), shape=qp.Sphere(0.5))
+    body = qp.Body(
+        "rod", mass=2, inertia=(0.1, 0.2, 0.2), position=(1 / 3, 0, 0), shape=qp.Sphere(0.5)
+    )
     assert repr(body) == (
-        "Body('rod', mass=2, inertia=(0.1, 0.2, 0.2), position=(0.333333333333, 0, 0), shape=Sphere(0.5))"
+        "Body('rod', mass=2, inertia=(0.1, 0.2, 0.2), position=(0.333333333333, 0, 0), "
+        "shape=Sphere(0.5))"
     )
     assert repr(body.site("tip", at=(1, 0, 0))) == "Site(<rod>, name='tip', at=(1, 0, 0))"
     assert repr(qp.Gravity((0, 0, -9.81))) == "Gravity((0, 0, -9.81))"
@@ -118,7 +136,9 @@ def test_repr_says_what_was_given() -> None:
 @pytest.mark.parametrize("number", [1, np.float32(1.0), np.int64(1), np.array(1.0)])
 def test_numbers_of_any_kind_are_kept_as_floats(number: Any) -> None:
     body = qp.Body("b", mass=number, inertia=np.array([1, 1, 1]), position=[0, number, 0])
-    assert bits(body) == bits(qp.Body("b", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 1.0, 0.0)))
+    assert bits(body) == bits(
+        qp.Body("b", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 1.0, 0.0))
+    )
 
 
 @pytest.mark.parametrize("color", [None, "red", "#4477aa", (0.0, 0.5, 1.0)])
@@ -132,7 +152,7 @@ def test_x_a_little_askew_is_made_square() -> None:
     np.testing.assert_allclose(site.axes, np.eye(3), rtol=0.0, atol=1e-16)
 
 
-# --- awkward floats -------------------------------------------------------------------------------------------------
+# --- awkward floats -------------------------------------------------------------------------------
 floats = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=5e-324, allow_infinity=False)
 vectors = st.tuples(floats, floats, floats)
@@ -146,7 +166,9 @@ def same_in_json_and_pickle(part: qp.Part) -> None:
 @given(positive, vectors, vectors)
 @example(1.0, (-0.0, 0.0, 0.0), (0.0, -0.0, 5e-324))
 def test_body_keeps_awkward_floats(mass: float, position: Any, velocity: Any) -> None:
-    same_in_json_and_pickle(qp.Body("b", mass=mass, inertia=(1, 1, 1), position=position, velocity=velocity))
+    same_in_json_and_pickle(
+        qp.Body("b", mass=mass, inertia=(1, 1, 1), position=position, velocity=velocity)
+    )
 
 
 @pytest.mark.filterwarnings("ignore::quirkpy.PartWarning")  # some of them are round
@@ -182,9 +204,11 @@ def test_springs_keep_awkward_floats(angle: float, stiffness: float) -> None:
     same_in_json_and_pickle(qp.HingeSpring("t", hinge, stiffness=stiffness, rest_angle=angle))
 
 
-# --- JSON documents -------------------------------------------------------------------------------------------------
+# --- JSON documents -------------------------------------------------------------------------------
 def test_shared_parts_are_written_once() -> None:
-    system = qp.Multibody(HUB, ARM, qp.Fixed("lock", HUB, ARM), qp.Spring("s", EAST, ARM, stiffness=1.0))
+    system = qp.Multibody(
+        HUB, ARM, qp.Fixed("lock", HUB, ARM), qp.Spring("s", EAST, ARM, stiffness=1.0)
+    )
     text = qp.to_json(system)
     assert len(re.findall(r'"type": "Body"', text)) == 2
     copy = qp.from_json(text)
@@ -213,4 +237,6 @@ def test_state_and_system_come_back() -> None:
 
 def test_default_start_is_the_written_one() -> None:
     system = qp.Multibody(HUB, ARM)
-    assert qp.from_json(qp.to_json(system.at(system.initial))) == system.at(system.initial) == system
+    assert (
+        qp.from_json(qp.to_json(system.at(system.initial))) == system.at(system.initial) == system
+    )

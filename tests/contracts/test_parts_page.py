@@ -1,4 +1,5 @@
-"""docs/parts.md lists every class of parts with a picture, and the pictures are what docs/pictures.py draws."""
+"""docs/parts.md lists every class of parts with a picture, and the pictures are what
+docs/pictures.py draws."""
 
 from __future__ import annotations
 
@@ -40,8 +41,12 @@ def test_every_class_has_one_row() -> None:
     assert sorted(name for name, *_ in ROWS) == sorted(PART_TYPES)
 
 
-@pytest.mark.parametrize(("name", "alternative", "source", "rest"), ROWS, ids=[name for name, *_ in ROWS])
-def test_row_shows_the_picture_of_its_class(name: str, alternative: str, source: str, rest: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "alternative", "source", "rest"), ROWS, ids=[name for name, *_ in ROWS]
+)
+def test_row_shows_the_picture_of_its_class(
+    name: str, alternative: str, source: str, rest: str
+) -> None:
     assert source == f"pictures/{name}.svg"
     svg = (DOCS / source).read_text(encoding="utf-8")
     assert alternative == title(svg)
@@ -56,9 +61,13 @@ def test_no_picture_is_left_over() -> None:
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pictures as they are drawn now."""
-    pytest.importorskip("matplotlib", reason="matplotlib, which draws the pictures, is not installed")
+    pytest.importorskip(
+        "matplotlib", reason="matplotlib, which draws the pictures, is not installed"
+    )
     folder = tmp_path_factory.mktemp("pictures")
-    done = subprocess.run([sys.executable, DOCS / "pictures.py", folder], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, DOCS / "pictures.py", folder], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -69,4 +78,6 @@ def test_pictures_are_drawn_as_they_are_kept(drawn: Path) -> None:
     for path in PICTURES:
         old, new = path.read_text(encoding="utf-8"), (drawn / path.name).read_text(encoding="utf-8")
         assert (title(new), words(new)) == (title(old), words(old)), path.name
-        assert program(new) != program(old) or new == old, f"{path.name}: run python docs/pictures.py"
+        assert program(new) != program(old) or new == old, (
+            f"{path.name}: run python docs/pictures.py"
+        )

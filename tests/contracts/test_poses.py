@@ -35,14 +35,16 @@ def rest() -> qp.Equilibrium:
     return qp.Multibody(ball, hinge, qp.Gravity((0, 0, -9.81))).settle()
 
 
-# --- maps -------------------------------------------------------------------------------------------------------------
+# --- maps -----------------------------------------------------------------------------------------
 def test_the_map_is_the_well(run: qp.Trajectory) -> None:
     """k |r - well|^2 / 2 over the plane in which B swings, and the way on it."""
     land = landscape_of(run)
     assert (land.body, land.axes) == ("B", (0, 1))
     x, y = np.meshgrid(land.x, land.y)
     np.testing.assert_allclose(land.energy, 0.025 * (x**2 + (y + 0.2) ** 2), atol=1e-15)
-    np.testing.assert_allclose(land.way[:, 2], 0.025 * (land.way[:, 0] ** 2 + (land.way[:, 1] + 0.2) ** 2), atol=1e-12)
+    np.testing.assert_allclose(
+        land.way[:, 2], 0.025 * (land.way[:, 0] ** 2 + (land.way[:, 1] + 0.2) ** 2), atol=1e-12
+    )
     assert land.x[0] < land.way[:, 0].min() < land.way[:, 0].max() < land.x[-1]
     assert land.y[0] < land.way[:, 1].min() < land.way[:, 1].max() < land.y[-1]
 
@@ -64,7 +66,9 @@ def test_maps_that_cannot_be_are_refused(run: qp.Trajectory) -> None:
 
 
 @pytest.mark.parametrize("end", [".svg", pytest.param(".pdf", marks=pytest.mark.slow)])
-def test_maps_and_ghosts_come_out(run: qp.Trajectory, rest: qp.Equilibrium, end: str, tmp_path: Path) -> None:
+def test_maps_and_ghosts_come_out(
+    run: qp.Trajectory, rest: qp.Equilibrium, end: str, tmp_path: Path
+) -> None:
     pytest.importorskip("matplotlib")
     run.landscape().save(tmp_path / f"map{end}")
     run.picture(tmp_path / f"run{end}", ghosts=2)
@@ -72,13 +76,15 @@ def test_maps_and_ghosts_come_out(run: qp.Trajectory, rest: qp.Equilibrium, end:
     assert min(path.stat().st_size for path in tmp_path.iterdir()) > 5000
 
 
-# --- ghosts -----------------------------------------------------------------------------------------------------------
+# --- ghosts ---------------------------------------------------------------------------------------
 def test_bodies_are_displaced_along_a_motion(rest: qp.Equilibrium) -> None:
-    """The bob swings about the joint: to first order it goes aside by length times angle, and turns by the angle."""
+    """The bob swings about the joint: to first order it goes aside by length times angle, and turns
+    by the angle."""
     mode = rest.modes[0]
     there = displaced(rest.state, mode.shape, 1e-4)
     angle = (
-        Rotation.from_quat(there.q[0], scalar_first=True) * Rotation.from_quat(rest.state.q[0], scalar_first=True).inv()
+        Rotation.from_quat(there.q[0], scalar_first=True)
+        * Rotation.from_quat(rest.state.q[0], scalar_first=True).inv()
     )
     aside = there.r[0] - rest.state.r[0]
     np.testing.assert_allclose(aside, np.cross(angle.as_rotvec(), rest.state.r[0]), atol=1e-10)
@@ -90,7 +96,9 @@ def test_no_ghost_goes_too_far(rest: qp.Equilibrium) -> None:
         reach = reach_of(mode, 0.2)
         moved = displaced(rest.state, mode.shape, reach)
         turned = Rotation.from_quat(moved.q[0], scalar_first=True).magnitude()
-        assert np.linalg.norm(moved.r - rest.state.r) + 0.1 * turned == pytest.approx(0.25 * 0.2, rel=1e-6)
+        assert np.linalg.norm(moved.r - rest.state.r) + 0.1 * turned == pytest.approx(
+            0.25 * 0.2, rel=1e-6
+        )
 
 
 def test_figures_of_motions(rest: qp.Equilibrium) -> None:
@@ -124,7 +132,7 @@ def test_wrong_numbers_of_ghosts_are_refused(run: qp.Trajectory, ghosts: int) ->
         run.picture(ghosts=ghosts)
 
 
-# --- notebooks --------------------------------------------------------------------------------------------------------
+# --- notebooks ------------------------------------------------------------------------------------
 class Reader(HTMLParser):
     """What a browser would find: tags, words, and the bytes of pictures."""
 
@@ -167,7 +175,9 @@ def test_names_are_harmless() -> None:
     assert name in page.words
 
 
-def test_without_matplotlib_words_remain(run: qp.Trajectory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_words_remain(
+    run: qp.Trajectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import builtins
 
     real = builtins.__import__
@@ -186,13 +196,15 @@ def test_without_matplotlib_words_remain(run: qp.Trajectory, monkeypatch: pytest
 
 @pytest.mark.slow
 def test_a_notebook_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Executed in a kernel of its own: each cell ends with the HTML of its last line, a chart with its PNG; a window,
-    here one of the fake VPython, opens beside it, and the kernel goes on when it is over."""
+    """Executed in a kernel of its own: each cell ends with the HTML of its last line, a chart with
+    its PNG; a window, here one of the fake VPython, opens beside it, and the kernel goes on when it
+    is over."""
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     nbformat = pytest.importorskip("nbformat")
     cells = [
-        "import quirkpy as qp\nfrom demos.cubesat_pair import study\nfrom demos.hinged_cubes import pulled_to\n"
+        "import quirkpy as qp\nfrom demos.cubesat_pair import study\nfrom demos.hinged_cubes "
+        "import pulled_to\n"
         "system = pulled_to(0.0, -0.2, 0.0)\nsystem",
         "run = system.simulate(5.0)\nrun",
         "system.settle()",
@@ -203,11 +215,18 @@ def test_a_notebook_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     root = Path(__file__).resolve().parents[2]
     (tmp_path / "pkg_resources.py").write_text("")
-    (tmp_path / "vpython.py").write_text((root / "tests" / "fake_vpython.py").read_text(encoding="utf-8"))
+    (tmp_path / "vpython.py").write_text(
+        (root / "tests" / "fake_vpython.py").read_text(encoding="utf-8")
+    )
     paths = filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
-    nbclient.NotebookClient(book, timeout=240, resources={"metadata": {"path": str(root)}}).execute()
-    outputs = [next(out for out in cell.outputs if out.output_type == "execute_result") for cell in book.cells]
+    nbclient.NotebookClient(
+        book, timeout=240, resources={"metadata": {"path": str(root)}}
+    ).execute()
+    outputs = [
+        next(out for out in cell.outputs if out.output_type == "execute_result")
+        for cell in book.cells
+    ]
     for out, images in zip(outputs[:4], (1, 2, 1, 1), strict=True):
         assert len(re.findall("<img ", out.data["text/html"])) == images
     assert base64.b64decode(outputs[4].data["image/png"]).startswith(b"\x89PNG")

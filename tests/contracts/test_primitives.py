@@ -15,7 +15,9 @@ from tests.contracts.catalogue import EAST, PRIMITIVES, WEST, label
 from tests.contracts.stage import Pose, between, random_pose, turn
 
 #: What has no row is met by a bound.
-every_primitive = pytest.mark.parametrize("primitive", [p for p in PRIMITIVES if p.rows()], ids=repr)
+every_primitive = pytest.mark.parametrize(
+    "primitive", [p for p in PRIMITIVES if p.rows()], ids=repr
+)
 
 
 class Alone(qp.Joint):
@@ -70,7 +72,12 @@ def test_rows_vanish_with_the_gap_and_grow_with_it(primitive: qp.Primitive) -> N
 
 @every_primitive
 def test_unit_is_that_of_the_rows(primitive: qp.Primitive) -> None:
-    at = placed(primitive, random_pose(np.random.default_rng(3)), np.array([0.3, -0.2, 0.9]), turn((1, 2, 3), 0.4))
+    at = placed(
+        primitive,
+        random_pose(np.random.default_rng(3)),
+        np.array([0.3, -0.2, 0.9]),
+        turn((1, 2, 3), 0.4),
+    )
     assert gap(at).unit == ("rad" if primitive.rows()[0].kind == "dot" else "m")
     assert str(gap(at)).endswith(f" {gap(at).unit}")
 
@@ -90,7 +97,9 @@ MET = [
 
 
 @pytest.mark.parametrize(("primitive", "d", "relative"), MET, ids=lambda value: repr(value)[:24])
-def test_met_where_geometry_says_so(primitive: qp.Primitive, d: tuple[float, ...], relative: Floats) -> None:
+def test_met_where_geometry_says_so(
+    primitive: qp.Primitive, d: tuple[float, ...], relative: Floats
+) -> None:
     at = placed(primitive, random_pose(np.random.default_rng(4)), np.array(d), relative)
     assert abs(at.rows.phi).max() < 1e-15 * 10
     assert gap(at).size < 1e-14
@@ -116,11 +125,18 @@ def test_gap_is_the_distance_or_the_angle(
     assert gap(at).size == pytest.approx(size, abs=1e-13)
 
 
-@pytest.mark.parametrize("primitive", [p for p in PRIMITIVES if isinstance(p, qp.ParallelAxes | qp.SameOrientation)])
+@pytest.mark.parametrize(
+    "primitive", [p for p in PRIMITIVES if isinstance(p, qp.ParallelAxes | qp.SameOrientation)]
+)
 def test_opposite_axes_are_half_a_turn_apart(primitive: qp.Primitive) -> None:
     """The rows vanish there as well: only the gap tells the branches apart."""
     own = getattr(primitive, "axis", None)
     for k, axis in enumerate("xyz"):
-        at = placed(primitive, random_pose(np.random.default_rng(6)), np.zeros(3), turn(np.eye(3)[k], math.pi))
+        at = placed(
+            primitive,
+            random_pose(np.random.default_rng(6)),
+            np.zeros(3),
+            turn(np.eye(3)[k], math.pi),
+        )
         assert abs(at.rows.phi).max() < 1e-15
         assert gap(at).size == pytest.approx(0.0 if axis == own else math.pi, abs=1e-15)

@@ -61,10 +61,17 @@ def on(out: Any, duration: float = 5.0, **options: Any) -> qp.Trajectory:
         return floating_chain().simulate(duration, **{"step": 0.01} | options)
 
 
-# --- what it says -----------------------------------------------------------------------------------------------------
+# --- what it says ---------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (3599.7, "1 h 0 min"), (7500, "2 h 5 min")],
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (3599.7, "1 h 0 min"),
+        (7500, "2 h 5 min"),
+    ],
 )
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
@@ -101,7 +108,7 @@ def test_the_line_fits(columns: int) -> None:
     assert len(line(0.0, 1.0, 3.0, 75.0, columns)) == max(0, columns - 1)
 
 
-# --- when it is drawn -------------------------------------------------------------------------------------------------
+# --- when it is drawn -----------------------------------------------------------------------------
 def test_short_runs_show_nothing() -> None:
     out, clock = Terminal(), Clock()
     bar = Bar(0.0, 10.0, out, clock)
@@ -150,7 +157,7 @@ def test_a_terminal_that_has_gone_away_stops_no_run(terminal: Terminal) -> None:
     bar.clear()
 
 
-# --- runs -------------------------------------------------------------------------------------------------------------
+# --- runs -----------------------------------------------------------------------------------------
 def test_a_run_on_a_terminal_shows_it_and_takes_it_away(terminal: Terminal) -> None:
     on(terminal)
     assert any(" 51 %, t = 2.56 of 5 s" in text for text in terminal.drawings)
@@ -167,7 +174,9 @@ def test_time_counts_from_where_the_run_began(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_it_is_taken_away_whatever_ends_the_run(error: type[BaseException], terminal: Terminal) -> None:
+def test_it_is_taken_away_whatever_ends_the_run(
+    error: type[BaseException], terminal: Terminal
+) -> None:
     def fail(state: qp.State) -> float:
         if state.t > 3.0:
             raise error
@@ -207,7 +216,9 @@ def test_the_run_is_the_same_to_the_bit(terminal: Terminal) -> None:
 @pytest.mark.parametrize("given", [True, 3, "bar"])
 def test_other_things_are_refused(given: Any) -> None:
     words = ("but must be a function", "False for silence")
-    check_refused(lambda: floating_chain().simulate(1.0, progress=given), f"progress is {given!r}", words)
+    check_refused(
+        lambda: floating_chain().simulate(1.0, progress=given), f"progress is {given!r}", words
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals of this kind here")

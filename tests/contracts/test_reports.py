@@ -49,7 +49,7 @@ def graph() -> ReconfigurationGraph:
     return pair(0.2).explore(progress=False)
 
 
-# --- motions ----------------------------------------------------------------------------------------------------------
+# --- motions --------------------------------------------------------------------------------------
 def decoded(packed_motion: dict[str, Any]) -> Keyframes:
     """What a reader of the page finds."""
     n = packed_motion["n"]
@@ -64,14 +64,18 @@ def decoded(packed_motion: dict[str, Any]) -> Keyframes:
     return Keyframes(
         array(packed_motion["t"], "<f4").astype(float),
         array(packed_motion["r"], f"<i{packed_motion['wide']}").reshape(n, -1, 3),
-        array(packed_motion["q"], "<i2").reshape(n, -1, 4), np.array(packed_motion["origin"]), packed_motion["step"],
+        array(packed_motion["q"], "<i2").reshape(n, -1, 4),
+        np.array(packed_motion["origin"]),
+        packed_motion["step"],
         {name: curve(*packed_curve) for name, packed_curve in packed_motion["curves"].items()},
         tuple(packed_motion["missed"]),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(("length", "angle"), [(1e-3, 5e-3), (1e-4, 1e-3)])
-def test_motions_miss_by_no_more_than_they_say(run: qp.Trajectory, length: float, angle: float) -> None:
+def test_motions_miss_by_no_more_than_they_say(
+    run: qp.Trajectory, length: float, angle: float
+) -> None:
     """At any time, and not only where they were measured."""
     frames = frames_of([(0.0, run)], length, angle)
     stored = keyframes(frames.t, frames.r, frames.q, {}, length, angle, 100_000)
@@ -81,12 +85,17 @@ def test_motions_miss_by_no_more_than_they_say(run: qp.Trajectory, length: float
     found = decoded(packed(stored))
     times = np.sort(np.random.default_rng(1).uniform(0.0, 10.0, 300))
     states = [run.at(float(t)) for t in times]
-    there = np.array([found.at(float(t))[0] for t in times]), np.array([found.at(float(t))[1] for t in times])
+    there = (
+        np.array([found.at(float(t))[0] for t in times]),
+        np.array([found.at(float(t))[1] for t in times]),
+    )
     off = misses(np.array([s.r for s in states]), np.array([s.q for s in states]), *there)
     assert off[0].max() <= stored.missed[0] + 1.5 * length
     assert off[1].max() <= stored.missed[1] + 1.5 * angle
     at_frames = [found.at(float(t)) for t in np.float32(frames.t[1:-1])]
-    off = misses(frames.r[1:-1], frames.q[1:-1], *(np.array(each) for each in zip(*at_frames, strict=True)))
+    off = misses(
+        frames.r[1:-1], frames.q[1:-1], *(np.array(each) for each in zip(*at_frames, strict=True))
+    )
     assert off[0].max() == pytest.approx(stored.missed[0], rel=0.05)
 
 
@@ -94,7 +103,11 @@ def test_fewer_keyframes_miss_by_more_and_say_so(run: qp.Trajectory) -> None:
     frames = frames_of([(0.0, run)], LENGTH, ANGLE)
     stored = keyframes(frames.t, frames.r, frames.q, {}, LENGTH, ANGLE, 12)
     assert len(stored.t) <= 12
-    off = misses(frames.r, frames.q, *(np.array(each) for each in zip(*map(stored.at, frames.t), strict=True)))
+    off = misses(
+        frames.r,
+        frames.q,
+        *(np.array(each) for each in zip(*map(stored.at, frames.t), strict=True)),
+    )
     assert stored.missed[0] > LENGTH
     assert off[0].max() == pytest.approx(stored.missed[0])
     assert off[1].max() == pytest.approx(stored.missed[1])
@@ -114,7 +127,9 @@ def test_jumps_stay_jumps() -> None:
     t = np.array([0.0, 1.0, 1.0, 2.0])
     r = np.array([0.0, 0.0, 1.0, 1.0])[:, None, None] * np.ones(3)
     q = np.broadcast_to((1.0, 0.0, 0.0, 0.0), (4, 1, 4))
-    stored = decoded(packed(keyframes(t, r, q, {"x": np.array([0.0, 0.0, 5.0, 5.0])}, LENGTH, ANGLE, 100)))
+    stored = decoded(
+        packed(keyframes(t, r, q, {"x": np.array([0.0, 0.0, 5.0, 5.0])}, LENGTH, ANGLE, 100))
+    )
     assert stored.t.tolist() == t.tolist()
     assert stored.at(0.999)[0][0, 0] == pytest.approx(0.0, abs=LENGTH)
     assert stored.at(1.0)[0][0, 0] == pytest.approx(1.0, abs=LENGTH)
@@ -124,7 +139,12 @@ def test_jumps_stay_jumps() -> None:
 def test_curves_keep_their_shape_and_their_gaps(run: qp.Trajectory) -> None:
     frames = frames_of([(0.0, run)], LENGTH, ANGLE)
     gap = np.where(frames.t > 5.0, np.nan, 1.0)
-    given = {"kinetic": frames.kinetic, "gap": gap, "none": np.full(len(gap), np.nan), "same": np.ones(len(gap))}
+    given = {
+        "kinetic": frames.kinetic,
+        "gap": gap,
+        "none": np.full(len(gap), np.nan),
+        "same": np.ones(len(gap)),
+    }
     stored = keyframes(frames.t, frames.r, frames.q, given, LENGTH, ANGLE, 1000)
     found = decoded(packed(stored)).curves
     assert abs(found["kinetic"] - stored.curves["kinetic"]).max() <= np.ptp(frames.kinetic) / 65534
@@ -159,7 +179,9 @@ def test_states_that_were_not_kept_are_made_again() -> None:
     hub = qp.Body.box("hub", size=(0.1, 0.1, 0.1), mass=1.0, fixed=True)
     arm = qp.Body.box("arm", size=(0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0))
     hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0.0), axis=(0.0, 0.0, 1.0))
-    system = qp.Multibody(hub, arm, hinge, qp.HingeSpring("spring", hinge, stiffness=0.02, rest_angle=-1.0))
+    system = qp.Multibody(
+        hub, arm, hinge, qp.HingeSpring("spring", hinge, stiffness=0.02, rest_angle=-1.0)
+    )
     period = 2.0 * math.pi * math.sqrt((1.0 / 6.0 + 1.0 / 2.0) * 0.01 / 0.02)
     sparse = system.simulate(3.0 * period, keep="ends", progress=False)
     assert len(sparse.t) == 2
@@ -173,7 +195,8 @@ def test_states_that_were_not_kept_are_made_again() -> None:
 
 
 def test_a_run_whose_states_are_all_kept_is_taken_as_it_is(run: qp.Trajectory) -> None:
-    """However many steps it took: where it met singular poses again and again, no run begins anew between them."""
+    """However many steps it took: where it met singular poses again and again, no run begins anew
+    between them."""
     course = run.course._replace(counts=run.counts._replace(steps=100 * len(run.t)))
     fine = qp.Trajectory(run.system, run.start, run.settings, course)
     assert whole(fine) is fine
@@ -189,7 +212,7 @@ def test_frames_of_a_flown_plan_go_on(graph: ReconfigurationGraph) -> None:
     assert np.array_equal(frames.r[-1], flown.final.r)
 
 
-# --- solids -----------------------------------------------------------------------------------------------------------
+# --- solids ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("shape", "edges", "length"),
     [
@@ -206,7 +229,7 @@ def test_sharp_edges_are_drawn(shape: qp.Shape, edges: int, length: float) -> No
     assert np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum() == pytest.approx(length, rel=2e-3)
 
 
-# --- pages ------------------------------------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------------------
 class Read(HTMLParser):
     """The scripts of a page, and its title."""
 
@@ -270,7 +293,9 @@ def test_the_page_of_a_study_holds_its_graph(graph: ReconfigurationGraph) -> Non
             assert motion.t[-1] == pytest.approx(edge.duration, rel=1e-6)
             start, there = graph.nodes[edge.source].state, motion.at(0.0)
             assert misses(start.r[None], start.q[None], there[0][None], there[1][None])[0] < 4e-3
-    assert {node["verdict"] for node in data["nodes"]} == {node.verdict for node in graph.nodes.values()}
+    assert {node["verdict"] for node in data["nodes"]} == {
+        node.verdict for node in graph.nodes.values()
+    }
 
 
 def test_why_a_shape_rests_is_what_its_certificate_says(graph: ReconfigurationGraph) -> None:
@@ -279,7 +304,9 @@ def test_why_a_shape_rests_is_what_its_certificate_says(graph: ReconfigurationGr
     for node in swinging:
         rest = node.rest
         told = report_graph.rest_of(rest)
-        assert [mode["frequency"] for mode in told["modes"]] == pytest.approx(list(node.frequencies), rel=1e-6)
+        assert [mode["frequency"] for mode in told["modes"]] == pytest.approx(
+            list(node.frequencies), rel=1e-6
+        )
         assert rest.verdict == node.verdict
         total = np.sum([load for body, _, load, _ in told["forces"] if body == "B"], axis=0)
         assert abs(total[:3]).max() < 1e-6
@@ -335,7 +362,10 @@ def test_what_has_no_room_goes_beside(graph: ReconfigurationGraph) -> None:
     inside, beside = report_graph.shared_out(graph, found, True, 0)
     assert inside == {}
     assert sorted(map(int, beside)) == sorted(number for number, _ in found)
-    first = {found[0][0]: beside[str(found[0][0])], "beside": found[0][0]}  # with its number, here and where it is told
+    first = {
+        found[0][0]: beside[str(found[0][0])],
+        "beside": found[0][0],
+    }  # with its number, here and where it is told
     half, _ = report_graph.shared_out(graph, found, False, len(json.dumps(first)))
     assert 0 < len(half) < len(list(graph.moves()))
 
@@ -359,7 +389,9 @@ def test_a_page_is_no_larger_than_it_may_be(
 
 def test_the_best_edges_come_first(graph: ReconfigurationGraph) -> None:
     order = in_order(graph, False)
-    assert sorted(order) == [k for k, edge in enumerate(graph.edges) if edge.kind in ("moved", "ambiguous")]
+    assert sorted(order) == [
+        k for k, edge in enumerate(graph.edges) if edge.kind in ("moved", "ambiguous")
+    ]
     ways = {(edge.source, edge.target) for edge in graph.moves()}
     first = [graph.edges[k] for k in order[: len(ways)]]
     assert {(edge.source, edge.target) for edge in first} <= ways
@@ -383,7 +415,9 @@ def test_pages_are_written(tmp_path: Path, run: qp.Trajectory) -> None:
     assert small.report().startswith("2 nodes")
 
 
-def test_what_cannot_be_written_is_refused(tmp_path: Path, run: qp.Trajectory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written_is_refused(
+    tmp_path: Path, run: qp.Trajectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(qp.PartError, match=r"'run.txt' must end in .html"):
         run.report(tmp_path / "run.txt")
     with pytest.raises(qp.PartError, match=r"'x.json', but must end in .js"):
@@ -394,7 +428,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path, run: qp.Trajectory, m
     assert list(tmp_path.iterdir()) == []
 
 
-# --- seeing -----------------------------------------------------------------------------------------------------------
+# --- seeing ---------------------------------------------------------------------------------------
 def luminance(colour: str) -> float:
     parts = [int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
     r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
@@ -414,7 +448,10 @@ def test_colours_can_be_told_apart(block: int) -> None:
     colours = dict(re.findall(r"--(\w+): (#\w{6})", found))
     for ground in ("paper", "ground", "lit"):
         for word in ("ink", "pale", "accent", "good", "bad", "warn"):
-            assert contrast(colours[word], colours[ground]) >= (4.5 if ground != "lit" else 4.0), (word, ground)
+            assert contrast(colours[word], colours[ground]) >= (4.5 if ground != "lit" else 4.0), (
+                word,
+                ground,
+            )
     for line in ("arrow", "curve1", "curve2", "curve3", "curve4", "curve5", "curve6", "curve7"):
         assert contrast(colours[line], colours["paper"]) >= 3.0, line
 

@@ -1,4 +1,5 @@
-"""Pages in a real browser, opened from the disk with the network off; screenshots stay in out/reports."""
+"""Pages in a real browser, opened from the disk with the network off; screenshots stay in
+out/reports."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ DESK, PHONE = (1280, 900), (390, 844)
 NASTY = "</script><script>alert('arm')</script>"
 #: Where the eye of the view is, and whether it has moved from a place.
 EYE = "() => document.querySelector('.space').layout.scene.camera.eye"
-TURNED = f"(one) => {{ const two = ({EYE})(); return Math.hypot(two.x - one.x, two.y - one.y, two.z - one.z) > 0.1; }}"
+TURNED = (
+    "(one) => "
+    f"{{ const two = ({EYE})(); return Math.hypot(two.x - one.x, two.y - one.y, two.z - one.z) > 0.1; }}"
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,21 +54,33 @@ def pages(graph: ReconfigurationGraph, tmp_path_factory: pytest.TempPathFactory)
 
 def quickest(graph: ReconfigurationGraph, source: str, target: str) -> Edge:
     """Of all edges from one shape to another the one whose motion takes least."""
-    return min((e for e in graph.moves() if (e.source, e.target) == (source, target)), key=lambda e: e.duration)
+    return min(
+        (e for e in graph.moves() if (e.source, e.target) == (source, target)),
+        key=lambda e: e.duration,
+    )
 
 
 class Opened:
     """A page in a window of some size, with what it complained about and asked for."""
 
     def __init__(self, browser: Any, path: Path, motion: str = "reduce", **how: Any) -> None:
-        how = {"viewport": {"width": DESK[0], "height": DESK[1]}, "offline": True, "reduced_motion": motion, **how}
+        how = {
+            "viewport": {"width": DESK[0], "height": DESK[1]},
+            "offline": True,
+            "reduced_motion": motion,
+            **how,
+        }
         self.context = browser.new_context(**how)
         self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
-        self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
+        self.page.on(
+            "console", lambda said: said.type == "error" and self.complaints.append(said.text)
+        )
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
+        self.page.on(
+            "dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss())
+        )
         self.page.on("request", lambda asked: self.asked(asked.url))
         self.page.goto(path.as_uri())
         self.page.wait_for_function("() => (document.querySelector('.space') || {}).layout")
@@ -151,18 +167,28 @@ def test_an_edge_plays_its_motion(study: Opened, graph: ReconfigurationGraph) ->
     for pair, option in edge.selection.joints:
         assert f"{pair}\t{option}" in told
     assert f"{float(f'{edge.duration:.4g}')} s" in told
-    for outcome in (edge.outcomes[0].clearance, edge.outcomes[0].switching, edge.outcomes[0].dissipated):
+    for outcome in (
+        edge.outcomes[0].clearance,
+        edge.outcomes[0].switching,
+        edge.outcomes[0].dissipated,
+    ):
         assert shown(outcome) in told
     assert edge.robustness is not None
     assert f"Robustness: {edge.robustness}" in told
-    assert study.page.locator(".player input").input_value() == "0"  # who asks for less motion starts it himself
+    assert (
+        study.page.locator(".player input").input_value() == "0"
+    )  # who asks for less motion starts it himself
     one = study.pixels()
     study.page.locator(".player button").click()
     study.page.wait_for_function("() => document.querySelector('.player input').value > 50")
     study.page.locator(".player input").fill("1000")
     study.wait_until_not(one)
-    assert f"{float(f'{edge.duration:.4g}')} s of" in study.page.locator(".player output").inner_text()
-    cursor = study.page.evaluate("() => document.querySelectorAll('.curves')[0].layout.shapes[0].x0")
+    assert (
+        f"{float(f'{edge.duration:.4g}')} s of" in study.page.locator(".player output").inner_text()
+    )
+    cursor = study.page.evaluate(
+        "() => document.querySelectorAll('.curves')[0].layout.shapes[0].x0"
+    )
     assert cursor == pytest.approx(edge.duration, rel=1e-5)
     study.keep("edge")
 
@@ -204,7 +230,9 @@ def test_dragging_turns_the_view(study: Opened) -> None:
 
 
 @pytest.mark.parametrize("cost", ["energy", "time", "switches"])
-def test_plans_are_those_of_the_graph(study: Opened, graph: ReconfigurationGraph, cost: Any) -> None:
+def test_plans_are_those_of_the_graph(
+    study: Opened, graph: ReconfigurationGraph, cost: Any
+) -> None:
     labels = {"Start": "0", "Goal": "5", "By": cost}
     for label, value in labels.items():
         study.page.get_by_label(label, exact=True).select_option(value)
@@ -224,7 +252,9 @@ def test_plans_are_those_of_the_graph(study: Opened, graph: ReconfigurationGraph
         study.keep("plan")
 
 
-def test_the_safest_plan_is_among_edges_of_known_robustness(study: Opened, graph: ReconfigurationGraph) -> None:
+def test_the_safest_plan_is_among_edges_of_known_robustness(
+    study: Opened, graph: ReconfigurationGraph
+) -> None:
     study.page.get_by_label("Goal", exact=True).select_option("1")
     study.page.get_by_label("By", exact=True).select_option("risk")
     study.page.get_by_role("button", name="Find the best plans").click()
@@ -247,7 +277,10 @@ def test_searching_finds(study: Opened) -> None:
     assert "is blocked" in study.panel()
     assert "rejected" in study.panel()
     field.fill("no such thing")
-    assert "nothing has all of these words" in study.page.locator("section[aria-label=Search]").inner_text()
+    assert (
+        "nothing has all of these words"
+        in study.page.locator("section[aria-label=Search]").inner_text()
+    )
     field.fill("")
 
 
@@ -257,7 +290,10 @@ def test_tables_hold_all_of_it(study: Opened) -> None:
     assert study.page.locator("#tab2 tbody tr").count() == 120
     study.page.get_by_label("Kind").select_option("moved")
     study.page.get_by_role("button", name="time [s]").click()
-    times = [float(text) for text in study.page.locator("#tab2 tbody tr td:nth-child(4)").all_inner_texts()]
+    times = [
+        float(text)
+        for text in study.page.locator("#tab2 tbody tr td:nth-child(4)").all_inner_texts()
+    ]
     assert len(times) == 44
     assert times == sorted(times)
     study.keep("choices")
@@ -267,8 +303,12 @@ def test_tables_hold_all_of_it(study: Opened) -> None:
     study.page.get_by_role("tab", name="Graph").click()
 
 
-def test_what_lies_beside_is_read_when_asked_for(study: Opened, graph: ReconfigurationGraph) -> None:
-    number = next(k for k, edge in enumerate(graph.edges) if edge.kind == "stayed" and edge.duration > 0.0)
+def test_what_lies_beside_is_read_when_asked_for(
+    study: Opened, graph: ReconfigurationGraph
+) -> None:
+    number = next(
+        k for k, edge in enumerate(graph.edges) if edge.kind == "stayed" and edge.duration > 0.0
+    )
     study.page.evaluate(f"() => {{ location.hash = '#e{number}'; }}")
     study.page.get_by_role("button", name="Fetch its motion from study.js").click()
     study.page.wait_for_function("() => !document.querySelector('.player').hidden")
@@ -320,10 +360,12 @@ def test_all_that_is_written_can_be_read(study: Opened, scheme: Any) -> None:
 
 
 def test_all_can_be_done_with_the_keyboard(study: Opened) -> None:
-    """From the top of the page, by Tab and Enter alone, to plans, a shape, and the motion of a choice."""
+    """From the top of the page, by Tab and Enter alone, to plans, a shape, and the motion of a
+    choice."""
     reached = []
     study.page.evaluate(
-        "() => { document.activeElement.blur(); window.getSelection().removeAllRanges(); scrollTo(0, 0); }"
+        "() => { document.activeElement.blur(); window.getSelection().removeAllRanges(); "
+        "scrollTo(0, 0); }"
     )
     study.page.locator("header").click()
     while len(reached) < 200:
@@ -363,8 +405,8 @@ FOCUSED = """() => {
 
 def test_it_opens_on_a_phone(browser: Any, pages: Path) -> None:
     opened = Opened(
-        browser, pages / "study.html", viewport={"width": PHONE[0], "height": PHONE[1]}, is_mobile=True, has_touch=True,
-        color_scheme="dark",
+        browser, pages / "study.html", viewport={"width": PHONE[0], "height": PHONE[1]},
+        is_mobile=True, has_touch=True, color_scheme="dark",
     )  # fmt: skip
     assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
     opened.page.locator(".net .node").nth(3).tap()
@@ -397,7 +439,9 @@ def test_what_arrows_say_lies_over_nothing(browser: Any, tmp_path: Path) -> None
     assert (len(cards), len(words)) == (4, 6)
     ways = {(edge.source, str(edge.target)) for edge in graph.moves()}
     best = [quickest(graph, *way) for way in ways]
-    assert sorted(said) == sorted(f"{edge.selection.potential}, {shown(edge.duration)} s" for edge in best)
+    assert sorted(said) == sorted(
+        f"{edge.selection.potential}, {shown(edge.duration)} s" for edge in best
+    )
     for one, two in itertools.combinations([*cards, *words], 2):
         assert one[2] <= two[0] or two[2] <= one[0] or one[3] <= two[1] or two[3] <= one[1]
     opened.keep("pair")
@@ -411,7 +455,9 @@ def test_a_run_plays_in_step_with_its_curves(browser: Any, pages: Path) -> None:
     assert colours_in(opened.pixels()) > 20
     opened.page.locator(".player button").click()
     opened.page.locator(".player input").fill("250")
-    marks = opened.page.evaluate("() => [...document.querySelectorAll('.curves')].map((p) => p.layout.shapes[0].x0)")
+    marks = opened.page.evaluate(
+        "() => [...document.querySelectorAll('.curves')].map((p) => p.layout.shapes[0].x0)"
+    )
     assert marks == [pytest.approx(5.0), pytest.approx(5.0)]
     assert "5 s of 20 s" in opened.page.locator(".player output").inner_text()
     opened.keep("run")

@@ -40,7 +40,8 @@ def test_stored_states_stay_and_others_come_between(run: qp.Trajectory) -> None:
 
 
 def test_a_run_that_kept_its_ends_is_read_once(run: qp.Trajectory) -> None:
-    """States between come one from the other: of a run of many steps no step is taken hundreds of times."""
+    """States between come one from the other: of a run of many steps no step is taken hundreds of
+    times."""
     ends = run.system.simulate(10.0, keep="ends", method="rk45", rtol=1e-10)
     asked = []
     onward = ends._onward
@@ -87,7 +88,8 @@ def test_asked_from_anywhere_it_is_the_same_motion(run: qp.Trajectory) -> None:
 
 
 def test_the_ledger_is_kept_between(run: qp.Trajectory) -> None:
-    """Energy that dampers take follows from the hinge's own rate: the integral of c rate^2, by Simpson's rule."""
+    """Energy that dampers take follows from the hinge's own rate: the integral of c rate^2, by
+    Simpson's rule."""
     denser = run.sampled(0.02)
     balance = denser.energy + denser.dissipated - denser.work
     assert np.ptp(balance) < 1e-10
@@ -95,7 +97,9 @@ def test_the_ledger_is_kept_between(run: qp.Trajectory) -> None:
     rates = np.array([run.at(x)["hinge"].rate for x in t])
     weights = np.full(1001, 2.0)
     weights[1::2], weights[[0, -1]] = 4.0, 1.0
-    assert denser.dissipated[-1] == pytest.approx(2e-4 * float(weights @ rates**2) * 0.01 / 3.0, rel=1e-6)
+    assert denser.dissipated[-1] == pytest.approx(
+        2e-4 * float(weights @ rates**2) * 0.01 / 3.0, rel=1e-6
+    )
     assert (np.diff(denser.dissipated) >= 0.0).all()
 
 

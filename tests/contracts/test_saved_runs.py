@@ -44,7 +44,7 @@ def reloaded(run: qp.Trajectory, folder: Path, *modules: str) -> qp.Trajectory:
     return copy
 
 
-# --- the same bits ----------------------------------------------------------------------------------------------------
+# --- the same bits --------------------------------------------------------------------------------
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_run_comes_back_and_goes_on(family: str, tmp_path: Path) -> None:
     system = compiled_system(family, 4)
@@ -62,10 +62,21 @@ def test_it_answers_as_before(tmp_path: Path) -> None:
     copy = reloaded(run, tmp_path)
     t = 0.5 * (run.t[3] + run.t[4])
     assert bits(copy.at(t)) == bits(run.at(t))
-    for name in ("t", "kinetic", "potential", "work", "dissipated", "momentum", "angular_momentum", "drift"):
+    for name in (
+        "t",
+        "kinetic",
+        "potential",
+        "work",
+        "dissipated",
+        "momentum",
+        "angular_momentum",
+        "drift",
+    ):
         assert bits(getattr(copy, name)) == bits(getattr(run, name)), name
     for joint in run.system.tables.joint_names:
-        for one, two in zip((copy[joint].angle, copy[joint].rate), (run[joint].angle, run[joint].rate), strict=True):
+        for one, two in zip(
+            (copy[joint].angle, copy[joint].rate), (run[joint].angle, run[joint].rate), strict=True
+        ):
             assert bits(one) == bits(two)
         np.testing.assert_array_equal(copy[joint].reaction, run[joint].reaction)
     assert repr(copy) == repr(run)
@@ -80,7 +91,8 @@ def test_a_run_that_went_on_keeps_the_step_with_which_it_began(tmp_path: Path) -
 
 
 def test_a_run_of_locked_clusters_goes_on_to_the_bit(tmp_path: Path) -> None:
-    """As one long run would: from the rows of the clusters, which those of their members do not give back."""
+    """As one long run would: from the rows of the clusters, which those of their members do not
+    give back."""
     system = assembly(1).locked
     whole, first = (system.simulate(9.0, max_steps=n) for n in (15, 5))
     copy = reloaded(first, tmp_path)
@@ -100,7 +112,9 @@ def test_events_and_windings_come_back(tmp_path: Path) -> None:
     assert copy.events == run.events
     assert copy.events[0].sensors == ("one east", "two west")
     rotor = qp.Body("rotor", 1.0, (1.0, 1.0, 1.5), angular_velocity=(0, 0, 7.0))
-    system = qp.Multibody(rotor, qp.Revolute("axle", qp.GROUND, rotor, at=(0, 0, 0), axis=(0, 0, 1)))
+    system = qp.Multibody(
+        rotor, qp.Revolute("axle", qp.GROUND, rotor, at=(0, 0, 0), axis=(0, 0, 1))
+    )
     turned = system.simulate(3.0)
     again = reloaded(system.at(turned.final).simulate(3.0), tmp_path)
     assert again.final["axle"].angle == pytest.approx(42.0, abs=1e-6)
@@ -127,11 +141,13 @@ def test_signs_of_zeros_are_kept(tmp_path: Path) -> None:
 
 def test_candidates_come_along(tmp_path: Path) -> None:
     chain = floating_chain()
-    system = qp.Multibody(*chain.parts, candidates=[qp.Spring("later", chain["hub"], chain["fin"], stiffness=1.0)])
+    system = qp.Multibody(
+        *chain.parts, candidates=[qp.Spring("later", chain["hub"], chain["fin"], stiffness=1.0)]
+    )
     assert reloaded(system.simulate(0.1), tmp_path).system.candidates == system.candidates
 
 
-# --- the file ---------------------------------------------------------------------------------------------------------
+# --- the file -------------------------------------------------------------------------------------
 def test_the_file_has_the_name_that_was_given(tmp_path: Path) -> None:
     run = floating_chain().simulate(0.1)
     run.save(str(tmp_path / "first of May"))
@@ -178,8 +194,13 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     run.save(tmp_path / "old.npz")
     monkeypatch.setitem(npz.RECORDS, "Happening", Wider)
     monkeypatch.setitem(npz.RECORDS, "Course", Longer)
-    events = (Wider(0.05, "knock", ("a", "b"), (), 0.5, np.array([0.1, -0.0]), math.inf), Wider(0.06, "knock"))
-    longer: Any = Longer(**run.course._asdict() | {"events": events}, heat=np.arange(len(run.t)) / 3.0)
+    events = (
+        Wider(0.05, "knock", ("a", "b"), (), 0.5, np.array([0.1, -0.0]), math.inf),
+        Wider(0.06, "knock"),
+    )
+    longer: Any = Longer(
+        **run.course._asdict() | {"events": events}, heat=np.arange(len(run.t)) / 3.0
+    )
     reloaded(qp.Trajectory(run.system, run.start, run.settings, longer), tmp_path)
     older: Any = qp.Trajectory.load(tmp_path / "old.npz").course
     assert older.heat is None

@@ -28,22 +28,29 @@ def run() -> qp.Trajectory:
 
 
 def workshop() -> qp.Multibody:
-    """One of each that is drawn: shapes, hinge, slide, ball, spring, rope, gravity, sensor, a body without a shape."""
+    """One of each that is drawn: shapes, hinge, slide, ball, spring, rope, gravity, sensor, a body
+    without a shape."""
     base = qp.Body.box("base", (0.5, 0.5, 0.02), fixed=True, position=(0, 0, -0.2))
     rod = qp.Body.rod("rod", (0, 0, 0), (0.4, 0, 0), 1.0)
     can = qp.Body.cylinder("can", 0.05, 0.2, 1.0, axis="z", position=(0, 0.2, 0), color="#009e73")
     ball = qp.Body.sphere("ball", 0.06, 1.0, position=(0.4, 0, 0), label="bob")
     mote = qp.Body("mote", 1.0, (0.1, 0.1, 0.1), position=(0.0, -0.3, 0.1))
     return qp.Multibody(
-        base, rod, can, ball, mote,
+        base,
+        rod,
+        can,
+        ball,
+        mote,
         qp.Revolute("hinge", base, rod, at=(0, 0, 0), axis=(0, 1, 0)),
         qp.Prismatic("slide", base, can, at=(0, 0.2, 0), axis=UP),
         qp.Spherical("socket", rod, ball, at=(0.4, 0, 0)),
         qp.Rope("rope", base, mote, at1=(0.0, -0.2, -0.2), at2=(0.0, -0.3, 0.1), length=1.0),
-        qp.Spring("spring", rod, can, at1=(0.2, 0, 0), at2=(0, 0.2, 0), stiffness=2.0, rest_length=0.1),
+        qp.Spring(
+            "spring", rod, can, at1=(0.2, 0, 0), at2=(0, 0.2, 0), stiffness=2.0, rest_length=0.1
+        ),
         qp.Gravity((0, 0, -2.0)),
         qp.Sensor("eye", rod.site("end", at=(0.2, 0, 0), z=(1, 0, 0), x=UP)),
-    )  # fmt: skip
+    )
 
 
 def test_everything_is_where_the_state_has_it() -> None:
@@ -51,28 +58,42 @@ def test_everything_is_where_the_state_has_it() -> None:
     system, turn = workshop(), Rotation.from_rotvec([0.0, 0.7, 0.0])
     end = turn.apply([0.4, 0.0, 0.0])
     turned = system.initial.replace(
-        {"rod": {"position": 0.5 * end, "orientation": turn}, "ball": {"position": end, "orientation": turn}}
+        {
+            "rod": {"position": 0.5 * end, "orientation": turn},
+            "ball": {"position": end, "orientation": turn},
+        }
     )
     stage = Stage(system)
     sight = stage.at(turned, forces=True)
     assert sight.names == ("rod", "can", "ball", "mote", "base")  # the ground is nothing to see
     assert stage.size == pytest.approx(0.3)  # the median of 0.4, 0.2, 0.12, 0.5
     hinge, slide = sight.axles  # the socket turns about any axis
-    assert [(axle.joint, axle.slides) for axle in sight.axles] == [("hinge", False), ("slide", True)]
+    assert [(axle.joint, axle.slides) for axle in sight.axles] == [
+        ("hinge", False),
+        ("slide", True),
+    ]
     np.testing.assert_allclose(hinge.ends, np.outer([-1, 1], [0, AXLE * 0.3, 0]), atol=1e-12)
-    np.testing.assert_allclose(slide.ends, [(0, 0.2, -AXLE * 0.3), (0, 0.2, AXLE * 0.3)], atol=1e-12)
+    np.testing.assert_allclose(
+        slide.ends, [(0, 0.2, -AXLE * 0.3), (0, 0.2, AXLE * 0.3)], atol=1e-12
+    )
     (mark,) = sight.marks
     np.testing.assert_allclose(mark.outwards, turn.apply([1, 0, 0]), atol=1e-12)
-    np.testing.assert_allclose(mark.corners.mean(axis=0), turn.apply([0.4 + OFF * 0.3, 0, 0]), atol=1e-12)
+    np.testing.assert_allclose(
+        mark.corners.mean(axis=0), turn.apply([0.4 + OFF * 0.3, 0, 0]), atol=1e-12
+    )
     assert np.linalg.norm(mark.corners[1] - mark.corners[0]) == pytest.approx(2 * SENSOR * 0.3)
-    np.testing.assert_allclose(np.cross(*np.diff(mark.corners, axis=0)[:2]) @ mark.outwards, (2 * SENSOR * 0.3) ** 2)
+    np.testing.assert_allclose(
+        np.cross(*np.diff(mark.corners, axis=0)[:2]) @ mark.outwards, (2 * SENSOR * 0.3) ** 2
+    )
     ties = {tie.part: tie.ends for tie in sight.ties}
     np.testing.assert_allclose(ties["spring"], [turn.apply([0.2, 0, 0]), (0, 0.2, 0)], atol=1e-12)
     np.testing.assert_allclose(ties["rope"], [(0, -0.2, -0.2), (0, -0.3, 0.1)], atol=1e-12)
     pushes = {(push.source, push.body): push for push in sight.pushes}
     apart = ties["spring"][1] - ties["spring"][0]
     length = float(np.linalg.norm(apart))
-    np.testing.assert_allclose(pushes["spring", "rod"].force, 2.0 * (length - 0.1) * apart / length, atol=1e-12)
+    np.testing.assert_allclose(
+        pushes["spring", "rod"].force, 2.0 * (length - 0.1) * apart / length, atol=1e-12
+    )
     weights = {push.body for push in sight.pushes if push.force @ UP < -1.9}
     assert weights == {"rod", "can", "ball", "mote"}
     np.testing.assert_allclose(pushes["spring", "can"].at, (0, 0.2, 0))
@@ -98,7 +119,9 @@ def test_round_sides_have_no_edges() -> None:
     lengthwise = 0
     for piece in view.pieces:
         sides = np.roll(piece.corners, -1, axis=0) - piece.corners
-        lengthwise += sum(bool(edge) for edge, side in zip(piece.edges, sides, strict=True) if abs(side[2]) > 0.5)
+        lengthwise += sum(
+            bool(edge) for edge, side in zip(piece.edges, sides, strict=True) if abs(side[2]) > 0.5
+        )
     assert lengthwise == 2
 
 
@@ -122,7 +145,8 @@ def test_arrows_are_in_proportion() -> None:
 
 
 def test_forces_shine_through_what_hides_them() -> None:
-    """Gravity pulls at a ball from within; the arrow that does not reach out of it is painted last, dotted."""
+    """Gravity pulls at a ball from within; the arrow that does not reach out of it is painted last,
+    dotted."""
     ball = qp.Body.sphere("ball", 1.0, 1.0)
     system = qp.Multibody(ball, qp.Gravity((0.0, 0.0, -1.0)))
     stage = Stage(system)
@@ -132,7 +156,10 @@ def test_forces_shine_through_what_hides_them() -> None:
     np.testing.assert_allclose(line.corners[0], 0.0)
     np.testing.assert_allclose(head.corners[2], (0.0, 0.0, -ARROW * 2.0))
     painted = stills.collection(view, EYE)
-    assert len(painted.get_paths()) == len(stills.collection(view._replace(over=()), EYE).get_paths()) + 2
+    assert (
+        len(painted.get_paths())
+        == len(stills.collection(view._replace(over=()), EYE).get_paths()) + 2
+    )
     _, dashes = painted.get_linestyles()[-1]
     assert dashes is not None
     assert stills.view_of(stage, stage.at(system.initial), EYE).over == ()
@@ -156,7 +183,8 @@ def test_pictures_come_out(name: str, tmp_path: Path) -> None:
 
 
 def test_pictures_have_the_colours_of_the_bodies(tmp_path: Path) -> None:
-    """Looked at from above, the middle of the picture is the colour of what lies there, and the margin is white."""
+    """Looked at from above, the middle of the picture is the colour of what lies there, and the
+    margin is white."""
     pytest.importorskip("matplotlib")
     from matplotlib.image import imread
 
@@ -167,7 +195,9 @@ def test_pictures_have_the_colours_of_the_bodies(tmp_path: Path) -> None:
         shot = imread(tmp_path / "x.png")[:, :, :3]
         red = (shot[:, :, 0] > 0.8) & (shot[:, :, 1:].max(axis=2) < 0.1)
         blue = (shot[:, :, 2] > 0.8) & (shot[:, :, :2].max(axis=2) < 0.1)
-        assert 0.035 < red.sum() / (red.sum() + blue.sum()) < 0.05  # 0.2^2 of 1, and the squares of the legend
+        assert (
+            0.035 < red.sum() / (red.sum() + blue.sum()) < 0.05
+        )  # 0.2^2 of 1, and the squares of the legend
         rows, columns = np.nonzero(blue)
         assert red[round(np.median(rows)), round(np.median(columns))]
         np.testing.assert_array_equal(shot[0, 0], 1.0)
@@ -184,13 +214,15 @@ def test_a_ball_is_brightest_where_the_light_falls() -> None:
         assert np.linalg.norm(piece.corners, axis=1).max() < 0.1 + 1e-9
 
 
-# --- films ------------------------------------------------------------------------------------------------------------
+# --- films ----------------------------------------------------------------------------------------
 def test_pace(run: qp.Trajectory) -> None:
     times, faster = movie.pace(run, 25.0, None)
     assert (len(times), faster) == (201, 1.0)
     assert (times[0], times[-1]) == (0.0, 8.0)
     assert len(movie.pace(run, 10.0, 4.0)[0]) == 21
-    with pytest.raises(qp.PartError, match=r"movie: 80000 frames are too many; 6000 are not: give speed=14."):
+    with pytest.raises(
+        qp.PartError, match=r"movie: 80000 frames are too many; 6000 are not: give speed=14."
+    ):
         movie.pace(run, 10000.0, None)
     with pytest.raises(qp.PartError, match=r"movie: fps or speed is 0.0, but must be positive"):
         movie.pace(run, 0.0, None)
@@ -208,7 +240,8 @@ def test_scenes_of_a_replay_have_its_joints() -> None:
 
 
 def test_frames_show_the_motion(run: qp.Trajectory) -> None:
-    """B, which is sand, moves: later frames have its colour elsewhere; the clock's corner changes too."""
+    """B, which is sand, moves: later frames have its colour elsewhere; the clock's corner changes
+    too."""
     pytest.importorskip("matplotlib")
     from quirkpy.views.drawing import styled
 
@@ -240,7 +273,9 @@ def test_mp4s_come_out(run: qp.Trajectory, tmp_path: Path) -> None:
     assert (count, seconds) == (9, pytest.approx(2.25, abs=0.01))
 
 
-def test_what_is_missing_is_said(run: qp.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_said(
+    run: qp.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib")
     with pytest.raises(qp.PartError, match=r"movie: 'run.avi' ends in none of .mp4, .gif"):
         run.movie(tmp_path / "run.avi")
@@ -255,9 +290,18 @@ def test_what_is_missing_is_said(run: qp.Trajectory, tmp_path: Path, monkeypatch
         return imported
 
     monkeypatch.setattr(builtins, "__import__", without("imageio_ffmpeg"))
-    with pytest.raises(qp.PartError, match=r"an .mp4 needs imageio-ffmpeg; pip install 'quirkpy\[movies\]' brings it"):
+    with pytest.raises(
+        qp.PartError,
+        match=r"an .mp4 needs imageio-ffmpeg; pip install 'quirkpy\[movies\]' brings it",
+    ):
         run.movie(tmp_path / "run.mp4")
     monkeypatch.setattr(builtins, "__import__", without("matplotlib"))
-    for ask in (lambda: run.movie(tmp_path / "run.gif"), lambda: run.plot(), lambda: run.system.picture()):
-        with pytest.raises(qp.PartError, match=r"this needs matplotlib; pip install 'quirkpy\[plots\]' brings it"):
+    for ask in (
+        lambda: run.movie(tmp_path / "run.gif"),
+        lambda: run.plot(),
+        lambda: run.system.picture(),
+    ):
+        with pytest.raises(
+            qp.PartError, match=r"this needs matplotlib; pip install 'quirkpy\[plots\]' brings it"
+        ):
             ask()

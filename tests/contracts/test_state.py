@@ -1,4 +1,5 @@
-"""A state is a value: read by name, replaced but not changed, and it knows what a run needs to go on."""
+"""A state is a value: read by name, replaced but not changed, and it knows what a run needs to go
+on."""
 
 from __future__ import annotations
 
@@ -14,9 +15,19 @@ import quirkpy as qp
 from quirkpy.maths import quat
 from quirkpy.mechanics.state import State
 
-HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), fixed=True, position=(0.0, 0.0, 1.0), orientation=qp.rotation((1, 0, 0), 0.3))
-WHEEL = qp.Body.cylinder("wheel", 0.1, 0.02, mass=1.0, position=(0.3, 0.0, 0.0), angular_velocity=(2.0, 0.0, 0.0))
-CART = qp.Body.box("cart", (0.1, 0.2, 0.1), mass=1.0, position=(0.0, 1.0, 0.0), velocity=(0.0, 0.5, 0.0))
+HUB = qp.Body.box(
+    "hub",
+    (0.1, 0.1, 0.1),
+    fixed=True,
+    position=(0.0, 0.0, 1.0),
+    orientation=qp.rotation((1, 0, 0), 0.3),
+)
+WHEEL = qp.Body.cylinder(
+    "wheel", 0.1, 0.02, mass=1.0, position=(0.3, 0.0, 0.0), angular_velocity=(2.0, 0.0, 0.0)
+)
+CART = qp.Body.box(
+    "cart", (0.1, 0.2, 0.1), mass=1.0, position=(0.0, 1.0, 0.0), velocity=(0.0, 0.5, 0.0)
+)
 AXLE = qp.Revolute("axle", qp.GROUND, WHEEL, at=(0.3, 0.0, 0.0), axis=(1, 0, 0))
 RAIL = qp.Prismatic("rail", qp.GROUND, CART, at=(0.0, 1.0, 0.0), axis=(0, 1, 0))
 SYSTEM = qp.Multibody(HUB, WHEEL, CART, AXLE, RAIL)
@@ -27,7 +38,7 @@ def spun(state: State, angle: float) -> State:
     return state.replace({"wheel": dict(orientation=qp.rotation((1, 0, 0), angle))})
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 def test_bodies_are_read_by_name() -> None:
     cart = STATE["cart"]
     assert cart.position.tolist() == [0.0, 1.0, 0.0]
@@ -56,10 +67,17 @@ def test_repr_is_short() -> None:
     assert repr(STATE) == "State(t=0, bodies=['wheel', 'cart'])"
 
 
-# --- a value --------------------------------------------------------------------------------------------------------
+# --- a value --------------------------------------------------------------------------------------
 def test_nothing_can_be_written() -> None:
     for state in (STATE, STATE.replace(t=1.0), pickle.loads(pickle.dumps(STATE))):
-        for array in (state.r, state.q, state.v, state.omega, state.windings, state["cart"].position):
+        for array in (
+            state.r,
+            state.q,
+            state.v,
+            state.omega,
+            state.windings,
+            state["cart"].position,
+        ):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 7
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -84,9 +102,11 @@ def test_pickled_it_still_knows_its_system() -> None:
     assert copy.replace(t=2.0)["axle"].angle == pytest.approx(5.0, abs=1e-14)
 
 
-# --- replacing ------------------------------------------------------------------------------------------------------
+# --- replacing ------------------------------------------------------------------------------------
 def test_replace_leaves_the_rest_and_the_old_alone() -> None:
-    new = STATE.replace({"cart": dict(velocity=(0.0, 9.0, 0.0)), "wheel": dict(angular_velocity=(1, 0, 0))}, t=4.0)
+    new = STATE.replace(
+        {"cart": dict(velocity=(0.0, 9.0, 0.0)), "wheel": dict(angular_velocity=(1, 0, 0))}, t=4.0
+    )
     assert (STATE.t, new.t) == (0.0, 4.0)
     assert STATE["cart"].velocity.tolist() == [0.0, 0.5, 0.0]
     assert new.v.tolist() == [[0.0, 0.0, 0.0], [0.0, 9.0, 0.0]]
@@ -108,8 +128,12 @@ def test_replace_leaves_the_rest_and_the_old_alone() -> None:
 )
 def test_orientations_of_every_kind(orientation: object) -> None:
     body = dataclasses.replace(WHEEL, orientation=orientation)
-    np.testing.assert_allclose(body.matrix, Rotation.from_rotvec([1.1, 0, 0]).as_matrix(), atol=1e-15)
-    assert STATE.replace({"wheel": dict(orientation=orientation)})["axle"].angle == pytest.approx(1.1, abs=1e-15)
+    np.testing.assert_allclose(
+        body.matrix, Rotation.from_rotvec([1.1, 0, 0]).as_matrix(), atol=1e-15
+    )
+    assert STATE.replace({"wheel": dict(orientation=orientation)})["axle"].angle == pytest.approx(
+        1.1, abs=1e-15
+    )
 
 
 def test_no_orientation_is_no_rotation() -> None:

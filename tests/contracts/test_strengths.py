@@ -1,4 +1,5 @@
-"""Strengths that differ: a force some times as strong has loads and energy so many times as large, and nothing else."""
+"""Strengths that differ: a force some times as strong has loads and energy so many times as large,
+and nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def test_loads_grow_with_the_strength(force: qp.Force, seed: int) -> None:
     motion = here.r, here.q, here.v, here.omega, here.near
     before, after = (Instant(some, 0.7, *motion).loads for some in (chosen, stronger))
     assert abs(before.wrench).max() > 0.0
-    np.testing.assert_allclose(after.wrench, 1.7 * before.wrench, rtol=1e-12, atol=1e-14 * abs(before.wrench).max())
+    np.testing.assert_allclose(
+        after.wrench, 1.7 * before.wrench, rtol=1e-12, atol=1e-14 * abs(before.wrench).max()
+    )
     np.testing.assert_allclose(after.potential, 1.7 * before.potential, rtol=1e-12)
     np.testing.assert_allclose(after.power, 1.7 * before.power, rtol=1e-12)
 

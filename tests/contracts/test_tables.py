@@ -1,4 +1,5 @@
-"""Tables: compiled once; a selection is a slice of them, and means what the same parts mean when built alone."""
+"""Tables: compiled once; a selection is a slice of them, and means what the same parts mean when
+built alone."""
 
 from __future__ import annotations
 
@@ -21,7 +22,13 @@ from tests.random_systems import seeds
 
 BAR = qp.Body.box("bar", (0.1, 0.1, 0.3), mass=1.0)
 LID = qp.Body.box("lid", (0.1, 0.1, 0.1), mass=1.0, position=(0.0, 0.0, 0.2))
-BASE = qp.Body.box("base", (1, 1, 0.1), fixed=True, position=(0.0, 0.0, -0.2), orientation=qp.rotation((0, 0, 1), 0.5))
+BASE = qp.Body.box(
+    "base",
+    (1, 1, 0.1),
+    fixed=True,
+    position=(0.0, 0.0, -0.2),
+    orientation=qp.rotation((0, 0, 1), 0.5),
+)
 HINGE = qp.Revolute("hinge", BAR, LID, at=(0.05, 0.0, 0.15), axis=(0, 1, 0))
 FOOT = qp.Fixed("foot", BASE, BAR)
 LATER = qp.Spherical("later", BASE.site("top", at=(0.0, 0.0, 0.05)), LID.site("west"))
@@ -48,7 +55,7 @@ def accelerations(selection: Selection) -> Floats:
     return equation.solve_dense(at_work(selection)).acceleration
 
 
-# --- the law --------------------------------------------------------------------------------------------------------
+# --- the law --------------------------------------------------------------------------------------
 @seeds(60, 20)
 def test_a_selection_is_the_system_built_from_its_parts(seed: int) -> None:
     universe = Universe(seed)
@@ -57,25 +64,50 @@ def test_a_selection_is_the_system_built_from_its_parts(seed: int) -> None:
     selection = compile(universe.parts).select(
         [joint.name for joint in joints], [force.name for force in forces], parameters
     )
-    acting = [force for force in forces if getattr(force, "joint", None) is None or force.joint in joints]
-    alone = [rebuilt(part, parameters) for part in (*universe.bodies, universe.fixed, *joints, *acting)]
+    acting = [
+        force for force in forces if getattr(force, "joint", None) is None or force.joint in joints
+    ]
+    alone = [
+        rebuilt(part, parameters) for part in (*universe.bodies, universe.fixed, *joints, *acting)
+    ]
     built = compile(alone).select()
     expected, found = accelerations(built), accelerations(selection)
     assert abs(expected).max() > 1e-3
     assert abs(found - expected).max() <= 1e-13 * abs(expected).max()
-    np.testing.assert_allclose(at_work(selection).rows.phi, at_work(built).rows.phi, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(at_work(selection).loads.potential, at_work(built).loads.potential, rtol=1e-13)
+    np.testing.assert_allclose(
+        at_work(selection).rows.phi, at_work(built).rows.phi, rtol=1e-13, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        at_work(selection).loads.potential, at_work(built).loads.potential, rtol=1e-13
+    )
 
 
 def test_random_universes_are_not_all_alike() -> None:
     """The law above sees every class and every kind of element."""
     universes = [Universe(seed) for seed in range(60)]
     kinds = {type(part).__name__ for universe in universes for part in universe.parts}
-    assert {"Revolute", "Prismatic", "Spherical", "Fixed", "Distance", "Slot", "SlotByHand"} <= kinds
-    assert {"Gravity", "Spring", "Damper", "PotentialWell", "Load", "HingeSpring", "Wind", "Attraction"} <= kinds
+    assert {
+        "Revolute",
+        "Prismatic",
+        "Spherical",
+        "Fixed",
+        "Distance",
+        "Slot",
+        "SlotByHand",
+    } <= kinds
+    assert {
+        "Gravity",
+        "Spring",
+        "Damper",
+        "PotentialWell",
+        "Load",
+        "HingeSpring",
+        "Wind",
+        "Attraction",
+    } <= kinds
 
 
-# --- names and numbers ----------------------------------------------------------------------------------------------
+# --- names and numbers ----------------------------------------------------------------------------
 def test_names_and_rows_lead_to_each_other(tables: Tables) -> None:
     for names, index in (
         (tables.joint_names, tables.joint_index),
@@ -91,7 +123,10 @@ def test_names_and_rows_lead_to_each_other(tables: Tables) -> None:
 
 def test_fixed_bodies_share_the_row_of_the_ground(tables: Tables) -> None:
     assert tables.n_bodies == 2
-    assert {name: tables.body_index[name] for name in ("base", "ground")} == {"base": 2, "ground": 2}
+    assert {name: tables.body_index[name] for name in ("base", "ground")} == {
+        "base": 2,
+        "ground": 2,
+    }
     assert len(tables.body_mass) == len(tables.body_position) == 2
     foot = tables.joint_site1[tables.joint_index["foot"]]
     assert tables.site_body[foot] == 2
@@ -125,13 +160,19 @@ def test_sensors_accept_each_other_both_ways() -> None:
     def eye(name: str, kind: str, *accepts: str) -> qp.Sensor:
         return qp.Sensor(name, BAR.site(name), kind=kind, accepts=accepts, reach=0.2, roll=None)
 
-    tables = compile((BAR, eye("a", "plug", "socket"), eye("b", "socket", "plug"), eye("c", "socket", "hook")))
-    assert tables.sensor_accepts.tolist() == [[False, True, False], [True, False, False], [False, False, False]]
+    tables = compile(
+        (BAR, eye("a", "plug", "socket"), eye("b", "socket", "plug"), eye("c", "socket", "hook"))
+    )
+    assert tables.sensor_accepts.tolist() == [
+        [False, True, False],
+        [True, False, False],
+        [False, False, False],
+    ]
     assert tables.sensor_reach.tolist() == [0.2] * 3
     assert tables.sensor_roll.tolist() == [0.0] * 3
 
 
-# --- frozen ---------------------------------------------------------------------------------------------------------
+# --- frozen ---------------------------------------------------------------------------------------
 def test_arrays_are_read_only(tables: Tables) -> None:
     changed = tables.with_parameters({"coil": {"stiffness": 3.0}})
     unpickled = pickle.loads(pickle.dumps(tables))
@@ -152,7 +193,7 @@ def test_fields_are_fixed(tables: Tables) -> None:
         assert not copy.forces.flags.writeable
 
 
-# --- selections -----------------------------------------------------------------------------------------------------
+# --- selections -----------------------------------------------------------------------------------
 def test_selection_shares_the_tables(tables: Tables) -> None:
     for selection in (tables.select(), tables.select([], []), tables.select(["hinge"], None, {})):
         assert selection.tables is tables
@@ -160,7 +201,11 @@ def test_selection_shares_the_tables(tables: Tables) -> None:
 
 def test_parameters_share_what_they_leave_alone(tables: Tables) -> None:
     changed = tables.select(parameters={"coil": {"stiffness": 3.0}}).tables
-    other = [name for name, array in arrays(tables).items() if not np.array_equal(array, getattr(changed, name))]
+    other = [
+        name
+        for name, array in arrays(tables).items()
+        if not np.array_equal(array, getattr(changed, name))
+    ]
     assert other == ["element_numbers"]
     assert changed.row_kind is tables.row_kind
     assert changed.joint_row is tables.joint_row
@@ -185,5 +230,7 @@ def test_forces_on_inactive_joints_drop_out(tables: Tables) -> None:
 
 
 def test_nothing_selected_is_free_fall(tables: Tables) -> None:
-    np.testing.assert_array_equal(accelerations(tables.select([], ["gravity"])), [[0, 0, -9.81, 0, 0, 0]] * 2)
+    np.testing.assert_array_equal(
+        accelerations(tables.select([], ["gravity"])), [[0, 0, -9.81, 0, 0, 0]] * 2
+    )
     np.testing.assert_array_equal(accelerations(tables.select([], [])), np.zeros((2, 6)))

@@ -15,7 +15,10 @@ every_seed = pytest.mark.parametrize("seed", range(20))
 
 def drawn(seed: int) -> tuple[Any, ...]:
     """Two vectors and two matrices as arrays, and the same as tuples."""
-    arrays = [np.random.default_rng([seed, k]).normal(size=shape) for k, shape in enumerate((3, 3, (3, 3), (3, 3)))]
+    arrays = [
+        np.random.default_rng([seed, k]).normal(size=shape)
+        for k, shape in enumerate((3, 3, (3, 3), (3, 3)))
+    ]
     return *arrays, *map(triples.triple, arrays[:2]), *map(triples.nine, arrays[2:])
 
 
@@ -49,7 +52,9 @@ def test_matrices(seed: int) -> None:
         (triples.product_back(p, q), m.T @ n),
     ):
         assert all(type(number) is float for number in found)
-        np.testing.assert_allclose(np.reshape(found, expected.shape), expected, rtol=1e-14, atol=1e-15)
+        np.testing.assert_allclose(
+            np.reshape(found, expected.shape), expected, rtol=1e-14, atol=1e-15
+        )
     assert triples.array(p).tolist() == m.tolist()
     assert [triples.column(p, k) for k in range(3)] == [tuple(column) for column in m.T.tolist()]
     assert triples.columns(*(triples.column(p, k) for k in range(3))) == p
@@ -58,4 +63,6 @@ def test_matrices(seed: int) -> None:
 
 @pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1.0, 1e200, 1e308])
 def test_a_direction_may_have_any_length(size: float) -> None:
-    assert triples.unit((size, -size, 0.0)) == pytest.approx((0.5**0.5, -(0.5**0.5), 0.0), rel=1e-15)
+    assert triples.unit((size, -size, 0.0)) == pytest.approx(
+        (0.5**0.5, -(0.5**0.5), 0.0), rel=1e-15
+    )

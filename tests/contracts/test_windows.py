@@ -1,4 +1,5 @@
-"""Windows: what is drawn and when, what is missing is said, nothing hangs; where there is a browser, a real one."""
+"""Windows: what is drawn and when, what is missing is said, nothing hangs; where there is a
+browser, a real one."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import importlib.util
 import itertools
 import math
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -49,20 +51,34 @@ def fake() -> Any:
     return module
 
 
-# --- arrays -----------------------------------------------------------------------------------------------------------
+# --- arrays ---------------------------------------------------------------------------------------
 def test_a_film_is_the_run(run: qp.Trajectory, film: Film) -> None:
     assert len(film.times) == 241
     b, a = film.solids
-    assert (b["name"], b["kind"], b["fixed"], a["name"], a["fixed"]) == ("B", "box", False, "A", True)
+    assert (b["name"], b["kind"], b["fixed"], a["name"], a["fixed"]) == (
+        "B",
+        "box",
+        False,
+        "A",
+        True,
+    )
     np.testing.assert_allclose(film.centres[120, 0], run.at(4.0)["B"].position)
     angle = run.at(4.0)["hinge"].angle
-    np.testing.assert_allclose(film.along[120, 0], [math.cos(angle), math.sin(angle), 0.0], atol=1e-12)
-    np.testing.assert_allclose(film.up[120, 0], [-math.sin(angle), math.cos(angle), 0.0], atol=1e-12)
-    np.testing.assert_allclose(film.axles[:, 0, :, :2], np.broadcast_to(EDGE[:2], (241, 2, 2)), atol=1e-7)
+    np.testing.assert_allclose(
+        film.along[120, 0], [math.cos(angle), math.sin(angle), 0.0], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        film.up[120, 0], [-math.sin(angle), math.cos(angle), 0.0], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        film.axles[:, 0, :, :2], np.broadcast_to(EDGE[:2], (241, 2, 2)), atol=1e-7
+    )
     foot, arrow = film.pushes[120, 0]
     np.testing.assert_allclose(foot, film.centres[120, 0])
     pull = np.array([0.0, -0.2, 0.0]) - foot
-    np.testing.assert_allclose(arrow / np.linalg.norm(arrow), pull / np.linalg.norm(pull), atol=1e-12)
+    np.testing.assert_allclose(
+        arrow / np.linalg.norm(arrow), pull / np.linalg.norm(pull), atol=1e-12
+    )
     lengths = np.linalg.norm(film.pushes[:, 0, 1], axis=1)
     assert lengths.max() == pytest.approx(0.9 * 0.1)
     assert film.columns == ("kinetic", "potential", "kinetic + potential", "dissipated")
@@ -92,7 +108,8 @@ def test_a_replay_has_each_hinge_in_its_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("colour", "expected"), [("#ff8000", (1.0, 128 / 255, 0.0)), ((0.1, 0.2, 0.3), (0.1, 0.2, 0.3)), ("red", (1, 0, 0))]
+    ("colour", "expected"),
+    [("#ff8000", (1.0, 128 / 255, 0.0)), ((0.1, 0.2, 0.3), (0.1, 0.2, 0.3)), ("red", (1, 0, 0))],
 )
 def test_colours(colour: Any, expected: tuple[float, float, float]) -> None:
     pytest.importorskip("matplotlib")
@@ -107,14 +124,20 @@ def test_a_plan_is_flown_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     graph.animate(graph.plan("n0", "n1"), speed=10.0, port=8080, keep_open=False)
     graph.study.system.show(patience=5.0)
     (film, options), (still, others) = shown
-    assert (film.speed, options, others) == (10.0, (True, 8080, 60.0, False), (True, None, 5.0, True))
+    assert (film.speed, options, others) == (
+        10.0,
+        (True, 8080, 60.0, False),
+        (True, None, 5.0, True),
+    )
     (move,) = graph.plan("n0", "n1")
     assert move.duration == pytest.approx(88.4756, abs=1e-4)
-    assert film.times[-1] == pytest.approx(move.moving, rel=1e-6)  # without the waiting on the ridge
+    assert film.times[-1] == pytest.approx(
+        move.moving, rel=1e-6
+    )  # without the waiting on the ridge
     assert still.times.tolist() == [0.0]
 
 
-# --- the writer -------------------------------------------------------------------------------------------------------
+# --- the writer -----------------------------------------------------------------------------------
 def test_everything_is_drawn_where_it_is(film: Film, fake: Any) -> None:
     player = Player(fake, film, clock=lambda: 0.0)
     b, a = player.solids
@@ -140,7 +163,9 @@ def test_what_does_not_exist_is_hidden(fake: Any) -> None:
     flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n0")])
     player = Player(fake, film_of(flown, 20.0, True), clock=lambda: 0.0)
     seen = [[axle.visible for axle in player.axles]]
-    player.moved_to(fake.slider(value=float(time_watched(np.array(flown.legs[1].t), flown.waits)) + 10.0))
+    player.moved_to(
+        fake.slider(value=float(time_watched(np.array(flown.legs[1].t), flown.waits)) + 10.0)
+    )
     seen.append([axle.visible for axle in player.axles])
     assert seen == [[True, False], [False, True]]
     assert all(mark.visible for mark in player.marks)
@@ -149,7 +174,10 @@ def test_what_does_not_exist_is_hidden(fake: Any) -> None:
 def test_round_bodies(fake: Any) -> None:
     """VPython's cylinder begins at one end."""
     can = qp.Body.cylinder("can", 0.1, 1.0, 1.0, axis="z", position=(0, 0, 2))
-    ball, mote = qp.Body.sphere("ball", 0.3, 1.0, position=(1, 0, 0)), qp.Body("mote", 1.0, (1, 1, 1))
+    ball, mote = (
+        qp.Body.sphere("ball", 0.3, 1.0, position=(1, 0, 0)),
+        qp.Body("mote", 1.0, (1, 1, 1)),
+    )
     system = qp.Multibody(can, ball, mote)
     player = Player(fake, still_of(system, system.initial, True), clock=lambda: 0.0)
     one, two, three = player.solids
@@ -157,7 +185,9 @@ def test_round_bodies(fake: Any) -> None:
     np.testing.assert_allclose(one.axis, (0, 0, 1.0))
     np.testing.assert_allclose(one.size, (1.0, 0.2, 0.2))
     assert (type(two), two.radius, three.radius) == (fake.sphere, 0.3, 0.02)
-    assert not [thing for thing in fake.made if type(thing) in (fake.button, fake.slider, fake.graph)]
+    assert not [
+        thing for thing in fake.made if type(thing) in (fake.button, fake.slider, fake.graph)
+    ]
 
 
 def test_everything_is_in_view(fake: Any) -> None:
@@ -173,7 +203,11 @@ def test_everything_is_in_view(fake: Any) -> None:
 
 def test_buttons_and_sliders(film: Film, fake: Any) -> None:
     player = Player(fake, film, clock=lambda: 0.0)
-    assert (player.playing, player.button.text, player.words.text) == (True, "Pause", "t = 0.00 s, ×1")
+    assert (player.playing, player.button.text, player.words.text) == (
+        True,
+        "Pause",
+        "t = 0.00 s, ×1",
+    )
     player.switched()
     assert (player.playing, player.button.text) == (False, "Play")
     player.place.value = 6.0
@@ -217,12 +251,14 @@ def test_it_follows_the_clock(film: Film, fake: Any) -> None:
 
 
 def test_names_are_harmless(film: Film, fake: Any) -> None:
-    Player(fake, film._replace(title="<script>", columns=("<b>", *film.columns[1:])), clock=lambda: 0.0)
+    Player(
+        fake, film._replace(title="<script>", columns=("<b>", *film.columns[1:])), clock=lambda: 0.0
+    )
     assert "<script>" not in fake.scene.title
     assert not [thing for thing in fake.made if getattr(thing, "label", "") == "<b>"]
 
 
-# --- what is missing --------------------------------------------------------------------------------------------------
+# --- what is missing ------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("missing", "sentence"),
     [
@@ -234,7 +270,9 @@ def test_what_is_missing_is_said(
     run: qp.Trajectory, missing: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found("json"))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == missing else found("json")
+    )
     for ask in (run.animate, run.system.show):
         with pytest.raises(qp.PartError, match=sentence):
             ask()
@@ -242,7 +280,8 @@ def test_what_is_missing_is_said(
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The fake as the VPython of this process and of others; what is written to the path goes on in its file."""
+    """The fake as the VPython of this process and of others; what is written to the path goes on in
+    its file."""
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "pkg_resources.py").write_text("")
@@ -258,7 +297,9 @@ def test_no_display_and_no_browser_are_said(
     monkeypatch.setattr(sys, "platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(qp.PartError, match=r"animate: there is no display for a window; run.movie\('run.mp4'\)"):
+    with pytest.raises(
+        qp.PartError, match=r"animate: there is no display for a window; run.movie\('run.mp4'\)"
+    ):
         run.animate()
     monkeypatch.setenv("DISPLAY", ":0")
 
@@ -266,17 +307,23 @@ def test_no_display_and_no_browser_are_said(
         raise webbrowser.Error("none")
 
     monkeypatch.setattr(webbrowser, "get", none)
-    with pytest.raises(qp.PartError, match=r"animate: no browser was found; .* browser=False prints the address"):
+    with pytest.raises(
+        qp.PartError, match=r"animate: no browser was found; .* browser=False prints the address"
+    ):
         run.animate()
     with pytest.raises(qp.PartError, match=r"animate: patience is 0.0, but must be positive"):
         run.animate(patience=0.0)
 
 
-def test_nobody_waits_for_ever(run: qp.Trajectory, installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_waits_for_ever(
+    run: qp.Trajectory, installed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """VPython waits for a browser that never comes."""
     installed.write_text("import time\ntime.sleep(600)\n")
     begun = time.monotonic()
-    with pytest.raises(qp.PartError, match=r"no browser has opened http://localhost:8764 within 0.5 s; open it"):
+    with pytest.raises(
+        qp.PartError, match=r"no browser has opened http://localhost:8764 within 0.5 s; open it"
+    ):
         run.animate(browser=False, port=8764, patience=0.5)
     assert time.monotonic() - begun < 20.0
     assert capsys.readouterr().out == "animate: open http://localhost:8764 in a browser.\n"
@@ -285,7 +332,9 @@ def test_nobody_waits_for_ever(run: qp.Trajectory, installed: Path, capsys: pyte
 @pytest.mark.slow
 def test_a_window_that_fails_is_said(run: qp.Trajectory, installed: Path) -> None:
     installed.write_text("raise ImportError('no such thing')\n")
-    with pytest.raises(qp.PartError, match="animate: the window failed: ImportError: no such thing"):
+    with pytest.raises(
+        qp.PartError, match="animate: the window failed: ImportError: no such thing"
+    ):
         run.animate(browser=False)
 
 
@@ -311,13 +360,17 @@ qp.Multibody(ball).show(browser=False, patience=120.0)
 @pytest.mark.skipif(sys.platform == "win32", reason="kills as POSIX does")
 def test_a_window_ends_with_whoever_asked_for_it(installed: Path, tmp_path: Path) -> None:
     """However that ends; and it leaves nothing in the folder of temporary files."""
-    notes = "import os, pathlib, time\npathlib.Path(os.environ['NOTED']).write_text(str(os.getpid()))\n"
+    notes = (
+        "import os, pathlib, time\npathlib.Path(os.environ['NOTED']).write_text(str(os.getpid()))\n"
+    )
     installed.write_text(notes + "time.sleep(600)\n")
     noted, room = tmp_path / "pid", tmp_path / "room"
     room.mkdir()
     places = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     env = {**os.environ, "PYTHONPATH": places, "NOTED": str(noted), "TMPDIR": str(room)}
-    script = subprocess.Popen([sys.executable, "-c", SHOWING], cwd=ROOT, env=env, stdout=subprocess.DEVNULL)
+    script = subprocess.Popen(
+        [sys.executable, "-c", SHOWING], cwd=ROOT, env=env, stdout=subprocess.DEVNULL
+    )
     try:
         end = time.monotonic() + 60.0
         while not (noted.is_file() and noted.read_text()):
@@ -353,15 +406,18 @@ def test_servers_listen_to_this_machine_alone() -> None:
         "with http.server.HTTPServer(('', 0), http.server.BaseHTTPRequestHandler) as one:\n"
         "    print(one.server_address[0])\n"
         "async def main():\n"
-        "    async with await asyncio.get_running_loop().create_server(asyncio.Protocol, '0.0.0.0', 0) as two:\n"
+        "    async with await asyncio.get_running_loop().create_server(asyncio.Protocol, "
+        "'0.0.0.0', 0) as two:\n"
         "        print(two.sockets[0].getsockname()[0])\n"
         "asyncio.run(main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60
+    )
     assert done.stdout.split() == ["127.0.0.1", "127.0.0.1"], done.stderr
 
 
-# --- a real browser ---------------------------------------------------------------------------------------------------
+# --- a real browser -------------------------------------------------------------------------------
 SCRIPT = """
 import quirkpy as qp
 from demos.hinged_cubes import pulled_to
@@ -376,12 +432,16 @@ CLOCK = "parseFloat((document.body.innerText.match(/t = ([0-9.]+)/) || [0, 0])[1
 @in_a_browser
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="VPython has no wheel for this Python")
 def test_cubes_move_in_a_real_browser(browser: Any) -> None:
-    """The window opens, and its buttons work; B, which is sand, is elsewhere later; closing it lets the script go on
-    and end."""
+    """The window opens, and its buttons work; B, which is sand, is elsewhere later; closing it lets
+    the script go on and end."""
     port = window.free_port()
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
     script = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.format(port=port)], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", SCRIPT.format(port=port)],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         wait_for(port, script)
@@ -410,15 +470,52 @@ def test_cubes_move_in_a_real_browser(browser: Any) -> None:
         script.wait()
 
 
+@in_a_browser
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="VPython has no wheel for this Python")
+def test_a_real_window_ends_with_a_script_that_is_killed(browser: Any, tmp_path: Path) -> None:
+    """While it plays: both of its servers are gone, and its folder of temporary files."""
+    port, room, sockets = window.free_port(), tmp_path / "room", list[str]()
+    room.mkdir()
+    places = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    env = {**os.environ, "PYTHONPATH": places, "TMPDIR": str(room)}
+    code = SCRIPT.format(port=port)
+    script = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env=env, stdout=subprocess.DEVNULL
+    )
+    try:
+        wait_for(port, script)
+        page = browser.new_page(viewport={"width": 800, "height": 860})
+        page.set_default_timeout(PATIENCE)
+        page.on("websocket", lambda one: sockets.append(one.url))
+        page.goto(f"http://localhost:{port}")
+        page.wait_for_selector("canvas")
+        page.wait_for_function(f"{CLOCK} > 0.2")
+    finally:
+        script.kill()
+        script.wait()
+    ports = {port, *(int(re.findall(r":(\d+)", url)[0]) for url in sockets)}
+    assert len(ports) == 2
+    end = time.monotonic() + 20.0
+    while any(answers(one) for one in ports) or list(room.iterdir()):
+        assert time.monotonic() < end, "the window outlives its parent"
+        time.sleep(0.1)
+    page.close()
+
+
 def wait_for(port: int, script: subprocess.Popen[str]) -> None:
     """Until somebody answers."""
     for _ in range(4 * PATIENCE // 1000):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        if answers(port):
+            return
         assert script.poll() is None, "the script has ended"
         time.sleep(0.25)
     raise AssertionError("nobody answers")
+
+
+def answers(port: int) -> bool:
+    """Whether anybody listens there."""
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 def sand(picture: Any) -> tuple[float, float]:

@@ -1,7 +1,8 @@
-"""Distances of ten thousand pairs beside those of python-fcl and of coal, where these are installed.
+"""Distances of ten thousand pairs beside those of python-fcl and of coal, where these are
+installed.
 
-Both iterate to about 1e-6 of the size by default; spheres, boxes and cylinders of all pairs, degenerate ones included.
-"""
+Both iterate to about 1e-6 of the size by default; spheres, boxes and cylinders of all pairs,
+degenerate ones included."""
 
 from __future__ import annotations
 
@@ -43,7 +44,10 @@ def shape_in(library: Any, shape: qp.Shape) -> Any:
 
 def by_fcl(fcl: Any, one: Placed, two: Placed) -> tuple[float, bool]:
     """Distance where they are apart, and whether they overlap."""
-    made = [fcl.CollisionObject(shape_in(fcl, p.shape), fcl.Transform(upright(p), p.at)) for p in (one, two)]
+    made = [
+        fcl.CollisionObject(shape_in(fcl, p.shape), fcl.Transform(upright(p), p.at))
+        for p in (one, two)
+    ]
     touching = fcl.collide(*made, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
     return fcl.distance(*made, fcl.DistanceRequest(), fcl.DistanceResult()), touching
 
@@ -55,7 +59,9 @@ def by_coal(coal: Any, one: Placed, two: Placed) -> float:
     request.gjk_max_iterations = request.epa_max_iterations = 1000
     places = [coal.Transform3s(upright(p), p.at) for p in (one, two)]
     shapes = [shape_in(coal, p.shape) for p in (one, two)]
-    return float(coal.distance(shapes[0], places[0], shapes[1], places[1], request, coal.DistanceResult()))
+    return float(
+        coal.distance(shapes[0], places[0], shapes[1], places[1], request, coal.DistanceResult())
+    )
 
 
 @pytest.mark.parametrize(("one", "two"), PAIRS)

@@ -18,7 +18,15 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.system import Evaluator
-from tests.random_systems import FAMILIES, free_acceleration, instant, masses, random_system, seeds, weighted_rows
+from tests.random_systems import (
+    FAMILIES,
+    free_acceleration,
+    instant,
+    masses,
+    random_system,
+    seeds,
+    weighted_rows,
+)
 from tests.workshop import World
 
 SEEDS = range(40)  # for each of the six families: 240 systems
@@ -29,9 +37,12 @@ DRIFT = 1e-7
 
 systems = lru_cache(maxsize=None)(random_system)
 every_family = pytest.mark.parametrize("family", FAMILIES)
-every_evaluator = pytest.mark.parametrize("evaluator", [e for e in get_args(Evaluator) if e != "dense"])
+every_evaluator = pytest.mark.parametrize(
+    "evaluator", [e for e in get_args(Evaluator) if e != "dense"]
+)
 every_seed = seeds(len(SEEDS), 12)
-#: What `Multibody` asks for each evaluator; here of an instant whose loads are computed once for all.
+#: What `Multibody` asks for each evaluator; here of an instant whose loads are computed once for
+#: all.
 SOLVE: dict[Evaluator, Callable[[qp.Multibody, Instant], equation.Solution]] = {
     "recursive": lambda system, at: equation.with_forces(at, system._recursive(at)),
     "dense": lambda system, at: equation.solve_dense(at),
@@ -40,7 +51,8 @@ SOLVE: dict[Evaluator, Callable[[qp.Multibody, Instant], equation.Solution]] = {
 
 
 def drifted(state: qp.State, size: float, seed: int) -> qp.State:
-    """The state with every pose off by up to `size` in every direction; the joints do not quite meet any more."""
+    """The state with every pose off by up to `size` in every direction; the joints do not quite
+    meet any more."""
     rng, n = np.random.default_rng(seed), len(state.bodies)
     r = state.r + rng.uniform(-size, size, (n, 3))
     q = state.q + rng.uniform(-0.5 * size, 0.5 * size, (n, 4))
@@ -70,11 +82,15 @@ def test_evaluator_equals_dense(family: str, seed: int, evaluator: Evaluator) ->
 
 @every_evaluator
 @every_family
-def test_a_system_answers_with_the_evaluator_that_it_is_asked_for(family: str, evaluator: Evaluator) -> None:
+def test_a_system_answers_with_the_evaluator_that_it_is_asked_for(
+    family: str, evaluator: Evaluator
+) -> None:
     system = systems(family, 2)
     answer = SOLVE[evaluator](system, instant(system))
     np.testing.assert_array_equal(system.acceleration(evaluator=evaluator), answer.acceleration)
-    np.testing.assert_array_equal(system.constraint_forces(evaluator=evaluator), answer.constraint_wrench)
+    np.testing.assert_array_equal(
+        system.constraint_forces(evaluator=evaluator), answer.constraint_wrench
+    )
 
 
 @every_seed
@@ -87,7 +103,8 @@ def test_literal_equals_dense_off_the_manifold(family: str, seed: int) -> None:
 @every_seed
 @every_family
 def test_recursion_differs_from_dense_by_the_drift_alone(family: str, seed: int) -> None:
-    """It holds the joints of its tree to be met, so that a gap of 1e-9 shows as an error of that order."""
+    """It holds the joints of its tree to be met, so that a gap of 1e-9 shows as an error of that
+    order."""
     system = systems(family, seed)
     state = drifted(system.initial, 1e-9, seed)
     dense, free = system.acceleration(state, evaluator="dense"), free_acceleration(system, state)
@@ -117,22 +134,41 @@ def test_drift_changes_accelerations_only_a_little(family: str, seed: int) -> No
 
 
 def at_least(few: dict[str, int], all_: dict[str, int]) -> pytest.MarkDecorator:
-    """How many systems of a family there must be among the first eight, and, in `make test`, among all."""
+    """How many systems of a family there must be among the first eight, and, in `make test`, among
+    all."""
     soon = [pytest.param(family, 8, number) for family, number in few.items()]
-    later = [pytest.param(family, len(SEEDS), number, marks=pytest.mark.slow) for family, number in all_.items()]
+    later = [
+        pytest.param(family, len(SEEDS), number, marks=pytest.mark.slow)
+        for family, number in all_.items()
+    ]
     return pytest.mark.parametrize(("family", "among", "number"), soon + later)
 
 
-@at_least({"linkages": 8, "lattices": 6, "medleys": 2}, {"meshes": 15, "linkages": 40, "lattices": 30, "medleys": 15})
+@at_least(
+    {"linkages": 8, "lattices": 6, "medleys": 2},
+    {"meshes": 15, "linkages": 40, "lattices": 30, "medleys": 15},
+)
 def test_redundancy_is_there_to_be_met(family: str, among: int, number: int) -> None:
-    redundant = sum(m.rows > m.rank for m in (systems(family, seed).mobility() for seed in range(among)))
+    redundant = sum(
+        m.rows > m.rank for m in (systems(family, seed).mobility() for seed in range(among))
+    )
     assert redundant >= number
 
 
-@at_least({"trees": 8, "loops": 7, "meshes": 4, "medleys": 2}, {"trees": 40, "loops": 35, "meshes": 15, "medleys": 10})
-def test_plain_kkt_equals_dense_where_rows_are_independent(family: str, among: int, number: int) -> None:
-    """[M J'; J 0] [a; -lambda] = [F; gamma] is the textbook's way, regular where no row is redundant."""
-    regular = [s for s in (systems(family, seed) for seed in range(among)) if s.mobility().rows == s.mobility().rank]
+@at_least(
+    {"trees": 8, "loops": 7, "meshes": 4, "medleys": 2},
+    {"trees": 40, "loops": 35, "meshes": 15, "medleys": 10},
+)
+def test_plain_kkt_equals_dense_where_rows_are_independent(
+    family: str, among: int, number: int
+) -> None:
+    """[M J'; J 0] [a; -lambda] = [F; gamma] is the textbook's way, regular where no row is
+    redundant."""
+    regular = [
+        s
+        for s in (systems(family, seed) for seed in range(among))
+        if s.mobility().rows == s.mobility().rank
+    ]
     assert len(regular) >= number
     for system in regular:
         dense = system.acceleration(evaluator="dense")
@@ -148,7 +184,9 @@ def plain_kkt(system: qp.Multibody) -> Floats:
     m = len(J)
     J = J / lengths[:, None]
     right = np.concatenate([equation.applied_forces(at).reshape(-1), at.rows.gamma / lengths])
-    return np.linalg.solve(np.block([[M, J.T], [J, np.zeros((m, m))]]), right)[: len(M)].reshape(-1, 6)
+    return np.linalg.solve(np.block([[M, J.T], [J, np.zeros((m, m))]]), right)[: len(M)].reshape(
+        -1, 6
+    )
 
 
 @seeds(12, 4)
@@ -158,7 +196,9 @@ def test_dense_does_not_care_about_the_order_of_joints(family: str, seed: int) -
     joints = [p for p in system.parts if isinstance(p, qp.parts.joint.BaseJoint)]
     rest = [p for p in system.parts if p not in joints]
     again = qp.Multibody(*rest, *reversed(joints), start=system.initial)
-    scale = max(abs(system.acceleration(evaluator="dense")).max(), abs(free_acceleration(system)).max())
+    scale = max(
+        abs(system.acceleration(evaluator="dense")).max(), abs(free_acceleration(system)).max()
+    )
     off = abs(again.acceleration(evaluator="dense") - system.acceleration(evaluator="dense")).max()
     assert off <= AGREEMENT * scale
 
@@ -172,19 +212,26 @@ def test_metres_become_millimetres(family: str, seed: int) -> None:
     assert abs(thousands - metres).max() <= AGREEMENT * scale
 
 
-# --- exactly as printed -------------------------------------------------------------------------------------------
+# --- exactly as printed ---------------------------------------------------------------------------
 def even_chain(seed: int) -> qp.Multibody:
-    """Hinged bodies of about 1 kg whose moments make 4 I about as large as the mass: one scale for M."""
+    """Hinged bodies of about 1 kg whose moments make 4 I about as large as the mass: one scale for
+    M."""
     rng = np.random.default_rng(seed)
     made = [
         qp.Body(
-            f"b{k}", mass=rng.uniform(0.7, 1.4), inertia=rng.uniform(0.2, 0.35, 3), position=rng.uniform(-1, 1, 3),
-            orientation=qp.rotation(rng.normal(size=3), rng.uniform(-3, 3)), angular_velocity=rng.uniform(-2, 2, 3),
+            f"b{k}",
+            mass=rng.uniform(0.7, 1.4),
+            inertia=rng.uniform(0.2, 0.35, 3),
+            position=rng.uniform(-1, 1, 3),
+            orientation=qp.rotation(rng.normal(size=3), rng.uniform(-3, 3)),
+            angular_velocity=rng.uniform(-2, 2, 3),
         )
         for k in range(4)
-    ]  # fmt: skip
+    ]
     joints = [
-        rng.choice([qp.Revolute, qp.Prismatic])(f"j{k}", one, two, at=rng.uniform(-1, 1, 3), axis=rng.normal(size=3))
+        rng.choice([qp.Revolute, qp.Prismatic])(
+            f"j{k}", one, two, at=rng.uniform(-1, 1, 3), axis=rng.normal(size=3)
+        )
         for k, (one, two) in enumerate(zip([qp.GROUND, *made], made))
     ]
     closing = qp.Distance("bar", made[0], made[3])

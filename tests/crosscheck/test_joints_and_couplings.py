@@ -1,4 +1,5 @@
-"""All joints in the tree, in loops, written either way round and driven: three evaluators, one answer, and runs."""
+"""All joints in the tree, in loops, written either way round and driven: three evaluators, one
+answer, and runs."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from quirkpy.kernels.tree.tree import CARRIER, NODE
 from tests.random_systems import free_acceleration
 
 KINDS: tuple[tuple[Any, dict[str, Any]], ...] = (
-    (qp.Cylindrical, {}), (qp.Planar, {}), (qp.Universal, {}), (qp.PointOnLine, {}), (qp.PointOnPlane, {}),
-    (qp.Parallel, {}), (qp.Perpendicular, {}), (qp.Screw, {"pitch": 0.2}), (qp.Revolute, {}), (qp.Prismatic, {}),
+    (qp.Cylindrical, {}), (qp.Planar, {}), (qp.Universal, {}), (qp.PointOnLine, {}),
+    (qp.PointOnPlane, {}), (qp.Parallel, {}), (qp.Perpendicular, {}), (qp.Screw, {"pitch": 0.2}),
+    (qp.Revolute, {}), (qp.Prismatic, {}),
 )  # fmt: skip
 
 
@@ -30,23 +32,29 @@ def gone(kind: type, amount: Any) -> tuple[Any, Any]:
     if kind in (qp.Universal, qp.Perpendicular):
         turn = Rotation.from_rotvec((a, 0, 0)) * Rotation.from_rotvec((0, b, 0))
     shifts: dict[Any, Any] = {
-        qp.Cylindrical: (0, 0, z), qp.Planar: (x, y, 0), qp.PointOnLine: (0, 0, z), qp.PointOnPlane: (x, y, 0),
-        qp.Parallel: (x, y, z), qp.Perpendicular: (x, y, z), qp.Screw: (0, 0, 0.2 * a), qp.Prismatic: (0, 0, z),
+        qp.Cylindrical: (0, 0, z), qp.Planar: (x, y, 0), qp.PointOnLine: (0, 0, z),
+        qp.PointOnPlane: (x, y, 0), qp.Parallel: (x, y, z), qp.Perpendicular: (x, y, z),
+        qp.Screw: (0, 0, 0.2 * a), qp.Prismatic: (0, 0, z),
     }  # fmt: skip
     return np.array(shifts.get(kind, (0, 0, 0))), turn
 
 
 def chain(seed: int, loops: int) -> qp.Multibody:
-    """Five bodies in a row on the ground, joints anywhere on their way and either way round; loops, gears, drives."""
+    """Five bodies in a row on the ground, joints anywhere on their way and either way round; loops,
+    gears, drives."""
     rng = np.random.default_rng(seed)
     bodies = [
         qp.Body(
-            f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(1.0, 1.9, 3), position=rng.normal(size=3),
-            orientation=Rotation.random(random_state=int(rng.integers(1 << 30))), velocity=rng.normal(size=3),
+            f"b{k}",
+            mass=rng.uniform(0.5, 2.0),
+            inertia=rng.uniform(1.0, 1.9, 3),
+            position=rng.normal(size=3),
+            orientation=Rotation.random(random_state=int(rng.integers(1 << 30))),
+            velocity=rng.normal(size=3),
             angular_velocity=rng.normal(size=3),
         )
         for k in range(5)
-    ]  # fmt: skip
+    ]
     ends = [(qp.GROUND, bodies[0]), *pairwise(bodies)]
     ends += [(bodies[0], bodies[4]), (bodies[3], bodies[1])][:loops]
     joints: list[Any] = []
@@ -58,12 +66,15 @@ def chain(seed: int, loops: int) -> qp.Multibody:
         first = one.site_at(f"s{k}", point, axes.as_matrix())
         second = two.site_at(f"t{k}", point + axes.apply(shift), (axes * turn).as_matrix())
         joints.append(kind(f"j{k}", first, second, **fields))
-    made = couplings(rng, bodies, joints)[: 2 if loops < 2 else 1]  # two loops may stand still, and no drive moves them
+    made = couplings(rng, bodies, joints)[
+        : 2 if loops < 2 else 1
+    ]  # two loops may stand still, and no drive moves them
     return qp.Multibody(*bodies, *joints, *made, qp.Gravity((0.0, 0.0, -9.81)))
 
 
 def couplings(rng: Any, bodies: list[qp.Body], joints: list[Any]) -> list[Any]:
-    """A gear between the coordinates of two joints and a drive of another, fitting where they stand."""
+    """A gear between the coordinates of two joints and a drive of another, fitting where they
+    stand."""
     state = qp.Multibody(*bodies, *joints).initial
     pairs = [(joint, c.name) for joint in joints for c in joint.coordinates]
     if len(pairs) < 3:
@@ -77,13 +88,21 @@ def couplings(rng: Any, bodies: list[qp.Body], joints: list[Any]) -> list[Any]:
     offset, start = value(two) + 0.4 * value(one), value(three)
     return [
         qp.Gear(
-            "gear", one[0], two[0], ratio=-0.4, offset=offset, first_coordinate=one[1], second_coordinate=two[1]
+            "gear",
+            one[0],
+            two[0],
+            ratio=-0.4,
+            offset=offset,
+            first_coordinate=one[1],
+            second_coordinate=two[1],
         ),
         qp.Prescribed(
-            "drive", three[0], lambda t: (start + 0.3 * np.sin(t), 0.3 * np.cos(t), -0.3 * np.sin(t)),
+            "drive",
+            three[0],
+            lambda t: (start + 0.3 * np.sin(t), 0.3 * np.cos(t), -0.3 * np.sin(t)),
             first_coordinate=three[1],
         ),
-    ]  # fmt: skip
+    ]
 
 
 def allowed(system: qp.Multibody) -> qp.Multibody:

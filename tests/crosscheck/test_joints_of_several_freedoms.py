@@ -1,4 +1,5 @@
-"""Joints whose freedoms are turns and slides together: in the tree, in loops, and against the null-space form."""
+"""Joints whose freedoms are turns and slides together: in the tree, in loops, and against the
+null-space form."""
 
 from __future__ import annotations
 
@@ -52,23 +53,30 @@ KINDS = (Sleeve, Table, Skate, qp.Revolute, qp.Prismatic)
 
 
 def chain(seed: int, loops: int) -> qp.Multibody:
-    """Four bodies in a row on the ground, some joints written the other way round, and loops between them."""
+    """Four bodies in a row on the ground, some joints written the other way round, and loops
+    between them."""
     rng = np.random.default_rng(seed)
     bodies = [
         qp.Body(
-            f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(1.0, 1.9, 3), position=rng.normal(size=3),
-            orientation=Rotation.random(random_state=int(rng.integers(1 << 30))), velocity=rng.normal(size=3),
+            f"b{k}",
+            mass=rng.uniform(0.5, 2.0),
+            inertia=rng.uniform(1.0, 1.9, 3),
+            position=rng.normal(size=3),
+            orientation=Rotation.random(random_state=int(rng.integers(1 << 30))),
+            velocity=rng.normal(size=3),
             angular_velocity=rng.normal(size=3),
         )
         for k in range(4)
-    ]  # fmt: skip
+    ]
     ends = [(qp.GROUND, bodies[0]), *pairwise(bodies)]
     ends += [(bodies[0], bodies[3]), (bodies[2], bodies[0])][:loops]
     joints = []
     for k, pair in enumerate(ends):
         one, two = pair if rng.random() < 0.5 else pair[::-1]
         kind = KINDS[int(rng.integers(len(KINDS)))]
-        joints.append(kind(f"j{k}", one, two, at=tuple(rng.normal(size=3)), axis=tuple(rng.normal(size=3))))
+        joints.append(
+            kind(f"j{k}", one, two, at=tuple(rng.normal(size=3)), axis=tuple(rng.normal(size=3)))
+        )
     return qp.Multibody(*bodies, *joints, qp.Gravity((0.0, 0.0, -9.81)))
 
 
@@ -76,11 +84,15 @@ def allowed(system: qp.Multibody) -> qp.Multibody:
     """The same system at velocities that the joints allow: the least change of the written ones."""
     matrices, n = system.matrices(), len(system.bodies)
     rows = matrices.A.reshape(-1, n, 7)
-    turning = np.stack([rows[:, k, 3:] @ rate_matrix(system.initial.q[k]).T / 4.0 for k in range(n)], axis=1)
+    turning = np.stack(
+        [rows[:, k, 3:] @ rate_matrix(system.initial.q[k]).T / 4.0 for k in range(n)], axis=1
+    )
     J = np.concatenate([rows[:, :, :3], turning], axis=2).reshape(-1, 6 * n)[: len(matrices.A) - n]
     u = np.hstack([system.initial.v, system.initial.omega]).reshape(-1)
     u = (u - np.linalg.pinv(J, rcond=1e-9) @ (J @ u)).reshape(n, 6)
-    new = {b: {"velocity": u[k, :3], "angular_velocity": u[k, 3:]} for k, b in enumerate(system.bodies)}
+    new = {
+        b: {"velocity": u[k, :3], "angular_velocity": u[k, 3:]} for k, b in enumerate(system.bodies)
+    }
     return system.at(system.initial.replace(new))
 
 
@@ -103,14 +115,18 @@ def test_general_joints_do_hang_in_the_trees() -> None:
 @pytest.mark.parametrize("loops", [0, 2])
 @pytest.mark.parametrize("seed", [1, 4])
 def test_a_start_beside_the_joints_is_put_onto_them(seed: int, loops: int) -> None:
-    """Poses and velocities disturbed by 1e-7; the nearest state on the joints is not much farther away."""
+    """Poses and velocities disturbed by 1e-7; the nearest state on the joints is not much farther
+    away."""
     system, rng = allowed(chain(seed, loops)), np.random.default_rng(seed)
     was = system.initial
     new = {
-        b: {"position": was.r[k] + rng.uniform(-1e-7, 1e-7, 3), "velocity": was.v[k] + rng.uniform(-1e-7, 1e-7, 3),
-            "orientation": qp.rotation(rng.normal(size=3), 1e-7) * was[b].orientation}
+        b: {
+            "position": was.r[k] + rng.uniform(-1e-7, 1e-7, 3),
+            "velocity": was.v[k] + rng.uniform(-1e-7, 1e-7, 3),
+            "orientation": qp.rotation(rng.normal(size=3), 1e-7) * was[b].orientation,
+        }
         for k, b in enumerate(system.bodies)
-    }  # fmt: skip
+    }
     off = was.replace(new)
     run = system.at(off).simulate(0.01)
     assert abs(system.residual(off).position).max() > 1e-8

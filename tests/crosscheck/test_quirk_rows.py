@@ -1,8 +1,9 @@
-"""QuIRK's own redundant joint rows give the same motion as ours (Shoer and Peck, errata to eqs. (7), (18), (19)).
+"""QuIRK's own redundant joint rows give the same motion as ours (Shoer and Peck, errata to eqs.
+(7), (18), (19)).
 
-QuIRK writes quaternions scalar last; here every column block is turned to scalar first when it is done.  What the
-errata print as (..)^x Q T q-dot in the last terms of b must read T-dot q-dot, which is zero; it is left out.
-"""
+QuIRK writes quaternions scalar last; here every column block is turned to scalar first when it is
+done.  What the errata print as (..)^x Q T q-dot in the last terms of b must read T-dot q-dot, which
+is zero; it is left out."""
 
 from __future__ import annotations
 
@@ -33,11 +34,13 @@ def T(q: Floats) -> Floats:
     return 2.0 * np.column_stack([-cross_matrix(q[:3]) + q[3] * np.eye(3), -q[:3]])
 
 
-def ball_rows(states: Sequence[tuple[Floats, Floats, Floats]], points: Sequence[Floats]) -> tuple[Floats, Floats]:
+def ball_rows(
+    states: Sequence[tuple[Floats, Floats, Floats]], points: Sequence[Floats]
+) -> tuple[Floats, Floats]:
     """Eq. (18): A over (r_B, q_B, r_C, q_C) with q scalar first, and b.
 
-    states: q scalar last, rotation matrix and body-axes angular velocity of B and C; points: p_BC and p_CB, body axes.
-    """
+    states: q scalar last, rotation matrix and body-axes angular velocity of B and C; points: p_BC
+    and p_CB, body axes."""
     blocks, b = [], np.zeros(3)
     for sign, (q, Q, omega), p in zip((1.0, -1.0), states, points):
         spin = cross_matrix(Q @ omega)
@@ -47,12 +50,18 @@ def ball_rows(states: Sequence[tuple[Floats, Floats, Floats]], points: Sequence[
 
 
 def hinge_rows(
-    states: Sequence[tuple[Floats, Floats, Floats]], points: Sequence[Floats], axis: Floats, lever: float
+    states: Sequence[tuple[Floats, Floats, Floats]],
+    points: Sequence[Floats],
+    axis: Floats,
+    lever: float,
 ) -> tuple[Floats, Floats]:
-    """Eq. (19): two balls, one lever [m] along the axis (body axes of B) to either side.  6 rows of rank 5."""
+    """Eq. (19): two balls, one lever [m] along the axis (body axes of B) to either side.  6 rows of
+    rank 5."""
     (_, Q_B, _), (_, Q_C, _) = states
     other = Q_C.T @ Q_B @ axis
-    made = [ball_rows(states, (points[0] + s * axis, points[1] + s * other)) for s in (lever, -lever)]
+    made = [
+        ball_rows(states, (points[0] + s * axis, points[1] + s * other)) for s in (lever, -lever)
+    ]
     return np.vstack([A for A, _ in made]), np.concatenate([b for _, b in made])
 
 
@@ -80,7 +89,9 @@ def with_quirk_rows(system: qp.Multibody, lever: float | None, *, scaled: bool) 
         A, b = hinge_rows(states, points, sites[0].axes[:, 2], lever)
     ours = system.matrices()
     A, b = np.vstack([A, ours.A[-2:]]), np.concatenate([b, ours.b[-2:]])
-    x = equation.literal(A, b, ours.M, ours.F, metric=kinetic_metric(ours.M, at.q) if scaled else None)
+    x = equation.literal(
+        A, b, ours.M, ours.F, metric=kinetic_metric(ours.M, at.q) if scaled else None
+    )
     turned = [equation.rate_matrix(q) @ dd for q, dd in zip(at.q, x.reshape(2, 7)[:, 3:])]
     return np.hstack([x.reshape(2, 7)[:, :3], turned])
 
@@ -116,16 +127,23 @@ def test_two_displaced_balls_of_quirk_move_like_our_hinge(seed: int, lever: floa
 def cubes(kind: type[qp.Joint]) -> qp.Multibody:
     """Two metre cubes of the paper's kind: masses, moments and lengths of one size."""
     one = qp.Body.box("B", (1, 1, 1), 1.0, angular_velocity=(0.3, -0.2, 0.5))
-    two = qp.Body.box("C", (1, 1, 1), 1.5, position=(1, 0, 0), orientation=qp.rotation((1, 2, 3), 0.4))
+    two = qp.Body.box(
+        "C", (1, 1, 1), 1.5, position=(1, 0, 0), orientation=qp.rotation((1, 2, 3), 0.4)
+    )
     place = {"axis": (0, 0, 1)} if kind is qp.Revolute else {}
     system = qp.Multibody(
-        one, two, kind("joint", one, two, at=(0.5, -0.5, 0), **place), qp.Load("p", two, force=(1, 2, 3))
+        one,
+        two,
+        kind("joint", one, two, at=(0.5, -0.5, 0), **place),
+        qp.Load("p", two, force=(1, 2, 3)),
     )
     return system.at(compatible(system, system.initial))
 
 
 @pytest.mark.parametrize(("kind", "lever"), [(qp.Spherical, None), (qp.Revolute, 1.0)])
-def test_quirk_exactly_as_printed_moves_metre_cubes_like_ours(kind: type[qp.Joint], lever: float | None) -> None:
+def test_quirk_exactly_as_printed_moves_metre_cubes_like_ours(
+    kind: type[qp.Joint], lever: float | None
+) -> None:
     system = cubes(kind)
     assert_same(system, with_quirk_rows(system, lever, scaled=False))
 
@@ -134,7 +152,9 @@ def test_hinge_of_quirk_has_one_row_too_many() -> None:
     system = cubes(qp.Revolute)
     states = [
         (np.roll(q, -1), qp_matrix, w)
-        for q, qp_matrix, w in zip(system.initial.q, np.eye(3)[None].repeat(2, 0), system.initial.omega)
+        for q, qp_matrix, w in zip(
+            system.initial.q, np.eye(3)[None].repeat(2, 0), system.initial.omega
+        )
     ]
     A, _ = hinge_rows(states, (np.ones(3), np.zeros(3)), np.array([0.0, 0.0, 1.0]), 0.5)
     assert A.shape == (6, 14)
@@ -144,7 +164,8 @@ def test_hinge_of_quirk_has_one_row_too_many() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rate_of_T_times_rate_of_q_is_zero(seed: int) -> None:
-    """T is linear in q, so T-dot = T(q-dot); the term that the errata misprint vanishes, the printed one does not."""
+    """T is linear in q, so T-dot = T(q-dot); the term that the errata misprint vanishes, the
+    printed one does not."""
     q, q_dot = np.random.default_rng(seed).normal(size=(2, 4))
     assert abs(T(q_dot) @ q_dot).max() < 1e-14
     assert abs(T(q) @ q_dot).max() > 0.1

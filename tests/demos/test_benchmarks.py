@@ -1,4 +1,5 @@
-"""The measuring scripts run, and what they measure is about right; how fast it is, is not tested."""
+"""The measuring scripts run, and what they measure is about right; how fast it is, is not
+tested."""
 
 from __future__ import annotations
 
@@ -61,14 +62,18 @@ def test_some_tables_are_renewed_among_others(tmp_path: Path) -> None:
     from benchmarks.tables import Sheet
 
     page, heads = tmp_path / "benchmarks.md", ["what", "s"]
-    benchmarks.write(["all"], [Sheet("Targets", heads, [["a", 1], ["b", 2]]), Sheet("A", heads, [["x", 1]]),
+    benchmarks.write(["all"], [Sheet("Targets", heads, [["a", 1], ["b", 2]]), Sheet("A", heads,
+    [["x", 1]]),
                                Sheet("B", heads, [["y", 2]])], page, everything=True)  # fmt: skip
-    benchmarks.write(["some"], [Sheet("Targets", heads, [["b", 3], ["c", 4]]), Sheet("B", heads, [["y", 5]]),
+    benchmarks.write(["some"], [Sheet("Targets", heads, [["b", 3], ["c", 4]]), Sheet("B", heads,
+    [["y", 5]]),
                                 Sheet("C", heads, [["z", 6]])], page, everything=False)  # fmt: skip
     text = page.read_text()
-    assert [line for line in text.split("\n") if line.startswith(("| a", "| b", "| c", "| x", "| y", "| z"))] == [
-        "| a | 1 |", "| b | 3 |", "| c | 4 |", "| x | 1 |", "| y | 5 |", "| z | 6 |"
-    ]  # fmt: skip
+    assert [
+        line
+        for line in text.split("\n")
+        if line.startswith(("| a", "| b", "| c", "| x", "| y", "| z"))
+    ] == ["| a | 1 |", "| b | 3 |", "| c | 4 |", "| x | 1 |", "| y | 5 |", "| z | 6 |"]
     assert text.index("all") < text.index("### Targets") < text.index("### A") < text.index("### C")
     assert text.count("some") == 2
 
@@ -94,7 +99,8 @@ def test_time_within_is_not_counted_twice() -> None:
 
 
 def test_what_is_settled_by_hand_ends_in_the_shapes_that_are_explored() -> None:
-    """Motions that go on after joints have taken hold are among them, and shapes where nothing can move."""
+    """Motions that go on after joints have taken hold are among them, and shapes where nothing can
+    move."""
     from benchmarks.by_hand import ByHand
     from demos.cubesat_pair import pair
     from quirkpy.explore.scope.identity import poses_of
@@ -104,10 +110,20 @@ def test_what_is_settled_by_hand_ends_in_the_shapes_that_are_explored() -> None:
     with hand.noting():
         graph = study.explore(progress=False)
     ends = [hand.settled(motion) for motion in hand.noted]
-    assert {(motion.node is None, motion.before is None) for motion in hand.noted} == {(False, True), (True, False)}
+    assert {(motion.node is None, motion.before is None) for motion in hand.noted} == {
+        (False, True),
+        (True, False),
+    }
     for node in graph.nodes.values():
-        pose, like = poses_of(node.state.r, node.state.q), [end for end in ends if end.verdict == node.verdict]
-        near = [end for end in like if study.shapes.distance(pose, poses_of(end.state.r, end.state.q)) < 1e-6]
+        pose, like = (
+            poses_of(node.state.r, node.state.q),
+            [end for end in ends if end.verdict == node.verdict],
+        )
+        near = [
+            end
+            for end in like
+            if study.shapes.distance(pose, poses_of(end.state.r, end.state.q)) < 1e-6
+        ]
         assert any(end.energy == pytest.approx(node.energy, abs=1e-12) for end in near)
     hand.settle()
     assert (hand.motions, hand.noted) == (len(ends), [])
@@ -197,7 +213,9 @@ def test_workers_are_busy_for_as_long_as_they_run(monkeypatch: pytest.MonkeyPatc
     from benchmarks import scheduling
 
     monkeypatch.setattr(scheduling, "FEW", 10)
-    monkeypatch.setattr(scheduling, "pools", lambda: {"threads": lambda study: ThreadPoolExecutor(2)})
+    monkeypatch.setattr(
+        scheduling, "pools", lambda: {"threads": lambda study: ThreadPoolExecutor(2)}
+    )
     (sheet,), figures = scheduling.measure(quick=True)
     assert [row[1] for row in sheet.rows] == [20, 20]
     assert sheet.rows[1][2] == 20  # tasks, one by one
@@ -207,7 +225,12 @@ def test_workers_are_busy_for_as_long_as_they_run(monkeypatch: pytest.MonkeyPatc
 def test_stiffness_is_the_one_in_closed_form() -> None:
     from benchmarks import stiffness
 
-    for case in (stiffness.pendulum(1.0), stiffness.loop(), stiffness.attitude(), stiffness.pinned(0.02)):
+    for case in (
+        stiffness.pendulum(1.0),
+        stiffness.loop(),
+        stiffness.attitude(),
+        stiffness.pinned(0.02),
+    ):
         assert stiffness.error(case) < 1e-11
 
 
@@ -216,7 +239,9 @@ def test_the_watched_points_are_found_by_every_motion() -> None:
     from benchmarks import precision, trees
 
     for motion in precision.motions():
-        run = trees.system(motion.tree).simulate(motion.duration, rtol=1e-12, atol=1e-12, keep="ends")
+        run = trees.system(motion.tree).simulate(
+            motion.duration, rtol=1e-12, atol=1e-12, keep="ends"
+        )
         assert np.linalg.norm(trees.tip(motion.tree, run.final) - motion.truth) < 1e-8
         assert {name for name, _, _ in precision.candidates(motion)} == set(precision.OURS)
 
@@ -233,7 +258,9 @@ def test_evaluations_have_a_row_each(loop: str, monkeypatch: pytest.MonkeyPatch)
     from benchmarks import evaluation, trees
 
     if loop == "interpreted":  # to compile it takes seconds
-        monkeypatch.setattr(evaluation, "_repeat", getattr(evaluation._repeat, "py_func", evaluation._repeat))
+        monkeypatch.setattr(
+            evaluation, "_repeat", getattr(evaluation._repeat, "py_func", evaluation._repeat)
+        )
 
     figures: dict[str, float] = {}
     row = evaluation._row("hub with panels", 4, trees.hub(4), {}, figures)
@@ -248,7 +275,10 @@ def test_evaluations_have_a_row_each(loop: str, monkeypatch: pytest.MonkeyPatch)
 def test_trees_begin_on_their_joints() -> None:
     from benchmarks import problems, trees
 
-    systems = [trees.system(t) for t in (trees.ball_chain(4), trees.hinge_chain(4), trees.hub(), trees.free_body())]
+    systems = [
+        trees.system(t)
+        for t in (trees.ball_chain(4), trees.hinge_chain(4), trees.hub(), trees.free_body())
+    ]
     for system in [*systems, problems.hinged_lattice(4)]:
         residual = system.residual()
         assert max(abs(np.concatenate([residual.position, residual.velocity])), default=0.0) < 1e-14
@@ -270,7 +300,10 @@ def test_targets_are_judged() -> None:
     assert [row[-1] for row in sheet({}).rows] == ["not measured"] * len(TARGETS)
     assert len({t.figure for t in TARGETS}) == len(TARGETS)
     faster = Target("faster", "ratio", ">=", 4.0)
-    assert [faster.verdict({"ratio": r})[-1] for r in (4.0, 2.0)] == ["met", "missed by a factor of 2"]
+    assert [faster.verdict({"ratio": r})[-1] for r in (4.0, 2.0)] == [
+        "met",
+        "missed by a factor of 2",
+    ]
     assert faster.verdict({"ratio": float("nan")})[-1].startswith("missed")
     assert Target("small", "x", "<=", 4.0).verdict({"x": 6.0})[-1] == "missed by a factor of 1.5"
 
@@ -305,7 +338,9 @@ def test_error_over_time_is_drawn(tmp_path: Path) -> None:
 
     cost = timing.Cost(2e-3, 1e-3)
     line = [precision.Point("a", tolerance, tolerance, cost) for tolerance in (1e-6, 1e-9)]
-    drawing = precision.drawn({"top": {"quirkpy dop853": line, "other": line[:1]}, "chain": {"other": line}})
+    drawing = precision.drawn(
+        {"top": {"quirkpy dop853": line, "other": line[:1]}, "chain": {"other": line}}
+    )
     drawing.save(tmp_path / "x.png")
     first, second = drawing.figure.axes
     assert [len(axes.lines) for axes in (first, second)] == [2, 1]

@@ -41,7 +41,8 @@ def test_chain_falls_to_its_reference() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
-    "name", ["closure", "clusters", "distances", "flat_poses", "projection", "stiffness", "tolerances"]
+    "name",
+    ["closure", "clusters", "distances", "flat_poses", "projection", "stiffness", "tolerances"],
 )
 def test_measurement_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     importlib.import_module(f"benchmarks.{name}").main(quick=True)
@@ -61,9 +62,13 @@ def test_kernels_with_something_exchanged_can_be_called() -> None:
     rows, report = np.zeros((1, closure.SIZE + closure.LEFT + 1)), np.zeros(closure.REPORT_WIDTH)
     found = []
     for sweeps in (1, 2):
-        A = np.array([[1e-3], [0.0]])  # one row whose square is the pivot: a sweep leaves a third of it
+        A = np.array(
+            [[1e-3], [0.0]]
+        )  # one row whose square is the pivot: a sweep leaves a third of it
         rows[0, closure.LEFT] = 1e-3
         spans = np.array([[0, 1, 0]])
-        recompiled(closure.smallest_solution, SWEEPS=sweeps)(loose, nobody, work, A, spans, rows, 1e-6, report)
+        recompiled(closure.smallest_solution, SWEEPS=sweeps)(
+            loose, nobody, work, A, spans, rows, 1e-6, report
+        )
         found.append(A[1, 0])
     np.testing.assert_allclose(found, [2.0 / 3.0, 8.0 / 9.0])

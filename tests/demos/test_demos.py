@@ -17,10 +17,13 @@ DEMOS = Path(__file__).resolve().parents[2] / "demos"
 
 
 def two_cubes(told: Mapping[str, float]) -> None:
-    """Closed form: a force k (w - r) on the arm d from the hinge, over J = m (a^2 / 6 + d^2) = m a^2 2/3."""
+    """Closed form: a force k (w - r) on the arm d from the hinge, over J = m (a^2 / 6 + d^2) = m
+    a^2 2/3."""
     k, side, d = 0.05, 0.1, 0.1 / math.sqrt(2.0)
     moment = side**2 * 2.0 / 3.0
-    assert told["opening"] == pytest.approx(-k * 0.1 * d * math.sin(math.pi / 4) / moment, rel=1e-12)
+    assert told["opening"] == pytest.approx(
+        -k * 0.1 * d * math.sin(math.pi / 4) / moment, rel=1e-12
+    )
     assert told["freedoms"] == 1
     assert told["difference"] < 1e-15
     assert abs(told["balanced"]) < 1e-15
@@ -29,7 +32,8 @@ def two_cubes(told: Mapping[str, float]) -> None:
 
 
 def hinged_cubes(told: Mapping[str, float]) -> None:
-    """J phi'' = z . (lever x k (well - centre)) - c phi', solved to 30 digits: when, how fast, with what energy."""
+    """J phi'' = z . (lever x k (well - centre)) - c phi', solved to 30 digits: when, how fast, with
+    what energy."""
     assert told["arrival"] == pytest.approx(11.326927871167443, abs=1e-7)
     assert told["rate"] == pytest.approx(-0.47643223375695193, abs=1e-8)
     assert told["energy"] == pytest.approx(1.006625577875463e-3, abs=1e-10)
@@ -39,7 +43,8 @@ def hinged_cubes(told: Mapping[str, float]) -> None:
 
 
 def own_force(told: Mapping[str, float]) -> None:
-    """Two cubes on a tether of cubic stiffness: a quarter of the period, by the lemniscate constant."""
+    """Two cubes on a tether of cubic stiffness: a quarter of the period, by the lemniscate
+    constant."""
     exact = math.sqrt(1.0 / 20.0) / 0.1 * math.gamma(0.25) ** 2 / (4.0 * math.sqrt(2.0 * math.pi))
     assert told["exact"] == pytest.approx(exact, rel=1e-14)
     for kind in ("Tether", "FastTether"):
@@ -60,8 +65,15 @@ def own_joint(told: Mapping[str, float]) -> None:
 
 
 def why_does_it_rest_there(told: Mapping[str, float]) -> None:
-    """Pull, hinge and centre on one line: d from the edge to the centre, far from there to the well, J as above."""
-    k, c, d, far, moment = 0.05, 2e-4, math.hypot(0.05, 0.05), math.hypot(0.15, 0.05), 0.1**2 * 2.0 / 3.0
+    """Pull, hinge and centre on one line: d from the edge to the centre, far from there to the
+    well, J as above."""
+    k, c, d, far, moment = (
+        0.05,
+        2e-4,
+        math.hypot(0.05, 0.05),
+        math.hypot(0.15, 0.05),
+        0.1**2 * 2.0 / 3.0,
+    )
     frequency, damping = math.sqrt(k * d * far / moment), 0.5 * c / moment
     assert told["verdicts"] == 1.0
     assert told["angle"] == pytest.approx(-math.atan(0.5), abs=1e-12)
@@ -73,14 +85,17 @@ def why_does_it_rest_there(told: Mapping[str, float]) -> None:
     assert told["at the stop"] == pytest.approx(-0.3, abs=1e-12)
     assert told["pressed"] == pytest.approx(k * d * far * math.sin(math.atan(0.5) - 0.3), rel=1e-9)
     # Away from the near well the same moment k d d sin drives; the damper slows it.
-    assert told["growth"] == pytest.approx(math.sqrt(damping**2 + k * d * d / moment) - damping, rel=1e-9)
+    assert told["growth"] == pytest.approx(
+        math.sqrt(damping**2 + k * d * d / moment) - damping, rel=1e-9
+    )
     assert told["stayed"] == -math.pi
     assert told["blocked"] == 1.0
     assert told["left for"] == pytest.approx(0.0, abs=1e-12)
 
 
 def linear_model(told: Mapping[str, float]) -> None:
-    """Two rods over their relative angles: mass matrix, stiffness and damping by hand, norms by quadrature."""
+    """Two rods over their relative angles: mass matrix, stiffness and damping by hand, norms by
+    quadrature."""
     mass, length = 0.8, 0.5
     relative = np.array([[1.0, 0.0], [1.0, 1.0]])  # to the angles of the rods
     M = relative.T @ (mass * length**2 * np.array([[4.0 / 3.0, 0.5], [0.5, 1.0 / 3.0]])) @ relative
@@ -93,13 +108,17 @@ def linear_model(told: Mapping[str, float]) -> None:
 
     for w in (0.1, 1.0, 3.0, 10.0):
         assert told[f"gain at {w:g}"] == pytest.approx(gain(w), rel=1e-8)
-    peak = minimize_scalar(lambda w: -gain(w), bounds=(1.5, 2.0), method="bounded", options={"xatol": 1e-10})
+    peak = minimize_scalar(
+        lambda w: -gain(w), bounds=(1.5, 2.0), method="bounded", options={"xatol": 1e-10}
+    )
     assert told["hinf"] == pytest.approx(-peak.fun, rel=1e-8)
     assert told["highest"] <= told["hinf"] * (1.0 + 1e-9)
     energy = quad(lambda w: gain(w) ** 2, 0.0, 20.0, points=[1.76, 9.1], limit=500, epsrel=1e-11)[0]
     energy += quad(lambda w: gain(w) ** 2, 20.0, math.inf, epsrel=1e-11)[0]
     assert told["h2"] == pytest.approx(math.sqrt(energy / math.pi), rel=1e-8)
-    flow = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    flow = np.block(
+        [[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]]
+    )
     slowest = min(abs(np.linalg.eigvals(flow)))
     assert told["slowest"] == pytest.approx(slowest, rel=1e-9)
     assert told["apart"] < 1e-8
@@ -117,12 +136,18 @@ def cubesat_pair(told: Mapping[str, float]) -> None:
 
 
 def four_bar_linkage(told: Mapping[str, float]) -> None:
-    """One pendulum: rate^2 = 1 + 2 W (1 - sin(angle)), W = g ((N + 1)/2 + N) / ((N + 1)/3 + N); flat at 0 and at pi."""
+    """One pendulum: rate^2 = 1 + 2 W (1 - sin(angle)), W = g ((N + 1)/2 + N) / ((N + 1)/3 + N);
+    flat at 0 and at pi."""
 
     W = 9.81 * 3.5 / 3.0
 
     def time(angle: float) -> float:
-        whole = quad(lambda x: 1.0 / math.sqrt(1.0 + 2.0 * W * (1.0 - math.sin(x))), angle, 0.5 * math.pi, epsabs=1e-13)
+        whole = quad(
+            lambda x: 1.0 / math.sqrt(1.0 + 2.0 * W * (1.0 - math.sin(x))),
+            angle,
+            0.5 * math.pi,
+            epsabs=1e-13,
+        )
         return float(whole[0])
 
     assert told["redundant"] == 6
@@ -134,8 +159,9 @@ def four_bar_linkage(told: Mapping[str, float]) -> None:
 
 
 def lattice(told: Mapping[str, float]) -> None:
-    """Polyominoes that are no mirror images count twice; moves as integers count them (tests/pivots.py), less those
-    into an equal shape, which stay: two of two cubes, two of three and four of four."""
+    """Polyominoes that are no mirror images count twice; moves as integers count them
+    (tests/pivots.py), less those into an equal shape, which stay: two of two cubes, two of three
+    and four of four."""
     assert [told[f"nodes of {n}"] for n in (2, 3, 4)] == [1, 2, 7]
     assert [told[f"edges of {n}"] for n in (2, 3, 4)] == [4, 16, 120]
     assert [told.get(f"moved of {n}", 0) for n in (2, 3, 4)] == [0, 6, 44]
@@ -143,8 +169,9 @@ def lattice(told: Mapping[str, float]) -> None:
 
 
 def imaging_mission(told: Mapping[str, float]) -> None:
-    """Every chain of the ring of modules is the same row; a bend at either kind of end, to either side, is one out.
-    Energies by Pythagoras: k / 2 times the squares of what springs are short of their length."""
+    """Every chain of the ring of modules is the same row; a bend at either kind of end, to either
+    side, is one out.  Energies by Pythagoras: k / 2 times the squares of what springs are short of
+    their length."""
     assert told["choices of the block"] == 4**4 * 4
     assert [told[name] for name in ("compact", "linear", "one out")] == [1, 1, 4]
     assert told["another"] > 0
@@ -152,16 +179,21 @@ def imaging_mission(told: Mapping[str, float]) -> None:
     k, side, reach, across = 0.02, 0.1, 0.4, 0.1 * math.sqrt(2.0)
     apart = 0.5 * k * (4.0 * (reach - side) ** 2 + 2.0 * (reach - across) ** 2)
     assert told["switching to none"] == 0.0
-    assert told["switching to together"] == pytest.approx(0.5 * k * (4.0 * side**2 + 2.0 * across**2), rel=1e-12)
+    assert told["switching to together"] == pytest.approx(
+        0.5 * k * (4.0 * side**2 + 2.0 * across**2), rel=1e-12
+    )
     assert told["switching to apart"] == pytest.approx(apart, rel=1e-12)
-    assert told["switching to shear"] == pytest.approx(0.5 * k * (across**2 + (reach - across) ** 2), rel=1e-12)
+    assert told["switching to shear"] == pytest.approx(
+        0.5 * k * (across**2 + (reach - across) ** 2), rel=1e-12
+    )
     row = 0.5 * k * sum(n * (reach - d * side) ** 2 for n, d in ((3, 1.0), (2, 2.0), (1, 3.0)))
     assert told["taken on the way into a row"] == pytest.approx(apart - row, rel=2e-4)
 
 
 def imaging_in_orbit(told: Mapping[str, float]) -> None:
-    """Two modules hang from an edge of a third so that the sum of the squares of their heights is largest; what that
-    gives up is 3 n^2 m / 2 times its change.  Coils side by side: mu0 m^2 / (4 pi d^3) for each pair, by its sign."""
+    """Two modules hang from an edge of a third so that the sum of the squares of their heights is
+    largest; what that gives up is 3 n^2 m / 2 times its change.  Coils side by side: mu0 m^2 / (4
+    pi d^3) for each pair, by its sign."""
     rate, side, unit = 1.10678e-3, 0.1, 1e-7 * 0.2**2 / 0.1**3
     arms = [(0.5, -0.5), (0.5, -1.5)]  # of the two from their hinge, in sides, shut
 
@@ -172,10 +204,14 @@ def imaging_in_orbit(told: Mapping[str, float]) -> None:
     hanging = minimize_scalar(
         lambda angle: -heights(angle), bounds=(0.0, 1.5), method="bounded", options={"xatol": 1e-12}
     )
-    assert told["fan"] == pytest.approx(0.5 * math.pi - hanging.x, abs=1e-5)  # modulo a quarter turn
+    assert told["fan"] == pytest.approx(
+        0.5 * math.pi - hanging.x, abs=1e-5
+    )  # modulo a quarter turn
     given = 1.5 * rate**2 * side**2 * (heights(hanging.x) - heights(0.0))
     assert told["given up on the way out"] == pytest.approx(given, rel=1e-3)
-    assert told["switched for the row"] == pytest.approx(8.0 * unit, rel=1e-9)  # four neighbours, pull to push
+    assert told["switched for the row"] == pytest.approx(
+        8.0 * unit, rel=1e-9
+    )  # four neighbours, pull to push
     row = unit * (3.0 + 2.0 / 2.0**3 + 1.0 / 3.0**3)
     assert told["switched for the way back"] == pytest.approx(-row, rel=1e-9)
     assert told["held"] == pytest.approx(4 * 0.25 * told["pulsed"], rel=1e-12)
@@ -188,8 +224,9 @@ def imaging_in_orbit(told: Mapping[str, float]) -> None:
 
 
 def flux_pinned_layouts(told: Mapping[str, float]) -> None:
-    """Two angles of each pin; from each layout one move for each pin.  Turned by a quarter, two coils side by side give
-    up mu0 m^2 / (4 pi d^3); pins are stiff enough to add no more than a thousandth.  One pin a move."""
+    """Two angles of each pin; from each layout one move for each pin.  Turned by a quarter, two
+    coils side by side give up mu0 m^2 / (4 pi d^3); pins are stiff enough to add no more than a
+    thousandth.  One pin a move."""
     for count in (2, 3):
         assert told[f"nodes, {count} modules"] == 2 ** (count - 1)
         assert told[f"moves, {count} modules"] == (count - 1) * 2 ** (count - 1)
@@ -197,13 +234,16 @@ def flux_pinned_layouts(told: Mapping[str, float]) -> None:
     coil, distance = 2.0, 0.13
     assert told["given up by coils"] == pytest.approx(1e-7 * coil**2 / distance**3, rel=2e-3)
     assert told["turned"] == pytest.approx(0.5 * math.pi, abs=2e-3)
-    assert told["stiffness"] == pytest.approx(100.0, rel=5e-3)  # of a pin of this magnet at 30 mm, along its normal
+    assert told["stiffness"] == pytest.approx(
+        100.0, rel=5e-3
+    )  # of a pin of this magnet at 30 mm, along its normal
 
 
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
-    "two_cubes": two_cubes, "hinged_cubes": hinged_cubes, "why_does_it_rest_there": why_does_it_rest_there,
-    "linear_model": linear_model, "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
+    "two_cubes": two_cubes, "hinged_cubes": hinged_cubes,
+    "why_does_it_rest_there": why_does_it_rest_there, "linear_model": linear_model,
+    "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
     "lattice": lattice, "four_bar_linkage": four_bar_linkage, "imaging_mission": imaging_mission,
     "imaging_in_orbit": imaging_in_orbit, "flux_pinned_layouts": flux_pinned_layouts,
 }  # fmt: skip
@@ -216,10 +256,13 @@ def test_every_demo_has_a_truth() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in TRUTHS]
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in TRUTHS],
 )
 def test_demo(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    TRUTHS[name](importlib.import_module(f"demos.{name}").main())  # by a name that worker processes find too
+    TRUTHS[name](
+        importlib.import_module(f"demos.{name}").main()
+    )  # by a name that worker processes find too
     assert capsys.readouterr().out
 
 
@@ -235,7 +278,9 @@ def test_the_whole_graph_of_the_mission_in_orbit(capsys: pytest.CaptureFixture[s
     assert told["home"] > 500
 
 
-def test_table_of_forces_names_the_body_that_a_stop_holds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_of_forces_names_the_body_that_a_stop_holds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     runpy.run_path(str(DEMOS / "why_does_it_rest_there.py"))["main"]()
     (line,) = (line for line in capsys.readouterr().out.splitlines() if "pressed with" in line)
     assert line.split()[:2] == ["B", "latch"]

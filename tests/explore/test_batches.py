@@ -1,4 +1,5 @@
-"""Runs handed out in batches: long enough to be worth it, short enough to lose little, and always the same graph."""
+"""Runs handed out in batches: long enough to be worth it, short enough to lose little, and always
+the same graph."""
 
 from __future__ import annotations
 
@@ -38,8 +39,12 @@ class Counting(Executor):
 
 
 def wide(wells: int) -> qp.Study:
-    """Two nodes, each with so many potentials that hold or tear the pair apart: hundreds of short runs."""
-    potentials = {f"well {k}": [qp.PotentialWell("well", b, (0.1 + 0.01 * k, 0.0, 0.0), 0.05)] for k in range(wells)}
+    """Two nodes, each with so many potentials that hold or tear the pair apart: hundreds of short
+    runs."""
+    potentials = {
+        f"well {k}": [qp.PotentialWell("well", b, (0.1 + 0.01 * k, 0.0, 0.0), 0.05)]
+        for k in range(wells)
+    }
     options = {kinds: [qp.Free(), qp.Lock()] for kinds in pair().options}
     return changed(pair(), potentials=potentials, options=options)
 
@@ -58,17 +63,27 @@ def test_short_runs_do_not_drown_in_handing_out() -> None:
 
 
 def test_long_runs_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a kill may cost are the runs under way: no task has more than its time allows, here a fifth of the usual."""
+    """What a kill may cost are the runs under way: no task has more than its time allows, here a
+    fifth of the usual."""
     monkeypatch.setattr(workers, "TASK", 0.2 * TASK)
-    held = {kinds: options[1:] for kinds, options in far_pair().options.items()}  # what comes apart takes no time
+    held = {
+        kinds: options[1:] for kinds, options in far_pair().options.items()
+    }  # what comes apart takes no time
     with Counting() as pool:
         changed(far_pair(Slow(0.25 * TASK)), options=held).explore(workers=pool)
     assert set(pool.sizes) == {1}
 
 
-@pytest.mark.parametrize(("seconds", "waiting", "expected"), [
-    (0.0, 1000, 1), (1e-3, 10_000, MOST), (1e-2, 1000, round(TASK / 1e-2)), (1e-2, 12, 2), (3.0, 1000, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("seconds", "waiting", "expected"),
+    [
+        (0.0, 1000, 1),
+        (1e-3, 10_000, MOST),
+        (1e-2, 1000, round(TASK / 1e-2)),
+        (1e-2, 12, 2),
+        (3.0, 1000, 1),
+    ],
+)
 def test_the_size_of_a_task(seconds: float, waiting: int, expected: int) -> None:
     pace = Pace()
     if seconds:
@@ -78,8 +93,16 @@ def test_the_size_of_a_task(seconds: float, waiting: int, expected: int) -> None
 
 def test_records_come_back_bit_for_bit() -> None:
     """Zeros of both signs as well, though many share one."""
-    figures = {"duration": -0.0, "switching": 0.0, "dissipated": 5e-324, "peak_load": None, "clearance": 0.0}
-    outcome = Outcome("moved", None, "why", contacts=((0.0, "a | b"),), parts=("a",), nudge=(-1e-6, 0), **figures)  # type: ignore[arg-type]
+    figures = {
+        "duration": -0.0,
+        "switching": 0.0,
+        "dissipated": 5e-324,
+        "peak_load": None,
+        "clearance": 0.0,
+    }
+    outcome = Outcome(
+        "moved", None, "why", contacts=((0.0, "a | b"),), parts=("a",), nudge=(-1e-6, 0), **figures
+    )  # type: ignore[arg-type]
     back = record_of(text_of(Record((outcome,), (None,)))).outcomes[0]
     assert back == outcome
     assert [repr(value) for value in back] == [repr(value) for value in outcome]

@@ -1,4 +1,5 @@
-"""Graphs that other programs read: the same nodes, edges, labels and numbers come back, to the bit."""
+"""Graphs that other programs read: the same nodes, edges, labels and numbers come back, to the
+bit."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def graph(request: pytest.FixtureRequest) -> qp.ReconfigurationGraph:
 def edges_of(keyed: Any) -> Counter[Any]:
     """Edges with all that is said of them."""
     return Counter(
-        (source, target, tuple(sorted(figures.items()))) for source, target, figures in keyed.edges(data=True)
+        (source, target, tuple(sorted(figures.items())))
+        for source, target, figures in keyed.edges(data=True)
     )
 
 
@@ -43,8 +45,10 @@ def test_networkx_has_every_edge_that_leads_somewhere(graph: qp.ReconfigurationG
     assert list(keyed.nodes) == list(graph.nodes)
     expected = Counter(
         (edge.source, target, edge.selection.key)
-        for edge in graph.edges for target in {outcome.target for outcome in edge.outcomes} if target is not None
-    )  # fmt: skip
+        for edge in graph.edges
+        for target in {outcome.target for outcome in edge.outcomes}
+        if target is not None
+    )
     assert Counter((s, t, key) for s, t, key in keyed.edges(keys=True)) == expected
     for edge in graph.edges:
         if edge.target is not None:
@@ -56,7 +60,10 @@ def test_networkx_has_every_edge_that_leads_somewhere(graph: qp.ReconfigurationG
 
 def test_graphml(graph: qp.ReconfigurationGraph, tmp_path: Path) -> None:
     graph.save(tmp_path / "graph.graphml")
-    keyed, again = graph.to_networkx(), networkx.read_graphml(tmp_path / "graph.graphml", force_multigraph=True)
+    keyed, again = (
+        graph.to_networkx(),
+        networkx.read_graphml(tmp_path / "graph.graphml", force_multigraph=True),
+    )
     assert edges_of(again) == edges_of(keyed)
     for key, figures in keyed.nodes(data=True):
         assert again.nodes[key] == as_others_call_them(figures)
@@ -64,13 +71,17 @@ def test_graphml(graph: qp.ReconfigurationGraph, tmp_path: Path) -> None:
     assert len(set(ids)) == len(ids)  # what others take for one edge
 
 
-Lines = list[tuple[tuple[str, ...], dict[str, str]]]  # the node or the two ends, and what is said of them
+Lines = list[
+    tuple[tuple[str, ...], dict[str, str]]
+]  # the node or the two ends, and what is said of them
 
 
 def by_pydot(path: Path) -> Lines:
     (read,) = pydot.graph_from_dot_file(path, encoding="utf-8")
     nodes = [((node.get_name(),), node.get_attributes()) for node in read.get_nodes()]
-    return nodes + [((e.get_source(), e.get_destination()), e.get_attributes()) for e in read.get_edges()]
+    return nodes + [
+        ((e.get_source(), e.get_destination()), e.get_attributes()) for e in read.get_edges()
+    ]
 
 
 def by_hand(path: Path) -> Lines:

@@ -1,8 +1,8 @@
-"""Four hinges in a block of two by two: rigid to first order, mobile to first order and yet rigid, or mobile.
+"""Four hinges in a block of two by two: rigid to first order, mobile to first order and yet rigid,
+or mobile.
 
-The truth is the loop in the plane: hinges that open by small angles, none below zero, and carry the block around once
-to where it was.
-"""
+The truth is the loop in the plane: hinges that open by small angles, none below zero, and carry the
+block around once to where it was."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from quirkpy.explore.scope.choices import Choice
 from quirkpy.explore.scope.options import Hinge
 from tests.studies import block
 
-Pin = tuple[Any, float]  # where its axis stands in the plane, in sides; in which sense the next module turns
+Pin = tuple[
+    Any, float
+]  # where its axis stands in the plane, in sides; in which sense the next module turns
 AROUND = (("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"))
 EVERY = list(itertools.product(("hinge 1", "hinge 2"), repeat=4))
 
@@ -50,7 +52,8 @@ def pins(labels: tuple[str, ...]) -> list[Pin]:
 
 
 def missed(around: list[Pin], angles: Any) -> Any:
-    """How far the block is from where it was, carried around once: a shift, and the sine of a turn."""
+    """How far the block is from where it was, carried around once: a shift, and the sine of a
+    turn."""
     turn, shift = np.eye(2), np.zeros(2)
     for (place, sense), angle in zip(around, angles, strict=True):
         c, s = math.cos(angle), sense * math.sin(angle)
@@ -64,11 +67,14 @@ def least_miss(around: list[Pin], opened: float) -> float:
     found = [
         least_squares(
             lambda x: np.append(missed(around, x), 10.0 * (x.sum() - opened)),
-            np.random.default_rng(seed).dirichlet(np.ones(4)) * opened, bounds=(0.0, np.inf),
-            xtol=1e-15, ftol=1e-15, gtol=1e-15,
+            np.random.default_rng(seed).dirichlet(np.ones(4)) * opened,
+            bounds=(0.0, np.inf),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
         )
         for seed in range(6)
-    ]  # fmt: skip
+    ]
     return min(float(abs(one.fun).max()) for one in found)
 
 
@@ -82,7 +88,11 @@ def kind_of(around: list[Pin]) -> str:
 
 def test_there_are_some_of_each_kind() -> None:
     kinds = [kind_of(pins(labels)) for labels in EVERY]
-    assert [kinds.count(kind) for kind in ("rigid", "rigid to second order", "mobile")] == [10, 4, 2]
+    assert [kinds.count(kind) for kind in ("rigid", "rigid to second order", "mobile")] == [
+        10,
+        4,
+        2,
+    ]
 
 
 @pytest.mark.parametrize("labels", EVERY)
@@ -90,7 +100,9 @@ def test_a_block_moves_where_its_hinges_can(labels: tuple[str, ...]) -> None:
     """Springs push all modules apart: what can open does."""
     study, node = the_block()
     chosen = [
-        c for c in study.choices(node) if c.potential == "apart" and tuple(label for _, label in c.joints) == labels
+        c
+        for c in study.choices(node)
+        if c.potential == "apart" and tuple(label for _, label in c.joints) == labels
     ]
     (outcome,) = run_choice(study, node, chosen[0]).outcomes
     kind = kind_of(pins(labels))
@@ -101,7 +113,8 @@ def test_a_block_moves_where_its_hinges_can(labels: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("potential", ["coast", "pull", "push"])
 def test_three_pins_on_one_line_stand_whatever_pulls_across_it(potential: str) -> None:
-    """One module locked to the next, in orbit: a triangle that lies flat is mobile to first order, and never moves."""
+    """One module locked to the next, in orbit: a triangle that lies flat is mobile to first order,
+    and never moves."""
     study = mission(choosing=())
     node = study.explore(budget=0, progress=False).nodes["n0"]
     held = {
@@ -110,6 +123,8 @@ def test_three_pins_on_one_line_stand_whatever_pulls_across_it(potential: str) -
         "C down | D up": "hinge 1",
         "A ahead | D back": "hinge 1",
     }
-    joints = tuple((study.pairs[pair].name, held[study.pairs[pair].name]) for pair, _ in study.open_pairs(node))
+    joints = tuple(
+        (study.pairs[pair].name, held[study.pairs[pair].name]) for pair, _ in study.open_pairs(node)
+    )
     (outcome,) = run_choice(study, node, Choice(joints, potential)).outcomes
     assert (outcome.kind, outcome.reason) == ("stayed", "nothing in it can move")

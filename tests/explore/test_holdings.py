@@ -1,4 +1,5 @@
-"""What holds nodes of one pose: where it differs they are told apart, where it says the same they are one."""
+"""What holds nodes of one pose: where it differs they are told apart, where it says the same they
+are one."""
 
 from __future__ import annotations
 
@@ -40,11 +41,16 @@ def open_names(study: qp.Study, node: Node) -> set[tuple[str, str]]:
 def corner() -> ReconfigurationGraph:
     """Three unequal cubes, whose hinges are sprung, so that none of them says what another does."""
     study = unequal(0)
-    return changed(study, always=[*study.always, qp.SprungHinges(1e-5)]).explore(budget=150, progress=False)
+    return changed(study, always=[*study.always, qp.SprungHinges(1e-5)]).explore(
+        budget=150, progress=False
+    )
 
 
-def test_an_edge_leads_to_a_node_that_is_held_as_its_motion_ends(corner: ReconfigurationGraph) -> None:
-    """Flown again, every motion ends in the pose of its node, open where the node is, by the same joints."""
+def test_an_edge_leads_to_a_node_that_is_held_as_its_motion_ends(
+    corner: ReconfigurationGraph,
+) -> None:
+    """Flown again, every motion ends in the pose of its node, open where the node is, by the same
+    joints."""
     study, looked = corner.study, 0
     for edge in corner.edges:
         source = corner.nodes[edge.source]
@@ -53,29 +59,36 @@ def test_an_edge_leads_to_a_node_that_is_held_as_its_motion_ends(corner: Reconfi
         record = run_choice(study, source, edge.selection)
         for outcome, reached in zip(edge.outcomes, record.reached, strict=True):
             if reached is not None:
-                there, target = node_of(reached, 0, study.system.bodies), corner.nodes[str(outcome.target)]
+                there, target = (
+                    node_of(reached, 0, study.system.bodies),
+                    corner.nodes[str(outcome.target)],
+                )
                 assert distance(study, there, target) <= study.shapes.tolerance
                 assert open_names(study, there) == open_names(study, target)
                 looked += 1
     assert looked > 15
 
 
-# --- a cube that hangs on either of two -------------------------------------------------------------------------------
+# --- a cube that hangs on either of two -----------------------------------------------------------
 def ajar(*choosing: qp.Choosing, sprung: bool = False) -> tuple[qp.Study, Node, Node]:
-    """Cubes A and B side by side, locked, and C with an edge on the edge that both share, half open to either: hung on
-    A, and hung on B."""
+    """Cubes A and B side by side, locked, and C with an edge on the edge that both share, half open
+    to either: hung on A, and hung on B."""
     study = changed(unequal(0), choosing=choosing)
     if sprung:
         study = changed(study, always=[*study.always, qp.SprungHinges(1e-5)])
     r = np.array([(-0.05, 0.0, 0.0), (0.05, 0.0, 0.0), (0.0, 0.05 + 0.05 * math.sqrt(2.0), 0.0)])
-    q = np.array([(1.0, 0.0, 0.0, 0.0)] * 2 + [(math.cos(math.pi / 8.0), 0.0, 0.0, math.sin(math.pi / 8.0))])
+    q = np.array(
+        [(1.0, 0.0, 0.0, 0.0)] * 2 + [(math.cos(math.pi / 8.0), 0.0, 0.0, math.sin(math.pi / 8.0))]
+    )
     state = rest_at(study.system.bodies, r, q)
     lock = Link(study.numbers["A east | B west"], 0, "lock")
     nodes = []
     for name in ("A north | C west", "B north | C south"):
         hung = [Link(study.numbers[name], 0, f"hinge {k}") for k in (1, 2)]
         fits = [(link, caught_by(study, [lock, link], state)) for link in hung]
-        (link,) = (link for link, caught in fits if caught is not None and caught.moved.max() < 1e-9)
+        (link,) = (
+            link for link, caught in fits if caught is not None and caught.moved.max() < 1e-9
+        )
         nodes.append(Node(len(nodes), state, (lock, link), "stable", "", 0.0, (), "apart"))
     return study, nodes[0], nodes[1]
 
@@ -90,12 +103,19 @@ def test_what_hangs_on_one_of_two_can_be_taken_apart_from_the_other() -> None:
     assert len(first) == len(second)
     assert first != second
     ends: list[list[Node]] = [[], []]
-    for node, found in zip((one, two), ends, strict=True):  # A and B come apart, and C goes with whom it hangs on
+    # A and B come apart, and C goes with whom it hangs on
+    for node, found in zip((one, two), ends, strict=True):
         for k in (1, 2):
-            held = {study.pairs[link.pair].name: link.option for link in node.links} | {"A east | B west": f"hinge {k}"}
-            choice = next(c for c in study.choices(node) if dict(c.joints) == held and c.potential == "apart")
+            held = {study.pairs[link.pair].name: link.option for link in node.links} | {
+                "A east | B west": f"hinge {k}"
+            }
+            choice = next(
+                c for c in study.choices(node) if dict(c.joints) == held and c.potential == "apart"
+            )
             reached = run_choice(study, node, choice).reached
-            found += [node_of(record, 0, study.system.bodies) for record in reached if record is not None]
+            found += [
+                node_of(record, 0, study.system.bodies) for record in reached if record is not None
+            ]
     assert all(ends)
     assert any(min(distance(study, end, other) for other in ends[1]) > 0.01 for end in ends[0])
 
@@ -114,13 +134,15 @@ def test_sprung_hinges_never_say_the_same() -> None:
     assert not Holdings(study).alike(one, two)
 
 
-# --- those that are one -----------------------------------------------------------------------------------------------
+# --- those that are one ---------------------------------------------------------------------------
 def kind(record: Record, study: qp.Study) -> list[tuple[Any, ...]]:
     """What comes of a choice, in an order of its own: kinds, shapes reached, and figures."""
     out = []
     for outcome, reached in zip(record.outcomes, record.reached, strict=True):
         there = None if reached is None else node_of(reached, 0, study.system.bodies)
-        out.append((outcome.kind, round(outcome.duration, 3), round(outcome.dissipated, 9), outcome, there))
+        out.append(
+            (outcome.kind, round(outcome.duration, 3), round(outcome.dissipated, 9), outcome, there)
+        )
     return sorted(out, key=lambda one: one[:3])
 
 
@@ -129,11 +151,22 @@ def walk_both(study: qp.Study, one: Node, two: Node) -> int:
     cones, holdings, moved = Cones(Symmetry(study)), Holdings(study), 0
     for choice in study.choices(one):
         there = said_here(cones, holdings, one, two, choice, "a choice")
-        both = [kind(run_choice(study, node, asked), study) for node, asked in ((one, choice), (two, there))]
+        both = [
+            kind(run_choice(study, node, asked), study)
+            for node, asked in ((one, choice), (two, there))
+        ]
         assert len(both[0]) == len(both[1])
         for (_, _, _, a, here), (_, _, _, b, other) in zip(*both, strict=True):
             assert a.kind == b.kind
-            for name in ("duration", "dissipated", "put_in", "lost", "peak_speed", "end_energy", "start_energy"):
+            for name in (
+                "duration",
+                "dissipated",
+                "put_in",
+                "lost",
+                "peak_speed",
+                "end_energy",
+                "start_energy",
+            ):
                 x, y = getattr(a, name), getattr(b, name)
                 assert (x is None) == (y is None)
                 assert x is None or math.isclose(x, y, rel_tol=1e-5, abs_tol=1e-9), name
@@ -144,8 +177,11 @@ def walk_both(study: qp.Study, one: Node, two: Node) -> int:
     return moved
 
 
-def taken_for_one(study: qp.Study, monkeypatch: pytest.MonkeyPatch, **how: Any) -> list[tuple[Node, Node]]:
-    """Nodes that an exploration has taken for one though what holds them has other names, and differently often."""
+def taken_for_one(
+    study: qp.Study, monkeypatch: pytest.MonkeyPatch, **how: Any
+) -> list[tuple[Node, Node]]:
+    """Nodes that an exploration has taken for one though what holds them has other names, and
+    differently often."""
     pairs: list[tuple[Node, Node]] = []
 
     class Watched(Known):
@@ -162,7 +198,8 @@ def taken_for_one(study: qp.Study, monkeypatch: pytest.MonkeyPatch, **how: Any) 
 
 
 def test_hinges_that_say_the_same_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One hinge at a time: a module that hangs on a cluster hangs on any of its modules that share the edge."""
+    """One hinge at a time: a module that hangs on a cluster hangs on any of its modules that share
+    the edge."""
     study = part_of(CASES["whole, C4"])
     holdings = Holdings(study)
     found = []
@@ -180,7 +217,11 @@ def test_what_holds_pairs_in_range_is_chosen_anew(monkeypatch: pytest.MonkeyPatc
     study = unequal(1)
     holdings = Holdings(study)
     pairs = taken_for_one(study, monkeypatch, budget=60)
-    found = [(one, two) for one, two in pairs if holdings.open(one) == holdings.open(two) and one.links != two.links]
+    found = [
+        (one, two)
+        for one, two in pairs
+        if holdings.open(one) == holdings.open(two) and one.links != two.links
+    ]
     assert found
     rng = np.random.default_rng(13)
     for k in rng.choice(len(found), size=3, replace=False):

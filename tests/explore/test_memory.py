@@ -1,4 +1,5 @@
-"""What runs leave behind: nothing in a worker; the graph, and little beside, in the process that explores."""
+"""What runs leave behind: nothing in a worker; the graph, and little beside, in the process that
+explores."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Pulled(qp.Force):
         return {b: qp.Wrench(-0.05 * at[b].position)}
 
 
-#: Bodies locked and hinged; saddles; forces in Python, with and without errors; a criterion of a user's own.
+#: Bodies locked and hinged; saddles; forces in Python, with and without errors; a criterion of a
+#: user's own.
 STUDIES = {
     "pair": pair(),
     "ridge": balanced(),
@@ -45,7 +47,8 @@ STUDIES = {
 
 @pytest.fixture(autouse=True)
 def alone() -> Iterator[None]:
-    """What was there before, thousands of other tests among it, is not looked through again and again."""
+    """What was there before, thousands of other tests among it, is not looked through again and
+    again."""
     gc.collect()
     gc.freeze()
     yield
@@ -70,11 +73,16 @@ def batch(study: qp.Study, *work: Any) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_run_leaves_nothing_to_the_search_for_cycles(name: str, uncollected: None) -> None:
-    """Which in a large process comes so seldom that it holds thousands of dead systems until then."""
+    """Which in a large process comes so seldom that it holds thousands of dead systems until
+    then."""
     study = STUDIES[name]
     graph = study.explore(budget=8, progress=False, reductions=False)
-    nodes = [graph.nodes[key] for key in ("n0", *(edge.target for edge in graph.moves() if edge.target))]
-    work = [(node, choice) for node in dict.fromkeys(nodes) for choice in study.choices(node)[1:30:3]]
+    nodes = [
+        graph.nodes[key] for key in ("n0", *(edge.target for edge in graph.moves() if edge.target))
+    ]
+    work = [
+        (node, choice) for node in dict.fromkeys(nodes) for choice in study.choices(node)[1:30:3]
+    ]
     gc.collect()
     batch(study, *work)
     DESK.universes.clear()
@@ -86,7 +94,8 @@ def test_a_run_leaves_nothing_to_the_search_for_cycles(name: str, uncollected: N
 
 @pytest.mark.slow
 def test_thousands_of_runs_leave_a_worker_as_it_was() -> None:
-    """Every object of Python is a block of memory or has one; the same work again and again must not need more."""
+    """Every object of Python is a block of memory or has one; the same work again and again must
+    not need more."""
     begun, bodies = start_record(mission), mission.system.bodies
     r = np.array(begun["r"])
     places = range(KEPT + 2)  # more than what is kept ready

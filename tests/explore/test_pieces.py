@@ -38,8 +38,13 @@ def test_what_a_system_alone_tells_needs_no_run() -> None:
     graph = changed(study, safety=[NoPull(), *study.safety]).explore(progress=False)
     refused = {edge.selection.potential for edge in graph.edges if edge.reason == "pulls"}
     assert refused == {"+x", "-y"}
-    assert graph.kinds == {"rejected": 7, "stayed": 2}  # of nine choices: six wells, and coming apart under none
-    assert [edge.switching for edge in graph.edges if edge.selection.potential == "-y"] == pytest.approx(3 * [5e-4])
+    assert graph.kinds == {
+        "rejected": 7,
+        "stayed": 2,
+    }  # of nine choices: six wells, and coming apart under none
+    assert [
+        edge.switching for edge in graph.edges if edge.selection.potential == "-y"
+    ] == pytest.approx(3 * [5e-4])
 
 
 @pytest.mark.parametrize("joined", [False, True])
@@ -51,8 +56,8 @@ def test_pieces_begin_with_what_stands_on_the_ground(joined: bool) -> None:
 
 
 def scattered(seed: int) -> tuple[qp.Multibody, networkx.Graph]:
-    """Balls of very different masses that are pulled about, some in pieces, some on a post; and who is joined to whom.
-    What joints hold begins at rest."""
+    """Balls of very different masses that are pulled about, some in pieces, some on a post; and who
+    is joined to whom.  What joints hold begins at rest."""
     rng = np.random.default_rng([seed, 3])
     names = [*(["post"] if rng.random() < 0.5 else []), *"ABCDEF"[: int(rng.integers(2, 7))]]
     graph = networkx.Graph()
@@ -68,14 +73,20 @@ def scattered(seed: int) -> tuple[qp.Multibody, networkx.Graph]:
             name, 0.02, mass, position=place, velocity=speed.tolist(), fixed=name == "post"
         )  # fmt: skip
         if name != "post":
-            pulls.append(qp.Load(f"pull {name}", body, force=(mass * rng.normal(0.0, 0.3, 3)).tolist()))
-    joints = [qp.Spherical(one + two, bodies[one], bodies[two], at=bodies[two].position) for one, two in graph.edges]
+            pulls.append(
+                qp.Load(f"pull {name}", body, force=(mass * rng.normal(0.0, 0.3, 3)).tolist())
+            )
+    joints = [
+        qp.Spherical(one + two, bodies[one], bodies[two], at=bodies[two].position)
+        for one, two in graph.edges
+    ]
     return qp.Multibody(*bodies.values(), *joints, *pulls), graph
 
 
 @seeds(24, 12, attack=1000)
 def test_no_two_pieces_part_farther_than_allowed(seed: int) -> None:
-    """Against mass centres of what a graph of joints holds together, for all pairs of pieces, looked at densely."""
+    """Against mass centres of what a graph of joints holds together, for all pairs of pieces,
+    looked at densely."""
     system, graph = scattered(seed)
     run = system.simulate(1.5, rtol=1e-10, atol=1e-12)
     pieces, begun = [sorted(piece) for piece in networkx.connected_components(graph)], run.at(0.0)
@@ -85,9 +96,14 @@ def test_no_two_pieces_part_farther_than_allowed(seed: int) -> None:
         for piece in pieces:
             masses: list[float] = [system[name].mass for name in piece]  # type: ignore[attr-defined]
             ways = [state[name].position - begun[name].position for name in piece if name != "post"]
-            moved[tuple(piece)] = np.zeros(3) if "post" in piece else np.average(ways, axis=0, weights=masses)
+            moved[tuple(piece)] = (
+                np.zeros(3) if "post" in piece else np.average(ways, axis=0, weights=masses)
+            )
         pairs = itertools.combinations(moved, 2)
-        return {frozenset((one, two)): float(np.linalg.norm(moved[one] - moved[two])) for one, two in pairs}
+        return {
+            frozenset((one, two)): float(np.linalg.norm(moved[one] - moved[two]))
+            for one, two in pairs
+        }
 
     if len(pieces) == 1:
         assert qp.StayTogether(apart=1e-6).first(run) is None
@@ -104,5 +120,7 @@ def test_no_two_pieces_part_farther_than_allowed(seed: int) -> None:
         worst = max(there, key=lambda both: there[both])
         loose = [piece for piece in worst if "post" not in piece]
         least = min(map(len, loose))
-        assert set(found.parts) == {name for piece in loose if len(piece) == least for name in piece}
+        assert set(found.parts) == {
+            name for piece in loose if len(piece) == least for name in piece
+        }
     assert qp.StayTogether(apart=1.001 * float(far.max()) + 1e-9).first(run) is None

@@ -1,4 +1,5 @@
-"""Flux pins as options: cold where the pair stands, whatever that is, and frozen anew with every choice."""
+"""Flux pins as options: cold where the pair stands, whatever that is, and frozen anew with every
+choice."""
 
 from __future__ import annotations
 
@@ -38,18 +39,22 @@ def pulled(*options: qp.Option) -> qp.Study:
     """A cube that a steady force pulls sideways, or none does."""
     return qp.Study(
         qp.Multibody(HUB, CUBE), sensors=SENSORS, options={("cold", "magnet"): options},
-        potentials={"none": [], "pull": [qp.Load("pull", CUBE, force=(0.0, PULL, 0.0))]}, safety=[qp.StayTogether()],
+        potentials={"none": [], "pull": [qp.Load("pull", CUBE, force=(0.0, PULL, 0.0))]},
+        safety=[qp.StayTogether()],
     )  # fmt: skip
 
 
-# --- one pin ----------------------------------------------------------------------------------------------------------
+# --- one pin --------------------------------------------------------------------------------------
 def test_a_pin_has_the_stiffness_of_its_images() -> None:
-    """Kordyuk's dipole along the normal: 3/4 C/z^5 along it, half as much across, C/(8 z^3) in tilt, none in spin."""
+    """Kordyuk's dipole along the normal: 3/4 C/z^5 along it, half as much across, C/(8 z^3) in
+    tilt, none in spin."""
     system, force = pinned(qp.Pin(MOMENT))
     np.testing.assert_allclose(system.acceleration(), 0.0, atol=1e-12)
     c = MU0_4PI * MOMENT**2
     expected = [0.75 * c / GAP**5, *[0.375 * c / GAP**5] * 2, 0.0, *[c / (8 * GAP**3)] * 2]
-    np.testing.assert_allclose(np.diag(force.linearized("k").stiffness), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        np.diag(force.linearized("k").stiffness), expected, rtol=1e-9, atol=1e-12
+    )
 
 
 def test_a_ring_of_magnets_holds_the_spin() -> None:
@@ -73,15 +78,19 @@ def test_motions_die_out_as_asked_for_and_spin_as_it_says() -> None:
     rate = 2e-3 / CUBE.inertia_matrix[0, 0]
     state = system.initial.replace({"cube": dict(angular_velocity=(1e-3, 0.0, 0.0))})
     run = system.at(state).simulate(0.5, rtol=1e-10)
-    assert run["cube"].angular_velocity[-1, 0] == pytest.approx(1e-3 * np.exp(-0.5 * rate), rel=1e-6)
+    assert run["cube"].angular_velocity[-1, 0] == pytest.approx(
+        1e-3 * np.exp(-0.5 * rate), rel=1e-6
+    )
 
 
-# --- in an exploration ------------------------------------------------------------------------------------------------
+# --- in an exploration ----------------------------------------------------------------------------
 def test_a_pin_is_frozen_anew_where_the_cube_stands(tmp_path: Path) -> None:
     """Pulled aside and then let go it does not go back: the next choice freezes it there."""
     study = pulled(qp.Pin(MOMENT, spin=1e-3))
     graph = study.explore(tmp_path / "pins.db", budget=4)
-    kinds = [(edge.source, edge.selection.potential, edge.kind, edge.target) for edge in graph.edges]
+    kinds = [
+        (edge.source, edge.selection.potential, edge.kind, edge.target) for edge in graph.edges
+    ]
     assert kinds == [
         ("n0", "none", "stayed", "n0"), ("n0", "pull", "moved", "n1"),
         ("n1", "none", "stayed", "n1"), ("n1", "pull", "moved", "n2"),
@@ -91,7 +100,9 @@ def test_a_pin_is_frozen_anew_where_the_cube_stands(tmp_path: Path) -> None:
     np.testing.assert_allclose(graph.nodes["n1"].state.r, rest.r, atol=1e-8)
     y = [graph.nodes[key].state.r[0, 1] for key in ("n0", "n1", "n2")]
     assert y[1] > 1e-4
-    assert y[2] - y[1] == pytest.approx(y[1] - y[0], rel=1e-2)  # the same pull, from where it was frozen
+    assert y[2] - y[1] == pytest.approx(
+        y[1] - y[0], rel=1e-2
+    )  # the same pull, from where it was frozen
     assert all(edge.switching == 0.0 for edge in graph.edges)  # it was cold that made the images
     with ThreadPoolExecutor(2) as pool:
         assert study.explore(workers=pool, budget=4).to_json() == graph.to_json()
@@ -117,7 +128,8 @@ def test_reductions_know_pins() -> None:
 
 
 def test_edges_of_pinned_modules_are_flown_to_their_ends() -> None:
-    """Turned by a quarter, the same pin counts as held in another turn, and strained a little; it is the same shape."""
+    """Turned by a quarter, the same pin counts as held in another turn, and strained a little; it
+    is the same shape."""
     graph = layouts(2).explore()
     still = qp.Spread(start=0.0, mass=0.0, strength=0.0)
     for edge in graph.edges:
@@ -127,14 +139,17 @@ def test_edges_of_pinned_modules_are_flown_to_their_ends() -> None:
 
 @pytest.mark.slow
 def test_four_modules_turn_one_pin_at_a_time() -> None:
-    """From the first layout one move for each of the three pins; the rest is held, or turns to where it is."""
+    """From the first layout one move for each of the three pins; the rest is held, or turns to
+    where it is."""
     graph = layouts(4).explore(budget=21)
     first = [edge for edge in graph.edges if edge.source == "n0"]
     assert len(first) == 21  # three pins that may spin, each without a pulse and under six
     moved = [edge for edge in first if edge.kind == "moved"]
     assert len(moved) == len({edge.target for edge in moved}) == 3
     assert {edge.kind for edge in first} == {"moved", "stayed"}
-    assert sorted(edge.selection.potential for edge in moved) == [f"pin {k} to 90" for k in (1, 2, 3)]
+    assert sorted(edge.selection.potential for edge in moved) == [
+        f"pin {k} to 90" for k in (1, 2, 3)
+    ]
 
 
 def test_a_cube_that_is_warm_comes_apart() -> None:

@@ -41,15 +41,25 @@ def drawn(seed: int, nodes: int = 7, edges: int = 16, potentials: int = 4) -> Re
     state = rest_at((), np.zeros((0, 3)), np.zeros((0, 4)))
     energy = rng.uniform(-2.0, 5.0, (nodes, potentials))  # of each potential at each shape
     first = rng.integers(potentials, size=nodes)  # which acted when the shape was first reached
-    made = {f"n{k}": Node(k, state, (), "stable", "", 0.0, (), f"p{first[k]}") for k in range(nodes)}
+    made = {
+        f"n{k}": Node(k, state, (), "stable", "", 0.0, (), f"p{first[k]}") for k in range(nodes)
+    }
     links = []
     for k in range(edges):
         source, target = rng.choice(nodes, 2, replace=False)
         acts, taken = int(rng.integers(potentials)), float(rng.uniform())
         start, end = float(energy[source, acts]), float(energy[target, acts])
-        figures = dict(duration=float(rng.uniform(1, 9)), put_in=end - start + taken, dissipated=taken)
-        figures |= dict(switching=start - float(energy[source, first[source]]), start_energy=start, end_energy=end)
-        outcome = Outcome("moved", f"n{target}", "", holding=float(rng.choice([0.0, 0.5])), **figures)
+        figures = dict(
+            duration=float(rng.uniform(1, 9)), put_in=end - start + taken, dissipated=taken
+        )
+        figures |= dict(
+            switching=start - float(energy[source, first[source]]),
+            start_energy=start,
+            end_energy=end,
+        )
+        outcome = Outcome(
+            "moved", f"n{target}", "", holding=float(rng.choice([0.0, 0.5])), **figures
+        )
         kind: Any = "moved" if rng.uniform() < 0.9 else "rejected"
         links.append(Edge(f"n{source}", qp.Choice((), f"p{acts} {k}"), (outcome,), kind))
     return ReconfigurationGraph(None, made, links)  # type: ignore[arg-type]
@@ -59,7 +69,11 @@ def energy_of(edges: Sequence[Edge]) -> float:
     """What the spacecraft supplies along a route [J], step by step from what acts then."""
     total, before = 0.0, edges[0].start_energy - edges[0].switching
     for edge in edges:
-        total += max(0.0, edge.start_energy - before) + max(0.0, edge.put_in) + edge.holding * edge.duration
+        total += (
+            max(0.0, edge.start_energy - before)
+            + max(0.0, edge.put_in)
+            + edge.holding * edge.duration
+        )
         before = edge.end_energy
     return total
 
@@ -83,10 +97,14 @@ def routes(graph: ReconfigurationGraph, start: str, goal: str) -> Iterator[tuple
 
 
 def reached(graph: ReconfigurationGraph, start: str) -> set[str]:
-    return {goal for goal in graph.nodes if goal != start and any(True for _ in routes(graph, start, goal))}
+    return {
+        goal
+        for goal in graph.nodes
+        if goal != start and any(True for _ in routes(graph, start, goal))
+    }
 
 
-# --- against brute force ----------------------------------------------------------------------------------------------
+# --- against brute force --------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("cost", ["energy", "time", "switches"])
 def test_no_route_is_cheaper_than_the_plan(seed: int, cost: Any) -> None:
@@ -98,9 +116,9 @@ def test_no_route_is_cheaper_than_the_plan(seed: int, cost: Any) -> None:
             plan = graph.plan(start, goal, cost=cost)
             assert plan.cost == pytest.approx(min(every), rel=1e-12)
             assert (plan.nodes[0], plan.nodes[-1]) == (start, goal)
-            assert {"energy": plan.energy, "time": plan.time, "switches": plan.switches}[cost] == pytest.approx(
-                plan.cost
-            )
+            assert {"energy": plan.energy, "time": plan.time, "switches": plan.switches}[
+                cost
+            ] == pytest.approx(plan.cost)
         else:
             with pytest.raises(qp.PartError, match=f"{goal} cannot be reached from {start}"):
                 graph.plan(start, goal, cost=cost)
@@ -115,7 +133,9 @@ def test_the_best_plans_come_in_order(seed: int) -> None:
             way, price = tuple(e.source for e in edges), energy_of(edges)
             cheapest[way] = min(price, cheapest.get(way, math.inf))
         wanted = sorted(cheapest.values())[:3]
-        assert [plan.cost for plan in graph.plan("n0", goal, k=3)] == pytest.approx(wanted, rel=1e-12)
+        assert [plan.cost for plan in graph.plan("n0", goal, k=3)] == pytest.approx(
+            wanted, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -123,7 +143,9 @@ def test_the_front_of_energy_and_time_is_whole(seed: int) -> None:
     graph = drawn(seed)
     for goal in sorted(reached(graph, "n0")):
         every = {(energy_of(edges), time_of(edges)) for edges in routes(graph, "n0", goal)}
-        front = sorted(p for p in every if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in every))
+        front = sorted(
+            p for p in every if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in every)
+        )
         plans = graph.plan("n0", goal, pareto=True)
         np.testing.assert_allclose([(plan.energy, plan.time) for plan in plans], front, rtol=1e-12)
 
@@ -135,7 +157,11 @@ def test_reach_sinks_components_and_dominators(seed: int) -> None:
     assert all(set(graph.reachable(key)) - {key} == reach[key] for key in graph.nodes)
     assert set(graph.sinks()) == {key for key in graph.nodes if not reach[key]}
     for keys in graph.components():
-        mutual = {key for key in graph.nodes if key == keys[0] or (key in reach[keys[0]] and keys[0] in reach[key])}
+        mutual = {
+            key
+            for key in graph.nodes
+            if key == keys[0] or (key in reach[keys[0]] and keys[0] in reach[key])
+        }
         assert set(keys) == mutual
     for goal, through in graph.dominators("n0").items():
         ways = [{"n0", *(str(e.target) for e in edges)} for edges in routes(graph, "n0", goal)]
@@ -143,7 +169,9 @@ def test_reach_sinks_components_and_dominators(seed: int) -> None:
 
 
 def test_uncertain_and_rejected_edges_are_left_out() -> None:
-    one, other = (Outcome("moved", key, "", start_energy=0.0, end_energy=0.0) for key in ("n1", "n2"))
+    one, other = (
+        Outcome("moved", key, "", start_energy=0.0, end_energy=0.0) for key in ("n1", "n2")
+    )
     graph = drawn(0, nodes=3, edges=0)
     graph.edges.append(Edge("n0", qp.Choice((), "p"), (one, other), "ambiguous"))
     assert graph.reachable("n0") == ()
@@ -163,7 +191,7 @@ def test_plans_refuse_words_and_costs_that_mean_nothing() -> None:
         graph.plan("n0", "n99")
 
 
-# --- flown ------------------------------------------------------------------------------------------------------------
+# --- flown ----------------------------------------------------------------------------------------
 def test_a_route_flies_as_planned_and_keeps_its_ledger(cubes: ReconfigurationGraph) -> None:
     plan = cubes.plan("n0", "n3")
     run = cubes.replay(plan)
@@ -177,8 +205,8 @@ def test_a_route_flies_as_planned_and_keeps_its_ledger(cubes: ReconfigurationGra
 
 @pytest.mark.parametrize("alike", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_steps_are_said_of_the_modules_that_stand_there(alike: int) -> None:
-    """Cubes that may stand for each other have changed places when a step ends, and the next one is flown with those
-    that are in the places of which the graph speaks."""
+    """Cubes that may stand for each other have changed places when a step ends, and the next one is
+    flown with those that are in the places of which the graph speaks."""
     graph = lattice(3, alike=alike).explore(progress=False)
     moves, others = list(graph.moves()), 0
     for one, two in itertools.product(moves, moves):
@@ -214,19 +242,30 @@ def test_the_table_in_other_languages(cubes: ReconfigurationGraph, tmp_path: Pat
         table.save(tmp_path / name)
     rows = json.loads((tmp_path / "t.json").read_text())["rows"]
     listed = list(csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text())))
-    assert [(key, row["next"]) for key, row in rows.items()] == [(row["node"], row["next"]) for row in listed]
+    assert [(key, row["next"]) for key, row in rows.items()] == [
+        (row["node"], row["next"]) for row in listed
+    ]
     with pytest.raises(qp.PartError, match="ends in none of"):
         table.save(tmp_path / "t.txt")
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
-    program = '#include <stdio.h>\n#include "t.h"\nint main(void) {\n  for (int k = 0; k < QUIRKPY_ROWS; k++)\n'
+    program = '#include <stdio.h>\n#include "t.h"\nint main(void) {\n'
+    program += "  for (int k = 0; k < QUIRKPY_ROWS; k++)\n"
     program += '    printf("n%d n%d %s\\n", quirkpy_table[k].node, quirkpy_table[k].next,\n'
     program += "           quirkpy_selections[quirkpy_table[k].selection]);\n  return 0;\n}\n"
     (tmp_path / "t.c").write_text(program)
-    subprocess.run([compiler, "-Wall", "-Werror", "-o", tmp_path / "t", tmp_path / "t.c"], check=True, timeout=60)
-    told = subprocess.run([tmp_path / "t"], capture_output=True, text=True, check=True, timeout=60).stdout
-    assert told.splitlines() == [f"{key} {target} {choice.key}" for key, choice, target in table.rows]
+    subprocess.run(
+        [compiler, "-Wall", "-Werror", "-o", tmp_path / "t", tmp_path / "t.c"],
+        check=True,
+        timeout=60,
+    )
+    told = subprocess.run(
+        [tmp_path / "t"], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert told.splitlines() == [
+        f"{key} {target} {choice.key}" for key, choice, target in table.rows
+    ]
 
 
 def test_what_is_lost_when_a_hinge_sticks_or_a_well_dies(cubes: ReconfigurationGraph) -> None:
@@ -238,12 +277,19 @@ def test_what_is_lost_when_a_hinge_sticks_or_a_well_dies(cubes: ReconfigurationG
         cubes.without("nothing")
 
 
-def test_a_node_tells_what_holds_it_and_how_it_moves_around_its_rest(cubes: ReconfigurationGraph) -> None:
-    """The far wells of the pair: two shapes are shut and locked, two stand ajar in a well of known frequency."""
+def test_a_node_tells_what_holds_it_and_how_it_moves_around_its_rest(
+    cubes: ReconfigurationGraph,
+) -> None:
+    """The far wells of the pair: two shapes are shut and locked, two stand ajar in a well of known
+    frequency."""
     for node in cubes.nodes.values():
-        assert node.joints == tuple((cubes.study.pairs[link.pair].name, link.option) for link in node.links)
+        assert node.joints == tuple(
+            (cubes.study.pairs[link.pair].name, link.option) for link in node.links
+        )
         assert node.rest.verdict == node.verdict
-        assert [mode.frequency for mode in node.modes] == pytest.approx(list(node.frequencies), rel=1e-6)
+        assert [mode.frequency for mode in node.modes] == pytest.approx(
+            list(node.frequencies), rel=1e-6
+        )
     assert {len(node.modes) for node in cubes.nodes.values()} == {0, 1}
     with pytest.raises(qp.PartError, match="stands alone"):
         dataclasses.replace(cubes.nodes["n0"], study=None).modes  # noqa: B018

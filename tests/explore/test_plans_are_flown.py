@@ -1,4 +1,5 @@
-"""What plans promise, compared with the flight: energy step by step, time, and the node in which each step ends."""
+"""What plans promise, compared with the flight: energy step by step, time, and the node in which
+each step ends."""
 
 from __future__ import annotations
 
@@ -63,15 +64,19 @@ def test_every_plan_of_small_graphs_is_flown(make: Any) -> None:
 
 
 def test_as_many_steps_as_there_are(far: ReconfigurationGraph) -> None:
-    """Also along edges that no plan takes: what acts when a step begins is what the one before has left."""
+    """Also along edges that no plan takes: what acts when a step begins is what the one before has
+    left."""
     for one, two in itertools.product(far.moves(), far.moves()):
         if one.target == two.source:
             legs = far.replay([one, two]).legs
-            assert legs[1].switching == pytest.approx(two.start_energy - one.end_energy, rel=1e-9, abs=1e-13)
+            assert legs[1].switching == pytest.approx(
+                two.start_energy - one.end_energy, rel=1e-9, abs=1e-13
+            )
 
 
 def loose() -> qp.Study:
-    """The pair with hinges alone, which do not lock where faces meet, and a well between its two shapes."""
+    """The pair with hinges alone, which do not lock where faces meet, and a well between its two
+    shapes."""
     study = pair()
     out = qp.PotentialWell("out", b, centre=(0.1, -0.1, 0.0), stiffness=0.05)
     options = {
@@ -108,9 +113,12 @@ def far() -> ReconfigurationGraph:
 
 
 def test_a_step_that_only_lets_go_is_flown() -> None:
-    """Two cubes at rest ajar under damping alone: what holds them open is let go, and nothing moves."""
+    """Two cubes at rest ajar under damping alone: what holds them open is let go, and nothing
+    moves."""
     study = pair(0.2)
-    free = changed(study, safety=[rule for rule in study.safety if not isinstance(rule, qp.StayTogether)])
+    free = changed(
+        study, safety=[rule for rule in study.safety if not isinstance(rule, qp.StayTogether)]
+    )
     graph = free.explore(progress=False, budget=40)
     still = [edge for edge in graph.moves() if edge.duration == 0.0]
     assert still
@@ -134,7 +142,9 @@ def some(graph: ReconfigurationGraph, seed: int) -> list[tuple[str, str]]:
 @pytest.mark.attack
 def test_a_hundred_plans_of_the_mission_are_flown() -> None:
     """All selections, as far as the demo goes; and to the end, one hinge at a time."""
-    graph = imaging_mission.study.explore(budget=350, towards=imaging_mission.study.count, progress=False)
+    graph = imaging_mission.study.explore(
+        budget=350, towards=imaging_mission.study.count, progress=False
+    )
     assert fly(graph, some(graph, 16)) == SOME
     whole = part_of(CASES["whole, C4"]).explore(progress=False)
     assert fly(whole, some(whole, 16)) == SOME

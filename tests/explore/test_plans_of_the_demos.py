@@ -1,4 +1,5 @@
-"""Plans on the graphs of the demos: no route is cheaper, priced step by step by whoever has not read `routes`."""
+"""Plans on the graphs of the demos: no route is cheaper, priced step by step by whoever has not
+read `routes`."""
 
 from __future__ import annotations
 
@@ -31,8 +32,12 @@ SMALL: dict[str, Any] = {
     "pinned modules": lambda: layouts(2),
 }
 LARGE: dict[str, Any] = {
-    "mission": lambda: imaging_mission.study.explore(budget=350, towards=imaging_mission.study.count, progress=False),
-    "in orbit": lambda: imaging_in_orbit.study.explore(budget=imaging_in_orbit.FIRST, progress=False),
+    "mission": lambda: imaging_mission.study.explore(
+        budget=350, towards=imaging_mission.study.count, progress=False
+    ),
+    "in orbit": lambda: imaging_in_orbit.study.explore(
+        budget=imaging_in_orbit.FIRST, progress=False
+    ),
 }
 #: Pairs of nodes of a large graph.
 SOME = 1000 if ATTACKING else 100
@@ -43,8 +48,11 @@ SAME = 1e-12
 
 @cache
 def explored(name: str) -> ReconfigurationGraph:
-    """A graph of a demo, with chances drawn for three of four edges, some of them counted for another node."""
-    graph: ReconfigurationGraph = SMALL[name]().explore(progress=False) if name in SMALL else LARGE[name]()
+    """A graph of a demo, with chances drawn for three of four edges, some of them counted for
+    another node."""
+    graph: ReconfigurationGraph = (
+        SMALL[name]().explore(progress=False) if name in SMALL else LARGE[name]()
+    )
     rng, edges = np.random.default_rng(11), list(graph.edges)
     for k, edge in enumerate(edges):
         goals = list(dict.fromkeys(o.target for o in edge.outcomes if o.target is not None))
@@ -53,7 +61,9 @@ def explored(name: str) -> ReconfigurationGraph:
             counts = rng.multinomial(n, shares).tolist()
             told = tuple(zip([*goals, "elsewhere"], counts))
             asked = goals[int(rng.integers(len(goals)))] if rng.random() < 0.8 else "elsewhere"
-            edges[k] = dataclasses.replace(edge, robustness=Robustness(asked, n, told, qp.Spread(), 0))
+            edges[k] = dataclasses.replace(
+                edge, robustness=Robustness(asked, n, told, qp.Spread(), 0)
+            )
     return dataclasses.replace(graph, edges=edges)
 
 
@@ -82,14 +92,21 @@ def ways(graph: ReconfigurationGraph, cost: str, ambiguous: bool) -> Iterator[Wa
                 known.add(o.target)
                 fixed, first, start, end = 0.0, 0.0, 0.0, 0.0
                 if cost == "energy":
-                    fixed, first = max(0.0, o.put_in) + o.holding * o.duration, max(0.0, o.switching)
+                    fixed, first = (
+                        max(0.0, o.put_in) + o.holding * o.duration,
+                        max(0.0, o.switching),
+                    )
                     start, end = float(o.start_energy or 0.0), float(o.end_energy or 0.0)
                 elif cost == "time":
                     fixed = o.duration - sum(leaving.waiting for leaving in o.leavings)
                 elif cost == "switches":
                     fixed = 1.0
                 else:
-                    hits = 0 if edge.robustness is None else dict(edge.robustness.outcomes).get(o.target, 0)
+                    hits = (
+                        0
+                        if edge.robustness is None
+                        else dict(edge.robustness.outcomes).get(o.target, 0)
+                    )
                     if hits == 0 or edge.robustness is None:
                         continue
                     fixed = -math.log(beta.ppf(0.025, hits, edge.robustness.samples - hits + 1))
@@ -97,7 +114,8 @@ def ways(graph: ReconfigurationGraph, cost: str, ambiguous: bool) -> Iterator[Wa
 
 
 class Priced:
-    """The steps of a graph, and two searches: all rows of nodes that cost no more than a bound, and any walk."""
+    """The steps of a graph, and two searches: all rows of nodes that cost no more than a bound, and
+    any walk."""
 
     def __init__(self, graph: ReconfigurationGraph, cost: str, ambiguous: bool) -> None:
         self.leaving: dict[str, list[Way]] = {key: [] for key in graph.nodes}
@@ -124,7 +142,8 @@ class Priced:
             self.product.add_edge(one, two, weight=weight)
 
     def rows(self, start: str, goal: str, most: float) -> dict[tuple[str, ...], float]:
-        """Every row of nodes without loops, and the least that it costs, if that is no more than a bound."""
+        """Every row of nodes without loops, and the least that it costs, if that is no more than a
+        bound."""
         ahead = networkx.single_source_dijkstra_path_length(self.least, goal)
         found: dict[tuple[str, ...], float] = {}
 
@@ -141,7 +160,8 @@ class Priced:
         return found
 
     def walk(self, start: str) -> dict[str, tuple[float, bool]]:
-        """The cheapest walk to every node over (node, energy stored), and whether it passes no node twice."""
+        """The cheapest walk to every node over (node, energy stored), and whether it passes no node
+        twice."""
         if (start, None) not in self.product:
             return {}
         cost, paths = networkx.single_source_dijkstra(self.product, (start, None))
@@ -184,8 +204,9 @@ def test_of_small_graphs_every_pair(name: str, cost: Any, ambiguous: bool) -> No
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("name", LARGE)
 def test_of_large_graphs_a_hundred_pairs(name: str, cost: Any) -> None:
-    """The best plan against the cheapest walk over nodes and energies; where that comes by a node twice, no plan may be
-    cheaper, and no row of nodes without loops that costs less may be found."""
+    """The best plan against the cheapest walk over nodes and energies; where that comes by a node
+    twice, no plan may be cheaper, and no row of nodes without loops that costs less may be
+    found."""
     graph, rng = explored(name), np.random.default_rng(16)
     priced, planned = Priced(graph, cost, False), 0
     for start in rng.choice([key for key, found in priced.leaving.items() if found], SOME).tolist():
@@ -197,6 +218,8 @@ def test_of_large_graphs_a_hundred_pairs(name: str, cost: Any) -> None:
         if simple:
             assert plan.cost == pytest.approx(price, rel=SAME, abs=1e-15)
         else:
-            assert min(priced.rows(start, goal, bound(plan.cost)).values()) == pytest.approx(plan.cost, rel=SAME)
+            assert min(priced.rows(start, goal, bound(plan.cost)).values()) == pytest.approx(
+                plan.cost, rel=SAME
+            )
         planned += 1
     assert planned == SOME

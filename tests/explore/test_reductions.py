@@ -1,4 +1,5 @@
-"""Runs that speak for others: the graph is the same as without, and what is carried is what would have been found."""
+"""Runs that speak for others: the graph is the same as without, and what is carried is what would
+have been found."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ from tests.studies import Slow, block, changed, far_pair
 pytestmark = pytest.mark.xdist_group("reductions")
 #: What is said of a motion in numbers.
 FIGURES = (
-    "duration", "switching", "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance", "t",
+    "duration", "switching", "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load",
+    "clearance", "t",
 )  # fmt: skip
 EXACT = qp.SettleRule(rtol=1e-12, atol=1e-14)
 EVERY = get_args(Reduction)
@@ -49,7 +51,14 @@ def close(one: float | None, two: float | None, tolerance: float = 1e-9) -> bool
 
 def labels(o: Outcome) -> Any:
     """All but figures; an eigenvector has no sign of its own."""
-    return o.kind, o.target, o.reason, sorted(o.parts), sorted(name for _, name in o.contacts), o.nudge is None
+    return (
+        o.kind,
+        o.target,
+        o.reason,
+        sorted(o.parts),
+        sorted(name for _, name in o.contacts),
+        o.nudge is None,
+    )
 
 
 def check_same(one: qp.ReconfigurationGraph, two: qp.ReconfigurationGraph) -> None:
@@ -66,7 +75,9 @@ def check_same(one: qp.ReconfigurationGraph, two: qp.ReconfigurationGraph) -> No
         )
         assert close(a.energy, b.energy)
         np.testing.assert_allclose(a.frequencies, b.frequencies, rtol=1e-9)
-    assert [(e.source, e.selection, e.kind) for e in one.edges] == [(e.source, e.selection, e.kind) for e in two.edges]
+    assert [(e.source, e.selection, e.kind) for e in one.edges] == [
+        (e.source, e.selection, e.kind) for e in two.edges
+    ]
     for e, f in zip(one.edges, two.edges, strict=True):
         assert list(map(labels, e.outcomes)) == list(map(labels, f.outcomes))
         for a, b in zip(e.outcomes, f.outcomes, strict=True):
@@ -74,9 +85,16 @@ def check_same(one: qp.ReconfigurationGraph, two: qp.ReconfigurationGraph) -> No
 
 
 def check_figures(a: Outcome, b: Outcome) -> None:
-    """All figures of two motions agree, to 1e-9; which of two senses, and of directions alike, is another matter."""
-    assert {name for name in FIGURES if not close(getattr(a, name), getattr(b, name))} == set(), (a, b)
-    met = [sorted(((name, t) for t, name in o.contacts), key=lambda one: (one[0], one[1])) for o in (a, b)]
+    """All figures of two motions agree, to 1e-9; which of two senses, and of directions alike, is
+    another matter."""
+    assert {name for name in FIGURES if not close(getattr(a, name), getattr(b, name))} == set(), (
+        a,
+        b,
+    )
+    met = [
+        sorted(((name, t) for t, name in o.contacts), key=lambda one: (one[0], one[1]))
+        for o in (a, b)
+    ]
     for (_, one), (_, two) in zip(*met, strict=True):
         assert close(one, two), (a, b)
     if a.nudge is not None and b.nudge is not None:
@@ -99,7 +117,8 @@ def relabelled(study: qp.Study, seed: int) -> qp.Study:
 
 
 def guarded() -> qp.Study:
-    """The block with potentials that move it, and bodies that must not meet, nor be too fast; relabelled."""
+    """The block with potentials that move it, and bodies that must not meet, nor be too fast;
+    relabelled."""
     study = block()
     moving = {name: forces for name, forces in study.potentials.items() if name != "none"}
     rules = [qp.StayTogether(), qp.NoCollision(), qp.Limit("speed", 0.03)]
@@ -112,7 +131,11 @@ STUDIES: dict[str, tuple[Any, int | None, set[str]]] = {
     "far pair": (far_pair, None, {"rigid"}),
     "cubes": (lambda: exact(lattice(3)), None, {"symmetry"}),
     "cubes that look": (lambda: exact(lattice(3, alike=2)), None, {"symmetry", "cache"}),
-    "cubes, relabelled": (lambda: relabelled(exact(lattice(3, alike=2)), 1), None, {"symmetry", "cache"}),
+    "cubes, relabelled": (
+        lambda: relabelled(exact(lattice(3, alike=2)), 1),
+        None,
+        {"symmetry", "cache"},
+    ),
     "block": (guarded, 160, {"rigid", "symmetry"}),
 }
 
@@ -132,7 +155,7 @@ def first_edges(graph: qp.ReconfigurationGraph, count: int) -> qp.Reconfiguratio
     return qp.ReconfigurationGraph(graph.study, nodes, edges)
 
 
-# --- the same graph ---------------------------------------------------------------------------------------------------
+# --- the same graph -------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_graph_is_the_same_without(name: str) -> None:
     make, _, saves = STUDIES[name]
@@ -142,17 +165,28 @@ def test_the_graph_is_the_same_without(name: str) -> None:
     assert set(graph.saved) == saves
     assert len(graph.edges) >= count
     check_same(first_edges(whole, count), first_edges(graph, count))
-    moved = {edge.carried.by[0] for edge in graph.edges[:count] if edge.carried is not None and edge.kind == "moved"}
+    moved = {
+        edge.carried.by[0]
+        for edge in graph.edges[:count]
+        if edge.carried is not None and edge.kind == "moved"
+    }
     assert moved >= saves - {"rigid"}  # it is motions that are compared
     told = Counter(edge.carried.by[0] for edge in graph.edges if edge.carried is not None)
     assert all(told[by] >= n > 0 for by, n in graph.saved.items())
-    assert f"{len(graph.edges) - sum(graph.saved.values())} runs answer for all edges" in graph.report()
+    assert (
+        f"{len(graph.edges) - sum(graph.saved.values())} runs answer for all edges"
+        in graph.report()
+    )
 
 
 def test_a_peak_load_is_carried() -> None:
     study = exact(block(), safety=[qp.StayTogether(), qp.Limit("load", 10.0)])
     made, place, own = movers(study)
-    held = {"B north | C south": "hinge 1", "A north | D south": "hinge 1", "A east | B west": "lock"}
+    held = {
+        "B north | C south": "hinge 1",
+        "A north | D south": "hinge 1",
+        "A east | B west": "lock",
+    }
     form = tuple(held.get(study.pairs[pair].name, "free") for pair, _ in place.pairs), "apart"
     one, two = form, own[1](form)
     assert two is not None
@@ -172,7 +206,11 @@ def test_each_is_switched_on_alone(reduction: Reduction) -> None:
 
 def test_what_is_no_reduction_is_refused() -> None:
     for wrong in ("cache", ["luck"], 3):
-        check_refused(lambda wrong=wrong: pair().explore(reductions=wrong), "explore", ("reductions is", "'cache'"))
+        check_refused(
+            lambda wrong=wrong: pair().explore(reductions=wrong),
+            "explore",
+            ("reductions is", "'cache'"),
+        )
 
 
 @pytest.mark.parametrize("workers", [2, 4])
@@ -194,11 +232,15 @@ def test_towards_a_goal_and_read_again(tmp_path: Path) -> None:
     assert sum(graph.saved.values()) > 0.7 * len(graph.edges)
     assert qp.ReconfigurationGraph.load(path).to_json() == graph.to_json()
     with ThreadPoolExecutor(3) as pool:
-        assert study.explore(workers=pool, towards=towards, progress=False).to_json() == graph.to_json()
+        assert (
+            study.explore(workers=pool, towards=towards, progress=False).to_json()
+            == graph.to_json()
+        )
 
 
 def kill_again_and_again(make: Callable[[], qp.Study], workers: int, path: Path) -> None:
-    """Explore into a journal three times, each killed a moment after it has finished some of the twelve runs."""
+    """Explore into a journal three times, each killed a moment after it has finished some of the
+    twelve runs."""
     chance = random.Random(workers)
     for _ in range(3):
         pid = exploring(make, path, workers)
@@ -218,7 +260,7 @@ def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
     assert graph.to_json() == study.explore(progress=False).to_json()
 
 
-# --- what is carried --------------------------------------------------------------------------------------------------
+# --- what is carried ------------------------------------------------------------------------------
 def movers(study: qp.Study) -> tuple[Reductions, Any, list[Mover]]:
     """What carries the first node of a study onto itself."""
     node = study.explore(budget=0, progress=False).nodes["n0"]
@@ -227,7 +269,9 @@ def movers(study: qp.Study) -> tuple[Reductions, Any, list[Mover]]:
     return made, place, list(made._movers(place, place))
 
 
-@pytest.mark.parametrize(("make", "order"), [(lambda: lattice(3), 2), (lambda: lattice(4), 2), (block, 4)])
+@pytest.mark.parametrize(
+    ("make", "order"), [(lambda: lattice(3), 2), (lambda: lattice(4), 2), (block, 4)]
+)
 def test_what_carries_a_pose_onto_itself_is_a_group(make: Any, order: int) -> None:
     """On poses and on choices: the identity, inverses and products are among them."""
     study = make()
@@ -235,17 +279,22 @@ def test_what_carries_a_pose_onto_itself_is_a_group(make: Any, order: int) -> No
     assert len(own) == order
     state, choices = place.node.state, study.choices(place.node)
     forms = [
-        (tuple(label for _, label in choice.joints), choice.potential) for choice in choices[:: len(choices) // 40 or 1]
+        (tuple(label for _, label in choice.joints), choice.potential)
+        for choice in choices[:: len(choices) // 40 or 1]
     ]
     assert all(own[0](form) == form for form in forms)
     for mover in own:
         r, q = mover.carrier.pose(state.r, state.q)
         assert abs(r - state.r).max() < 1e-12
         turned = {tuple(np.round(abs((q * state.q).sum(axis=1)), 12))}
-        assert len(turned) == 1  # all modules stand as they stood, or all are turned by a symmetry of their own
+        assert (
+            len(turned) == 1
+        )  # all modules stand as they stood, or all are turned by a symmetry of their own
         carried = [(form, mover(form)) for form in forms]
         assert all(mover.back(other) == form for form, other in carried if other is not None)
-    everything = {(mover.carrier.exchange.to, mover.carrier.exchange.own.round(9).tobytes()) for mover in own}
+    everything = {
+        (mover.carrier.exchange.to, mover.carrier.exchange.own.round(9).tobytes()) for mover in own
+    }
     for one, two in itertools.product(own, own):
         to = tuple(two.carrier.exchange.to[k] for k in one.carrier.exchange.to)
         assert to in {key[0] for key in everything}
@@ -258,7 +307,8 @@ def test_what_carries_a_pose_onto_itself_is_a_group(make: Any, order: int) -> No
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_carried_choice_moves_as_its_run_does(seed: int) -> None:
-    """A choice at the block, and what a symmetry makes of it, each simulated: one is the other, carried."""
+    """A choice at the block, and what a symmetry makes of it, each simulated: one is the other,
+    carried."""
     study = exact(block())
     made, place, own = movers(study)
     choices = [choice for choice in study.choices(place.node) if choice.potential == "apart"]
@@ -285,17 +335,22 @@ def test_a_carried_choice_moves_as_its_run_does(seed: int) -> None:
 
 
 def test_locks_within_a_cluster_need_no_run_of_their_own() -> None:
-    """Three cubes of a block of four, a fourth that swings: how the three are held together makes no difference, but
-    for what is locked in the end."""
+    """Three cubes of a block of four, a fourth that swings: how the three are held together makes
+    no difference, but for what is locked in the end."""
     study = exact(block(5))
     node = study.explore(budget=0, progress=False).nodes["n0"]
     made = Reductions(study, asked_for(["clusters"]), [node])
-    tickets = [t for t in made.tickets(node) if t.carried is not None and t.asked.potential == "apart"]
+    tickets = [
+        t for t in made.tickets(node) if t.carried is not None and t.asked.potential == "apart"
+    ]
     assert len(tickets) > 20
     for ticket in random.Random(0).sample(tickets, 4):
         assert ticket.carried is not None
         assert ticket.carried.by == ("clusters",)
-        carried, own = ticket.answer(run_choice(study, node, ticket.choice)), run_choice(study, node, ticket.asked)
+        carried, own = (
+            ticket.answer(run_choice(study, node, ticket.choice)),
+            run_choice(study, node, ticket.asked),
+        )
         assert [labels(o) for o in carried.outcomes] == [labels(o) for o in own.outcomes]
         for a, b in zip(carried.reached, own.reached, strict=True):
             assert (a is None) == (b is None)
@@ -303,25 +358,31 @@ def test_locks_within_a_cluster_need_no_run_of_their_own() -> None:
 
 
 def test_a_saddle_at_closed_faces_is_left_alike() -> None:
-    """Springs pull straight through the middle of a block: a hinge there balances on its closed faces, to rounding,
-    which must not decide whether it opens."""
+    """Springs pull straight through the middle of a block: a hinge there balances on its closed
+    faces, to rounding, which must not decide whether it opens."""
     study = block()
     cubes = [part for part in study.system.parts if isinstance(part, qp.Body)]
     pull = [qp.Spring(f"{a.name}{b.name}", a, b, stiffness=0.02, rest_length=0.0)
             for a, b in itertools.combinations(cubes, 2)]  # fmt: skip
     study = changed(study, potentials={"together": pull})
     _, place, own = movers(study)
-    held = {"B north | C south": "hinge 1", "C west | D east": "hinge 2", "A north | D south": "hinge 2"}
+    held = {
+        "B north | C south": "hinge 1",
+        "C west | D east": "hinge 2",
+        "A north | D south": "hinge 2",
+    }
     form = tuple(held.get(study.pairs[pair].name, "free") for pair, _ in place.pairs), "together"
     kinds = []
     for mover in own:
         other = mover(form)
         assert other is not None
-        kinds.append([o.kind for o in run_choice(study, place.node, place.choice(study, other)).outcomes])
+        kinds.append(
+            [o.kind for o in run_choice(study, place.node, place.choice(study, other)).outcomes]
+        )
     assert kinds == 4 * [["moved"]]
 
 
-# --- what is not carried ----------------------------------------------------------------------------------------------
+# --- what is not carried --------------------------------------------------------------------------
 class Tilted(qp.Force):
     """A force of a user's own, which might tell modules apart."""
 
@@ -339,12 +400,16 @@ def heavier(study: qp.Study, which: int) -> list[qp.Part]:
 
 
 def test_a_coil_has_no_turn_about_its_moment() -> None:
-    """A quarter turn carries a module with a coil in its top face onto itself, and one with a coil in its side not."""
+    """A quarter turn carries a module with a coil in its top face onto itself, and one with a coil
+    in its side not."""
     study = mission()
     quarters = [Symmetry(study).exchange((0, 1, 2), (k, 0, 0)) for k in range(4)]
     assert [turned is not None and len(turned.potentials) for turned in quarters] == [3, 3, 3, 3]
     cubes = [part for part in study.system.parts if isinstance(part, qp.Body)]
-    coils = [qp.Electromagnet(f"coil of {cube.name}", cube.site("side", z=(1.0, 0.0, 0.0)), 0.2) for cube in cubes]
+    coils = [
+        qp.Electromagnet(f"coil of {cube.name}", cube.site("side", z=(1.0, 0.0, 0.0)), 0.2)
+        for cube in cubes
+    ]
     aside = changed(study, potentials={"coast": [], "pull": [qp.Dipoles(coils)]})
     quarters = [Symmetry(aside).exchange((0, 1, 2), (k, 0, 0)) for k in range(4)]
     assert [turned is not None and len(turned.potentials) for turned in quarters] == [2, 1, 1, 1]
@@ -359,17 +424,25 @@ def test_what_is_not_alike_is_not_exchanged() -> None:
     spring = qp.Spring("spring", body, other, stiffness=1.0)
     assert len(movers(changed(study, always=[*study.always, spring]))[2]) == 1
     assert Symmetry(changed(study, system=qp.Multibody(*heavier(study, 1)))).kinds == [0, 1, 0, 0]
-    assert Symmetry(changed(study, always=[*study.always, Tilted("own", body)])).kinds == [0, 1, 2, 3]
+    assert Symmetry(changed(study, always=[*study.always, Tilted("own", body)])).kinds == [
+        0,
+        1,
+        2,
+        3,
+    ]
     slow = Slow(0.0)
     assert Symmetry(changed(study, safety=[slow])).kinds == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("cubes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_where_the_first_of_several_hinges_is_taken_modules_are_not_exchanged(cubes: int) -> None:
-    """Sensors that meet are held by the first of two hinges alike; an exchange would make it the second."""
+    """Sensors that meet are held by the first of two hinges alike; an exchange would make it the
+    second."""
     options = {("face", "face"): [qp.Free(), qp.Hinge(edge=1), qp.Hinge(edge=2)]}
     study = changed(lattice(cubes, choosing=()), options=options, same=qp.SameShape())
-    one, own = (study.explore(budget=80, progress=False, reductions=which) for which in (True, False))
+    one, own = (
+        study.explore(budget=80, progress=False, reductions=which) for which in (True, False)
+    )
     known = {(edge.source, edge.selection.key): edge for edge in own.edges}
     both = [
         (edge, known[edge.source, edge.selection.key])

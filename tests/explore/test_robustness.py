@@ -19,7 +19,8 @@ from tests.faults.sentence import check_refused
 from tests.studies import balanced, changed, far_pair
 
 STILL = qp.Spread(start=0.0, mass=0.0, strength=0.0)
-#: The truth lies within these intervals; a test fails by chance once in ten thousand times, and seeds are fixed.
+#: The truth lies within these intervals; a test fails by chance once in ten thousand times, and
+#: seeds are fixed.
 SURE = 0.9999
 
 
@@ -36,7 +37,7 @@ def edge_of(graph: qp.ReconfigurationGraph, source: str, target: str) -> qp.Edge
     return next(edge for edge in graph.moves() if (edge.source, edge.target) == (source, target))
 
 
-# --- truths -----------------------------------------------------------------------------------------------------------
+# --- truths ---------------------------------------------------------------------------------------
 def test_as_written_every_edge_leads_where_it_leads(far: qp.ReconfigurationGraph) -> None:
     for graph in (far, pair().explore()):
         for edge in [edge for edge in graph.edges if edge.target is not None]:
@@ -44,8 +45,8 @@ def test_as_written_every_edge_leads_where_it_leads(far: qp.ReconfigurationGraph
 
 
 def test_the_speed_at_which_an_unstable_start_turns_back() -> None:
-    """B straight beyond the hinge, opened by a nudge x: it falls open unless it moves back faster than the stable
-    motion of I x'' + c x' - k R^2 x = 0 does, and else shuts and stays."""
+    """B straight beyond the hinge, opened by a nudge x: it falls open unless it moves back faster
+    than the stable motion of I x'' + c x' - k R^2 x = 0 does, and else shuts and stays."""
     nudge, sigma = 1e-3, 1.5e-4
     graph = changed(pair(), nudge=nudge).explore()
     edge = next(graph.moves())
@@ -55,16 +56,23 @@ def test_the_speed_at_which_an_unstable_start_turns_back() -> None:
     low, high = found.interval(SURE)
     assert low < ndtr(threshold / sigma) < high
     assert {label for label, _ in found.outcomes} == {"n0", "n1"}
-    speed = {m.parameter: m for m in graph.margins(edge, spread(speed=0.01), resolution=1e-4)}["speed 1"]
-    changes = [(at, to) for at, to in ((speed.low, speed.below), (speed.high, speed.above)) if at is not None]
+    speed = {m.parameter: m for m in graph.margins(edge, spread(speed=0.01), resolution=1e-4)}[
+        "speed 1"
+    ]
+    changes = [
+        (at, to)
+        for at, to in ((speed.low, speed.below), (speed.high, speed.above))
+        if at is not None
+    ]
     assert len(changes) == 1  # the other way it only falls faster
     assert abs(changes[0][0]) == pytest.approx(threshold, abs=2.0 * speed.resolution)
     assert changes[0][1] == "n0"
 
 
 def test_how_far_a_hinge_may_stand_from_its_place(far: qp.ReconfigurationGraph) -> None:
-    """Half a turn about a hinge that stands d aside carries a face 2 d aside; sensors meet within their reach, while
-    the faces are aligned: the last `alignment` of the turn, in which the middle of the face still comes up."""
+    """Half a turn about a hinge that stands d aside carries a face 2 d aside; sensors meet within
+    their reach, while the faces are aligned: the last `alignment` of the turn, in which the middle
+    of the face still comes up."""
     reach, alignment, sigma = 1e-3, 1e-2, 3e-4
     steps = np.linspace(-3e-3, 3e-3, 1201)
     x, y = np.meshgrid(steps, steps)
@@ -123,11 +131,13 @@ def test_starts_that_shut_faces_forbid_are_drawn_again(far: qp.ReconfigurationGr
 def test_intervals_are_those_of_clopper_and_pearson(k: int, n: int, confidence: float) -> None:
     found = Robustness("n1", n, (("n1", k), ("n0", n - k)), STILL, 0)
     expected = binomtest(k, n).proportion_ci(confidence, "exact")
-    np.testing.assert_allclose(found.interval(confidence), (expected.low, expected.high), atol=1e-12)
+    np.testing.assert_allclose(
+        found.interval(confidence), (expected.low, expected.high), atol=1e-12
+    )
     assert found.probability == k / n
 
 
-# --- kept, shared, planned with ---------------------------------------------------------------------------------------
+# --- kept, shared, planned with -------------------------------------------------------------------
 WIDE = qp.Spread(hinge=3e-4, speed=1e-3)
 
 
@@ -190,19 +200,24 @@ def test_bad_questions_are_refused(far: qp.ReconfigurationGraph) -> None:
     check_refused(lambda: ask(stranger), "robustness", ("is no edge of this",))
     rejected = next(edge for edge in far.edges if edge.kind == "rejected")
     check_refused(lambda: ask(rejected), "robustness", ("leads to no one node", "target="))
-    check_refused(lambda: far.margins(edge, resolution=2.0), "margins: resolution is 2", ("share of the reach",))
+    check_refused(
+        lambda: far.margins(edge, resolution=2.0),
+        "margins: resolution is 2",
+        ("share of the reach",),
+    )
     check_refused(lambda: qp.Spread(mass=-0.1), "Spread: mass is -0.1", ())
 
 
 def test_a_sample_that_cannot_be_flown_is_counted() -> None:
-    """An error in flight is an outcome, not the end of the count: here factors are beyond what a float can be."""
+    """An error in flight is an outcome, not the end of the count: here factors are beyond what a
+    float can be."""
     graph = far_pair().explore()
     found = graph.robustness(edge_of(graph, "n0", "n2"), 5, spread=spread(mass=1e6))
     assert dict(found.outcomes)["failed"] >= 1
     assert sum(dict(found.outcomes).values()) == found.samples == 5
 
 
-# --- collisions -------------------------------------------------------------------------------------------------------
+# --- collisions -----------------------------------------------------------------------------------
 def watched(*others: qp.Body) -> qp.ReconfigurationGraph:
     """The pair, of which bodies must not run into each other nor into others."""
     study = far_pair(qp.NoCollision())
@@ -210,15 +225,19 @@ def watched(*others: qp.Body) -> qp.ReconfigurationGraph:
 
 
 def test_the_play_of_a_hinge_is_no_collision() -> None:
-    """Faces that touch by design overlap by twice the play, once the hinge has turned by half a turn."""
+    """Faces that touch by design overlap by twice the play, once the hinge has turned by half a
+    turn."""
     graph = watched()
     for play in (1e-5, 1e-4):
         for edge in graph.moves():
-            assert graph.robustness(edge, 20, spread=spread(hinge=play), seed=2).outcomes == ((edge.target, 20),)
+            assert graph.robustness(edge, 20, spread=spread(hinge=play), seed=2).outcomes == (
+                (edge.target, 20),
+            )
 
 
 def test_why_samples_fail_is_counted(tmp_path: Path) -> None:
-    """A post reaches a millimetre into the way of the far corner, which is a collision whatever play the hinge has."""
+    """A post reaches a millimetre into the way of the far corner, which is a collision whatever
+    play the hinge has."""
     away = 0.5 * SIDE + (math.sqrt(2.0) * SIDE - 1e-3 + 0.02) / math.sqrt(2.0)
     graph = watched(qp.Body.sphere("post", 0.02, position=(away, -away, 0.0), fixed=True))
     edge = next(edge for edge in graph.edges if edge.kind == "jammed")

@@ -1,4 +1,5 @@
-"""What comes of one choice: saddles at its start and on its way, schedules, criteria, sensors that meet together."""
+"""What comes of one choice: saddles at its start and on its way, schedules, criteria, sensors that
+meet together."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def choice_of(study: qp.Study, node: qp.Node, potential: str, *labels: str) -> q
     return found
 
 
-# --- saddles ----------------------------------------------------------------------------------------------------------
+# --- saddles --------------------------------------------------------------------------------------
 def balanced_pair() -> qp.Study:
     """Two cubes at cut corners of a third, each pulled straight away through its hinge."""
     sensors, options, wells = [], {}, []
@@ -42,31 +43,47 @@ def balanced_pair() -> qp.Study:
         out = (side * DIAGONAL, -DIAGONAL, 0.0)
         arm = qp.Body.box(name, (SIDE,) * 3, 1.0, position=(side * SIDE, -SIDE, 0.0))
         here = a.site(name, at=(0.5 * side * SIDE, -0.5 * SIDE, 0.0), z=out, x=UP)
-        there = arm.site("corner", at=(-0.5 * side * SIDE, 0.5 * SIDE, 0.0), z=[-c for c in out], x=UP)
+        there = arm.site(
+            "corner", at=(-0.5 * side * SIDE, 0.5 * SIDE, 0.0), z=[-c for c in out], x=UP
+        )
         sensors += [
             qp.Sensor(f"hub {name}", here, kind=f"hub {name}", accepts=(name,)),
             qp.Sensor(f"{name} corner", there, kind=name, accepts=(f"hub {name}",)),
         ]
         options[f"hub {name}", name] = [qp.Lock(), Swing()]
-        wells.append(qp.PotentialWell(f"well {name}", arm, centre=(-side * SIDE, SIDE, 0.0), stiffness=stiffness))
+        wells.append(
+            qp.PotentialWell(
+                f"well {name}", arm, centre=(-side * SIDE, SIDE, 0.0), stiffness=stiffness
+            )
+        )
     bodies = [sensor.site.body for sensor in sensors[1::2]]
     return qp.Study(
-        qp.Multibody(a, *bodies), sensors=sensors, options=options, potentials={"none": [], "away": wells},
+        qp.Multibody(a, *bodies),
+        sensors=sensors,
+        options=options,
+        potentials={"none": [], "away": wells},
         always=[qp.ViscousHinges(DAMPING)],
-    )  # fmt: skip
+    )
 
 
 def test_every_way_off_a_ridge_is_taken() -> None:
-    """Two directions: four runs, and each comes by the saddle of the other cube, with two more ways each.  A seeded
-    nudge there would find one of two."""
+    """Two directions: four runs, and each comes by the saddle of the other cube, with two more ways
+    each.  A seeded nudge there would find one of two."""
     study = balanced_pair()
     graph = explored(study)
-    edge = next(e for e in graph.edges if e.selection == choice_of(study, graph["n0"], "away", "swing", "swing"))
+    edge = next(
+        e
+        for e in graph.edges
+        if e.selection == choice_of(study, graph["n0"], "away", "swing", "swing")
+    )
     assert edge.kind == "ambiguous"
     assert edge.target is None
     every = [(s * 1e-6, k) for k in (0, 1) for s in (-1.0, 1.0) for _ in range(2)]
     assert sorted((outcome.nudge for outcome in edge.outcomes), key=lambda n: (n[1], n[0])) == every
-    places = {tuple(graph[str(outcome.target)].state.r[:, :2].round(6).ravel()) for outcome in edge.outcomes}
+    places = {
+        tuple(graph[str(outcome.target)].state.r[:, :2].round(6).ravel())
+        for outcome in edge.outcomes
+    }
     right, left = ((0.1, 0.0), (0.0, -0.1)), ((-0.1, 0.0), (0.0, -0.1))
     assert places == {(*one, *two) for one, two in itertools.product(right, left)}
     assert {node.verdict for node in graph.nodes.values()} == {"stable"}
@@ -86,8 +103,8 @@ class Slide(qp.Option):
 
 
 def carried_rod() -> qp.Study:
-    """A rod that points away from a well, on a carriage which slides straight at another: nothing breaks the symmetry
-    until it rests."""
+    """A rod that points away from a well, on a carriage which slides straight at another: nothing
+    breaks the symmetry until it rests."""
     hub = qp.Body.box("hub", (SIDE,) * 3, 1.0, fixed=True)
     car = qp.Body.box("car", (SIDE,) * 3, 1.0, position=(SIDE, 0.0, 0.0))
     rod = qp.Body.box("rod", (SIDE, 0.02, 0.02), 0.5, position=(2.0 * SIDE, 0.0, 0.0))
@@ -96,8 +113,20 @@ def carried_rod() -> qp.Study:
         qp.Sensor(f"{body.name} face", body.site("face", at=(s * 0.05, 0, 0), z=(s, 0, 0), x=UP))
         for body, s in ((hub, 1.0), (car, -1.0))
     ]
-    wells = [qp.PotentialWell("far", car, (0.3, 0, 0), 0.05), qp.PotentialWell("back", rod, (0.1, 0, 0), 0.01)]
-    drag = qp.Spring("drag", hub, car, at1=(0, 1, 0), at2=(0.1, 1, 0), stiffness=1e-3, rest_length=0.1, damping=0.05)
+    wells = [
+        qp.PotentialWell("far", car, (0.3, 0, 0), 0.05),
+        qp.PotentialWell("back", rod, (0.1, 0, 0), 0.01),
+    ]
+    drag = qp.Spring(
+        "drag",
+        hub,
+        car,
+        at1=(0, 1, 0),
+        at2=(0.1, 1, 0),
+        stiffness=1e-3,
+        rest_length=0.1,
+        damping=0.05,
+    )
     return qp.Study(
         qp.Multibody(hub, car, rod, pin, qp.JointStop("ends", pin, lower=-1.0, upper=1.0)),
         sensors=sensors, options={("face", "face"): [Slide()]},
@@ -121,19 +150,25 @@ def test_a_motion_that_ends_on_a_saddle_goes_on_from_there() -> None:
 
 
 def test_what_never_settles_is_an_edge() -> None:
-    """Without dampers B swings about the line to the far well, past faces for which there is no joint."""
+    """Without dampers B swings about the line to the far well, past faces for which there is no
+    joint."""
     study = changed(pair(0.2), always=[], options={("A east", "B west"): [qp.Hinge(1)]})
     graph = explored(study)
     _, near, far = graph.edges
     for edge in (near, far):
-        assert (edge.kind, edge.target, edge.reason) == ("never settles", None, "sensors meet again and again")
+        assert (edge.kind, edge.target, edge.reason) == (
+            "never settles",
+            None,
+            "sensors meet again and again",
+        )
         assert edge.duration > 100.0
     assert {name for _, name in near.contacts} == {"A east | B west"}
     assert "never settles" in graph.report()
 
 
 def test_faces_for_which_there_is_no_joint_meet_in_passing() -> None:
-    """Damped, B comes to rest on the line to the well, 18.43 degrees from where it would lie on the south face."""
+    """Damped, B comes to rest on the line to the well, 18.43 degrees from where it would lie on the
+    south face."""
     study = changed(pair(0.2), options={("A east", "B west"): [qp.Hinge(1)]})
     for on_contact in ("lock", "stop"):
         graph = explored(changed(study, on_contact=on_contact))
@@ -144,19 +179,27 @@ def test_faces_for_which_there_is_no_joint_meet_in_passing() -> None:
         assert math.atan2(-at[0], -at[1]) == pytest.approx(math.atan2(0.05, 0.15), abs=1e-9)
 
 
-# --- schedules --------------------------------------------------------------------------------------------------------
+# --- schedules ------------------------------------------------------------------------------------
 def test_a_push_that_comes_late_is_waited_for() -> None:
-    """Nothing acts at first, and nothing rests before the schedule has ended: momentum, and angle, by hand.
+    """Nothing acts at first, and nothing rests before the schedule has ended: momentum, and angle,
+    by hand.
 
-    A torque T for a time D turns the hinged cube, J w' = T - c w, which then coasts to T D / c.  The other way round it
-    presses the faces together.
-    """
+    A torque T for a time D turns the hinged cube, J w' = T - c w, which then coasts to T D / c.
+    The other way round it presses the faces together."""
     torque, begin, last, drag = 1e-6, 100.0, 20.0, 1e-4
-    open_, shut = (qp.Schedule((0.0, begin, begin + last), [(0, 0, 0), (0, 0, s * torque), (0, 0, 0)]) for s in (-1, 1))
+    open_, shut = (
+        qp.Schedule((0.0, begin, begin + last), [(0, 0, 0), (0, 0, s * torque), (0, 0, 0)])
+        for s in (-1, 1)
+    )
     study = changed(
-        pair(), always=[qp.ViscousHinges(drag)], options={("A east", "B west"): [qp.Lock(), qp.Hinge(1)]},
-        potentials={"open": [qp.Load("turn", b, torque=open_)], "shut": [qp.Load("turn", b, torque=shut)]},
-    )  # fmt: skip
+        pair(),
+        always=[qp.ViscousHinges(drag)],
+        options={("A east", "B west"): [qp.Lock(), qp.Hinge(1)]},
+        potentials={
+            "open": [qp.Load("turn", b, torque=open_)],
+            "shut": [qp.Load("turn", b, torque=shut)],
+        },
+    )
     graph = explored(study, budget=4)
     held, moved, held_too, shut_too = graph.edges
     assert [edge.kind for edge in graph.edges] == ["stayed", "moved", "stayed", "stayed"]
@@ -169,7 +212,7 @@ def test_a_push_that_comes_late_is_waited_for() -> None:
     assert moved.switching == 0.0
 
 
-# --- criteria ---------------------------------------------------------------------------------------------------------
+# --- criteria -------------------------------------------------------------------------------------
 class NotWest(qp.Safety):
     """B stays east of a line."""
 
@@ -218,12 +261,20 @@ def passed(name: str, run: qp.Replay, t: float) -> float:
 
 
 @pytest.mark.parametrize("name", CRITERIA)
-def test_a_criterion_rejects_where_it_is_first_violated(name: str, swing: tuple[qp.Node, qp.Edge, qp.Replay]) -> None:
-    """With reason, time and parts; on the same motion without it the quantity passes its bound just then."""
+def test_a_criterion_rejects_where_it_is_first_violated(
+    name: str, swing: tuple[qp.Node, qp.Edge, qp.Replay]
+) -> None:
+    """With reason, time and parts; on the same motion without it the quantity passes its bound just
+    then."""
     node, edge, run = swing
     rule, reason, parts = CRITERIA[name]
     outcome = run_choice(changed(pair(), safety=[rule]), node, edge.selection).outcomes[0]
-    assert (outcome.kind, outcome.reason, outcome.parts, outcome.target) == ("rejected", reason, parts, None)
+    assert (outcome.kind, outcome.reason, outcome.parts, outcome.target) == (
+        "rejected",
+        reason,
+        parts,
+        None,
+    )
     assert outcome.t is not None
     assert 0.0 < outcome.t < edge.duration
     assert abs(passed(name, run, outcome.t)) < 1e-6
@@ -241,10 +292,13 @@ def test_pieces_that_may_part_a_little() -> None:
     assert outcome.t == pytest.approx(math.acos(1.0 - 0.05 / way) / math.sqrt(STIFFNESS), abs=1e-6)
 
 
-# --- the energy of the paper's study ----------------------------------------------------------------------------------
-def test_energy_of_the_pair_falls_as_its_one_equation_says(swing: tuple[qp.Node, qp.Edge, qp.Replay]) -> None:
-    """Figure 5 of Shoer and Peck: what switching gives, 2 k d^2 = 5e-4 J, goes to the damper and, as the faces lock, to
-    the joint; then nothing is left.  J phi'' = k d^2 sin(phi) - c phi' from the ridge, the angle phi off it."""
+# --- the energy of the paper's study --------------------------------------------------------------
+def test_energy_of_the_pair_falls_as_its_one_equation_says(
+    swing: tuple[qp.Node, qp.Edge, qp.Replay],
+) -> None:
+    """Figure 5 of Shoer and Peck: what switching gives, 2 k d^2 = 5e-4 J, goes to the damper and,
+    as the faces lock, to the joint; then nothing is left.  J phi'' = k d^2 sin(phi) - c phi' from
+    the ridge, the angle phi off it."""
     _, edge, run = swing
     moment, arm = SIDE**2 * 2.0 / 3.0, SIDE * DIAGONAL
 
@@ -252,7 +306,9 @@ def test_energy_of_the_pair_falls_as_its_one_equation_says(swing: tuple[qp.Node,
         return [y[1], (STIFFNESS * arm**2 * math.sin(y[0]) - DAMPING * y[1]) / moment]
 
     end = float(run.t[-1])
-    known = solve_ivp(slope, (0.0, end), [1e-6, 0.0], method="DOP853", rtol=1e-12, atol=1e-14, dense_output=True)
+    known = solve_ivp(
+        slope, (0.0, end), [1e-6, 0.0], method="DOP853", rtol=1e-12, atol=1e-14, dense_output=True
+    )
     dense = run.sampled(0.5)
     phi, rate = known.sol(dense.t)
     energy = 0.5 * moment * rate**2 + STIFFNESS * arm**2 * (1.0 + np.cos(phi))
@@ -264,21 +320,26 @@ def test_energy_of_the_pair_falls_as_its_one_equation_says(swing: tuple[qp.Node,
     assert edge.lost == pytest.approx(energy[-1], rel=1e-4)
 
 
-# --- loops that are flat ----------------------------------------------------------------------------------------------
+# --- loops that are flat --------------------------------------------------------------------------
 @pytest.mark.parametrize("potential", ["apart", "shear"])
 @pytest.mark.parametrize(
-    "labels", [("lock", "hinge 1", "hinge 2", "hinge 2"), ("hinge 1", "lock", "hinge 1", "hinge 1")], ids=str
+    "labels",
+    [("lock", "hinge 1", "hinge 2", "hinge 2"), ("hinge 1", "lock", "hinge 1", "hinge 1")],
+    ids=str,
 )
 def test_three_hinges_in_a_line_hold_a_block(labels: tuple[str, ...], potential: str) -> None:
-    """Of four cubes two are one; their two outer hinges are as far apart as the others reach when straight: what moves
-    to first order, and has no stop in its way, does not move."""
+    """Of four cubes two are one; their two outer hinges are as far apart as the others reach when
+    straight: what moves to first order, and has no stop in its way, does not move."""
     node = block_study.explore(budget=0, progress=False)["n0"]
-    (outcome,) = run_choice(block_study, node, choice_of(block_study, node, potential, *labels)).outcomes
+    (outcome,) = run_choice(
+        block_study, node, choice_of(block_study, node, potential, *labels)
+    ).outcomes
     assert (outcome.kind, outcome.reason) == ("stayed", "nothing in it can move")
 
 
 def test_a_ring_of_squares_opens() -> None:
-    """Hinges in turn outside and inside: all open alike, pushed to where the hole is as large as a cube."""
+    """Hinges in turn outside and inside: all open alike, pushed to where the hole is as large as a
+    cube."""
     node = block_study.explore(budget=0, progress=False)["n0"]
     choice = choice_of(block_study, node, "apart", "hinge 1", "hinge 2", "hinge 1", "hinge 1")
     record = run_choice(block_study, node, choice)
@@ -291,49 +352,71 @@ def test_a_ring_of_squares_opens() -> None:
 
 
 def test_a_ring_comes_to_rest_where_it_lies_flat() -> None:
-    """What the far side of the block has opened closes again, and with the last lock the ring is stuck in a singular
-    pose: it moves on by a hair, through rows of which no run could begin, and must end all the same."""
+    """What the far side of the block has opened closes again, and with the last lock the ring is
+    stuck in a singular pose: it moves on by a hair, through rows of which no run could begin, and
+    must end all the same."""
     node = block_study.explore(budget=0, progress=False)["n0"]
     hinges = "hinge 1", "hinge 2", "hinge 2"
     opened = run_choice(block_study, node, choice_of(block_study, node, "apart", "free", *hinges))
     assert opened.reached[0] is not None
     ajar = node_of(opened.reached[0], 1, block_study.system.bodies)
     closed = run_choice(block_study, ajar, choice_of(block_study, ajar, "together", *hinges))
-    assert [(outcome.kind, outcome.reason) for outcome in closed.outcomes] == [("moved", "nothing in it can move")]
+    assert [(outcome.kind, outcome.reason) for outcome in closed.outcomes] == [
+        ("moved", "nothing in it can move")
+    ]
     assert [name for _, name in closed.outcomes[0].contacts] == ["A east | B west"]
 
 
-# --- sensors that meet at the same instant ----------------------------------------------------------------------------
+# --- sensors that meet at the same instant --------------------------------------------------------
 def mirrored() -> qp.Study:
-    """Cubes east and west of a third; a well each pulls one round to the south and the other to the north."""
+    """Cubes east and west of a third; a well each pulls one round to the south and the other to the
+    north."""
     east, west = (
-        qp.Body.box(name, (SIDE,) * 3, 1.0, position=(s * SIDE, 0, 0)) for name, s in (("E", 1.0), ("W", -1.0))
+        qp.Body.box(name, (SIDE,) * 3, 1.0, position=(s * SIDE, 0, 0))
+        for name, s in (("E", 1.0), ("W", -1.0))
     )
     sensors, options = [], {}
-    for body, s, (first, second), edge in ((east, 1.0, ("east", "south"), 1), (west, -1.0, ("west", "north"), 1)):
+    for body, s, (first, second), edge in (
+        (east, 1.0, ("east", "south"), 1),
+        (west, -1.0, ("west", "north"), 1),
+    ):
         faces = ((first, (s, 0, 0), (-s, 0, 0), edge), (second, (0, -s, 0), (0, -s, 0), 3 - edge))
         for name, mine, its, number in faces:
             kinds = f"hub {name}", f"{body.name} {name}"
             sensors += [
-                qp.Sensor(kind, who.site(kind, at=[0.5 * SIDE * c for c in z], z=z, x=UP), kind=kind, accepts=(other,))
+                qp.Sensor(
+                    kind,
+                    who.site(kind, at=[0.5 * SIDE * c for c in z], z=z, x=UP),
+                    kind=kind,
+                    accepts=(other,),
+                )
                 for who, z, kind, other in ((a, mine, *kinds), (body, its, *kinds[::-1]))
             ]
             options[kinds] = [qp.Lock(), qp.Hinge(number)]
     pull = [
-        qp.PotentialWell(f"well {body.name}", body, centre=(0.0, -s * 2.0 * SIDE, 0.0), stiffness=STIFFNESS)
+        qp.PotentialWell(
+            f"well {body.name}", body, centre=(0.0, -s * 2.0 * SIDE, 0.0), stiffness=STIFFNESS
+        )
         for body, s in ((east, 1.0), (west, -1.0))
     ]
     return qp.Study(
-        qp.Multibody(a, east, west), sensors=sensors, options=options, potentials={"none": [], "round": pull},
-        always=[qp.ViscousHinges(DAMPING)], safety=[qp.StayTogether()],
-    )  # fmt: skip
+        qp.Multibody(a, east, west),
+        sensors=sensors,
+        options=options,
+        potentials={"none": [], "round": pull},
+        always=[qp.ViscousHinges(DAMPING)],
+        safety=[qp.StayTogether()],
+    )
 
 
 def test_sensors_that_meet_together_lock_together() -> None:
-    """In the order of the pairs, at one time, and as one impact; half of what is lost is that of one cube alone."""
+    """In the order of the pairs, at one time, and as one impact; half of what is lost is that of
+    one cube alone."""
     study = mirrored()
     node = explored(study, budget=0)["n0"]
-    both = run_choice(study, node, choice_of(study, node, "round", "hinge 1", "hinge 1")).outcomes[0]
+    both = run_choice(study, node, choice_of(study, node, "round", "hinge 1", "hinge 1")).outcomes[
+        0
+    ]
     alone = run_choice(study, node, choice_of(study, node, "round", "hinge 1", "lock")).outcomes[0]
     assert both.kind == "moved"
     (t, first), (t2, second) = both.contacts
@@ -344,15 +427,28 @@ def test_sensors_that_meet_together_lock_together() -> None:
     assert both.dissipated + both.lost == pytest.approx(4.0 * STIFFNESS * SIDE**2, rel=1e-4)
 
 
-# --- joints that take hold --------------------------------------------------------------------------------------------
+# --- joints that take hold ------------------------------------------------------------------------
 def test_a_pose_within_reach_snaps_onto_its_joints() -> None:
-    off = qp.Body.box("B", (SIDE,) * 3, 1.0, position=(SIDE + 3e-4, 2e-4, -2e-4), orientation=qp.rotation(UP, 2e-3))
+    off = qp.Body.box(
+        "B",
+        (SIDE,) * 3,
+        1.0,
+        position=(SIDE + 3e-4, 2e-4, -2e-4),
+        orientation=qp.rotation(UP, 2e-3),
+    )
     kinds = ("A east", "B west")
     sensors = [
-        qp.Sensor(kind, body.site(kind, at=(s * 0.05, 0, 0), z=(s, 0, 0), x=UP), kind=kind, accepts=(other,))
+        qp.Sensor(
+            kind,
+            body.site(kind, at=(s * 0.05, 0, 0), z=(s, 0, 0), x=UP),
+            kind=kind,
+            accepts=(other,),
+        )
         for body, s, kind, other in ((a, 1.0, *kinds), (off, -1.0, *kinds[::-1]))
     ]
-    study = qp.Study(qp.Multibody(a, off), sensors=sensors, options={kinds: [qp.Lock(), qp.Hinge(1)]})
+    study = qp.Study(
+        qp.Multibody(a, off), sensors=sensors, options={kinds: [qp.Lock(), qp.Hinge(1)]}
+    )
     graph = explored(study)
     np.testing.assert_allclose(graph["n0"].state.r, [(SIDE, 0.0, 0.0)], atol=1e-12)
     np.testing.assert_allclose(abs(graph["n0"].state.q), [(1.0, 0.0, 0.0, 0.0)], atol=1e-12)
@@ -360,27 +456,42 @@ def test_a_pose_within_reach_snaps_onto_its_joints() -> None:
 
 
 def test_joints_that_cannot_all_be_met_are_rejected() -> None:
-    """A ring of four cubes of which one is 0.4 mm too wide: within reach of all sensors, but no ring of locks."""
+    """A ring of four cubes of which one is 0.4 mm too wide: within reach of all sensors, but no
+    ring of locks."""
     wide = 4e-4
     places = {"P": (0.0, 0.0), "Q": (1.0, 0.0), "R": (1.0, 1.0), "S": (0.0, 1.0)}
     cubes = {
         name: qp.Body.box(
-            name, (SIDE + (wide if name == "R" else 0.0), SIDE, SIDE), 1.0, position=(SIDE * x, SIDE * y, 0)
+            name,
+            (SIDE + (wide if name == "R" else 0.0), SIDE, SIDE),
+            1.0,
+            position=(SIDE * x, SIDE * y, 0),
         )
         for name, (x, y) in places.items()
     }
     sensors = []
-    for one, two, way in (("P", "Q", (1, 0)), ("Q", "R", (0, 1)), ("R", "S", (-1, 0)), ("S", "P", (0, -1))):
+    for one, two, way in (
+        ("P", "Q", (1, 0)),
+        ("Q", "R", (0, 1)),
+        ("R", "S", (-1, 0)),
+        ("S", "P", (0, -1)),
+    ):
         for body, other, s in ((one, two, 1.0), (two, one, -1.0)):
             reach = 0.5 * (cubes[body].shape.size[0] if way[0] else SIDE)  # type: ignore[union-attr]
             z = (s * way[0], s * way[1], 0.0)
             kind = f"{body} to {other}"
             site = cubes[body].site(kind, at=[reach * c for c in z], z=z, x=UP)
             sensors.append(qp.Sensor(kind, site, kind=kind, accepts=(f"{other} to {body}",)))
-    options = {(f"{p} to {q}", f"{q} to {p}"): [qp.Free(), qp.Lock()] for p, q in ("PQ", "QR", "RS", "SP")}
-    graph = explored(qp.Study(qp.Multibody(*cubes.values()), sensors=sensors, options=options), budget=16)
+    options = {
+        (f"{p} to {q}", f"{q} to {p}"): [qp.Free(), qp.Lock()] for p, q in ("PQ", "QR", "RS", "SP")
+    }
+    graph = explored(
+        qp.Study(qp.Multibody(*cubes.values()), sensors=sensors, options=options), budget=16
+    )
     rejected = [edge for edge in graph.edges if edge.kind == "rejected"]
     assert {edge.reason for edge in rejected} == {UNMET}
     assert all([label for _, label in edge.selection.joints] == ["lock"] * 4 for edge in rejected)
     assert rejected
-    assert any([label for _, label in edge.selection.joints].count("lock") == 3 for edge in graph.edges)
+    assert any(
+        [label for _, label in edge.selection.joints].count("lock") == 3 for edge in graph.edges
+    )

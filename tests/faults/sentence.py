@@ -9,7 +9,8 @@ import pytest
 
 import quirkpy as qp
 
-#: A refusal that a test expects: what is done, whose name the sentence carries, further words in it.
+#: A refusal that a test expects: what is done, whose name the sentence carries, further words in
+#: it.
 Case = tuple[Callable[[], Any], str, tuple[str, ...]]
 
 

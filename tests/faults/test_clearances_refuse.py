@@ -21,7 +21,10 @@ def run(**keywords: Any) -> qp.Trajectory:
         ({"margin": -1.0}, "must not be negative"),
         ({"margin": "wide"}, "clearances: margin, slack or play"),
         ({"slack": 0.0}, "clearances: margin, slack or play"),
-        ({"pairs": [("ball 0", "cube")]}, "'cube' in pairs= is no body with a shape; there are: ball 0, ball 1"),
+        (
+            {"pairs": [("ball 0", "cube")]},
+            "'cube' in pairs= is no body with a shape; there are: ball 0, ball 1",
+        ),
     ],
 )
 def test_what_makes_no_sense(keywords: dict[str, Any], words: str) -> None:
@@ -45,6 +48,8 @@ def test_a_shape_of_ones_own_has_no_distance() -> None:
         def inertia_per_mass(self) -> tuple[float, float, float]:
             return 1.0, 1.0, 1.0
 
-    bodies = [qp.Body(f"body {k}", 1.0, (1, 1, 1), shape=Blob(), position=(k, 0, 0)) for k in range(2)]
+    bodies = [
+        qp.Body(f"body {k}", 1.0, (1, 1, 1), shape=Blob(), position=(k, 0, 0)) for k in range(2)
+    ]
     with pytest.raises(TypeError, match="Blob is no shape whose distance is known"):
         clearances(qp.Multibody(*bodies).simulate(0.1))

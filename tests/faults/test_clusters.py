@@ -1,4 +1,5 @@
-"""Explorations on a Dask cluster: a real scheduler, workers in processes of their own, one of them killed."""
+"""Explorations on a Dask cluster: a real scheduler, workers in processes of their own, one of them
+killed."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from tests.studies import Deadly, far_pair
 
 distributed = pytest.importorskip("distributed")
 #: One worker runs them all, so that one cluster is started.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster"), pytest.mark.filterwarnings("default")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("cluster"),
+    pytest.mark.filterwarnings("default"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +32,11 @@ def client() -> Iterator[Any]:
         warnings.simplefilter("default")
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+                n_workers=2,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=50,
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -45,7 +54,8 @@ def test_the_graph_of_a_cluster_is_the_same(client: Any, tmp_path: Path) -> None
 
 
 def test_a_worker_of_a_cluster_is_killed(client: Any, tmp_path: Path) -> None:
-    """Its tasks go to the other one, or to its successor; nothing is missing and nothing is counted twice."""
+    """Its tasks go to the other one, or to its successor; nothing is missing and nothing is counted
+    twice."""
     fuse, path = tmp_path / "fuse", tmp_path / "pair.db"
     study = far_pair(Deadly(str(fuse)))
     before = set(client.run(_pid).values())
@@ -64,7 +74,9 @@ def test_a_run_that_kills_every_worker(client: Any, tmp_path: Path) -> None:
     study = far_pair(Deadly(str(fuse), ever=True))
     fuse.touch()
     pool = client.get_executor(pure=False)
-    check_refused(lambda: study.explore(path, workers=pool), "explore: a worker was killed", ("goes on",))
+    check_refused(
+        lambda: study.explore(path, workers=pool), "explore: a worker was killed", ("goes on",)
+    )
     fuse.unlink()
     assert study.explore(path, workers=pool).to_json() == study.explore().to_json()
 

@@ -1,4 +1,5 @@
-"""The command line where nothing can be written, no letters can be shown, or somebody presses Ctrl-C."""
+"""The command line where nothing can be written, no letters can be shown, or somebody presses
+Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from tests.faults.sentence import check_refused
 from tests.random_systems import seeds
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Where Python itself has noticed Ctrl-C it ends itself by that signal, which a shell counts as 130 as well.
+#: Where Python itself has noticed Ctrl-C it ends itself by that signal, which a shell counts as 130
+#: as well.
 ENDED = (130, -signal.SIGINT)
 NAMED = """
 import quirkpy as qp
@@ -28,7 +30,9 @@ system = qp.Multibody(qp.Body.sphere("caf\u00e9 \U0001f680", 0.1, 1.0))
 """
 
 
-def command(*words: str, environment: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+def command(
+    *words: str, environment: dict[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
     """`quirkpy` and some words, in a process of its own."""
     env = os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {})
     line = [sys.executable, "-m", "quirkpy", *words]
@@ -49,7 +53,9 @@ def test_an_answer_that_nobody_can_take(words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+@pytest.mark.parametrize(
+    "environment", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}]
+)
 def test_terminals_that_know_few_letters(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "named.py").write_text(NAMED, encoding="utf-8")
     done = command("check", str(tmp_path / "named.py"), environment=environment)
@@ -87,11 +93,19 @@ def test_an_interruption_while_workers_start(tmp_path: Path) -> None:
     """Ctrl-C goes to the whole group; nobody prints a traceback, at whatever moment it comes."""
     path = tmp_path / "pair.db"
     for pause in (0.0, 0.3, 1.0):
-        line = [sys.executable, "-m", "quirkpy", "explore", str(ROOT / "demos" / "cubesat_pair.py"), "--workers", "2"]
+        line = [
+            sys.executable,
+            "-m",
+            "quirkpy",
+            "explore",
+            str(ROOT / "demos" / "cubesat_pair.py"),
+            "--workers",
+            "2",
+        ]
         env = os.environ | {"PYTHONPATH": str(ROOT)}
         process = subprocess.Popen(
-            [*line, "--out", str(path)], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
+            [*line, "--out", str(path)], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, start_new_session=True,
         )  # fmt: skip
         end = time.monotonic() + 60.0
         while not path.is_file() and time.monotonic() < end:
@@ -110,7 +124,9 @@ def test_an_interruption_while_the_command_begins(seed: int) -> None:
     line = [sys.executable, "-X", "importtime", "-m", "quirkpy", "explore", "no-study.py"]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     at, begun = random.Random(seed).randrange(1000), False
-    with subprocess.Popen(line, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        line, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         for told in process.stderr:
             begun = told.split()[-1] == "argparse"  # the first that the command line needs
@@ -133,11 +149,13 @@ def test_a_script_of_ones_own_is_interrupted_as_python_does_it(tmp_path: Path) -
     (tmp_path / "numba.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     script = "try:\n    from quirkpy import Body\nexcept KeyboardInterrupt:\n    print('mine')\n"
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60
+    )
     assert done.stdout == "mine\n", done.stderr
 
 
-# --- names that are none ----------------------------------------------------------------------------------------------
+# --- names that are none --------------------------------------------------------------------------
 def table() -> FlightTable:
     return FlightTable("n0", ())
 
@@ -149,7 +167,7 @@ def test_names_of_files_that_are_none(path: Any) -> None:
         check_refused(lambda use=use: use(path), ": ", ())
 
 
-# --- machine code -----------------------------------------------------------------------------------------------------
+# --- machine code ---------------------------------------------------------------------------------
 NOWHERE = """
 import numba.core.caching as caching
 for name in dir(caching):
@@ -166,7 +184,11 @@ assert SETTINGS["cache"] is False
 def test_no_folder_for_machine_code() -> None:
     """As for a package that cannot be written to, of a user without a home."""
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", NOWHERE], env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", NOWHERE], env=env, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("quirkpy: no folder can be written to in which compiled kernels would be kept")
+    assert done.stderr.startswith(
+        "quirkpy: no folder can be written to in which compiled kernels would be kept"
+    )
     assert done.stderr.count("\n") == 1

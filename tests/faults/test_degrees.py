@@ -30,16 +30,22 @@ WARNED: dict[str, Callable[[float], Any]] = {
     "rest_angle": lambda x: qp.HingeSpring("spring", HINGE, stiffness=1.0, rest_angle=x),
     "rest": lambda x: qp.JointSpring("spring", HINGE, stiffness=1.0, rest=x),
     "SprungHinges.rest": lambda x: qp.SprungHinges(1.0, rest=x),
-    "schedule": lambda x: qp.Prescribed("drive", HINGE, qp.Schedule((0.0, 1.0, 2.0), (0.0, x, 0.0), "smooth")),
+    "schedule": lambda x: qp.Prescribed(
+        "drive", HINGE, qp.Schedule((0.0, 1.0, 2.0), (0.0, x, 0.0), "smooth")
+    ),
     "motion": lambda x: qp.Prescribed("drive", HINGE, lambda t: (x + t, 1.0, 0.0)),
-    "offset": lambda x: qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel", offset=x),
+    "offset": lambda x: qp.Gear(
+        "gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel", offset=x
+    ),
     "opens": lambda x: qp.Hinge(1, opens=abs(x)),
     "angle": lambda x: qp.rotation((0.0, 0.0, 1.0), x),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", WARNED)
-@pytest.mark.parametrize("degrees", [10.0, 20, 22.5, 30.0, 45.0, 67.5, 90, 120.0, 180.0, 270.0, 360.0])
+@pytest.mark.parametrize(
+    "degrees", [10.0, 20, 22.5, 30.0, 45.0, 67.5, 90, 120.0, 180.0, 270.0, 360.0]
+)
 def test_degrees_are_warned_of_at_the_line_that_has_them(what: str, degrees: float) -> None:
     with pytest.warns(qp.PartWarning, match="radians") as told:
         WARNED[what](degrees)
@@ -73,20 +79,30 @@ def test_lengths_are_no_angles() -> None:
     qp.Gear("gear", HINGE, RAIL, ratio=1.0, offset=90.0)
 
 
-# --- every class ------------------------------------------------------------------------------------------------------
+# --- every class ----------------------------------------------------------------------------------
 #: What studies are made of, beside the parts of systems.
-STUDIES = (qp.Hinge(1), qp.KeepOut(SITE, half_angle=0.5), qp.SameShape(), qp.Lock(), qp.SettleRule())
+STUDIES = (
+    qp.Hinge(1),
+    qp.KeepOut(SITE, half_angle=0.5),
+    qp.SameShape(),
+    qp.Lock(),
+    qp.SettleRule(),
+)
 #: Examples whose coordinate is an angle.
 TURNING = (
-    qp.JointSpring("spring", HINGE, stiffness=1.0), qp.JointStop("stop", HINGE, lower=0.0, upper=1.0),
+    qp.JointSpring("spring", HINGE, stiffness=1.0),
+    qp.JointStop("stop", HINGE, lower=0.0, upper=1.0),
     qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel"),
-)  # fmt: skip
+)
 
 
 def angles_of(part: qp.Part) -> list[str]:
-    """Parameters that the docstring of its class gives in radians: the name stands before the unit, after no other
-    unit."""
-    said, names = inspect.getdoc(type(part)) or "", [field.name for field in dataclasses.fields(part)]
+    """Parameters that the docstring of its class gives in radians: the name stands before the unit,
+    after no other unit."""
+    said, names = (
+        inspect.getdoc(type(part)) or "",
+        [field.name for field in dataclasses.fields(part)],
+    )
     before = re.findall(r"([^\[\].;]*)(?:\[[^\]]*\] (?:or|and) )?\[rad\]", said)
     found = [[name for name in re.findall(r"\w+", words) if name in names] for words in before]
     return [words[-1] for words in found if words]
@@ -97,10 +113,19 @@ WALKED = [(part, name) for part in (*TURNING, *PARTS, *STUDIES) for name in angl
 
 def test_every_angle_of_every_class_is_found() -> None:
     assert {(type(part).__name__, name) for part, name in WALKED} == {
-        ("HingeSpring", "rest_angle"), ("JointSpring", "rest"), ("SprungHinges", "rest"), ("JointStop", "lower"),
-        ("JointStop", "upper"), ("Gear", "offset"), ("Prescribed", "motion"), ("Sensor", "alignment"),
-        ("Sensor", "roll"), ("Hinge", "opens"), ("KeepOut", "half_angle"), ("SameShape", "tolerance"),
-    }  # fmt: skip
+        ("HingeSpring", "rest_angle"),
+        ("JointSpring", "rest"),
+        ("SprungHinges", "rest"),
+        ("JointStop", "lower"),
+        ("JointStop", "upper"),
+        ("Gear", "offset"),
+        ("Prescribed", "motion"),
+        ("Sensor", "alignment"),
+        ("Sensor", "roll"),
+        ("Hinge", "opens"),
+        ("KeepOut", "half_angle"),
+        ("SameShape", "tolerance"),
+    }
 
 
 @pytest.mark.parametrize("name", sorted({name for _, name in WALKED}))
@@ -113,7 +138,9 @@ def test_ninety_is_no_angle_anywhere(name: str) -> None:
         given: Any = qp.Schedule((0.0, 1.0), (0.0, value), "smooth") if name == "motion" else value
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with pytest.raises((qp.PartWarning, qp.PartError), match=r"90, which is an angle in radians"):
+            with pytest.raises(
+                (qp.PartWarning, qp.PartError), match=r"90, which is an angle in radians"
+            ):
                 dataclasses.replace(part, **{name: given})
 
 
@@ -134,14 +161,20 @@ def test_what_cannot_be_radians_is_refused(what: str) -> None:
 
 
 def test_a_period_is_no_rate() -> None:
-    words = "rate is 5700", "radians per second", "an orbit of 5700 s has the rate 2 pi / 5700 = 0.0011"
+    words = (
+        "rate is 5700",
+        "radians per second",
+        "an orbit of 5700 s has the rate 2 pi / 5700 = 0.0011",
+    )
     check_refused(lambda: qp.HillFrame(5700), "'hill frame'", words)
     qp.HillFrame(2.0 * math.pi / 5700.0)
 
 
 @pytest.mark.parametrize("rate", [0.2, 4.0])
 def test_a_rate_that_no_orbit_has_is_warned_of(rate: float) -> None:
-    with pytest.warns(qp.PartWarning, match=f"'hill frame': rate of an orbit is {rate:g} rad/s, one turn in"):
+    with pytest.warns(
+        qp.PartWarning, match=f"'hill frame': rate of an orbit is {rate:g} rad/s, one turn in"
+    ):
         qp.HillFrame(rate)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,4 +1,5 @@
-"""A load that is not the gradient of the potential beside it is refused; one that is, and what goes with it, is not."""
+"""A load that is not the gradient of the potential beside it is refused; one that is, and what goes
+with it, is not."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ Wrenches = Mapping[qp.Body, qp.Wrench]
 
 
 class Spring(qp.Force):
-    """A spring between two sites, whose load is `factor` times what it should be, and what a test adds."""
+    """A spring between two sites, whose load is `factor` times what it should be, and what a test
+    adds."""
 
     first: qp.Site
     second: qp.Site
@@ -52,7 +54,10 @@ class WrongBand(Bungee):
 
     @staticmethod
     def energy(first: Any, second: Any, stiffness: float, length: float) -> float:
-        return stiffness * (qp.triples.norm(qp.triples.sub(second.position, first.position)) - length) ** 2
+        return (
+            stiffness
+            * (qp.triples.norm(qp.triples.sub(second.position, first.position)) - length) ** 2
+        )
 
 
 AS_WRITTEN = float(np.linalg.norm(np.subtract(WEST.placed()[0], EAST.placed()[0])))
@@ -66,30 +71,53 @@ def system(force: qp.Force) -> qp.Multibody:
     return qp.Multibody(HUB, ARM, force)
 
 
-# --- refused --------------------------------------------------------------------------------------------------------
+# --- refused --------------------------------------------------------------------------------------
 REFUSED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
-    "half": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=0.5)), ("hub", "the force (", "gradient", "N;")),
+    "half": (
+        lambda: system(Spring("f", EAST, WEST, 0.2, factor=0.5)),
+        ("hub", "the force (", "gradient", "N;"),
+    ),
     "a percent": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=1.01)), ("the force (",)),
     "sign": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=-1.0)), ("the force (",)),
-    "unseen at rest length": (lambda: system(Spring("f", EAST, WEST, AS_WRITTEN, factor=1.5)), ("the force (",)),
-    "torque": (lambda: system(Spring("f", EAST, WEST, 0.2, couple=1.0)), ("'hub'", "the torque (", "1, ", "N m;")),
+    "unseen at rest length": (
+        lambda: system(Spring("f", EAST, WEST, AS_WRITTEN, factor=1.5)),
+        ("the force (",),
+    ),
+    "torque": (
+        lambda: system(Spring("f", EAST, WEST, 0.2, couple=1.0)),
+        ("'hub'", "the torque (", "1, ", "N m;"),
+    ),
     "potential": (
-        lambda: system(qp.Potential("f", bowl, wrenches=lambda at: {ARM: qp.Wrench(-at[ARM].position)})),
+        lambda: system(
+            qp.Potential("f", bowl, wrenches=lambda at: {ARM: qp.Wrench(-at[ARM].position)})
+        ),
         ("'arm'", "the force (0.399787, -0.500459,", "(0.799573, -1.00092,"),
     ),
     "one forgotten": (
-        lambda: system(qp.Potential("f", lambda at: float(at[ARM].position @ at[HUB].position), wrenches=lambda at: {
-            ARM: qp.Wrench(-at[HUB].position),
-        })),
+        lambda: system(
+            qp.Potential(
+                "f",
+                lambda at: float(at[ARM].position @ at[HUB].position),
+                wrenches=lambda at: {
+                    ARM: qp.Wrench(-at[HUB].position),
+                },
+            )
+        ),
         ("'hub'", "the force (0, 0, 0) N"),
     ),
     "compiled": (lambda: system(WrongBand("f", EAST, WEST, 7.0, 0.2)), ("the force (",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("make", "words"), REFUSED.values(), ids=REFUSED)
-def test_a_load_beside_another_potential_is_refused(make: Callable[[], Any], words: tuple[str, ...]) -> None:
-    check_refused(make, "'f'", ("its load and its potential disagree on body", "t = 0.0", "correct one", *words))
+def test_a_load_beside_another_potential_is_refused(
+    make: Callable[[], Any], words: tuple[str, ...]
+) -> None:
+    check_refused(
+        make,
+        "'f'",
+        ("its load and its potential disagree on body", "t = 0.0", "correct one", *words),
+    )
 
 
 def test_a_candidate_is_refused_when_it_first_acts() -> None:
@@ -108,7 +136,11 @@ def test_a_run_of_another_selection_is_refused() -> None:
     later = qp.Multibody(HUB, ARM, candidates=[Spring("f", EAST, WEST, 0.2, factor=0.5)])
     chosen = later.tables.select()
     settings = Settings(1e-7, 1e-7, "project", "free", "dop853", None, "ends", None)
-    check_refused(lambda: Driver(Clusters(chosen), State.written(chosen), 1.0, (), settings), "'f'", ("disagree",))
+    check_refused(
+        lambda: Driver(Clusters(chosen), State.written(chosen), 1.0, (), settings),
+        "'f'",
+        ("disagree",),
+    )
 
 
 def test_it_is_asked_once_for_a_selection_and_not_in_every_step() -> None:
@@ -118,14 +150,16 @@ def test_it_is_asked_once_for_a_selection_and_not_in_every_step() -> None:
         asked.append(at.t)
         return bowl(at)
 
-    one = system(qp.Potential("f", counted, wrenches=lambda at: {ARM: qp.Wrench(-2.0 * at[ARM].position)}))
+    one = system(
+        qp.Potential("f", counted, wrenches=lambda at: {ARM: qp.Wrench(-2.0 * at[ARM].position)})
+    )
     assert 0 < len(asked) <= 16
     asked.clear()
     run = one.simulate(0.1)
     assert len(asked) <= 2 * run.counts.evaluations
 
 
-# --- let pass -------------------------------------------------------------------------------------------------------
+# --- let pass -------------------------------------------------------------------------------------
 RIGHT: dict[str, Callable[[], Any]] = {
     "spring": lambda: Spring("f", EAST, WEST, 0.2),
     "at its natural length": lambda: Spring("f", EAST, WEST, AS_WRITTEN),
@@ -134,16 +168,18 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "compiled": lambda: Bungee("f", EAST, WEST, 7.0, 0.2, 0.4),
     "compiled well": lambda: Well("f", ARM, (0.2, 0.1, -0.3), 5.0),
     "rope just taut": lambda: qp.Potential(
-        "f", lambda at: 3.5 * max(0.0, apart(at) - AS_WRITTEN) ** 2,
+        "f",
+        lambda at: 3.5 * max(0.0, apart(at) - AS_WRITTEN) ** 2,
         wrenches=lambda at: pulled(at, 7.0 * max(0.0, apart(at) - AS_WRITTEN)),
     ),
     "weight that begins here": lambda: qp.Potential(
-        "f", lambda at: 3.0 * max(0.0, apart(at) - AS_WRITTEN),
+        "f",
+        lambda at: 3.0 * max(0.0, apart(at) - AS_WRITTEN),
         wrenches=lambda at: pulled(at, 3.0 * (apart(at) > AS_WRITTEN)),
     ),
     "only here": lambda: qp.Potential("f", only_here, wrenches=lambda at: {}),
     "nothing": lambda: qp.Potential("f", lambda at: 1e6, wrenches=lambda at: {}),
-}  # fmt: skip
+}
 
 
 def apart(at: qp.MotionView) -> float:
@@ -181,14 +217,22 @@ def test_every_force_of_the_catalogue_would_pass(force: qp.Force) -> None:
 
     def loads(at: qp.MotionView) -> Any:
         moving = {
-            body.name: dict(position=at[body].position, orientation=Rotation.from_matrix(at[body].axes),
-                            velocity=at[body].velocity, angular_velocity=at[body].axes.T @ at[body].angular_velocity)
+            body.name: dict(
+                position=at[body].position,
+                orientation=Rotation.from_matrix(at[body].axes),
+                velocity=at[body].velocity,
+                angular_velocity=at[body].axes.T @ at[body].angular_velocity,
+            )
             for body in (HUB, ARM)
-        }  # fmt: skip
+        }
         return inner.initial.replace(moving, t=at.t).instant().loads
 
     def wrenches(at: qp.MotionView) -> Wrenches:
-        return {b: qp.Wrench(w[:3], w[3:]) for b, w in zip((HUB, ARM), loads(at).wrench, strict=True)}
+        return {
+            b: qp.Wrench(w[:3], w[3:]) for b, w in zip((HUB, ARM), loads(at).wrench, strict=True)
+        }
 
     own = qp.Potential("own", lambda at: float(loads(at).potential.sum()), wrenches=wrenches)
-    np.testing.assert_allclose(qp.Multibody(HUB, ARM, own).acceleration(), inner.acceleration(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        qp.Multibody(HUB, ARM, own).acceleration(), inner.acceleration(), rtol=1e-9, atol=1e-12
+    )

@@ -57,13 +57,31 @@ def part(**fields: Any) -> str:
 
 
 CASES = [
-    case(lambda: qp.to_json(qp.Load("p", BAR, force=wave)), "'p'", "force", "Python function", id="function"),
     case(
-        lambda: qp.to_json(qp.Multibody(BAR, qp.Load("p", BAR, torque=lambda t: (t, t, t)))), "'p'", "torque",
-        "Python function", "Schedule", id="function in a system",
+        lambda: qp.to_json(qp.Load("p", BAR, force=wave)),
+        "'p'",
+        "force",
+        "Python function",
+        id="function",
     ),
-    case(lambda: qp.to_json(Curve("c", math.inf)), "'c'", "shape", "inf cannot be written", id="inf"),
-    case(lambda: qp.to_json(Curve("c", (1.0, math.nan))), "'c'", "shape", "nan cannot be written", id="nan"),
+    case(
+        lambda: qp.to_json(qp.Multibody(BAR, qp.Load("p", BAR, torque=lambda t: (t, t, t)))),
+        "'p'",
+        "torque",
+        "Python function",
+        "Schedule",
+        id="function in a system",
+    ),
+    case(
+        lambda: qp.to_json(Curve("c", math.inf)), "'c'", "shape", "inf cannot be written", id="inf"
+    ),
+    case(
+        lambda: qp.to_json(Curve("c", (1.0, math.nan))),
+        "'c'",
+        "shape",
+        "nan cannot be written",
+        id="nan",
+    ),
     case(lambda: qp.to_json(Curve("c", 1j)), "'c'", "shape", "complex", id="complex"),
     case(lambda: qp.to_json(Curve("c", frozenset("a"))), "'c'", "shape", "frozenset", id="set"),
     case(lambda: qp.to_json(object()), "to_json", "object", id="no part at all"),
@@ -77,18 +95,43 @@ CASES = [
     case(read(document(quirkpy=99)), "from_json", "schema 99", "reads 1", id="another schema"),
     case(read('{"quirkpy": 1}'), "from_json", "damaged", "'parts'", id="no parts"),
     case(read(document(parts=3)), "from_json", "damaged", id="parts a number"),
-    case(read(document(root={"part": "nose"})), "from_json", "damaged", "'nose'", id="dangling reference"),
+    case(
+        read(document(root={"part": "nose"})),
+        "from_json",
+        "damaged",
+        "'nose'",
+        id="dangling reference",
+    ),
     case(read(part(radius=1.0)), "from_json", "damaged", "'type'", id="no type"),
-    case(read(part(type="Sphere", diameter=1.0)), "from_json", "damaged", "'diameter'", id="unknown field"),
+    case(
+        read(part(type="Sphere", diameter=1.0)),
+        "from_json",
+        "damaged",
+        "'diameter'",
+        id="unknown field",
+    ),
     case(read(part(type="Sphere")), "from_json", "damaged", "'radius'", id="missing field"),
     case(read(part(type="Sphere", radius=-1.0)), "Sphere", "radius is -1.0", id="bad value"),
     case(read(part(type="Donut")), "from_json", "'Donut'", "modules=", id="unknown type"),
-    case(read(part(type="os:system"), "json"), "from_json", "'os:system'", "modules=['os']", id="unknown module"),
+    case(
+        read(part(type="os:system"), "json"),
+        "from_json",
+        "'os:system'",
+        "modules=['os']",
+        id="unknown module",
+    ),
     case(read(part(type="os:system"), "os"), "from_json", "not a class of parts", id="no part"),
-    case(read(part(type="os:nothing"), "os"), "from_json", "not a class of parts", id="nothing there"),
-    case(read(part(type="no.such:Thing"), "no.such"), "from_json", "cannot be imported", id="no module"),
+    case(
+        read(part(type="os:nothing"), "os"), "from_json", "not a class of parts", id="nothing there"
+    ),
+    case(
+        read(part(type="no.such:Thing"), "no.such"),
+        "from_json",
+        "cannot be imported",
+        id="no module",
+    ),
     case(read(part(type="State", t=0.0)), "from_json", "damaged", id="state without arrays"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "name", "words"), CASES)

@@ -1,4 +1,5 @@
-"""What equilibria, linear models and branches refuse: one sentence that says what is wrong and the way out."""
+"""What equilibria, linear models and branches refuse: one sentence that says what is wrong and the
+way out."""
 
 from __future__ import annotations
 
@@ -19,12 +20,47 @@ AWAY = SYSTEM.initial.replace({"mass": {"position": (0.1, 0, 0)}})
 @pytest.mark.parametrize(
     ("make", "name", "words"),
     [
-        case(lambda: SYSTEM.linearize(MOVING), "linearize", "moves", "0.1", "state at rest", id="moving"),
-        case(lambda: SYSTEM.linearize(inputs=["pull"]), "inputs", "'pull'", "rail", "push", id="unknown input"),
-        case(lambda: SYSTEM.linearize(outputs=["mass.place"]), "outputs", "'mass.place'", "body.position", id="output"),
-        case(lambda: SYSTEM.linearize(inputs="rail"), "inputs", "must be a list", id="inputs is a word"),
-        case(lambda: SYSTEM.linearize(outputs="rail"), "outputs", "must be a list", id="outputs is a word"),
-        case(lambda: SYSTEM.linearize(outputs=[3.0]), "outputs", "neither a name nor a function", id="number"),  # type: ignore[list-item]
+        case(
+            lambda: SYSTEM.linearize(MOVING),
+            "linearize",
+            "moves",
+            "0.1",
+            "state at rest",
+            id="moving",
+        ),
+        case(
+            lambda: SYSTEM.linearize(inputs=["pull"]),
+            "inputs",
+            "'pull'",
+            "rail",
+            "push",
+            id="unknown input",
+        ),
+        case(
+            lambda: SYSTEM.linearize(outputs=["mass.place"]),
+            "outputs",
+            "'mass.place'",
+            "body.position",
+            id="output",
+        ),
+        case(
+            lambda: SYSTEM.linearize(inputs="rail"),
+            "inputs",
+            "must be a list",
+            id="inputs is a word",
+        ),
+        case(
+            lambda: SYSTEM.linearize(outputs="rail"),
+            "outputs",
+            "must be a list",
+            id="outputs is a word",
+        ),
+        case(
+            lambda: SYSTEM.linearize(outputs=[3.0]),
+            "outputs",
+            "neither a name nor a function",
+            id="number",
+        ),  # type: ignore[list-item]
         case(lambda: followed((1.0, 1.0)), "span", "two different numbers", id="span"),
         case(lambda: followed((0.0, float("inf"))), "span", "two different numbers", id="endless"),
         case(lambda: followed((0.0, 1.0)), "no equilibrium near", "p = 0", id="nowhere"),
@@ -36,20 +72,60 @@ AWAY = SYSTEM.initial.replace({"mass": {"position": (0.1, 0, 0)}})
         case(lambda: SYSTEM.settle(nudge=float("nan")), "settle", "nudge", id="nudge"),
         case(lambda: SYSTEM.equilibria(seeds=0), "equilibria", "seeds", id="seeds"),
         case(lambda: SYSTEM.equilibria(spread=-1.0), "equilibria", "spread", id="spread"),
-        case(lambda: SYSTEM.equilibria(seed=None), "equilibria", "seed", "whole number", id="no seed"),  # type: ignore[arg-type]
+        case(
+            lambda: SYSTEM.equilibria(seed=None), "equilibria", "seed", "whole number", id="no seed"
+        ),  # type: ignore[arg-type]
         case(lambda: SYSTEM.settle(seed=0.5), "settle", "seed", "whole number", id="half a seed"),  # type: ignore[arg-type]
-        case(lambda: SYSTEM.settle(stop=qp.AtRest()), "settle", "stop", "list of events", id="one event"),  # type: ignore[arg-type]
+        case(
+            lambda: SYSTEM.settle(stop=qp.AtRest()),
+            "settle",
+            "stop",
+            "list of events",
+            id="one event",
+        ),  # type: ignore[arg-type]
         case(lambda: SYSTEM.saddle(SYSTEM.initial), "saddle", "not an Equilibrium", id="a state"),  # type: ignore[arg-type]
-        case(lambda: SYSTEM.saddle(SYSTEM.settle(AWAY, evaluations=1)), "saddle", "no well", "stable", id="no well"),
+        case(
+            lambda: SYSTEM.saddle(SYSTEM.settle(AWAY, evaluations=1)),
+            "saddle",
+            "no well",
+            "stable",
+            id="no well",
+        ),
         case(lambda: followed("ab"), "span", "two different numbers", id="letters"),  # type: ignore[arg-type]
         case(lambda: followed(3.0), "span", "two different numbers", id="one number"),  # type: ignore[arg-type]
-        case(lambda: qp.continue_equilibrium(SYSTEM, SYSTEM.initial, (0, 1)), "family", "function", id="a system"),  # type: ignore[arg-type]
-        case(lambda: qp.continue_equilibrium(falling, "rest", (0, 1)), "start", "'rest'", "State", id="no start"),  # type: ignore[arg-type]
-        case(lambda: qp.continue_equilibrium(numbered, SYSTEM.initial, (0, 1)), "family(0)", "a system", id="a number"),
-        case(lambda: qp.continue_equilibrium(switched, SYSTEM.initial, (0, 1)), "family(", "other", id="another"),
-        case(lambda: pushed().saddle(pushed().settle()), "saddle", "potential", id="barrier of a load"),
+        case(
+            lambda: qp.continue_equilibrium(SYSTEM, SYSTEM.initial, (0, 1)),
+            "family",
+            "function",
+            id="a system",
+        ),  # type: ignore[arg-type]
+        case(
+            lambda: qp.continue_equilibrium(falling, "rest", (0, 1)),
+            "start",
+            "'rest'",
+            "State",
+            id="no start",
+        ),  # type: ignore[arg-type]
+        case(
+            lambda: qp.continue_equilibrium(numbered, SYSTEM.initial, (0, 1)),
+            "family(0)",
+            "a system",
+            id="a number",
+        ),
+        case(
+            lambda: qp.continue_equilibrium(switched, SYSTEM.initial, (0, 1)),
+            "family(",
+            "other",
+            id="another",
+        ),
+        case(
+            lambda: pushed().saddle(pushed().settle()),
+            "saddle",
+            "potential",
+            id="barrier of a load",
+        ),
     ],
-)  # fmt: skip
+)
 def test_refused(make: Callable[[], Any], name: str, words: tuple[str, ...]) -> None:
     check_refused(make, name, words)
 

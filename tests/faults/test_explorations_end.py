@@ -1,4 +1,5 @@
-"""Explorations that are killed, interrupted, or out of room: nothing finished is lost, and the graph is the same."""
+"""Explorations that are killed, interrupted, or out of room: nothing finished is lost, and the
+graph is the same."""
 
 from __future__ import annotations
 
@@ -54,18 +55,20 @@ def slow(path: Path, workers: int, seconds: float) -> subprocess.Popen[str]:
     script.write_text(SCRIPT.format(seconds=seconds), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     words = [sys.executable, str(script), str(path), str(workers)]
-    made = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT)
+    made = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+    )
     assert made.stdout is not None
     assert made.stdout.readline() == "begun\n"
     return made
 
 
-# --- kills ------------------------------------------------------------------------------------------------------------
+# --- kills ----------------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
-    """Four times each, after some of the twelve runs: nothing that was in the journal is lost, and what comes out is
-    the same to the bit."""
+    """Four times each, after some of the twelve runs: nothing that was in the journal is lost, and
+    what comes out is the same to the bit."""
     chance, path = random.Random(seed), tmp_path / "pair.db"
     study = far_pair(Slow(0.03))
     for _ in range(4):
@@ -128,7 +131,9 @@ def test_an_interrupted_run_is_no_outcome(monkeypatch: pytest.MonkeyPatch, tmp_p
 
     def cut(*given: Any) -> qp.Trajectory:
         run = moved(*given)
-        return qp.Trajectory(run.system, run.start, run.settings, run.course._replace(stop=qp.Stop.INTERRUPTED))
+        return qp.Trajectory(
+            run.system, run.start, run.settings, run.course._replace(stop=qp.Stop.INTERRUPTED)
+        )
 
     monkeypatch.setattr(settle, "move", cut)
     with pytest.raises(KeyboardInterrupt):
@@ -142,7 +147,11 @@ def test_a_worker_that_is_killed(tmp_path: Path) -> None:
     fuse, path = tmp_path / "fuse", tmp_path / "pair.db"
     study = far_pair(Deadly(str(fuse)))
     fuse.touch()
-    check_refused(lambda: study.explore(path, workers=2), "explore: a worker was killed", ("goes on", "__main__"))
+    check_refused(
+        lambda: study.explore(path, workers=2),
+        "explore: a worker was killed",
+        ("goes on", "__main__"),
+    )
     assert not fuse.exists()
     assert study.explore(path, workers=2).to_json() == study.explore().to_json()
 
@@ -150,16 +159,22 @@ def test_a_worker_that_is_killed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_script_without_a_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text("from tests.studies import far_pair\nfar_pair().explore(workers=2)\n", encoding="utf-8")
+    script.write_text(
+        "from tests.studies import far_pair\nfar_pair().explore(workers=2)\n", encoding="utf-8"
+    )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1].partition("PartError: ")[2]
-    check_sentence(last, "explore", ("a worker was killed or could not start", "`if __name__ == '__main__':`"))
+    check_sentence(
+        last, "explore", ("a worker was killed or could not start", "`if __name__ == '__main__':`")
+    )
     assert "every worker reads the script anew" in done.stderr
 
 
-# --- room and journals ------------------------------------------------------------------------------------------------
+# --- room and journals ----------------------------------------------------------------------------
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: str) -> None:
     path, study = tmp_path / "pair.db", far_pair()
     prepare = Journal._prepare
@@ -199,11 +214,12 @@ FILES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "scratched": (scratched, ("damaged",)),
     "cut off": (lambda p: p.write_bytes(p.read_bytes()[:3000]), ("damaged",)),
     "other base": (
-        lambda p: (p.unlink(), told("CREATE TABLE songs (name TEXT)")(p)), ("is no journal", "another file")
+        lambda p: (p.unlink(), told("CREATE TABLE songs (name TEXT)")(p)),
+        ("is no journal", "another file"),
     ),
     "schema": (told("UPDATE meta SET value = '99' WHERE key = 'schema'"), ("schema 99", "knows 2")),
     "folder": (lambda p: (p.unlink(), p.mkdir()), ("journal",)),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +249,11 @@ def test_a_journal_of_another_study(good: bytes, tmp_path: Path) -> None:
     study = far_pair()
     fields = study.fields() | {"nudge": 2e-6}
     other = qp.Study(fields.pop("system"), **fields)
-    check_refused(lambda: other.explore(path), "the journal", ("belongs to another study", "differs in nudge="))
+    check_refused(
+        lambda: other.explore(path),
+        "the journal",
+        ("belongs to another study", "differs in nudge="),
+    )
     path.unlink()
     check_refused(lambda: qp.ReconfigurationGraph.load(path), "load: there is no journal", ())
     Journal(path).close()
@@ -249,7 +269,7 @@ def test_reading_writes_nothing(good: bytes, tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["pair.db"]
 
 
-# --- the same graph ---------------------------------------------------------------------------------------------------
+# --- the same graph -------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_processes(workers: int, tmp_path: Path, whole: str) -> None:
@@ -268,7 +288,9 @@ class AtOnce(Executor):
         return future
 
 
-@pytest.mark.parametrize("executor", ["threads", "at once", pytest.param("processes", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "executor", ["threads", "at once", pytest.param("processes", marks=pytest.mark.slow)]
+)
 def test_executors(executor: str, whole: str) -> None:
     makers: dict[str, Any] = {
         "threads": lambda: ThreadPoolExecutor(3), "at once": AtOnce,
@@ -289,7 +311,7 @@ def test_a_run_that_raises_is_an_edge(tmp_path: Path) -> None:
         assert failing_pair().explore(workers=pool).to_json() == graph.to_json()
 
 
-# --- not everything ---------------------------------------------------------------------------------------------------
+# --- not everything -------------------------------------------------------------------------------
 @pytest.mark.parametrize("budget", [0, 1, 7, 20, 30, 99])
 def test_a_budget_is_honest(budget: int, tmp_path: Path, whole: str) -> None:
     path, study = tmp_path / "pair.db", far_pair()
@@ -298,7 +320,10 @@ def test_a_budget_is_honest(budget: int, tmp_path: Path, whole: str) -> None:
     assert graph.choices == sum(study.count(node) for node in graph.nodes.values())
     assert graph.coverage == len(graph.edges) / graph.choices
     with ThreadPoolExecutor(2) as pool:
-        assert study.explore(workers=pool, budget=budget, reductions=False).to_json() == graph.to_json()
+        assert (
+            study.explore(workers=pool, budget=budget, reductions=False).to_json()
+            == graph.to_json()
+        )
     assert study.explore(path).to_json() == whole
 
 
@@ -316,7 +341,8 @@ def test_a_budget_counts_runs(budget: int, tmp_path: Path, whole: str) -> None:
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_towards_a_goal(sign: float, tmp_path: Path) -> None:
-    """The same for any workers, and when the journal is read again; a budget gets to other nodes first."""
+    """The same for any workers, and when the journal is read again; a budget gets to other nodes
+    first."""
     study, path = far_pair(), tmp_path / "pair.db"
 
     def towards(node: qp.Node) -> float:
@@ -330,5 +356,7 @@ def test_towards_a_goal(sign: float, tmp_path: Path) -> None:
     assert study.explore(path, towards=towards).to_json() == graph.to_json()
     short = study.explore(budget=16, towards=towards)
     assert {edge.source for edge in short.edges} <= {edge.source for edge in graph.edges}
-    order = list(dict.fromkeys(edge.source for edge in study.explore(budget=16, towards=towards).edges))
+    order = list(
+        dict.fromkeys(edge.source for edge in study.explore(budget=16, towards=towards).edges)
+    )
     assert order == list(dict.fromkeys(edge.source for edge in short.edges))

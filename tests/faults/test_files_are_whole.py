@@ -1,4 +1,5 @@
-"""Whatever ends the writing of a file, what was there before stays as it was, and nothing is left beside it."""
+"""Whatever ends the writing of a file, what was there before stays as it was, and nothing is left
+beside it."""
 
 from __future__ import annotations
 
@@ -68,9 +69,10 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
 OTHERS = {"Trajectory.load", "ReconfigurationGraph.load", "Mesh.load", "Study.explore"}
 #: Of each method that writes, one of the above.
 COVERED = {
-    "Trajectory.save", "Trajectory.report", "Trajectory.movie", "Trajectory.picture", "Multibody.picture",
-    "Equilibrium.picture", "ReconfigurationGraph.report", "ReconfigurationGraph.save", "ReconfigurationGraph.picture",
-    "FlightTable.save", "Drawing.save", "Drawing.saved",
+    "Trajectory.save", "Trajectory.report", "Trajectory.movie", "Trajectory.picture",
+    "Multibody.picture", "Equilibrium.picture", "ReconfigurationGraph.report",
+    "ReconfigurationGraph.save", "ReconfigurationGraph.picture", "FlightTable.save", "Drawing.save",
+    "Drawing.saved",
 }  # fmt: skip
 
 
@@ -86,7 +88,7 @@ def test_no_writer_is_left_out() -> None:
     assert found == COVERED | OTHERS
 
 
-# --- no room ----------------------------------------------------------------------------------------------------------
+# --- no room --------------------------------------------------------------------------------------
 @contextlib.contextmanager
 def no_room_for_more_than(size: int) -> Iterator[None]:
     """Files of this process and its children cannot grow any further."""
@@ -117,7 +119,9 @@ def test_a_full_disk_leaves_what_was_there(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 @pytest.mark.parametrize("name", ["run.npz", "graph.json", "curves.png"])
-def test_failures_at_the_last_moment(name: str, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_at_the_last_moment(
+    name: str, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / name
     path.write_bytes(OLD)
 
@@ -125,7 +129,9 @@ def test_failures_at_the_last_moment(name: str, step: str, tmp_path: Path, monke
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files.os, step, full)
-    check_refused(lambda: WRITERS[name](path), str(path), ("No space left on device", "nothing was changed"))
+    check_refused(
+        lambda: WRITERS[name](path), str(path), ("No space left on device", "nothing was changed")
+    )
     assert path.read_bytes() == OLD
     assert list(tmp_path.iterdir()) == [path]
 
@@ -145,7 +151,7 @@ def test_an_interruption_leaves_what_was_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-# --- what is no place for a file --------------------------------------------------------------------------------------
+# --- what is no place for a file ------------------------------------------------------------------
 @pytest.mark.parametrize("name", WRITERS)
 def test_places_that_are_none(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is refused by a sentence, before any work is done, and nothing is written."""
@@ -162,7 +168,12 @@ def test_places_that_are_none(name: str, tmp_path: Path, monkeypatch: pytest.Mon
     ):
         check_refused(lambda wrong=wrong: write(wrong), ": ", words)
     if name != "beside.js":
-        for wrong in (3, None if name in ("run.npz", "run.html", "run.gif") else 3.5, b"bytes.png", ["x"]):
+        for wrong in (
+            3,
+            None if name in ("run.npz", "run.html", "run.gif") else 3.5,
+            b"bytes.png",
+            ["x"],
+        ):
             check_refused(lambda wrong=wrong: write(wrong), ": ", ("is no path",))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
 

@@ -84,8 +84,14 @@ FILES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "too short": (lambda p: changed(p, course__t=np.zeros(2)), (*DAMAGED, "arrays")),
     "no rows": (lambda p: changed(p, course__t=np.zeros(0)), (*DAMAGED, "arrays")),
     "number for an array": (lambda p: changed(p, course__t=np.array(0.0)), DAMAGED),
-    "narrow states": (lambda p: changed(p, course__states=np.zeros((5, 5, 12))), (*DAMAGED, "arrays")),
-    "start of others": (lambda p: changed(p, start__r=np.zeros((1, 3))), ("State: r has shape (1, 3)",)),
+    "narrow states": (
+        lambda p: changed(p, course__states=np.zeros((5, 5, 12))),
+        (*DAMAGED, "arrays"),
+    ),
+    "start of others": (
+        lambda p: changed(p, start__r=np.zeros((1, 3))),
+        ("State: r has shape (1, 3)",),
+    ),
     "field unknown": (reworded('"step"', '"leap"'), (*DAMAGED, "'leap'")),
     "stop unknown": (reworded('"END"', '"FIN"'), (*DAMAGED, "'FIN'")),
     "not a run": (reworded('"root": {', '"root": 3, "was": {'), ("holds no run",)),
@@ -103,8 +109,12 @@ def test_refused(what: str, good: bytes, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_functions_of_time_are_refused_and_leave_no_file(tmp_path: Path) -> None:
-    run = qp.Multibody(BAR, qp.Load("p", BAR, force=lambda t: (math.sin(t), 0.0, 0.0))).simulate(0.1)
-    check_refused(lambda: run.save(tmp_path / "run.npz"), "'p'", ("force", "Python function", "Schedule"))
+    run = qp.Multibody(BAR, qp.Load("p", BAR, force=lambda t: (math.sin(t), 0.0, 0.0))).simulate(
+        0.1
+    )
+    check_refused(
+        lambda: run.save(tmp_path / "run.npz"), "'p'", ("force", "Python function", "Schedule")
+    )
     assert not list(tmp_path.iterdir())
 
 

@@ -30,7 +30,8 @@ def test_documents_with_other_values(chunk: int) -> None:
     chance = random.Random(chunk)
     plain = [json.loads(text) for text in documents()]
     read = sum(
-        check_reading(lambda: qp.from_json(json.dumps(mutated(chance.choice(plain), chance)))) for _ in range(CHUNK)
+        check_reading(lambda: qp.from_json(json.dumps(mutated(chance.choice(plain), chance))))
+        for _ in range(CHUNK)
     )
     assert 0 < read < CHUNK
 
@@ -55,4 +56,6 @@ def test_what_lies_too_deep(depth: int, pair: tuple[str, str]) -> None:
 
 def test_what_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quirkpy.parts.json.LONGEST_TEXT", 1000)
-    check_refused(lambda: qp.from_json(" " * 1001), "from_json", ("1001 characters", "1000 at most"))
+    check_refused(
+        lambda: qp.from_json(" " * 1001), "from_json", ("1001 characters", "1000 at most")
+    )

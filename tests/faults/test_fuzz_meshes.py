@@ -1,4 +1,5 @@
-"""Meshes in files that somebody has damaged: `Mesh.load` reads them, or says in a sentence why not."""
+"""Meshes in files that somebody has damaged: `Mesh.load` reads them, or says in a sentence why
+not."""
 
 from __future__ import annotations
 
@@ -21,12 +22,18 @@ trimesh: Any = pytest.importorskip("trimesh")
 def files() -> tuple[tuple[str, bytes], ...]:
     """A box and a rod as each of the formats that trimesh writes, in letters and in bytes."""
     out = []
-    for solid in (trimesh.creation.box((0.1, 0.2, 0.3)), trimesh.creation.cylinder(0.1, 0.3, sections=6)):
+    for solid in (
+        trimesh.creation.box((0.1, 0.2, 0.3)),
+        trimesh.creation.cylinder(0.1, 0.3, sections=6),
+    ):
         for ending, keywords in (
-            ("stl", {"file_type": "stl"}), ("stl", {"file_type": "stl_ascii"}), ("obj", {"file_type": "obj"}),
-            ("ply", {"file_type": "ply", "encoding": "ascii"}), ("ply", {"file_type": "ply"}),
+            ("stl", {"file_type": "stl"}),
+            ("stl", {"file_type": "stl_ascii"}),
+            ("obj", {"file_type": "obj"}),
+            ("ply", {"file_type": "ply", "encoding": "ascii"}),
+            ("ply", {"file_type": "ply"}),
             ("off", {"file_type": "off"}),
-        ):  # fmt: skip
+        ):
             data = solid.export(**keywords)
             out.append((ending, data.encode() if isinstance(data, str) else data))
     return tuple(out)
@@ -68,11 +75,13 @@ def test_whole_ones_are_read(ending: str, tmp_path: Path) -> None:
 
 
 HEADS = {
-    "ply": b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000000\nproperty float x\nproperty float y\n"
-    b"property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n" + bytes(64),
+    "ply": b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000000\n"
+    b"property float x\nproperty float y\n"
+    b"property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    + bytes(64),
     "off": b"OFF\n4000000000000 4 0\n0 0 0\n",
     "stl": bytes(80) + (4_000_000_000).to_bytes(4, "little") + bytes(50),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("ending", HEADS)

@@ -1,4 +1,5 @@
-"""Runs in files that somebody has damaged: `Trajectory.load` reads them, or says in a sentence why not."""
+"""Runs in files that somebody has damaged: `Trajectory.load` reads them, or says in a sentence why
+not."""
 
 from __future__ import annotations
 
@@ -25,10 +26,14 @@ HEADER = b"\x93NUMPY\x01\x00"
 def file() -> bytes:
     """A run with an event and a stop, in a file."""
     hub = qp.Body.box("hub", (0.1, 0.1, 0.1), mass=1.0, fixed=True)
-    arm = qp.Body.box("arm", (0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0))
+    arm = qp.Body.box(
+        "arm", (0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0)
+    )
     hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0.0), axis=(0.0, 0.0, 1.0))
     push = qp.Load("push", arm, force=(0.0, 1.0, 0.0))
-    system = qp.Multibody(hub, arm, hinge, push, qp.JointStop("stop", hinge, upper=0.2, restitution=0.5))
+    system = qp.Multibody(
+        hub, arm, hinge, push, qp.JointStop("stop", hinge, upper=0.2, restitution=0.5)
+    )
     return packed_of(system.simulate(1.0))
 
 
@@ -63,7 +68,8 @@ def use(path: Path) -> None:
     """Read a run, and look at it."""
     run = qp.Trajectory.load(path)
     repr(run)
-    with np.errstate(over="ignore", invalid="ignore"):  # of speeds of 1e300 m/s the energy is infinite, rightly
+    # Of speeds of 1e300 m/s the energy is infinite, rightly
+    with np.errstate(over="ignore", invalid="ignore"):
         assert len(run.states) == len(run.t) == len(run.energy)
     for event in run.events:
         str(event)
@@ -73,9 +79,10 @@ def use(path: Path) -> None:
 def other_array(array: Any, chance: random.Random) -> Any:
     """An array of another shape, kind or content."""
     changes = (
-        lambda a: a[:-1], lambda a: a[None], lambda a: a.astype(np.float32), lambda a: a.astype(np.int64),
-        lambda a: a.astype(str), lambda a: a.ravel(), lambda a: a * np.nan, lambda a: a[..., :0], lambda a: a[::-1],
-        lambda a: a + 1e300, lambda a: np.zeros(3), lambda a: a.astype(complex), lambda a: a * 0.0, lambda a: a.T,
+        lambda a: a[:-1], lambda a: a[None], lambda a: a.astype(np.float32),
+        lambda a: a.astype(np.int64), lambda a: a.astype(str), lambda a: a.ravel(),
+        lambda a: a * np.nan, lambda a: a[..., :0], lambda a: a[::-1], lambda a: a + 1e300,
+        lambda a: np.zeros(3), lambda a: a.astype(complex), lambda a: a * 0.0, lambda a: a.T,
     )  # fmt: skip
     try:
         return chance.choice(changes)(array)
@@ -86,10 +93,20 @@ def other_array(array: Any, chance: random.Random) -> Any:
 def forged_header(data: bytes, chance: random.Random) -> bytes:
     """The same bytes, of which a header says something else."""
     shape = chance.choice(
-        ("(1000000000000,)", "(3,)", "(-1,)", "(10**9, 10**9)", "()", "(0, 10000000000000)", "(((((", "1")
+        (
+            "(1000000000000,)",
+            "(3,)",
+            "(-1,)",
+            "(10**9, 10**9)",
+            "()",
+            "(0, 10000000000000)",
+            "(((((",
+            "1",
+        )
     )
     kind = chance.choice(("<f8", "<f4", "|b1", "<U9999999", "|O", "<i8", ">f8", "|V0", "<M8[s]"))
-    text = f"{{'descr': '{kind}', 'fortran_order': {chance.choice(('True', 'False'))}, 'shape': {shape}, }}".encode()
+    order = chance.choice(("True", "False"))
+    text = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
     text += b" " * (-(len(text) + 11) % 64) + b"\n"
     return HEADER + len(text).to_bytes(2, "little") + text + data[128:]
 

@@ -1,4 +1,5 @@
-"""Journals say when they are not what was written, and what a machine could not finish is no result."""
+"""Journals say when they are not what was written, and what a machine could not finish is no
+result."""
 
 from __future__ import annotations
 
@@ -47,11 +48,11 @@ def is_beginning(told: str) -> bool:
     return nodes and all_of_it["edges"][: len(part["edges"])] == part["edges"]
 
 
-# --- damage -----------------------------------------------------------------------------------------------------------
+# --- damage ---------------------------------------------------------------------------------------
 @seeds(120, 40, attack=4000)
 def test_flipped_bits_change_no_graph(seed: int, good: bytes, tmp_path: Path) -> None:
-    """A journal with flipped bits is refused by a sentence, or leads to the same graph; what is read of it is the
-    beginning of that."""
+    """A journal with flipped bits is refused by a sentence, or leads to the same graph; what is
+    read of it is the beginning of that."""
     chance, path, data = random.Random(seed), tmp_path / "pair.db", bytearray(good)
     for _ in range(chance.choice((1, 1, 1, 3, 20))):
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
@@ -77,19 +78,28 @@ def changed(path: Path, sql: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "record", ["'{spam'", "'[[1]]'", "replace(record, '0.', '1.')", "x'ff00'", "'' || record || ' '"]
+    "record",
+    ["'{spam'", "'[[1]]'", "replace(record, '0.', '1.')", "x'ff00'", "'' || record || ' '"],
 )
 def test_a_damaged_record_is_named_and_run_again(record: str, good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "pair.db"
     path.write_bytes(good)
     with closing(sqlite3.connect(path)) as base:
-        node, choice = base.execute("SELECT node, choice FROM runs ORDER BY node, choice LIMIT 1 OFFSET 4").fetchone()
-    changed(path, f"UPDATE runs SET record = {record} WHERE node = '{node}' AND choice = '{choice}'")
+        node, choice = base.execute(
+            "SELECT node, choice FROM runs ORDER BY node, choice LIMIT 1 OFFSET 4"
+        ).fetchone()
+    changed(
+        path, f"UPDATE runs SET record = {record} WHERE node = '{node}' AND choice = '{choice}'"
+    )
     before = path.read_bytes()
     with pytest.warns(qp.PartWarning, match="damaged") as told:
         part = qp.ReconfigurationGraph.load(path)
     key = next(key for key, one in json.loads(whole())["nodes"].items() if one["id"] == node)
-    check_sentence(str(told[0].message), f"{key} ({choice})", ("load", "damaged", "explore again, which mends it"))
+    check_sentence(
+        str(told[0].message),
+        f"{key} ({choice})",
+        ("load", "damaged", "explore again, which mends it"),
+    )
     assert told[0].filename == __file__
     assert path.read_bytes() == before
     assert is_beginning(part.to_json())
@@ -105,7 +115,9 @@ def test_a_damaged_record_is_named_and_run_again(record: str, good: bytes, tmp_p
 def test_notes_that_are_damaged_are_written_anew(key: str, good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "pair.db"
     path.write_bytes(good)
-    changed(path, f"UPDATE meta SET value = replace(value, '0.1', '0.2') || ' ' WHERE key = '{key}'")
+    changed(
+        path, f"UPDATE meta SET value = replace(value, '0.1', '0.2') || ' ' WHERE key = '{key}'"
+    )
     if key in ("study", "start"):
         check_refused(lambda: qp.ReconfigurationGraph.load(path), "the journal", ("explore",))
     assert far_pair().explore(path).to_json() == whole()
@@ -116,7 +128,11 @@ def test_a_journal_that_no_longer_says_whose_it_is(good: bytes, tmp_path: Path) 
     path = tmp_path / "pair.db"
     path.write_bytes(good)
     changed(path, "UPDATE meta SET value = 'x' WHERE key = 'digest'")
-    check_refused(lambda: far_pair().explore(path), "the journal", ("no longer says whose it is", "begin a new one"))
+    check_refused(
+        lambda: far_pair().explore(path),
+        "the journal",
+        ("no longer says whose it is", "begin a new one"),
+    )
 
 
 def test_what_came_of_flights_is_checked_too(tmp_path: Path) -> None:
@@ -124,7 +140,9 @@ def test_what_came_of_flights_is_checked_too(tmp_path: Path) -> None:
     graph = far_pair().explore(path)
     edge = next(graph.moves())
     graph.robustness(edge, 2)
-    known = next(edge for edge in qp.ReconfigurationGraph.load(path).edges if edge.robustness).robustness
+    known = next(
+        edge for edge in qp.ReconfigurationGraph.load(path).edges if edge.robustness
+    ).robustness
     assert known.samples == 2
     changed(path, "UPDATE flights SET record = replace(record, '\"samples\": 2', '\"samples\": 3')")
     with pytest.warns(UserWarning, match="damaged"):
@@ -139,7 +157,9 @@ def test_forged_records_raise_nothing_raw(seed: int, good: bytes, tmp_path: Path
     path.write_bytes(good)
     with closing(sqlite3.connect(path)) as base:
         for node, choice, text in base.execute("SELECT node, choice, record FROM runs").fetchall():
-            forged = json.dumps(mutated(json.loads(text), chance)) if chance.random() < 0.3 else text
+            forged = (
+                json.dumps(mutated(json.loads(text), chance)) if chance.random() < 0.3 else text
+            )
             row = (forged, hash_of("runs", node, choice, forged), node, choice)
             base.execute("UPDATE runs SET record = ?, hash = ? WHERE node = ? AND choice = ?", row)
         base.commit()
@@ -153,14 +173,17 @@ def test_forged_records_raise_nothing_raw(seed: int, good: bytes, tmp_path: Path
 
 @chunks()
 def test_forged_texts_of_records(chunk: int, good: bytes, tmp_path: Path) -> None:
-    """They are refused as what cannot be read, or hold a record that is written and read again as it is."""
+    """They are refused as what cannot be read, or hold a record that is written and read again as
+    it is."""
     chance, path, read = random.Random(chunk), tmp_path / "pair.db", 0
     path.write_bytes(good)
     with closing(sqlite3.connect(path)) as base:
         texts = [text for (text,) in base.execute("SELECT record FROM runs ORDER BY node, choice")]
     for _ in range(CHUNK):
         try:
-            record = journal.record_of(json.dumps(mutated(json.loads(chance.choice(texts)), chance)))
+            record = journal.record_of(
+                json.dumps(mutated(json.loads(chance.choice(texts)), chance))
+            )
         except journal.UNREADABLE:
             continue
         read += 1
@@ -196,14 +219,21 @@ def mutated(value: Any, chance: random.Random) -> Any:
     return chance.choice(others)
 
 
-# --- versions ---------------------------------------------------------------------------------------------------------
-def test_a_journal_of_another_version(good: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+# --- versions -------------------------------------------------------------------------------------
+def test_a_journal_of_another_version(
+    good: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "pair.db"
     path.write_bytes(good)
     with Journal(path, read_only=True) as one:
         assert one.meta("version") == qp.__version__
     monkeypatch.setattr(journal, "RESULTS", 1_000)
-    words = f"was written by quirkpy {qp.__version__}", "may end otherwise", "here 1000", "begin a new one"
+    words = (
+        f"was written by quirkpy {qp.__version__}",
+        "may end otherwise",
+        "here 1000",
+        "begin a new one",
+    )
     check_refused(lambda: qp.ReconfigurationGraph.load(path), "the journal", words)
     assert path.read_bytes() == good
     check_refused(lambda: far_pair().explore(path), "the journal", words)
@@ -214,7 +244,8 @@ def test_a_journal_without_hashes_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as base:
         base.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
         base.execute(
-            "CREATE TABLE runs (node TEXT, choice TEXT, record TEXT, PRIMARY KEY (node, choice)) WITHOUT ROWID"
+            "CREATE TABLE runs (node TEXT, choice TEXT, record TEXT, PRIMARY KEY (node, choice)) "
+            "WITHOUT ROWID"
         )
         base.execute("INSERT INTO meta VALUES ('schema', '1')")
         base.commit()
@@ -222,7 +253,7 @@ def test_a_journal_without_hashes_is_refused(tmp_path: Path) -> None:
         check_refused(ask, "the journal", ("has schema 1", "knows 2", "begin a new one"))
 
 
-# --- the machine ------------------------------------------------------------------------------------------------------
+# --- the machine ----------------------------------------------------------------------------------
 def wrapped(error: Exception) -> qp.PartError:
     try:
         raise qp.PartError("Load 'p': force(t) raised an error.") from error
@@ -264,9 +295,11 @@ def test_an_error_of_a_user_is_an_outcome() -> None:
     assert records.failed(ZeroDivisionError("float division by zero")).kind == "failed"
 
 
-# --- half-made and half-written files ---------------------------------------------------------------------------------
+# --- half-made and half-written files -------------------------------------------------------------
 @pytest.mark.parametrize("step", range(16))
-def test_a_disk_that_is_full_while_tables_are_made(step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_full_while_tables_are_made(
+    step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whichever statement fails: the same call goes on from there."""
     path, write, left = tmp_path / "pair.db", Journal._write, [step]
 
@@ -277,13 +310,18 @@ def test_a_disk_that_is_full_while_tables_are_made(step: int, tmp_path: Path, mo
         write(self, sql, values)
 
     monkeypatch.setattr(Journal, "_write", full)
-    check_refused(lambda: far_pair().explore(path), "the journal", ("cannot grow", "the same call goes on"))
+    check_refused(
+        lambda: far_pair().explore(path), "the journal", ("cannot grow", "the same call goes on")
+    )
     monkeypatch.undo()
     assert far_pair().explore(path).to_json() == whole()
 
 
-def test_what_a_writer_has_left_half_done_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A killed writer leaves files beside the journal, which a reader that may not write cannot put into it."""
+def test_what_a_writer_has_left_half_done_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed writer leaves files beside the journal, which a reader that may not write cannot put
+    into it."""
     path, left, copy = tmp_path / "pair.db", tmp_path / "left", tmp_path / "copy"
     study = far_pair()
     with Journal(path) as one:
@@ -297,11 +335,15 @@ def test_what_a_writer_has_left_half_done_is_read(tmp_path: Path, monkeypatch: p
     assert names == ["pair.db", "pair.db-wal"]
     with monkeypatch.context() as patch:  # as in a folder that cannot be written to
         connect = Journal._open
-        patch.setattr(Journal, "_open", staticmethod(lambda path, mode: no_reader(path, mode, left, connect)))
+        patch.setattr(
+            Journal, "_open", staticmethod(lambda path, mode: no_reader(path, mode, left, connect))
+        )
         assert len(qp.ReconfigurationGraph.load(left / "pair.db").nodes) == 1
     assert sorted(file.name for file in left.iterdir()) == names
     copy.mkdir()
-    with closing(sqlite3.connect(copy / "x.db", isolation_level=None)) as base:  # a transaction, half of it written
+    with closing(
+        sqlite3.connect(copy / "x.db", isolation_level=None)
+    ) as base:  # a transaction, half of it written
         shutil.copy(path, copy / "x.db")
         base.execute("PRAGMA cache_size = 1")
         base.execute("BEGIN")
@@ -318,12 +360,13 @@ def no_reader(path: Path, mode: str, folder: Path, connect: Any) -> Any:
     return connect(path, mode)
 
 
-# --- the order of nodes -----------------------------------------------------------------------------------------------
+# --- the order of nodes ---------------------------------------------------------------------------
 @pytest.mark.parametrize("stop", [0, 3, 15])
 def test_a_journal_is_read_in_the_order_of_its_writer(
     stop: int, good: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And no further than that came, though it holds more: where it would have gone on, nobody knows."""
+    """And no further than that came, though it holds more: where it would have gone on, nobody
+    knows."""
     path, study, take, left = tmp_path / "pair.db", far_pair(), explorer.Walk.take, [stop]
     path.write_bytes(good)
 

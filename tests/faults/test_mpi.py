@@ -1,4 +1,5 @@
-"""Explorations in the processes of an MPI job, as docs/clusters.md writes them; where MPI is installed, as on Linux."""
+"""Explorations in the processes of an MPI job, as docs/clusters.md writes them; where MPI is
+installed, as on Linux."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ import quirkpy as qp
 from tests.studies import far_pair
 
 pytest.importorskip("mpi4py")
-MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+MPIEXEC = shutil.which(
+    "mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+)
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec")]
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
@@ -30,7 +33,11 @@ if __name__ == "__main__":
     with MPIPoolExecutor() as pool:
         assert workers_of(pool) == 2
         kill = "kill" in sys.argv
-        far_pair().explore(sys.argv[1], workers=pool, progress=lambda n: kill and n.runs >= 4 and pool.submit(die))
+
+        def strike(count):
+            return kill and count.runs >= 4 and pool.submit(die)
+
+        far_pair().explore(sys.argv[1], workers=pool, progress=strike)
 """
 
 
@@ -38,9 +45,21 @@ def explored(path: Path, *words: str) -> int:
     """Two workers and the process of the script; what the job ends with."""
     script = path.with_name("explore.py")
     script.write_text(SCRIPT)
-    command = [str(MPIEXEC), "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script), str(path), *words]
+    command = [
+        str(MPIEXEC),
+        "-n",
+        "3",
+        sys.executable,
+        "-m",
+        "mpi4py.futures",
+        str(script),
+        str(path),
+        *words,
+    ]
     variables = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, env=variables, cwd=ROOT, capture_output=True, timeout=300).returncode
+    return subprocess.run(
+        command, env=variables, cwd=ROOT, capture_output=True, timeout=300
+    ).returncode
 
 
 def test_the_graph_of_an_mpi_job_is_the_same(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""`load` numbers nodes as their writer did, wherever that was interrupted, and in whatever order it took nodes up."""
+"""`load` numbers nodes as their writer did, wherever that was interrupted, and in whatever order it
+took nodes up."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def places(graph: qp.ReconfigurationGraph) -> dict[str, tuple[int, str]]:
 
 @seeds(12, 3, attack=600)
 def test_budgets_in_any_order(seed: int, tmp_path: Path) -> None:
-    """After each part of an exploration the journal holds the graph that its writer has: nodes, numbers, edges."""
+    """After each part of an exploration the journal holds the graph that its writer has: nodes,
+    numbers, edges."""
     chance, path, study = random.Random(seed), tmp_path / "pair.db", study_of(seed)
     towards = order_of(seed)
     while True:
@@ -49,9 +51,11 @@ def test_budgets_in_any_order(seed: int, tmp_path: Path) -> None:
 
 
 @seeds(12, 3, attack=600)
-def test_interruptions_in_any_order(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is interrupted between a run and its edge has the run in its journal: `load` is ahead of its writer by what
-    that knew, and by nothing that its writer would have numbered otherwise."""
+def test_interruptions_in_any_order(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is interrupted between a run and its edge has the run in its journal: `load` is ahead of
+    its writer by what that knew, and by nothing that its writer would have numbered otherwise."""
     chance, path, study = random.Random(seed), tmp_path / "pair.db", study_of(seed)
     take, towards, held = explorer.Walk.take, order_of(seed), list[qp.ReconfigurationGraph]()
     left = [0]

@@ -48,7 +48,7 @@ def storm(t: float) -> Callable[[Any], float]:
     return size
 
 
-# --- errors in users' functions ---------------------------------------------------------------------------------------
+# --- errors in users' functions -------------------------------------------------------------------
 def test_an_error_in_a_force_surfaces_with_time_name_and_trajectory() -> None:
     with pytest.raises(WeatherError, match="too much wind") as caught:
         pushed(storm(0.5)).simulate(1.0)
@@ -110,11 +110,13 @@ def test_a_system_runs_again_after_an_error() -> None:
     system = mechanism(*START)
     before = system.simulate(0.2)
     with pytest.raises(WeatherError):
-        system.simulate(0.2, stop=[qp.When("look", lambda state: (_ for _ in ()).throw(WeatherError))])
+        system.simulate(
+            0.2, stop=[qp.When("look", lambda state: (_ for _ in ()).throw(WeatherError))]
+        )
     np.testing.assert_array_equal(before.course.states, system.simulate(0.2).course.states)
 
 
-# --- what is not a number ---------------------------------------------------------------------------------------------
+# --- what is not a number -------------------------------------------------------------------------
 @pytest.mark.kernels
 def test_nan_from_a_force_is_refused_by_its_name() -> None:
     with pytest.raises(qp.PartError, match=r"Push 'wind'.*finite") as caught:
@@ -134,7 +136,8 @@ def test_numbers_that_overflow_end_the_run() -> None:
 @pytest.mark.kernels
 @pytest.mark.parametrize("method", ["dop853", "rk45"])
 def test_a_force_that_has_no_end_stops_the_run(method: Any) -> None:
-    """x'' = -1 / (2 x^2) from 1 m at rest reaches zero after pi / 2 s; nobody can follow it through."""
+    """x'' = -1 / (2 x^2) from 1 m at rest reaches zero after pi / 2 s; nobody can follow it
+    through."""
     system = pushed(lambda at: -0.5 / at[system_ball].position[0] ** 2)
     system_ball = system["ball"]
     run = system.simulate(3.0, method=method, max_steps=1500)
@@ -144,7 +147,7 @@ def test_a_force_that_has_no_end_stops_the_run(method: Any) -> None:
     assert len(str(run.stop)) > 20
 
 
-# --- what a user bounds -----------------------------------------------------------------------------------------------
+# --- what a user bounds ---------------------------------------------------------------------------
 @pytest.mark.parametrize("most", [pytest.param(1, marks=pytest.mark.kernels), 7, 256, 257, 300])
 def test_max_steps_bounds_the_effort(most: int) -> None:
     run = mechanism(*START).simulate(5.0, max_steps=most)
@@ -166,9 +169,11 @@ INTERRUPTED = """
 import signal
 import quirkpy as qp
 from tests.truths.test_row_of_four_bars import row
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have switched it off
+# Whoever runs the tests may have switched it off.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 calls = []
-def progress(t):  # all kernels are compiled by then: while they are, an interruption can be lost in a callback of LLVM
+# All kernels are compiled by then: meanwhile an interruption can be lost in a callback of LLVM.
+def progress(t):
     calls.append(t)
     if len(calls) == 2:
         print("ready", flush=True)
@@ -180,7 +185,9 @@ print(run.stop.name, len(run.t), run.t[-1] > 0.0, flush=True)
 @pytest.mark.parametrize("stop", ["", ", stop=[qp.When('never', lambda state: 1.0)]"])
 def test_ctrl_c_stops_a_run_of_hours_and_keeps_what_is_computed(stop: str) -> None:
     code = INTERRUPTED.format(stop=stop)
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
@@ -202,7 +209,8 @@ def ctrl_c() -> Iterator[Callable[[], None]]:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_between_two_calls_of_the_kernels(times: int, ctrl_c: Callable[[], None]) -> None:
-    """The first waits for the kernel at work; the second, from somebody who does not want to wait, ends it there."""
+    """The first waits for the kernel at work; the second, from somebody who does not want to wait,
+    ends it there."""
 
     def progress(t: float) -> None:
         for _ in range(times):

@@ -26,7 +26,8 @@ def test_every_passage_is_reported_with_its_loop(windows: int, rtol: float) -> N
 
 
 def test_velocities_of_no_branch_are_refused_by_the_name_of_the_loop() -> None:
-    """Flat, the uprights turn at 1 and -0.5 rad/s: neither the parallelogram nor its crossed form."""
+    """Flat, the uprights turn at 1 and -0.5 rad/s: neither the parallelogram nor its crossed
+    form."""
     flat = row(1, 0.0, 0.0)
     turns = {
         "up0": {"velocity": (0, 0.5, 0), "angular_velocity": (0, 0, 1)},
@@ -65,5 +66,7 @@ def test_fixed_steps_pass_a_flat_pose_and_none_is_left_out() -> None:
     assert angle[0] > 0.0 > angle[-1]
     assert np.diff(angle).max() < 0.0
     np.testing.assert_allclose(
-        run["foot0"].rate ** 2 + 2.0 * 11.772 * np.sin(angle), 4.0 + 2.0 * 11.772 * np.sin(0.3), rtol=1e-4
+        run["foot0"].rate ** 2 + 2.0 * 11.772 * np.sin(angle),
+        4.0 + 2.0 * 11.772 * np.sin(0.3),
+        rtol=1e-4,
     )

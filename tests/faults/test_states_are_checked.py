@@ -1,4 +1,5 @@
-"""States of which a number is none, or of another shape, are refused wherever they come from; no run is endless."""
+"""States of which a number is none, or of another shape, are refused wherever they come from; no
+run is endless."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def test_times_that_are_none(value: float) -> None:
 def test_numbers_that_are_none(name: str, value: float) -> None:
     body = start().bodies[1]
     words = f"{name} of body {body!r}", "every number must be finite"
-    check_refused(lambda: dataclasses.replace(start(), **{name: spoiled(name, value)}), "State", words)
+    check_refused(
+        lambda: dataclasses.replace(start(), **{name: spoiled(name, value)}), "State", words
+    )
 
 
 @pytest.mark.parametrize("name", ["r", "q", "v", "omega", "windings"])
@@ -47,7 +50,9 @@ def test_other_shapes(name: str) -> None:
     array = getattr(start(), name)
     for other in (array[:-1], array[None], np.zeros(0)):
         check_refused(
-            lambda other=other: dataclasses.replace(start(), **{name: other}), "State", (f"{name} has shape",)
+            lambda other=other: dataclasses.replace(start(), **{name: other}),
+            "State",
+            (f"{name} has shape",),
         )
 
 
@@ -65,7 +70,9 @@ def test_turns_that_are_none() -> None:
     check_refused(lambda: qp.Multibody(*system.parts, start=long), "State", words)
 
 
-@pytest.mark.parametrize(("field", "value"), [("t", "1e999"), ("t", "NaN"), ("r", "1e999"), ("q", "Infinity")])
+@pytest.mark.parametrize(
+    ("field", "value"), [("t", "1e999"), ("t", "NaN"), ("r", "1e999"), ("q", "Infinity")]
+)
 def test_documents_with_such_numbers(field: str, value: str) -> None:
     data = json.loads(qp.to_json(start()))
     root = data["root"]

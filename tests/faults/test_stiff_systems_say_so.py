@@ -17,12 +17,15 @@ def damped(damping: float) -> qp.Multibody:
     arm = qp.Body.box("arm", size=(0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0, 0))
     hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0), axis=(0, 0, 1))
     well = qp.PotentialWell("well", arm, centre=(0.2, 0, 0), stiffness=0.05)
-    return qp.Multibody(hub, arm, hinge, well, qp.HingeSpring("damping", hinge, stiffness=0.0, damping=damping))
+    return qp.Multibody(
+        hub, arm, hinge, well, qp.HingeSpring("damping", hinge, stiffness=0.0, damping=damping)
+    )
 
 
 @pytest.mark.parametrize("damping", [0.5, 10.0])
 def test_stiffness_is_named_with_the_way_out(damping: float) -> None:
-    """The times that the sentence names are those of the linear model, and its way out leads to the well's angle."""
+    """The times that the sentence names are those of the linear model, and its way out leads to the
+    well's angle."""
     system = damped(damping)
     found = system.settle(evaluations=60_000)
     assert found.verdict == "never settles"
@@ -45,15 +48,26 @@ def test_what_is_not_stiff_is_not_called_so() -> None:
 @pytest.mark.parametrize("damping", [0.5, 10.0])
 def test_in_studies_the_way_out_is_one_that_studies_have(damping: float) -> None:
     """A `SettleRule` names no method, so the sentence names none either; what it names helps."""
-    study = changed(far_pair(), always=[qp.ViscousHinges(damping)], settle=qp.SettleRule(evaluations=20_000))
-    said = [o.reason for edge in study.explore().edges for o in edge.outcomes if "it is stiff" in o.reason]
+    study = changed(
+        far_pair(), always=[qp.ViscousHinges(damping)], settle=qp.SettleRule(evaluations=20_000)
+    )
+    said = [
+        o.reason
+        for edge in study.explore().edges
+        for o in edge.outcomes
+        if "it is stiff" in o.reason
+    ]
     assert said
     for reason in said:
-        assert reason.endswith("; damp it less, or give the study settle=SettleRule(evaluations=...) above 20000")
+        assert reason.endswith(
+            "; damp it less, or give the study settle=SettleRule(evaluations=...) above 20000"
+        )
         assert "method=" not in reason
         assert "equilibria" not in reason
 
 
 def test_less_damping_helps_in_studies() -> None:
-    study = changed(far_pair(), always=[qp.ViscousHinges(5e-5)], settle=qp.SettleRule(evaluations=20_000))
+    study = changed(
+        far_pair(), always=[qp.ViscousHinges(5e-5)], settle=qp.SettleRule(evaluations=20_000)
+    )
     assert "never settles" not in study.explore().kinds

@@ -15,15 +15,18 @@ from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.explore.scope.choices import Choice
 
 NAMES = (
-    "plain", "caf\u00e9", "\U0001f680 up", "a\U00010348b", "quote \" and \\ slash", "tab\tand \x07 bell", "\x7f",
-    "what??/ is ??= that",
-    "\u00e90", "\x01" + "7", "=1+1", "+cmd", "-2", "@sum", "a,b", "line\rback", "%s %n", "*/ int x; /*", "\u2028",
+    "plain", "caf\u00e9", "\U0001f680 up", "a\U00010348b", "quote \" and \\ slash",
+    "tab\tand \x07 bell", "\x7f", "what??/ is ??= that", "\u00e90", "\x01" + "7", "=1+1", "+cmd",
+    "-2", "@sum", "a,b", "line\rback", "%s %n", "*/ int x; /*", "\u2028",
 )  # fmt: skip
 
 
 def table() -> FlightTable:
     """One row for each name."""
-    rows = [(f"n{k + 1}", Choice(((f"{name} | x", "lock"),), name), "n0") for k, name in enumerate(NAMES)]
+    rows = [
+        (f"n{k + 1}", Choice(((f"{name} | x", "lock"),), name), "n0")
+        for k, name in enumerate(NAMES)
+    ]
     return FlightTable("n0", tuple(rows))
 
 
@@ -39,9 +42,20 @@ def test_the_header_is_c(standard: str, tmp_path: Path) -> None:
         '#include <stdio.h>\n#include <string.h>\n#include "table.h"\n'
         "int main(void) {\n    for (int k = 0; k < QUIRKPY_ROWS; ++k) {\n"
         "        const char *s = quirkpy_selections[quirkpy_table[k].selection];\n"
-        "        fwrite(s, 1, strlen(s), stdout);\n        putchar(0);\n    }\n    return QUIRKPY_GOAL;\n}\n"
+        "        fwrite(s, 1, strlen(s), stdout);\n        putchar(0);\n    }\n    return "
+        "QUIRKPY_GOAL;\n}\n"
     )
-    words = [gcc, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.c", "-o", "main"]
+    words = [
+        gcc,
+        f"-std={standard}",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pedantic",
+        "main.c",
+        "-o",
+        "main",
+    ]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said = subprocess.run([tmp_path / "main"], capture_output=True).stdout

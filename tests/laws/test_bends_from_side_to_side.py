@@ -1,5 +1,5 @@
-"""Where the bend of energy jumps at planes, or walls leave a cone, energy falls along an allowed direction or along
-none: against dense samples of all directions."""
+"""Where the bend of energy jumps at planes, or walls leave a cone, energy falls along an allowed
+direction or along none: against dense samples of all directions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ def bends(rng: np.random.Generator, kinks: int, walls: int) -> Bends:
     K = turn @ np.diag(rng.uniform(-0.6, 2.0, f)) @ turn.T
     rows = rng.normal(size=(kinks + walls, f))
     rows /= np.linalg.norm(rows, axis=1)[:, None]
-    return Bends(K, np.full((f, f), 1e-13), rows[:kinks], rng.uniform(-1.5, 1.5, kinks), rows[kinks:])
+    return Bends(
+        K, np.full((f, f), 1e-13), rows[:kinks], rng.uniform(-1.5, 1.5, kinks), rows[kinks:]
+    )
 
 
 def lowest(form: Bends, rng: np.random.Generator) -> float:
-    """Of the bend on allowed directions of length one: the best of many, each followed down (within the walls)."""
+    """Of the bend on allowed directions of length one: the best of many, each followed down (within
+    the walls)."""
     f = len(form.stiffness)
     tried = rng.normal(size=(20_000, f))
     ways = [tried]
@@ -40,16 +43,22 @@ def lowest(form: Bends, rng: np.random.Generator) -> float:
     best = float(values.min())
     for start in tried[np.argsort(values)[:6]]:
         made = minimize(
-            lambda x: float(form.along(x[None])[0] / (x @ x)), start, method="SLSQP",
-            constraints=[{"type": "ineq", "fun": lambda x: form.walls @ x}] if len(form.walls) else [],
-        )  # fmt: skip
+            lambda x: float(form.along(x[None])[0] / (x @ x)),
+            start,
+            method="SLSQP",
+            constraints=[{"type": "ineq", "fun": lambda x: form.walls @ x}]
+            if len(form.walls)
+            else [],
+        )
         x = made.x / np.linalg.norm(made.x)
         if (form.walls @ x >= -1e-9).all():
             best = min(best, float(form.along(x[None])[0]))
     return best
 
 
-@pytest.mark.parametrize(("kinks", "walls"), [(1, 0), (2, 0), (3, 0), (0, 1), (0, 2), (0, 3), (1, 1), (2, 2)])
+@pytest.mark.parametrize(
+    ("kinks", "walls"), [(1, 0), (2, 0), (3, 0), (0, 1), (0, 2), (0, 3), (1, 1), (2, 2)]
+)
 @seeds(12, 3, attack=500)
 def test_it_falls_where_a_dense_search_finds_a_direction(kinks: int, walls: int, seed: int) -> None:
     rng = np.random.default_rng([seed, kinks, walls])
@@ -69,17 +78,27 @@ def test_it_falls_where_a_dense_search_finds_a_direction(kinks: int, walls: int,
 
 @pytest.mark.parametrize("turned", [0.0, 0.7, 2.5])
 def test_a_copositive_matrix_is_one(turned: float) -> None:
-    """x'Kx with K = [[1, 2], [2, 1]] falls along (1, -1), but not in the quadrant between two walls; Horn's matrix is
-    copositive in five dimensions, and level on its border."""
+    """x'Kx with K = [[1, 2], [2, 1]] falls along (1, -1), but not in the quadrant between two
+    walls; Horn's matrix is copositive in five dimensions, and level on its border."""
     c, s = np.cos(turned), np.sin(turned)
     turn = np.array([[c, -s], [s, c]])
     none = np.zeros((0, 2)), np.zeros(0)
     K, walls = turn @ np.array([[1.0, 2.0], [2.0, 1.0]]) @ turn.T, np.eye(2) @ turn.T
-    rises, falls = (decide(Bends(K, np.full((2, 2), 1e-13), *none, w)) for w in (walls, walls * [[1.0], [-1.0]]))
+    rises, falls = (
+        decide(Bends(K, np.full((2, 2), 1e-13), *none, w)) for w in (walls, walls * [[1.0], [-1.0]])
+    )
     assert rises is not None
     assert falls is not None
     assert (rises.ground, falls.ground) == ("rises", "falls")
-    horn = np.array([[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, 1, 1, -1, 1]])
+    horn = np.array(
+        [
+            [1, -1, 1, 1, -1],
+            [-1, 1, -1, 1, 1],
+            [1, -1, 1, -1, 1],
+            [1, 1, -1, 1, -1],
+            [-1, 1, 1, -1, 1],
+        ]
+    )
     empty, grounds = (np.zeros((0, 5)), np.zeros(0)), []
     for shift in (1e-3, 0.0, -1e-3):
         found = decide(Bends(horn + shift * np.eye(5), np.full((5, 5), 1e-12), *empty, np.eye(5)))

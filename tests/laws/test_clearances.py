@@ -1,4 +1,5 @@
-"""Clearances along whole motions: against dense sampling, against motions known in closed form, and what is allowed."""
+"""Clearances along whole motions: against dense sampling, against motions known in closed form, and
+what is allowed."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def cube(name: str, at: tuple[float, float, float], **rest: Any) -> qp.Body:
 
 
 def hinged(rate: float, lead: float = 0.0) -> qp.Multibody:
-    """A cube that swings at a steady rate about the edge that it shares with another; flush at angle zero."""
+    """A cube that swings at a steady rate about the edge that it shares with another; flush at
+    angle zero."""
     base = qp.Body.box("base", CUBE, position=(0, 0, 0), fixed=True)
     edge, turn = np.array([0.5 * SIDE, -0.5 * SIDE, 0.0]), qp.rotation((0, 0, 1), lead)
     arm = np.array([0.5 * SIDE, 0.5 * SIDE, 0.0])
@@ -44,20 +46,35 @@ def hinged(rate: float, lead: float = 0.0) -> qp.Multibody:
                           math.sin(lead) * arm[0] + math.cos(lead) * arm[1], 0.0])  # fmt: skip
     velocity = np.cross((0.0, 0.0, rate), at - edge)
     wing = qp.Body.box(
-        "wing", CUBE, 1.0, position=at, orientation=turn, velocity=velocity, angular_velocity=(0, 0, rate)
+        "wing",
+        CUBE,
+        1.0,
+        position=at,
+        orientation=turn,
+        velocity=velocity,
+        angular_velocity=(0, 0, rate),
     )
     return qp.Multibody(base, wing, qp.Revolute("hinge", base, wing, at=edge, axis=(0, 0, 1)))
 
 
 def sampled(run: qp.Trajectory, count: int) -> dict[frozenset[str], float]:
     """The least clearance of every pair at so many instants."""
-    shapes = {b.name: b.shape for b in (*run.system.tables.bodies, *run.system.tables.fixed) if b.shape is not None}
+    shapes = {
+        b.name: b.shape
+        for b in (*run.system.tables.bodies, *run.system.tables.fixed)
+        if b.shape is not None
+    }
     names, least = list(shapes), dict[frozenset[str], float]()
     for t in np.linspace(run.t[0], run.t[-1], count):
         state = run.at(float(t))
-        placed = {n: Placed(shapes[n], np.array(state[n].position), turn_of(state[n].orientation)) for n in names}
+        placed = {
+            n: Placed(shapes[n], np.array(state[n].position), turn_of(state[n].orientation))
+            for n in names
+        }
         pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
-        for pair, gap in zip(pairs, found([(placed[a], placed[b]) for a, b in pairs]).gap, strict=True):
+        for pair, gap in zip(
+            pairs, found([(placed[a], placed[b]) for a, b in pairs]).gap, strict=True
+        ):
             key = frozenset(pair)
             least[key] = min(least.get(key, math.inf), float(gap))
     return least
@@ -67,7 +84,7 @@ def turn_of(q: Any) -> np.ndarray:
     return np.array(quat.rotation_matrix(q.w, q.x, q.y, q.z)).reshape(3, 3)
 
 
-# --- against what is known ------------------------------------------------------------------------------------------
+# --- against what is known ------------------------------------------------------------------------
 @pytest.mark.kernels
 def test_a_ball_flies_past_a_ball() -> None:
     """Free flight takes a handful of steps; the least distance of the lines is known."""
@@ -86,7 +103,8 @@ def test_a_ball_flies_past_a_ball() -> None:
 @pytest.mark.parametrize("graze", [-2e-3, -1e-4, 1e-4, 2e-3])
 @pytest.mark.parametrize("rate", [0.0, 0.7, 12.0])
 def test_a_corner_in_passing_is_found_in_one_long_step(graze: float, rate: float) -> None:
-    """A cube, turned by 45 degrees, flies past another so that its edge would overlap for a moment."""
+    """A cube, turned by 45 degrees, flies past another so that its edge would overlap for a
+    moment."""
     base = qp.Body.box("base", CUBE, fixed=True)
     out = 0.5 * SIDE + 0.5 * SIDE * math.sqrt(2.0) + graze
     lead = 0.25 * math.pi - 3.0 * rate  # so that the edge points down when it passes
@@ -111,13 +129,19 @@ def gaps_at(x: np.ndarray, angle: np.ndarray, y: float) -> np.ndarray:
     for a, place in zip(angle, x, strict=True):
         c, s = math.cos(a), math.sin(a)
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        pairs.append((Placed(box, np.zeros(3), np.eye(3)), Placed(box, np.array([place, y, 0.0]), turn)))
+        pairs.append(
+            (Placed(box, np.zeros(3), np.eye(3)), Placed(box, np.array([place, y, 0.0]), turn))
+        )
     return found(pairs).gap
 
 
 def chain_of_cubes() -> qp.Multibody:
-    """Four modules hinged at edges, tumbling fast, that run through each other and past a rod that stands."""
-    bodies = [cube(f"c{k}", (k * SIDE, 0, 0), velocity=(0, 0.05, 0), angular_velocity=(0, 0.4, 0)) for k in range(4)]
+    """Four modules hinged at edges, tumbling fast, that run through each other and past a rod that
+    stands."""
+    bodies = [
+        cube(f"c{k}", (k * SIDE, 0, 0), velocity=(0, 0.05, 0), angular_velocity=(0, 0.4, 0))
+        for k in range(4)
+    ]
     hinges = [
         qp.Revolute(f"h{k}", bodies[k], bodies[k + 1], at=((k + 0.5) * SIDE, y, 0), axis=(0, 0, 1))
         for k, y in enumerate((-0.05, 0.05, -0.05))
@@ -149,14 +173,17 @@ def test_curves_tell_a_clearance_at_any_times() -> None:
         row = chosen_pairs(names, solids, [pair])
         scene = scene_of(run, solids, row)
         motion = [gap_in(scene, row, run.rows_at(float(x))) for x in t]
-        np.testing.assert_allclose(gaps_along(run.between, scene, row, t), motion, rtol=0.0, atol=2.0 * ALLOWED * REACH)
+        np.testing.assert_allclose(
+            gaps_along(run.between, scene, row, t), motion, rtol=0.0, atol=2.0 * ALLOWED * REACH
+        )
 
 
-# --- what is allowed ------------------------------------------------------------------------------------------------
+# --- what is allowed ------------------------------------------------------------------------------
 @pytest.mark.parametrize("axis", [1.0, -1.0])
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-8])
 def test_hinged_cubes_never_collide_from_flush_to_flush(axis: float, rtol: float) -> None:
-    """Half a turn, or three quarters until the other face is reached; at any tolerance of the run."""
+    """Half a turn, or three quarters until the other face is reached; at any tolerance of the
+    run."""
     system = hinged(-1.0)
     run = system.simulate(math.pi, rtol=rtol)
     result = clearances(run, margin=0.01 if axis > 0.0 else 0.0)
@@ -210,7 +237,8 @@ def test_a_margin_counts_for_those_that_are_not_flush() -> None:
 
 
 def test_what_begins_flush_has_the_margin_once_it_has_parted() -> None:
-    """A cube on a spring leaves the face and comes back to it, slightly turned about the normal: flush again."""
+    """A cube on a spring leaves the face and comes back to it, slightly turned about the normal:
+    flush again."""
     base = qp.Body.box("base", CUBE, fixed=True)
     mover = cube("mover", (SIDE, 0, 0), velocity=(0.1, 0, 0))
     system = qp.Multibody(base, mover, qp.PotentialWell("well", mover, (SIDE, 0, 0), 1.0))
@@ -218,14 +246,17 @@ def test_what_begins_flush_has_the_margin_once_it_has_parted() -> None:
     assert clearances(there_and_back, margin=0.01).first is None
     beyond = clearances(system.simulate(math.pi + 0.1), margin=0.01).first
     assert beyond is not None
-    assert beyond.t == pytest.approx(math.pi - math.asin(0.1), abs=2e-3)  # within the margin, and not flush at the end
+    assert beyond.t == pytest.approx(
+        math.pi - math.asin(0.1), abs=2e-3
+    )  # within the margin, and not flush at the end
 
 
 def test_bodies_that_touch_without_a_face_aligned_are_jammed() -> None:
     """A cube swings until its edge meets the face of a third one."""
     wall = qp.Body.box("wall", (SIDE, 1.0, SIDE), position=(0.05 + 0.12 + 0.05, 0, 0), fixed=True)
     system = hinged(-1.0).with_(wall)
-    # the far corner is sqrt(2) sides from the hinge, at 45 degrees less the angle: x = 0.05 + sqrt(2) SIDE cos
+    # the far corner is sqrt(2) sides from the hinge, at 45 degrees less the angle: x = 0.05 +
+    # sqrt(2) SIDE cos
     at = 0.25 * math.pi - math.acos(0.12 / (math.sqrt(2.0) * SIDE))
     assert at > 0.0
     result = clearances(system.simulate(at), pairs=[("wing", "wall")])
@@ -255,7 +286,7 @@ def test_locked_cubes_are_looked_at_once() -> None:
     assert result.looks < 20 * len(result.pairs)
 
 
-# --- the answer -----------------------------------------------------------------------------------------------------
+# --- the answer -----------------------------------------------------------------------------------
 def least_of(result: Clearances) -> list[float]:
     return [pair.least for pair in result.pairs]
 
@@ -266,23 +297,31 @@ def test_it_does_not_depend_on_the_steps() -> None:
 
 
 def test_an_impact_is_followed() -> None:
-    """A ball bounces off the stop of its rail: velocities jump, and curves on either side do not know of it."""
+    """A ball bounces off the stop of its rail: velocities jump, and curves on either side do not
+    know of it."""
     base = qp.Body.box("base", CUBE, position=(0, 0.3, 0), fixed=True)
     ball = qp.Body.sphere("ball", 0.05, 1.0, position=(-1.0, 0, 0), velocity=(1.0, 0, 0))
     rail = qp.Prismatic("rail", qp.GROUND, ball, at=(0, 0, 0), axis=(1, 0, 0))
-    run = qp.Multibody(base, ball, rail, qp.JointStop("stop", rail, upper=0.9, restitution=1.0)).simulate(2.0)
+    run = qp.Multibody(
+        base, ball, rail, qp.JointStop("stop", rail, upper=0.9, restitution=1.0)
+    ).simulate(2.0)
     result = clearances(run)
     assert result.error < 1e-6
-    # it turns round a tenth of a metre short of the nearest point: corners are 0.05 to the left of the centre
+    # it turns round a tenth of a metre short of the nearest point: corners are 0.05 to the left of
+    # the centre
     assert result.least == pytest.approx(math.hypot(0.05, 0.25) - 0.05, abs=2e-4)
 
 
 @seeds(12, 6, attack=2000)
 def test_a_collision_is_dated_to_its_beginning(seed: int) -> None:
-    """Balls that fly past, into and out of a spinning box: closed forms at many times tell since when they are too
-    near, also where they begin so."""
+    """Balls that fly past, into and out of a spinning box: closed forms at many times tell since
+    when they are too near, also where they begin so."""
     rng = np.random.default_rng(seed)
-    size, radius, spin = rng.uniform(0.1, 0.3, 3), float(rng.uniform(0.05, 0.15)), float(rng.uniform(-2.0, 2.0))
+    size, radius, spin = (
+        rng.uniform(0.1, 0.3, 3),
+        float(rng.uniform(0.05, 0.15)),
+        float(rng.uniform(-2.0, 2.0)),
+    )
     margin = float(rng.choice([0.0, rng.uniform(0.005, 0.05)]))
     way = rng.normal(size=3)
     start = way / np.linalg.norm(way) * rng.uniform(0.1, 0.5)

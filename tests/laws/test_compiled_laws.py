@@ -1,4 +1,5 @@
-"""A user's compiled force is a built-in one: same accelerations, same runs, same ledger, in clusters as well."""
+"""A user's compiled force is a built-in one: same accelerations, same runs, same ledger, in
+clusters as well."""
 
 from __future__ import annotations
 
@@ -21,8 +22,14 @@ HOOK = DECK.site("hook", at=(0.0, 0.1, 0.1))
 BAND = Bungee("band", EAST, WEST, 7.0, 0.2, 0.4)
 PAIRS: tuple[tuple[qp.Force, qp.Force], ...] = (
     (BAND, qp.Spring("band", EAST, WEST, stiffness=7.0, rest_length=0.2, damping=0.4)),
-    (Bungee("line", HOOK, WEST, 7.0, 0.2), qp.Spring("line", HOOK, WEST, stiffness=7.0, rest_length=0.2)),
-    (Well("well", ARM, (0.2, 0.1, -0.3), 5.0), qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0)),
+    (
+        Bungee("line", HOOK, WEST, 7.0, 0.2),
+        qp.Spring("line", HOOK, WEST, stiffness=7.0, rest_length=0.2),
+    ),
+    (
+        Well("well", ARM, (0.2, 0.1, -0.3), 5.0),
+        qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
+    ),
 )
 pairs = pytest.mark.parametrize(("own", "built_in"), PAIRS, ids=lambda force: type(force).__name__)
 
@@ -48,19 +55,28 @@ def test_moves_as_the_built_in(own: qp.Force, built_in: qp.Force) -> None:
     mine, theirs = (system(force).simulate(2.0, **TIGHT) for force in (own, built_in))
     assert mine.counts == theirs.counts
     for name in ("energy", "dissipated", "work"):
-        assert getattr(mine, name)[-1] == pytest.approx(getattr(theirs, name)[-1], rel=1e-12, abs=1e-12)
+        assert getattr(mine, name)[-1] == pytest.approx(
+            getattr(theirs, name)[-1], rel=1e-12, abs=1e-12
+        )
     for body in ("hub", "arm"):
-        np.testing.assert_allclose(mine.final[body].position, theirs.final[body].position, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            mine.final[body].position, theirs.final[body].position, rtol=1e-12, atol=1e-12
+        )
 
 
 def test_moves_with_clusters() -> None:
     lock = qp.Fixed("lock", HUB, ARM)
-    tied = Bungee("line", HOOK, WEST, 7.0, 0.2), qp.Spring("line", HOOK, WEST, stiffness=7.0, rest_length=0.2)
+    tied = (
+        Bungee("line", HOOK, WEST, 7.0, 0.2),
+        qp.Spring("line", HOOK, WEST, stiffness=7.0, rest_length=0.2),
+    )
     mine, theirs = (system(lock, force) for force in tied)
     assert mine.clusters.merger is not None
     one, two = (s.simulate(2.0, **TIGHT) for s in (mine, theirs))
     assert one.counts == two.counts
-    np.testing.assert_allclose(one.final["hub"].position, two.final["hub"].position, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        one.final["hub"].position, two.final["hub"].position, rtol=1e-12, atol=1e-12
+    )
 
 
 class Slow(qp.Force):
@@ -72,18 +88,24 @@ class Slow(qp.Force):
     def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
         sail = at[self.sail]
         torque = 0.3 * sail.axes[:, 2] - 0.2 * sail.angular_velocity
-        return {self.sail.body: qp.Wrench(self.strength * at.t * sail.axes[:, 0], torque, sail.position)}
+        return {
+            self.sail.body: qp.Wrench(self.strength * at.t * sail.axes[:, 0], torque, sail.position)
+        }
 
 
 @pytest.mark.kernels
 def test_a_law_without_an_energy_does_work() -> None:
     state = system().initial.replace(t=1.5)
-    one, two = (state.instant(system(kind("gust", WEST, 2.0)).selection).loads for kind in (Breeze, Slow))
+    one, two = (
+        state.instant(system(kind("gust", WEST, 2.0)).selection).loads for kind in (Breeze, Slow)
+    )
     np.testing.assert_allclose(one.wrench, two.wrench, rtol=1e-13, atol=1e-14)
     np.testing.assert_allclose(one.power, two.power, rtol=1e-13)
     assert one.potential.tolist()[-1] == 0.0
     mine = system(Breeze("gust", WEST, 2.0)).simulate(1.0, **TIGHT)
-    np.testing.assert_allclose(mine.energy + mine.dissipated - mine.work, mine.energy[0], rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        mine.energy + mine.dissipated - mine.work, mine.energy[0], rtol=0.0, atol=1e-9
+    )
 
 
 def test_what_it_does_beyond_rest_is_dissipated() -> None:
@@ -103,7 +125,9 @@ def test_uncompiled_it_says_the_same() -> None:
     both = system(BAND)
     at = both.initial.instant()
     load = at.users.load_of(BAND)[:-1]
-    np.testing.assert_allclose(at.loads.wrench - system().initial.instant().loads.wrench, load, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(
+        at.loads.wrench - system().initial.instant().loads.wrench, load, rtol=1e-11, atol=1e-12
+    )
     assert BAND.potential(at.view) == pytest.approx(at.loads.potential[-1], rel=1e-13)
 
 
@@ -112,4 +136,6 @@ def test_parameters_reach_it() -> None:
     strong = tables.select(parameters={"band": {"stiffness": 14.0}})
     other = system(Bungee("band", EAST, WEST, 14.0, 0.2, 0.4))
     state = system(BAND).initial
-    np.testing.assert_array_equal(state.instant(strong).loads.wrench, other.initial.instant().loads.wrench)
+    np.testing.assert_array_equal(
+        state.instant(strong).loads.wrench, other.initial.instant().loads.wrench
+    )

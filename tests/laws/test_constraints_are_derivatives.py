@@ -1,7 +1,8 @@
-"""A x'' - b is the second time derivative of every constraint along the motion, and A x' + phi_t the first.
+"""A x'' - b is the second time derivative of every constraint along the motion, and A x' + phi_t
+the first.
 
-The constraints are stated a second time in Taylor arithmetic (tests/constraints.py), which differentiates exactly.
-"""
+The constraints are stated a second time in Taylor arithmetic (tests/constraints.py), which
+differentiates exactly."""
 
 from __future__ import annotations
 
@@ -62,7 +63,11 @@ def check(system: qp.Multibody, state: qp.State, selection: Any, acceleration: F
     """Rows, rates and second derivatives of all active joints, against their second statement."""
     at = state.instant(selection)
     joints = [selection.tables.joints[k] for k in selection.joints]
-    rows = [row for joint in joints for row in all_demands(joint, frames(system, state, acceleration), state.t)]
+    rows = [
+        row
+        for joint in joints
+        for row in all_demands(joint, frames(system, state, acceleration), state.t)
+    ]
     residual, (A, b, _, _) = analysis.residual(at), equation.matrices(at)
     m, x = len(rows), quaternion_accelerations(state, acceleration)
     size = np.abs(A[:m]) @ np.abs(x) + np.abs(b[:m])
@@ -98,7 +103,9 @@ def sites(bodies: Sequence[qp.Body], points: Sequence[Any], axes: Sequence[Any])
 @pytest.mark.kernels
 @pytest.mark.parametrize("place", ["free", "ground", "fixed"])
 @pytest.mark.parametrize("primitive", PRIMITIVES, ids=repr)
-def test_rows_of_a_primitive_are_derivatives_of_its_meaning(primitive: qp.Primitive, place: str) -> None:
+def test_rows_of_a_primitive_are_derivatives_of_its_meaning(
+    primitive: qp.Primitive, place: str
+) -> None:
     bodies = pair(3, place)
     ends = sites(bodies, [(0.3, -0.2, 0.5), (-0.4, 0.1, 0.2)], [(1, 2, 3), (-2, 1, 0.5)])
     anywhere(5, bodies, Bare("bare", *ends, made=primitive))
@@ -135,7 +142,9 @@ RELATIONS: dict[str, Callable[[qp.Joint, qp.Joint, qp.Joint], Any]] = {
     "gear of four bodies": lambda a, b, c: qp.Gear(
         "g", a, b, ratio=-0.7, first_coordinate="angle", second_coordinate="angle", offset=0.2
     ),
-    "rack": lambda a, b, c: qp.Gear("g", b, a, ratio=0.3, first_coordinate="angle", second_coordinate="travel"),
+    "rack": lambda a, b, c: qp.Gear(
+        "g", b, a, ratio=0.3, first_coordinate="angle", second_coordinate="travel"
+    ),
     "cross and rod": lambda a, b, c: qp.Gear(
         "g", c, a, ratio=2.0, first_coordinate="angle_y", second_coordinate="travel"
     ),
@@ -145,18 +154,25 @@ RELATIONS: dict[str, Callable[[qp.Joint, qp.Joint, qp.Joint], Any]] = {
     "slew": lambda a, b, c: qp.Prescribed("g", a, SLEW, first_coordinate="angle"),
     "drive of a travel": lambda a, b, c: qp.Prescribed("g", b, turning, first_coordinate="travel"),
     "drive of a cross": lambda a, b, c: qp.Prescribed("g", c, turning, first_coordinate="angle_y"),
-}  # fmt: skip
+}
 
 
 def relation_system(seed: int, kind: str) -> tuple[list[qp.Body], list[Any]]:
-    """Four bodies, the last one fixed, at random poses, with joints whose ends are apart and what acts on them."""
+    """Four bodies, the last one fixed, at random poses, with joints whose ends are apart and what
+    acts on them."""
     shop = Workshop([seed], World(), driven=True, conservative=False)
     bodies = [shop.body(), shop.body(), shop.body(), shop.body(fixed=True)]
 
     def ends(k: int, m: int) -> list[qp.Site]:
-        return sites((bodies[k], bodies[m]), [(0.3, -0.2, 0.5), (-0.4, 0.1, 0.2)], [(1, 2, 3), (-2, 1, 0.5)])
+        return sites(
+            (bodies[k], bodies[m]), [(0.3, -0.2, 0.5), (-0.4, 0.1, 0.2)], [(1, 2, 3), (-2, 1, 0.5)]
+        )
 
-    joints = qp.Cylindrical("a", *ends(0, 1)), qp.Cylindrical("b", *ends(2, 3)), qp.Universal("c", *ends(1, 2))
+    joints = (
+        qp.Cylindrical("a", *ends(0, 1)),
+        qp.Cylindrical("b", *ends(2, 3)),
+        qp.Universal("c", *ends(1, 2)),
+    )
     return bodies, [*joints, RELATIONS[kind](*joints)]
 
 
@@ -169,7 +185,12 @@ def test_rows_of_relations_are_derivatives_of_their_meaning(kind: str, seed: int
     system = qp.Multibody(*bodies, candidates=joints)
     v, omega = rng.uniform(-1, 1, (n, 3)), rng.uniform(-3, 3, (n, 3))
     state = dataclasses.replace(system.initial, t=0.4, v=v, omega=omega)
-    check(system, state, system.tables.select([joint.name for joint in joints]), rng.uniform(-5, 5, (n, 6)))
+    check(
+        system,
+        state,
+        system.tables.select([joint.name for joint in joints]),
+        rng.uniform(-5, 5, (n, 6)),
+    )
 
 
 @pytest.mark.kernels
@@ -211,7 +232,9 @@ def test_quaternion_rows_keep_the_length_of_any_quaternion_motion() -> None:
             for q, w, dd in zip(system.initial.q, system.initial.omega, x[:, 3:])
         )
     ]
-    np.testing.assert_allclose((A @ x.reshape(-1) - b)[-n:], [s.dd for s in square], rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(
+        (A @ x.reshape(-1) - b)[-n:], [s.dd for s in square], rtol=1e-13, atol=1e-12
+    )
 
 
 def test_velocities_of_random_systems_keep_their_joints() -> None:

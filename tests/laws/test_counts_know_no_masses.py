@@ -1,8 +1,8 @@
-"""How many freedoms there are, and which joints are redundant, is a matter of geometry: masses from 1e-18 to 1e18 times
-what they were change none of it.
+"""How many freedoms there are, and which joints are redundant, is a matter of geometry: masses from
+1e-18 to 1e18 times what they were change none of it.
 
-The truth is the rank of the constraint matrix in metres and radians, by elimination with pivots of rows and columns.
-"""
+The truth is the rank of the constraint matrix in metres and radians, by elimination with pivots of
+rows and columns."""
 
 from __future__ import annotations
 
@@ -38,18 +38,27 @@ def test_mobility_is_of_geometry(family: str, decades: float, seed: int) -> None
     assert uneven.rank == geometric_rank(weighed(family, seed, decades))
     assert uneven[:3] == even[:3]
     assert set(uneven.redundant) == set(even.redundant)
-    assert uneven.degrees_of_freedom == 6 * len(compiled_system(family, seed, conservative=True).bodies) - uneven.rank
+    assert (
+        uneven.degrees_of_freedom
+        == 6 * len(compiled_system(family, seed, conservative=True).bodies) - uneven.rank
+    )
 
 
 def four_bar(masses: tuple[float, float, float]) -> qp.Multibody:
     """A crank, a coupler and a rocker under springs, at rest."""
-    corners = [np.array(at) for at in ((0.0, 0.0, 0.0), (0.3, 0.4, 0.0), (1.2, 0.7, 0.0), (1.1, 0.0, 0.0))]
+    corners = [
+        np.array(at) for at in ((0.0, 0.0, 0.0), (0.3, 0.4, 0.0), (1.2, 0.7, 0.0), (1.1, 0.0, 0.0))
+    ]
     bars, hinges = [], []
-    for name, one, two, mass in zip(("crank", "coupler", "rocker"), corners, corners[1:], masses, strict=False):
+    for name, one, two, mass in zip(
+        ("crank", "coupler", "rocker"), corners, corners[1:], masses, strict=False
+    ):
         along = two - one
         turn = qp.rotation((0, 0, 1), math.atan2(along[1], along[0]))
         size = (float(np.linalg.norm(along)), 0.05, 0.05)
-        bars.append(qp.Body.box(name, size, mass, position=tuple(0.5 * (one + two)), orientation=turn))
+        bars.append(
+            qp.Body.box(name, size, mass, position=tuple(0.5 * (one + two)), orientation=turn)
+        )
     ends = [qp.GROUND, *bars, qp.GROUND]
     for k, corner in enumerate(corners):
         hinges.append(qp.Revolute(f"h{k}", ends[k], ends[k + 1], at=tuple(corner), axis=(0, 0, 1)))
@@ -69,7 +78,9 @@ def test_a_four_bar_has_one_freedom(mass: float, which: int) -> None:
 @pytest.mark.parametrize("mass", [1e-13, 1e-15, 1e-18])
 def test_a_light_member_does_not_change_the_frequency(mass: float) -> None:
     """Of a four-bar: as light as that it weighs nothing."""
-    light, lighter = (four_bar((1.0, m, 1.0)).linearize(inputs=(), outputs=()) for m in (1e-9, mass))
+    light, lighter = (
+        four_bar((1.0, m, 1.0)).linearize(inputs=(), outputs=()) for m in (1e-9, mass)
+    )
     np.testing.assert_allclose(abs(lighter.poles), abs(light.poles), rtol=1e-6)
 
 
@@ -81,4 +92,6 @@ def test_reactions_know_which_loads_are_determined(seed: int) -> None:
     factors = {body: float(10.0 ** rng.uniform(-9.0, 9.0)) for body in system.bodies}
     uneven = system.on_tables(varied(system.tables, factors, {}, {}), system.initial)
     one, two = (s.reactions() for s in (system, uneven))
-    assert {name: r.unique for name, r in one.items()} == {name: r.unique for name, r in two.items()}
+    assert {name: r.unique for name, r in one.items()} == {
+        name: r.unique for name, r in two.items()
+    }

@@ -22,7 +22,8 @@ def tolerance(one: str, two: str) -> float:
 
 
 def sample(one: str, two: str, seed: int, count: int = 300) -> list[tuple[Placed, Placed]]:
-    """Pairs that are apart or overlap by little: what is found of deep overlaps may be one of several ways out."""
+    """Pairs that are apart or overlap by little: what is found of deep overlaps may be one of
+    several ways out."""
     rng = np.random.default_rng(seed)
     pairs = [random_pair(one, two, rng, 1e-3 if k % 2 else 0.2) for k in range(count)]
     if tolerance(one, two) < 1e-9:
@@ -39,7 +40,9 @@ def scaled(placed: Placed, s: float) -> Placed:
     if isinstance(shape, qp.Sphere):
         return Placed(qp.Sphere(s * shape.radius), s * placed.at, placed.axes)
     assert isinstance(shape, qp.Cylinder)
-    return Placed(qp.Cylinder(s * shape.radius, s * shape.length, shape.axis), s * placed.at, placed.axes)
+    return Placed(
+        qp.Cylinder(s * shape.radius, s * shape.length, shape.axis), s * placed.at, placed.axes
+    )
 
 
 @every_pair
@@ -56,7 +59,9 @@ def test_it_moves_along(one: str, two: str) -> None:
     moves = [(rng.normal(size=3), random_turn(rng)) for _ in pairs]
     here = found(pairs)
     there = found([(a.moved(*move), b.moved(*move)) for (a, b), move in zip(pairs, moves)])
-    np.testing.assert_allclose(here.gap, there.gap, rtol=0.0, atol=max(2e-15 * 10, tolerance(one, two)))
+    np.testing.assert_allclose(
+        here.gap, there.gap, rtol=0.0, atol=max(2e-15 * 10, tolerance(one, two))
+    )
 
 
 @every_pair
@@ -64,7 +69,9 @@ def test_it_moves_along(one: str, two: str) -> None:
 def test_it_has_no_unit(one: str, two: str, scale: float) -> None:
     pairs = sample(one, two, 3, 100)
     there = found([(scaled(a, scale), scaled(b, scale)) for a, b in pairs])
-    np.testing.assert_allclose(there.gap / scale, found(pairs).gap, rtol=0.0, atol=tolerance(one, two))
+    np.testing.assert_allclose(
+        there.gap / scale, found(pairs).gap, rtol=0.0, atol=tolerance(one, two)
+    )
 
 
 @every_pair
@@ -82,14 +89,16 @@ def test_it_changes_by_no_more_than_the_solids_move(one: str, two: str, step: fl
 
 @every_pair
 def test_drawing_apart_along_the_direction_undoes_it(one: str, two: str) -> None:
-    """Solids that overlap just touch when they are drawn apart by the depth; those apart, when moved together.
+    """Solids that overlap just touch when they are drawn apart by the depth; those apart, when
+    moved together.
 
     Of edges that are parallel but for rounding the direction is less sharp than the distance.
     """
     pairs = sample(one, two, 5)
     answer = found(pairs)
     touching = [
-        (a, b._replace(at=b.at - gap * n)) for (a, b), gap, n in zip(pairs, answer.gap, answer.normal, strict=True)
+        (a, b._replace(at=b.at - gap * n))
+        for (a, b), gap, n in zip(pairs, answer.gap, answer.normal, strict=True)
     ]
     assert found(touching).gap.min() > -100.0 * tolerance(one, two)
     apart = answer.gap > 0.0
@@ -111,5 +120,7 @@ def test_a_solid_in_two_halves_is_as_far_away(one: str, two: str) -> None:
             assert isinstance(a.shape, qp.Cylinder)
             half = qp.Cylinder(a.shape.radius, 0.5 * a.shape.length, a.shape.axis)  # type: ignore[assignment]
             along, off = "xyz".index(a.shape.axis), 0.25 * a.shape.length
-        halves = [(Placed(half, a.at + side * off * a.axes[:, along], a.axes), b) for side in (-1.0, 1.0)]
+        halves = [
+            (Placed(half, a.at + side * off * a.axes[:, along], a.axes), b) for side in (-1.0, 1.0)
+        ]
         assert abs(found(halves).gap.min() - gap) < tolerance(one, two)

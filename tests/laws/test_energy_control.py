@@ -1,4 +1,5 @@
-"""energy="conserve": the ledger closes to rounding, both momenta are left alone, the joints still hold."""
+"""energy="conserve": the ledger closes to rounding, both momenta are left alone, the joints still
+hold."""
 
 from __future__ import annotations
 
@@ -10,22 +11,39 @@ import quirkpy as qp
 
 def free_pair() -> qp.Multibody:
     """Two bodies on a ball joint in free space, with a spring and a damper between them."""
-    a = qp.Body("a", mass=1.0, inertia=(1.0, 1.2, 1.5), angular_velocity=(1.0, 2.0, 0.3), velocity=(0.1, 0.0, 0.0))
-    b = qp.Body("b", mass=2.0, inertia=(0.3, 0.5, 0.6), position=(1.0, 0.0, 0.0), velocity=(0.1, 0.3, 0.0))
+    a = qp.Body(
+        "a",
+        mass=1.0,
+        inertia=(1.0, 1.2, 1.5),
+        angular_velocity=(1.0, 2.0, 0.3),
+        velocity=(0.1, 0.0, 0.0),
+    )
+    b = qp.Body(
+        "b", mass=2.0, inertia=(0.3, 0.5, 0.6), position=(1.0, 0.0, 0.0), velocity=(0.1, 0.3, 0.0)
+    )
     ball = qp.Spherical("ball", a, b, at=(0.5, 0.2, 0.1))
-    return qp.Multibody(a, b, ball, qp.Spring("spring", a, b, at1=(0.0, 1.0, 0.0), stiffness=5.0, damping=0.01))
+    return qp.Multibody(
+        a, b, ball, qp.Spring("spring", a, b, at1=(0.0, 1.0, 0.0), stiffness=5.0, damping=0.01)
+    )
 
 
 def swinging_loop() -> qp.Multibody:
     """A four-bar on the ground: no island floats free."""
     z = (0.0, 0.0, 1.0)
     uprights = [
-        qp.Body.rod(f"u{i}", (i, 0, 0), (i, 1, 0), 1.0, velocity=(0.5, 0, 0), angular_velocity=(0, 0, -1))
+        qp.Body.rod(
+            f"u{i}", (i, 0, 0), (i, 1, 0), 1.0, velocity=(0.5, 0, 0), angular_velocity=(0, 0, -1)
+        )
         for i in range(2)
     ]
     coupler = qp.Body.rod("c", (0, 1, 0), (1, 1, 0), 1.0, velocity=(1, 0, 0))
-    hinges = [qp.Revolute(f"g{i}", qp.GROUND, body, at=(i, 0, 0), axis=z) for i, body in enumerate(uprights)]
-    hinges += [qp.Revolute(f"h{i}", body, coupler, at=(i, 1, 0), axis=z) for i, body in enumerate(uprights)]
+    hinges = [
+        qp.Revolute(f"g{i}", qp.GROUND, body, at=(i, 0, 0), axis=z)
+        for i, body in enumerate(uprights)
+    ]
+    hinges += [
+        qp.Revolute(f"h{i}", body, coupler, at=(i, 1, 0), axis=z) for i, body in enumerate(uprights)
+    ]
     return qp.Multibody(*uprights, coupler, *hinges, qp.Gravity((0.0, -9.81, 0.0)))
 
 
@@ -39,10 +57,16 @@ def test_ledger_closes_to_rounding(make: object) -> None:
 
 
 def test_correction_spares_both_momenta() -> None:
-    free, held = (free_pair().simulate(20.0, rtol=1e-8, atol=1e-10, energy=word) for word in ("free", "conserve"))
+    free, held = (
+        free_pair().simulate(20.0, rtol=1e-8, atol=1e-10, energy=word)
+        for word in ("free", "conserve")
+    )
     assert np.ptp(held.energy + held.dissipated) < 1e-4 * np.ptp(free.energy + free.dissipated)
     assert np.ptp(held.momentum, axis=0).max() < 1e-12
-    assert np.ptp(held.angular_momentum, axis=0).max() < 5.0 * np.ptp(free.angular_momentum, axis=0).max()
+    assert (
+        np.ptp(held.angular_momentum, axis=0).max()
+        < 5.0 * np.ptp(free.angular_momentum, axis=0).max()
+    )
 
 
 def test_joints_hold_after_the_correction() -> None:

@@ -1,4 +1,5 @@
-"""An engine serves one user at a time: what is asked within a run, or beside it in threads, changes no bit of it."""
+"""An engine serves one user at a time: what is asked within a run, or beside it in threads, changes
+no bit of it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ import quirkpy as qp
 from tests.motion import compiled_system
 from tests.random_systems import ATTACKING, seeds
 
-#: What a user's event may ask of the system that moves; the system at the present state; how it began.
+#: What a user's event may ask of the system that moves; the system at the present state; how it
+#: began.
 QUESTIONS: dict[str, Callable[[qp.Multibody, qp.State], Any]] = {
     "acceleration": lambda system, state: system.acceleration(state),
     "acceleration at": lambda system, state: system.at(state).acceleration(),
@@ -33,7 +35,8 @@ QUESTIONS: dict[str, Callable[[qp.Multibody, qp.State], Any]] = {
 
 
 def stopped(seed: int) -> qp.Multibody:
-    """A chain on hinges that turn many times; some of its joints have stops, with and without bounce, and rope."""
+    """A chain on hinges that turn many times; some of its joints have stops, with and without
+    bounce, and rope."""
     rng = np.random.default_rng(seed)
     parts: list[Any] = [qp.Gravity((0, 0, -9.81))]
     last: qp.Body = qp.GROUND
@@ -44,14 +47,25 @@ def stopped(seed: int) -> qp.Multibody:
         hinge = qp.Revolute(f"hinge {k}", last, bar, at=at, axis=(0, 1, 0))
         parts += [bar, hinge]
         if k > 0:
-            bounds = {"lower": float(rng.uniform(-2.0, -0.2)), "upper": float(rng.uniform(0.2, 2.0))}
-            parts.append(qp.JointStop(f"stop {k}", hinge, restitution=float(rng.choice([0.0, 0.5])), **bounds))
+            bounds = {
+                "lower": float(rng.uniform(-2.0, -0.2)),
+                "upper": float(rng.uniform(0.2, 2.0)),
+            }
+            parts.append(
+                qp.JointStop(
+                    f"stop {k}", hinge, restitution=float(rng.choice([0.0, 0.5])), **bounds
+                )
+            )
         else:
             parts.append(qp.Load("motor", bar, torque=(0.0, float(spin), 0.0)))
         last = bar
     slider = qp.Body.box("slider", (0.1,) * 3, 0.5, position=(0, 1, 1))
     slide = qp.Prismatic("slide", qp.GROUND, slider, at=(0, 1, 1), axis=(0, 0, 1))
-    parts += [slider, slide, qp.JointStop("floor", slide, lower=-0.2, restitution=float(rng.choice([0.0, 0.3])))]
+    parts += [
+        slider,
+        slide,
+        qp.JointStop("floor", slide, lower=-0.2, restitution=float(rng.choice([0.0, 0.3]))),
+    ]
     return qp.Multibody(*parts)
 
 
@@ -68,7 +82,9 @@ def watching(ask: Callable[[qp.State], Any]) -> qp.When:
 def same(one: qp.Trajectory, two: qp.Trajectory) -> None:
     """Every bit of two runs."""
     for name in ("t", "states", "angles", "drift", "held"):
-        np.testing.assert_array_equal(getattr(one.course, name), getattr(two.course, name), err_msg=name)
+        np.testing.assert_array_equal(
+            getattr(one.course, name), getattr(two.course, name), err_msg=name
+        )
     assert (one.stop, one.events, one.counts) == (two.stop, two.events, two.counts)
 
 
@@ -123,17 +139,25 @@ def work(system: qp.Multibody, k: int) -> Any:
     tasks: list[Callable[[], Any]] = [
         lambda: system.simulate(0.2, progress=False).course.states,
         lambda: system.acceleration(),
-        lambda: system.simulate(0.2, stop=[watching(system.acceleration)], progress=False).course.states,
+        lambda: (
+            system.simulate(0.2, stop=[watching(system.acceleration)], progress=False).course.states
+        ),
         lambda: system.constraint_forces(state),
-        lambda: system.simulate(0.1, method="rk45", rtol=1e-5, progress=False).at(state.t + 0.0567).r,
+        lambda: (
+            system.simulate(0.1, method="rk45", rtol=1e-5, progress=False).at(state.t + 0.0567).r
+        ),
         lambda: system.caught(state).state.v,
         lambda: system.simulate(0.01, method="lsoda", rtol=1e-4, progress=False).course.states[-1],
     ]
     return tasks[k % len(tasks)]()
 
 
-@pytest.mark.parametrize("make", [lambda: stopped(1), lambda: compiled_system("lattices", 3)], ids=["stops", "locks"])
-def test_threads_on_one_system_get_the_bits_of_one_alone(make: Callable[[], qp.Multibody], hurried: None) -> None:
+@pytest.mark.parametrize(
+    "make", [lambda: stopped(1), lambda: compiled_system("lattices", 3)], ids=["stops", "locks"]
+)
+def test_threads_on_one_system_get_the_bits_of_one_alone(
+    make: Callable[[], qp.Multibody], hurried: None
+) -> None:
     alone, shared = make(), make()
     expected, many = [work(alone, k) for k in range(7)], range(700 if ATTACKING else 42)
     with ThreadPoolExecutor(8) as pool:
@@ -142,7 +166,8 @@ def test_threads_on_one_system_get_the_bits_of_one_alone(make: Callable[[], qp.M
 
 
 def test_a_moment_does_not_depend_on_what_was_asked_before() -> None:
-    """Rods on stops of restitution 0, 0.5 and 1: moments between rows, in any order, have the bits of each alone."""
+    """Rods on stops of restitution 0, 0.5 and 1: moments between rows, in any order, have the bits
+    of each alone."""
     parts: list[qp.Part] = [qp.Gravity((0.0, 0.0, -9.81))]
     before: qp.Body = qp.GROUND
     for k, restitution in enumerate((0.0, 0.5, 1.0)):

@@ -1,4 +1,5 @@
-"""Events are found where they happen, once each, in order; rest and energy thresholds mean what they say."""
+"""Events are found where they happen, once each, in order; rest and energy thresholds mean what
+they say."""
 
 from __future__ import annotations
 
@@ -35,10 +36,16 @@ def height(level: float, name: str = "level", **options: object) -> qp.When:
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["dop853", "rk45"])
 @pytest.mark.parametrize("level", np.linspace(0.3, 3.3, 11))
-def test_crossings_are_found_in_their_direction(direction: str, upwards: list[bool], method: str, level: float) -> None:
-    run = thrown().simulate(2.0, stop=[height(level, direction=direction, terminal=False)], method=method)
+def test_crossings_are_found_in_their_direction(
+    direction: str, upwards: list[bool], method: str, level: float
+) -> None:
+    run = thrown().simulate(
+        2.0, stop=[height(level, direction=direction, terminal=False)], method=method
+    )
     assert run.stop is qp.Stop.END
-    np.testing.assert_allclose([e.t for e in run.events], [passage(level, up) for up in upwards], rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(
+        [e.t for e in run.events], [passage(level, up) for up in upwards], rtol=0.0, atol=1e-10
+    )
     for event in run.events:
         assert event.t in run.t
         assert abs(run.at(event.t)["ball"].position[2] - level) < 1e-9
@@ -61,14 +68,17 @@ def test_several_events_of_a_run_come_in_order() -> None:
     run = thrown().simulate(2.0, stop=stop, step=0.05)
     up = sorted(levels)
     assert [e.name for e in run.events] == [f"at {level}" for level in [*up, *reversed(up)]]
-    times = [passage(level, True) for level in up] + [passage(level, False) for level in reversed(up)]
+    times = [passage(level, True) for level in up] + [
+        passage(level, False) for level in reversed(up)
+    ]
     np.testing.assert_allclose([e.t for e in run.events], times, rtol=0.0, atol=1e-10)
 
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("level", [4.9, 4.99])
 def test_a_short_visit_is_seen_by_short_steps(level: float) -> None:
-    """The ball is above 4.9 m for 0.28 s; a step that leaps over that sees nothing, and a fixed one can be shorter.
+    """The ball is above 4.9 m for 0.28 s; a step that leaps over that sees nothing, and a fixed one
+    can be shorter.
 
     Above 4.99 m it stays for 0.09 s: the step that begins where it rose there ends below again.
     """
@@ -87,7 +97,9 @@ def test_simultaneous_events_stand_in_the_order_given(names: tuple[str, str]) ->
 
 
 def test_an_event_on_the_last_instant_counts() -> None:
-    run = thrown().simulate(1.0, stop=[qp.When("moved", lambda state: state["ball"].position[0] - 1.0 + 1e-12)])
+    run = thrown().simulate(
+        1.0, stop=[qp.When("moved", lambda state: state["ball"].position[0] - 1.0 + 1e-12)]
+    )
     assert [e.name for e in run.events] == ["moved"]
 
 
@@ -97,7 +109,7 @@ def test_what_holds_at_the_start_has_not_happened() -> None:
     assert run.events == ()
 
 
-# --- rest and energy --------------------------------------------------------------------------------------------------
+# --- rest and energy ------------------------------------------------------------------------------
 def braked() -> qp.Multibody:
     """1 kg at 1 m/s along a damper of 0.5 N s/m: v = exp(-t / 2)."""
     body = qp.Body.sphere("body", 0.1, 1.0, position=(1, 0, 0), velocity=(1, 0, 0))
@@ -150,12 +162,14 @@ def test_a_system_at_rest_is_there_at_once(terminal: bool) -> None:
     assert run.stop is (qp.Stop.EVENT if terminal else qp.Stop.END)
 
 
-# --- singular poses ---------------------------------------------------------------------------------------------------
+# --- singular poses -------------------------------------------------------------------------------
 @pytest.mark.parametrize("angle", [0.2, 0.02])
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_singular_pose_is_told_once_and_in_its_place(angle: float, terminal: bool) -> None:
     """A four-bar on its way to the flat pose passes a mark so many radians before it."""
     mark = qp.When("mark", lambda s: s["foot0"].angle + 0.5 * math.pi - angle, terminal=terminal)
     run = row(1, 0.5 * math.pi, -1.0).simulate(1.0, rtol=1e-6, atol=1e-8, stop=[mark])
-    assert [event.name for event in run.events] == (["mark"] if terminal else ["mark", "singular pose"])
+    assert [event.name for event in run.events] == (
+        ["mark"] if terminal else ["mark", "singular pose"]
+    )
     assert all(event.t <= run.t[-1] for event in run.events)

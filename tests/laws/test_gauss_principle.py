@@ -1,4 +1,5 @@
-"""Of all accelerations that the joints allow, the true one is nearest to the free one in the mass metric (Gauss).
+"""Of all accelerations that the joints allow, the true one is nearest to the free one in the mass
+metric (Gauss).
 
 Its other face is d'Alembert's: constraint forces do no virtual work.
 """
@@ -39,7 +40,9 @@ def gaussian(system: qp.Multibody, acceleration: Floats) -> float:
 @every_evaluator
 @every_seed
 @every_family
-def test_no_allowed_change_of_acceleration_lowers_the_gaussian(family: str, seed: int, evaluator: Evaluator) -> None:
+def test_no_allowed_change_of_acceleration_lowers_the_gaussian(
+    family: str, seed: int, evaluator: Evaluator
+) -> None:
     system = systems(family, seed)
     true, directions = system.acceleration(evaluator=evaluator), allowed_directions(system)
     least, rng = gaussian(system, true), np.random.default_rng(seed)

@@ -1,4 +1,5 @@
-"""An observer's choices do not matter: place and direction of N, which body comes first, the sign of a quaternion."""
+"""An observer's choices do not matter: place and direction of N, which body comes first, the sign
+of a quaternion."""
 
 from __future__ import annotations
 
@@ -24,13 +25,16 @@ every_seed = seeds(8, 3)
 TURNED = World(qp.rotation((1, -2, 0.5), 2.1), (3.0, -4.0, 7.0))
 
 
-def assert_same(system: qp.Multibody, mine: Floats, theirs: Floats, tolerance: float = 1e-9) -> None:
+def assert_same(
+    system: qp.Multibody, mine: Floats, theirs: Floats, tolerance: float = 1e-9
+) -> None:
     scale = max(abs(mine).max(), abs(free_acceleration(system)).max())
     assert abs(mine - theirs).max() <= tolerance * scale
 
 
 def assert_turned(family: str, seed: int, world: World) -> None:
-    """Accelerations seen from another frame are the same vectors; omega-dot, in body axes, the same numbers."""
+    """Accelerations seen from another frame are the same vectors; omega-dot, in body axes, the same
+    numbers."""
     here, there = systems(family, seed), random_system(family, seed, world)
     seen = there.acceleration()
     seen[:, :3] = seen[:, :3] @ world.matrix
@@ -47,9 +51,14 @@ def test_turning_and_moving_the_world_turns_the_answer(family: str, seed: int) -
 
 @settings(OPEN, max_examples=25)
 @given(
-    family=st.sampled_from(list(FAMILIES)), seed=st.integers(0, 7), turn=turns(), shift=numbers(3, size=10.0)
-)  # fmt: skip
-def test_no_direction_of_the_world_is_special(family: str, seed: int, turn: Any, shift: Any) -> None:
+    family=st.sampled_from(list(FAMILIES)),
+    seed=st.integers(0, 7),
+    turn=turns(),
+    shift=numbers(3, size=10.0),
+)
+def test_no_direction_of_the_world_is_special(
+    family: str, seed: int, turn: Any, shift: Any
+) -> None:
     assert_turned(family, seed, World(qp.rotation(*turn), shift))
 
 
@@ -96,4 +105,6 @@ def test_heavier_bodies_and_stronger_forces_move_alike(family: str) -> None:
     one, three = solve_dense(at_light), solve_dense(at_rich)
     assert_same(system, one.acceleration, three.acceleration)
     wrenches = abs(one.constraint_wrench).max()
-    assert abs(3.0 * one.constraint_wrench - three.constraint_wrench).max() <= 1e-9 * max(wrenches, 1.0)
+    assert abs(3.0 * one.constraint_wrench - three.constraint_wrench).max() <= 1e-9 * max(
+        wrenches, 1.0
+    )

@@ -27,14 +27,19 @@ def test_rates_of_coordinates_are_their_derivatives(family: str, seed: int) -> N
     h = 1e-3
     for name in system.selection.joint_names:
         if coordinate(system, system.initial, name) is not None:
-            x = [coordinate(system, moved(system.initial, k * h), name) for k in (-3, -2, -1, 1, 2, 3)]
+            x = [
+                coordinate(system, moved(system.initial, k * h), name)
+                for k in (-3, -2, -1, 1, 2, 3)
+            ]
             slope = (45.0 * (x[3] - x[2]) - 9.0 * (x[4] - x[1]) + x[5] - x[0]) / (60.0 * h)
             assert system.initial[name].rate == pytest.approx(slope, rel=1e-8, abs=1e-8)
 
 
 @OPEN
 @given(turn=turns(), point=numbers(3), axis=numbers(3, away=0.1), angle=real(-3.0, 3.0))
-def test_hinge_angle_is_the_turn_of_the_second_body(turn: Any, point: Any, axis: Any, angle: float) -> None:
+def test_hinge_angle_is_the_turn_of_the_second_body(
+    turn: Any, point: Any, axis: Any, angle: float
+) -> None:
     one = qp.Body.box("one", (1, 2, 3), 1.0, orientation=qp.rotation(*turn))
     two = qp.Body.box("two", (1, 1, 1), 1.0, position=(0.4, 0.5, 0.6))
     system = qp.Multibody(one, two, qp.Revolute("hinge", one, two, at=point, axis=axis))
@@ -48,8 +53,13 @@ def test_hinge_angle_is_the_turn_of_the_second_body(turn: Any, point: Any, axis:
 
 @OPEN
 @given(point=numbers(3), axis=numbers(3, away=0.1), travel=real(-5.0, 5.0))
-def test_travel_is_how_far_the_second_body_slid_along_the_axis(point: Any, axis: Any, travel: float) -> None:
-    one, two = qp.Body.box("one", (1, 2, 3), 1.0), qp.Body.box("two", (1, 1, 1), 1.0, position=(0.4, 0.5, 0.6))
+def test_travel_is_how_far_the_second_body_slid_along_the_axis(
+    point: Any, axis: Any, travel: float
+) -> None:
+    one, two = (
+        qp.Body.box("one", (1, 2, 3), 1.0),
+        qp.Body.box("two", (1, 1, 1), 1.0, position=(0.4, 0.5, 0.6)),
+    )
     system = qp.Multibody(one, two, qp.Prismatic("slide", one, two, at=point, axis=axis))
     place = two.position + travel * np.array(axis) / math.hypot(*axis)
     state = system.initial.replace({"two": dict(position=place)})

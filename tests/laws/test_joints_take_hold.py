@@ -1,4 +1,5 @@
-"""A start that moves against its joints: what these take is told, to the joule, in an event and in the ledger."""
+"""A start that moves against its joints: what these take is told, to the joule, in an event and in
+the ledger."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def holds_of(run: qp.Trajectory) -> list[Any]:
 @pytest.mark.parametrize("family", FAMILIES)
 @seeds(6, 1, attack=300)
 def test_what_joints_take_is_the_energy_of_the_nearest_motion_less(family: str, seed: int) -> None:
-    """The truth: velocities by a pseudoinverse in the metric of mass, and kinetic energies by masses alone."""
+    """The truth: velocities by a pseudoinverse in the metric of mass, and kinetic energies by
+    masses alone."""
     system = compiled_system(family, seed)
     start = thrown(system, seed)
     lost = kinetic(system, start) - kinetic(system, compatible(system, start))
@@ -44,7 +46,9 @@ def test_what_joints_take_is_the_energy_of_the_nearest_motion_less(family: str, 
     whole = kinetic(system, start)
     assert run.lost[0] == pytest.approx(lost, abs=1e-9 * whole)
     assert np.ptp(run.lost) == 0.0
-    assert run.energy[0] + run.lost[0] == pytest.approx(system.energy(start), abs=1e-7 * (1.0 + whole))
+    assert run.energy[0] + run.lost[0] == pytest.approx(
+        system.energy(start), abs=1e-7 * (1.0 + whole)
+    )
     balance = run.energy + run.dissipated + run.lost - run.work
     assert abs(balance - balance[0]).max() < 1e-6 * (1.0 + whole)
     events = holds_of(run)
@@ -77,7 +81,9 @@ def test_a_start_that_moves_as_its_joints_allow_loses_nothing(family: str) -> No
 def test_joints_that_move_by_themselves_may_put_energy_in(seed: int) -> None:
     """Then less than nothing is lost, and the event says so."""
     system = random_system("trees", seed)
-    rest = dataclasses.replace(system.initial, v=0.0 * system.initial.v, omega=0.0 * system.initial.omega, step=None)
+    rest = dataclasses.replace(
+        system.initial, v=0.0 * system.initial.v, omega=0.0 * system.initial.omega, step=None
+    )
     run = system.at(rest).simulate(0.01, progress=False)
     gained = kinetic(system, compatible(system, rest))
     assert run.lost[0] == pytest.approx(-gained, abs=1e-9 * (1.0 + gained))

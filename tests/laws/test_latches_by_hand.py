@@ -1,6 +1,7 @@
-"""Latches made by hand: a run ends where a hinge has reached an angle, and another selection goes on from there, with a
-stop or a drive that holds it.  Angles count whole turns, so the latch holds where the hinge is; and no joule goes
-between the two runs, or in them, that is not in the ledger."""
+"""Latches made by hand: a run ends where a hinge has reached an angle, and another selection goes
+on from there, with a stop or a drive that holds it.  Angles count whole turns, so the latch holds
+where the hinge is; and no joule goes between the two runs, or in them, that is not in the
+ledger."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def standing(angle: float) -> Callable[[float], tuple[float, float, float]]:
 
 
 def latch(kind: str, hinge: qp.Revolute, angle: float, sense: float, restitution: float) -> qp.Part:
-    """What stops a hinge that turns in one sense: a bound ahead of it, one to each side, or a drive that stands."""
+    """What stops a hinge that turns in one sense: a bound ahead of it, one to each side, or a drive
+    that stands."""
     if kind == "held":
         return qp.Prescribed(f"latch {hinge.name}", hinge, standing(angle))
     near = 1e-3 if kind == "narrow" else 0.0

@@ -26,11 +26,12 @@ def off(one: qp.State, two: qp.State) -> float:
     return apart(one, two) / max(1.0, abs(two.v).max(), abs(two.omega).max())
 
 
-# --- the same motion --------------------------------------------------------------------------------------------------
+# --- the same motion ------------------------------------------------------------------------------
 @grounds
 @seeds(20, 4)
 def test_a_cluster_moves_as_the_body_that_it_is(seed: int, grounded: bool) -> None:
-    """Composed by hand in other axes: mass, mass centre, inertia, sites, springs, dampers and loads."""
+    """Composed by hand in other axes: mass, mass centre, inertia, sites, springs, dampers and
+    loads."""
     both = assembly(seed, grounded=grounded)
     assert moving(both.locked) == len(both.by_hand.bodies) == 3 < len(both.locked.bodies)
     run, known = (system.simulate(0.3, **TIGHT) for system in (both.locked, both.by_hand))
@@ -50,7 +51,9 @@ def test_a_run_of_clusters_is_that_of_their_members(seed: int, grounded: bool) -
         assert run.final[name] == pytest.approx(known.final[name], abs=1e-8)
 
 
-@pytest.mark.parametrize(("family", "seed"), [("lattices", 0), ("lattices", 3), ("lattices", 7), ("medleys", 5)])
+@pytest.mark.parametrize(
+    ("family", "seed"), [("lattices", 0), ("lattices", 3), ("lattices", 7), ("medleys", 5)]
+)
 def test_random_systems_move_as_their_members_do(family: str, seed: int) -> None:
     system = compiled_system(family, seed)
     assert moving(system) < len(system.bodies)
@@ -75,7 +78,9 @@ def test_energy_and_momenta_of_all_members_are_kept(seed: int) -> None:
     """Kinetic and potential energy from the members, the springs within clusters included."""
     system = assembly(seed, conservative=True).locked
     fixed_to_space = [p.name for p in system.parts if isinstance(p, qp.Gravity | qp.PotentialWell)]
-    fixed_to_space += [p.name for p in system.parts if isinstance(p, qp.Spring) and p.first == qp.GROUND]
+    fixed_to_space += [
+        p.name for p in system.parts if isinstance(p, qp.Spring) and p.first == qp.GROUND
+    ]
     for free in (system, system.without(*fixed_to_space)):
         run = free.simulate(0.3, **TIGHT)
         assert np.ptp(run.energy) < 1e-9 * (abs(run.kinetic) + abs(run.potential)).max()
@@ -90,28 +95,39 @@ def test_a_cluster_far_from_round_tumbles_as_euler_says() -> None:
     balls = [qp.Body.sphere(f"ball{k}", 0.1, 1.0 + k, position=at) for k, at in enumerate(places)]
     whole = composed("whole", balls)
     spin = np.array([0.3, 2.0, -0.5])
-    speeds = [dataclasses.replace(b, velocity=np.cross(spin, b.position), angular_velocity=spin) for b in balls]
-    system = qp.Multibody(*speeds, qp.Fixed("a", speeds[1], speeds[0]), qp.Fixed("b", speeds[1], speeds[2]))
+    speeds = [
+        dataclasses.replace(b, velocity=np.cross(spin, b.position), angular_velocity=spin)
+        for b in balls
+    ]
+    system = qp.Multibody(
+        *speeds, qp.Fixed("a", speeds[1], speeds[0]), qp.Fixed("b", speeds[1], speeds[2])
+    )
     known = qp.Multibody(
         dataclasses.replace(whole, velocity=np.cross(spin, whole.position), angular_velocity=spin)
     ).simulate(3.0, **TIGHT)
     run = system.simulate(3.0, **TIGHT)
     assert moving(system) == 1
-    np.testing.assert_allclose(run.final.r[0], _carried(known.final, whole, balls[0]), rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(
+        run.final.r[0], _carried(known.final, whole, balls[0]), rtol=0.0, atol=1e-10
+    )
     spun = World(known.final["whole"].orientation).matrix @ known.final.omega[0]
     for state in (run.final[ball.name] for ball in balls):
-        np.testing.assert_allclose(World(state.orientation).matrix @ state.angular_velocity, spun, rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(
+            World(state.orientation).matrix @ state.angular_velocity, spun, rtol=0.0, atol=1e-9
+        )
     assert abs(spun - spin).max() > 0.1
 
 
 def _carried(state: qp.State, whole: qp.Body, member: qp.Body) -> np.ndarray:
     """Where a point of a body has gone that was written at a member's mass centre."""
     now = state[whole.name]
-    out: np.ndarray = now.position + World(now.orientation).matrix @ np.subtract(member.position, whole.position)
+    out: np.ndarray = now.position + World(now.orientation).matrix @ np.subtract(
+        member.position, whole.position
+    )
     return out
 
 
-# --- what a run costs -------------------------------------------------------------------------------------------------
+# --- what a run costs -----------------------------------------------------------------------------
 def test_twenty_seven_locked_cubes_are_one_body() -> None:
     system = bolted_cubes()
     entry = system.clusters.enter(system.initial, True)
@@ -125,7 +141,7 @@ def test_twenty_seven_locked_cubes_are_one_body() -> None:
     assert run.counts.evaluations == pytest.approx(known.counts.evaluations, rel=0.2)
 
 
-# --- what is not merged -----------------------------------------------------------------------------------------------
+# --- what is not merged ---------------------------------------------------------------------------
 def test_bodies_stay_apart_where_a_users_python_sees_them() -> None:
     system = bolted_cubes(2)
     assert moving(system) == 2
@@ -151,7 +167,7 @@ def test_a_system_all_of_which_stands_is_left_as_it_is() -> None:
     assert apart(run.final, run.start) < 1e-12
 
 
-# --- starts -----------------------------------------------------------------------------------------------------------
+# --- starts ---------------------------------------------------------------------------------------
 @grounds
 @seeds(8, 2)
 def test_the_first_row_is_the_start_to_the_bit(seed: int, grounded: bool) -> None:
@@ -164,12 +180,18 @@ def test_the_first_row_is_the_start_to_the_bit(seed: int, grounded: bool) -> Non
 @grounds
 @seeds(8, 2)
 def test_a_start_that_misses_the_locks_is_projected_as_ever(seed: int, grounded: bool) -> None:
-    """By the smallest change in the metric of kinetic energy, over all bodies; `drift` says how far."""
+    """By the smallest change in the metric of kinetic energy, over all bodies; `drift` says how
+    far."""
     system = assembly(seed, grounded=grounded).locked
     rng = np.random.default_rng(seed)
     start = system.initial
-    moved = {name: getattr(start, name) + 1e-7 * rng.normal(size=getattr(start, name).shape) for name in ("r", "omega")}
-    system = system.at(dataclasses.replace(start, v=start.v + 0.1 * rng.normal(size=start.v.shape), **moved))
+    moved = {
+        name: getattr(start, name) + 1e-7 * rng.normal(size=getattr(start, name).shape)
+        for name in ("r", "omega")
+    }
+    system = system.at(
+        dataclasses.replace(start, v=start.v + 0.1 * rng.normal(size=start.v.shape), **moved)
+    )
     run, known = (one.simulate(0.2, **TIGHT) for one in (system, kept_apart(system)))
     assert moving(system) == 3
     assert apart(run.states[0], known.states[0]) < 1e-12
@@ -182,8 +204,12 @@ def test_a_start_that_misses_the_locks_is_projected_as_ever(seed: int, grounded:
 def test_a_start_that_misses_the_locks_stays_so_without_projection(drift: Any) -> None:
     """The slip of a lock dies out as the gains say, or stays: nothing to merge."""
     system = pendulum()
-    start = system.initial.replace({"half1": {"velocity": (0.3, -0.2, 0.1), "angular_velocity": (0.5, 0.0, -1.0)}})
-    run, known = (one.at(start).simulate(0.1, drift=drift, **TIGHT) for one in (system, kept_apart(system)))
+    start = system.initial.replace(
+        {"half1": {"velocity": (0.3, -0.2, 0.1), "angular_velocity": (0.5, 0.0, -1.0)}}
+    )
+    run, known = (
+        one.at(start).simulate(0.1, drift=drift, **TIGHT) for one in (system, kept_apart(system))
+    )
     slip = [abs(system.residual(state).velocity).max() for state in (run.states[0], run.final)]
     assert slip[0] > 0.5
     assert (slip[1] > 0.9 * slip[0]) == (drift == "none")
@@ -191,7 +217,7 @@ def test_a_start_that_misses_the_locks_stays_so_without_projection(drift: Any) -
     assert moving(system) == 1
 
 
-# --- the same bits ----------------------------------------------------------------------------------------------------
+# --- the same bits --------------------------------------------------------------------------------
 @grounds
 @seeds(8, 2)
 def test_a_run_in_parts_has_the_bits_of_the_whole(seed: int, grounded: bool) -> None:
@@ -222,12 +248,15 @@ def test_what_has_changed_is_not_gone_on_with() -> None:
     assert apart(*(system.at(state).simulate(0.1).final for state in (faster, stale))) == 0.0
     without = system.without("cube000-cube001")
     assert apart(without.at(final).simulate(0.1).states[0], final) == 0.0
-    heavier = [dataclasses.replace(part, mass=9.0) if part.name == "cube000" else part for part in system.parts[:9]]
+    heavier = [
+        dataclasses.replace(part, mass=9.0) if part.name == "cube000" else part
+        for part in system.parts[:9]
+    ]
     loose = qp.Multibody(*heavier).at(final).simulate(0.1)
     assert apart(loose.states[0], final) == 0.0
 
 
-# --- all that a run can do --------------------------------------------------------------------------------------------
+# --- all that a run can do ------------------------------------------------------------------------
 @pytest.mark.parametrize("method", METHODS)
 def test_clusters_move_by_every_method(method: Any) -> None:
     system = assembly(3).locked
@@ -240,12 +269,24 @@ def test_clusters_move_by_every_method(method: Any) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"step": 0.01}, {"energy": "conserve"}, {"drift": "none"}, {"drift": "baumgarte"}, {"keep": "ends"}, {"keep": 3}],
+    [
+        {"step": 0.01},
+        {"energy": "conserve"},
+        {"drift": "none"},
+        {"drift": "baumgarte"},
+        {"keep": "ends"},
+        {"keep": 3},
+    ],
     ids=str,
 )
 def test_clusters_move_with_every_option(options: dict[str, Any]) -> None:
     system = assembly(3, conservative=True).locked
-    assert len(system.clusters.enter(system.initial, options.get("drift", "project") == "project").rows) == 3
+    assert (
+        len(
+            system.clusters.enter(system.initial, options.get("drift", "project") == "project").rows
+        )
+        == 3
+    )
     run, known = (one.simulate(0.2, **options) for one in (system, kept_apart(system)))
     assert apart(run.final, known.final) < 1e-5
     for k, t in enumerate(run.t):
@@ -278,7 +319,7 @@ def test_an_interruption_leaves_states_of_all_bodies() -> None:
     assert run.final["cube111"].position.shape == (3,)
 
 
-# --- events -----------------------------------------------------------------------------------------------------------
+# --- events ---------------------------------------------------------------------------------------
 def times(run: qp.Trajectory) -> list[float]:
     return [event.t for event in run.events]
 
@@ -287,7 +328,9 @@ def check_events(
     system: qp.Multibody, duration: float, stop: list[qp.Event], tolerance: float = 1e-8
 ) -> qp.Trajectory:  # fmt: skip
     """The run of clusters has the events of that of their members."""
-    run, known = (one.simulate(duration, stop=stop, **TIGHT) for one in (system, kept_apart(system)))
+    run, known = (
+        one.simulate(duration, stop=stop, **TIGHT) for one in (system, kept_apart(system))
+    )
     assert moving(system) < len(system.bodies)
     assert [event[1:] for event in run.events] == [event[1:] for event in known.events]
     assert run.events
@@ -303,19 +346,27 @@ def test_a_users_event_sees_all_bodies() -> None:
 
 
 def pendulum(*more: qp.Part, damping: float = 0.5) -> qp.Multibody:
-    """A rod of two locked halves on a bracket that is bolted to the ground; gravity, a damped hinge."""
+    """A rod of two locked halves on a bracket that is bolted to the ground; gravity, a damped
+    hinge."""
     bracket = qp.Body.box("bracket", (0.1, 0.1, 0.1), 5.0, position=(-0.05, 0, 0.3))
-    halves = [qp.Body.box(f"half{k}", (0.5, 0.1, 0.1), 1.0 + k, position=(0.25 + 0.5 * k, 0, 0.3)) for k in range(2)]
+    halves = [
+        qp.Body.box(f"half{k}", (0.5, 0.1, 0.1), 1.0 + k, position=(0.25 + 0.5 * k, 0, 0.3))
+        for k in range(2)
+    ]
     hinge = qp.Revolute("hinge", bracket, halves[0], at=(0, 0, 0.3), axis=(0, 1, 0))
     return qp.Multibody(
         bracket, *halves, hinge, qp.Fixed("bolt", qp.GROUND, bracket), qp.Fixed("weld", *halves),
-        qp.HingeSpring("oil", hinge, stiffness=0.0, damping=damping), qp.Gravity((0, 0, -9.81)), *more,
+        qp.HingeSpring("oil", hinge, stiffness=0.0, damping=damping), qp.Gravity((0, 0, -9.81)),
+        *more,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("event", [qp.EnergyBelow(12.0), qp.AtRest(speed=1e-2, acceleration=1e-1)], ids=["low", "rest"])
+@pytest.mark.parametrize(
+    "event", [qp.EnergyBelow(12.0), qp.AtRest(speed=1e-2, acceleration=1e-1)], ids=["low", "rest"]
+)
 def test_bodies_bolted_to_the_ground_count_in_thresholds(event: qp.Event) -> None:
-    """The bracket has potential energy, and mass over which rest is a mean; a cluster has one acceleration."""
+    """The bracket has potential energy, and mass over which rest is a mean; a cluster has one
+    acceleration."""
     system = pendulum(damping=4.0)
     run = check_events(system, 20.0, [event], 1e-6)
     assert moving(system) == 1
@@ -350,7 +401,9 @@ def test_a_stop_bounces_what_hangs_on_it() -> None:
     assert run.final.held == ("stop upper",)
     assert np.ptp(run.energy + run.dissipated) < 1e-6
     beyond = qp.JointStop("beyond", spare, lower=0.1)
-    with pytest.raises(qp.PartError, match="joint 'spare' begins beyond the lower bound of its stop 'beyond'"):
+    with pytest.raises(
+        qp.PartError, match="joint 'spare' begins beyond the lower bound of its stop 'beyond'"
+    ):
         pendulum(spare, beyond).simulate(0.1)
 
 
@@ -362,20 +415,27 @@ def test_flat_poses_are_told_by_their_hinges() -> None:
         offset = 0.25 * rod.matrix[:, 2]
         weight = qp.Body.sphere(f"{rod.name} weight", 0.05, 0.3, position=rod.position + offset)
         weight = dataclasses.replace(
-            weight, velocity=np.add(rod.velocity, np.cross(rod.matrix @ rod.angular_velocity, offset)),
-            orientation=rod.orientation, angular_velocity=rod.angular_velocity,
-        )  # fmt: skip
+            weight,
+            velocity=np.add(rod.velocity, np.cross(rod.matrix @ rod.angular_velocity, offset)),
+            orientation=rod.orientation,
+            angular_velocity=rod.angular_velocity,
+        )
         weights.append(weight)
         bolts.append(qp.Fixed(f"{rod.name} bolt", rod, weight))
     system = bare.with_(*weights, *bolts)
     run, known = (one.simulate(2.0, rtol=1e-10, atol=1e-12) for one in (system, kept_apart(system)))
     assert (len(system.bodies), moving(system)) == (6, 3)
     assert {event.name for event in run.events} == {"singular pose"}
-    assert {name for event in run.events for name in event.joints} == {"foot0", "left0", "foot1", "right0"}
+    assert {name for event in run.events for name in event.joints} == {
+        "foot0",
+        "left0",
+        "foot1",
+        "right0",
+    }
     np.testing.assert_allclose(times(run), times(known), rtol=0.0, atol=1e-3)
 
 
-# --- reactions --------------------------------------------------------------------------------------------------------
+# --- reactions ------------------------------------------------------------------------------------
 def test_reactions_of_locks_are_those_that_the_motion_takes() -> None:
     """The weld carries the outer half: m (a - g), and the torque about it that turns the half."""
     run = pendulum().simulate(0.7, **TIGHT)
@@ -393,4 +453,6 @@ def test_reactions_of_locks_are_those_that_the_motion_takes() -> None:
     np.testing.assert_allclose(weld.torque, turn @ own, rtol=0.0, atol=1e-9)
     other = known.system.reactions(known.final)["weld"]
     np.testing.assert_allclose(weld.force, other.force, rtol=0.0, atol=1e-8)
-    np.testing.assert_allclose(run["weld"].reaction[-1], [*weld.force, *weld.torque], rtol=0.0, atol=0.0)
+    np.testing.assert_allclose(
+        run["weld"].reaction[-1], [*weld.force, *weld.torque], rtol=0.0, atol=0.0
+    )

@@ -1,4 +1,5 @@
-"""Clearances of meshes: against built-in shapes on the same runs, and of what is not convex against its parts."""
+"""Clearances of meshes: against built-in shapes on the same runs, and of what is not convex against
+its parts."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def rod(shape: qp.Cylinder, sides: int) -> qp.Mesh:
 
 
 def extruded(outline: np.ndarray, height: float) -> qp.Mesh:
-    """A prism over an outline of which all is seen from its first corner, between -height/2 and height/2."""
+    """A prism over an outline of which all is seen from its first corner, between -height/2 and
+    height/2."""
     n = len(outline)
     points = [np.column_stack([outline, np.full(n, z)]) for z in (-0.5 * height, 0.5 * height)]
     fans = [(0, k, k + 1) for k in range(1, n - 1)]
@@ -51,14 +53,22 @@ def flying(seed: int) -> list[qp.Body]:
     bodies = []
     for k in range(3):
         at, a = rng.normal(size=3) * 0.3, rng.uniform(0.05, 0.2, 3)
-        bodies.append(qp.Body(
-            f"b{k}", mass=1.0, inertia=(0.01, 0.012, 0.013), position=at,
-            orientation=qp.rotation(rng.normal(size=3), 2.0),
-            velocity=-at * rng.uniform(0.5, 1.5) + rng.normal(size=3) * 0.05, angular_velocity=rng.normal(size=3) * 3.0,
-            shape=(qp.Box(a), qp.Cylinder(0.5 * a[0], a[1], "z"), qp.Box(a))[k],
-        ))  # fmt: skip
+        bodies.append(
+            qp.Body(
+                f"b{k}",
+                mass=1.0,
+                inertia=(0.01, 0.012, 0.013),
+                position=at,
+                orientation=qp.rotation(rng.normal(size=3), 2.0),
+                velocity=-at * rng.uniform(0.5, 1.5) + rng.normal(size=3) * 0.05,
+                angular_velocity=rng.normal(size=3) * 3.0,
+                shape=(qp.Box(a), qp.Cylinder(0.5 * a[0], a[1], "z"), qp.Box(a))[k],
+            )
+        )
     turn = qp.rotation((1, 1, 0), 0.4)
-    stand = qp.Body.box("stand", (0.1, 0.2, 0.1), position=(-0.3, 0.1, 0.0), orientation=turn, fixed=True)
+    stand = qp.Body.box(
+        "stand", (0.1, 0.2, 0.1), position=(-0.3, 0.1, 0.0), orientation=turn, fixed=True
+    )
     return [*bodies, qp.Body.sphere("ball", 0.05, position=(0.1, 0.1, 0.0), fixed=True), stand]
 
 
@@ -71,12 +81,13 @@ def first_of(result: Clearances) -> dict[frozenset[str], tuple[float, str]]:
     return {frozenset((c.one, c.two)): (c.t, c.lie) for c in result.collisions}
 
 
-# --- as built-in shapes -----------------------------------------------------------------------------------------------
+# --- as built-in shapes ---------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("one", "two"), [("box", "box"), ("box", "cylinder"), ("sphere", "box"), ("sphere", "cylinder")]
 )
 def test_instants_agree(one: str, two: str) -> None:
-    """Apart exactly, overlapping by a little exactly too; but for what a prism misses of a cylinder."""
+    """Apart exactly, overlapping by a little exactly too; but for what a prism misses of a
+    cylinder."""
     rng = np.random.default_rng(8)
     pairs = [random_pair(one, two, rng) for _ in range(60)]
     missed, looked = 1e-12 if two == "box" else 5e-6, 0
@@ -94,7 +105,9 @@ def test_instants_agree(one: str, two: str) -> None:
 def test_boxes_as_meshes_are_boxes(seed: int, kept: tuple[str, ...]) -> None:
     """On random runs: the least clearance, how bodies lie, and when they collide."""
     bodies = flying(seed)
-    meshes = [b if b.name in kept else dataclasses.replace(b, shape=same_mesh(b.shape)) for b in bodies]
+    meshes = [
+        b if b.name in kept else dataclasses.replace(b, shape=same_mesh(b.shape)) for b in bodies
+    ]
     built_in, mine = measured(bodies), measured(meshes)
     apart = 0
     for one, two in zip(built_in.pairs, mine.pairs, strict=True):
@@ -117,7 +130,8 @@ def test_cylinders_as_meshes_miss_by_their_facets(seed: int) -> None:
     """A prism within a cylinder is as near, but for the height of a facet."""
     bodies, sides = flying(seed), 32
     meshes = [
-        dataclasses.replace(b, shape=rod(b.shape, sides)) if isinstance(b.shape, qp.Cylinder) else b for b in bodies
+        dataclasses.replace(b, shape=rod(b.shape, sides)) if isinstance(b.shape, qp.Cylinder) else b
+        for b in bodies
     ]
     radius = bodies[1].shape.radius  # type: ignore[union-attr]
     height = radius * (1.0 - math.cos(math.pi / sides))
@@ -135,35 +149,43 @@ def test_cylinders_as_meshes_miss_by_their_facets(seed: int) -> None:
 
 @pytest.mark.parametrize(("rate", "duration", "hits"), [(-1.0, 0.5, False), (1.0, 0.5, True)])
 def test_hinged_faces_may_touch(rate: float, duration: float, hits: bool) -> None:
-    """Cubes that share an edge: opening they only touch; a face that closes on a face runs into it at once."""
+    """Cubes that share an edge: opening they only touch; a face that closes on a face runs into it
+    at once."""
     shape = same_mesh(qp.Box((SIDE, SIDE, SIDE)))
     base = qp.Body.mesh("base", shape, fixed=True)
     edge, at = np.array([0.5 * SIDE, -0.5 * SIDE, 0.0]), np.array([SIDE, 0.0, 0.0])
     velocity = np.cross((0.0, 0.0, rate), at - edge)
-    wing = qp.Body.mesh("wing", shape, 1.0, position=at, velocity=velocity, angular_velocity=(0.0, 0.0, rate))
+    wing = qp.Body.mesh(
+        "wing", shape, 1.0, position=at, velocity=velocity, angular_velocity=(0.0, 0.0, rate)
+    )
     hinge = qp.Revolute("hinge", base, wing, at=edge, axis=(0, 0, 1))
     result = measured([base, wing], hinge, duration=duration)
     assert (result.pairs[0].begins, bool(result.collisions)) == ("flush", hits)
     assert (result.pairs[0].least < -SLACK * SIDE) == hits
 
 
-# --- not convex -------------------------------------------------------------------------------------------------------
+# --- not convex -----------------------------------------------------------------------------------
 def angle_iron() -> qp.Mesh:
     return extruded(SIDE * OUTLINE, SIDE)
 
 
-def parts_of_it(at: np.ndarray, turn: Any, mass: float, **motion: Any) -> tuple[list[qp.Body], qp.Fixed]:
+def parts_of_it(
+    at: np.ndarray, turn: Any, mass: float, **motion: Any
+) -> tuple[list[qp.Body], qp.Fixed]:
     """The L as two boxes that a lock holds together, with the origin of its outline at a point."""
     rotation = matrix(turn)
     velocity, spin = np.array(motion["velocity"]), np.array(motion["angular_velocity"])
     centre = at + rotation @ angle_iron().centre
     bodies = []
-    for name, middle, size in (("long", (1.0, 0.5, 0.0), (2.0, 1.0, 1.0)), ("short", (0.5, 1.5, 0.0), (1.0, 1.0, 1.0))):
+    for name, middle, size in (
+        ("long", (1.0, 0.5, 0.0), (2.0, 1.0, 1.0)),
+        ("short", (0.5, 1.5, 0.0), (1.0, 1.0, 1.0)),
+    ):
         r = at + rotation @ (SIDE * np.array(middle))
         v = velocity + np.cross(rotation @ spin, r - centre)
         bodies.append(qp.Body.box(
-            name, tuple(SIDE * s for s in size), mass * size[0] / 3.0, position=r, orientation=turn, velocity=v,
-            angular_velocity=spin,
+            name, tuple(SIDE * s for s in size), mass * size[0] / 3.0, position=r, orientation=turn,
+            velocity=v, angular_velocity=spin,
         ))  # fmt: skip
     return bodies, qp.Fixed("lock", *bodies, at=at)
 
@@ -176,14 +198,16 @@ def matrix(turn: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_an_angle_is_its_two_boxes(seed: int) -> None:
-    """An L flies past others, tumbling: as near to each as the nearer of the two boxes of which it is made."""
+    """An L flies past others, tumbling: as near to each as the nearer of the two boxes of which it
+    is made."""
     rng = np.random.default_rng(50 + seed)
     at, turn = rng.normal(size=3) * 0.05, qp.rotation(rng.normal(size=3), rng.uniform(0.0, 3.0))
     motion = {"velocity": rng.normal(size=3) * 0.05, "angular_velocity": rng.normal(size=3) * 2.0}
     way = rng.normal(size=3)
     start = at + 0.45 * way / np.linalg.norm(way)
     passer = qp.Body.box(
-        "passer", (0.05, 0.06, 0.07), 1.0, position=start, velocity=0.6 * (at - start) + rng.normal(size=3) * 0.05,
+        "passer", (0.05, 0.06, 0.07), 1.0, position=start,
+        velocity=0.6 * (at - start) + rng.normal(size=3) * 0.05,
         angular_velocity=rng.normal(size=3),
     )  # fmt: skip
     ball = qp.Body.sphere("ball", 0.03, position=at - 0.5 * (start - at), fixed=True)
@@ -193,13 +217,21 @@ def test_an_angle_is_its_two_boxes(seed: int) -> None:
     whole = qp.Body.mesh("whole", shape, 3.0, position=centre, orientation=turn, **motion)
     truth, mine = measured([ball, *boxes, passer], lock), measured([ball, whole, passer])
     for other in ("ball", "passer"):
-        least = min(p.least for p in truth.pairs if other in (p.one, p.two) and {"long", "short"} & {p.one, p.two})
+        least = min(
+            p.least
+            for p in truth.pairs
+            if other in (p.one, p.two) and {"long", "short"} & {p.one, p.two}
+        )
         ours = next(p.least for p in mine.pairs if {p.one, p.two} == {other, "whole"})
         if least > 0.0:
             assert ours == pytest.approx(least, rel=3e-3, abs=3e-6)
         else:
             assert ours < 0.0
-        times = [c.t for c in truth.collisions if other in (c.one, c.two) and {"long", "short"} & {c.one, c.two}]
+        times = [
+            c.t
+            for c in truth.collisions
+            if other in (c.one, c.two) and {"long", "short"} & {c.one, c.two}
+        ]
         found_at = [c.t for c in mine.collisions if {c.one, c.two} == {other, "whole"}]
         assert len(found_at) == bool(times)
         if times:  # what may overlap is a share of the reach of the smaller body, which is the same
@@ -207,13 +239,18 @@ def test_an_angle_is_its_two_boxes(seed: int) -> None:
 
 
 def test_hinged_angles_close_at_a_quarter_turn() -> None:
-    """An arm of one L swings into the notch of another, and a quarter turn from flush meets both walls at once: the
-    slack is used up along the diagonal."""
+    """An arm of one L swings into the notch of another, and a quarter turn from flush meets both
+    walls at once: the slack is used up along the diagonal."""
     shape, centre = angle_iron().centred(), angle_iron().centre
     edge, at = np.array([2.0 * SIDE, SIDE, 0.0]), centre + (2.0 * SIDE, 0.0, 0.0)
     base = qp.Body.mesh("base", shape, fixed=True, position=centre)
     wing = qp.Body.mesh(
-        "wing", shape, 1.0, position=at, velocity=np.cross((0.0, 0.0, 1.0), at - edge), angular_velocity=(0.0, 0.0, 1.0)
+        "wing",
+        shape,
+        1.0,
+        position=at,
+        velocity=np.cross((0.0, 0.0, 1.0), at - edge),
+        angular_velocity=(0.0, 0.0, 1.0),
     )
     hinge = qp.Revolute("hinge", base, wing, at=edge, axis=(0, 0, 1))
     result = measured([base, wing], hinge, duration=1.6)
@@ -242,13 +279,20 @@ def test_a_box_lies_in_the_notch() -> None:
     at = (1.3 * SIDE, 1.3 * SIDE, 0.0)
     box = qp.Body.box("box", (0.6 * SIDE,) * 3, 1.0, position=at, velocity=(0.0, 0.0, 0.02))
     result = measured([notch, box])
-    assert (result.pairs[0].begins, result.pairs[0].ends, result.collisions) == ("flush", "flush", ())
+    assert (result.pairs[0].begins, result.pairs[0].ends, result.collisions) == (
+        "flush",
+        "flush",
+        (),
+    )
     assert abs(result.least) < SLACK * SIDE
 
 
 def test_what_is_inside_has_collided() -> None:
-    """A body within another touches no surface, and overlaps all the same; one in a cavity does not."""
-    shell = np.concatenate([same_mesh(qp.Box((1.0, 1.0, 1.0))).points, same_mesh(qp.Box((0.8, 0.8, 0.8))).points])
+    """A body within another touches no surface, and overlaps all the same; one in a cavity does
+    not."""
+    shell = np.concatenate(
+        [same_mesh(qp.Box((1.0, 1.0, 1.0))).points, same_mesh(qp.Box((0.8, 0.8, 0.8))).points]
+    )
     faces = same_mesh(qp.Box((1.0, 1.0, 1.0))).corners
     hollow = qp.Mesh(shell, np.concatenate([faces, 8 + faces[:, ::-1]]))
     assert hollow.volume == pytest.approx(1.0 - 0.8**3, rel=1e-12)

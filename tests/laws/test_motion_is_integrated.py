@@ -1,4 +1,5 @@
-"""What an integrator promises: its order, its tolerance, the same bits, and the state at any time."""
+"""What an integrator promises: its order, its tolerance, the same bits, and the state at any
+time."""
 
 from __future__ import annotations
 
@@ -30,21 +31,33 @@ def same_bits(one: qp.Trajectory, two: qp.Trajectory) -> bool:
     return all(np.array_equal(a, b) for a, b in pairs) and one.counts == two.counts
 
 
-# --- accuracy ---------------------------------------------------------------------------------------------------------
+# --- accuracy -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("drift", ["project", "none"])
-@pytest.mark.parametrize(("method", "steps", "order"), [("dop853", (16, 32), 8), ("rk45", (64, 128), 5)])
+@pytest.mark.parametrize(
+    ("method", "steps", "order"), [("dop853", (16, 32), 8), ("rk45", (64, 128), 5)]
+)
 def test_fixed_steps_converge_with_their_order(
     method: Method, steps: tuple[int, int], order: int, drift: str, exact: qp.State
 ) -> None:
-    errors = [apart(bars().simulate(1.0, method=method, step=1.0 / n, drift=drift).final, exact) for n in steps]
+    errors = [
+        apart(bars().simulate(1.0, method=method, step=1.0 / n, drift=drift).final, exact)
+        for n in steps
+    ]
     assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.9)
 
 
-@pytest.mark.parametrize(("method", "steps", "order"), [("dop853", (8, 16), 8), ("rk45", (64, 128), 5)])
-def test_fixed_steps_converge_with_their_order_on_a_loop(method: Method, steps: tuple[int, int], order: int) -> None:
+@pytest.mark.parametrize(
+    ("method", "steps", "order"), [("dop853", (8, 16), 8), ("rk45", (64, 128), 5)]
+)
+def test_fixed_steps_converge_with_their_order_on_a_loop(
+    method: Method, steps: tuple[int, int], order: int
+) -> None:
     """The slider-crank, through the first fifth of a second."""
     truth = mechanism(*START).simulate(0.2, rtol=1e-13, atol=1e-14).final
-    errors = [apart(mechanism(*START).simulate(0.2, method=method, step=0.2 / n).final, truth) for n in steps]
+    errors = [
+        apart(mechanism(*START).simulate(0.2, method=method, step=0.2 / n).final, truth)
+        for n in steps
+    ]
     assert errors[1] > 1e-12  # not rounding
     assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.9)
 
@@ -66,11 +79,13 @@ def test_error_follows_the_tolerance(method: Method, tolerance: float, exact: qp
 @pytest.mark.parametrize(("family", "seed"), [("trees", 0), ("linkages", 1), ("lattices", 2)])
 def test_both_methods_agree(family: str, seed: int) -> None:
     system = compiled_system(family, seed)
-    one, two = (system.simulate(0.3, rtol=1e-10, atol=1e-12, method=m).final for m in ("dop853", "rk45"))
+    one, two = (
+        system.simulate(0.3, rtol=1e-10, atol=1e-12, method=m).final for m in ("dop853", "rk45")
+    )
     assert apart(one, two) < 1e-6
 
 
-# --- the same bits ----------------------------------------------------------------------------------------------------
+# --- the same bits --------------------------------------------------------------------------------
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_repeated_run_has_the_same_bits(family: str) -> None:
     one, two = (compiled_system(family, 5).simulate(0.3) for _ in range(2))
@@ -78,8 +93,11 @@ def test_a_repeated_run_has_the_same_bits(family: str) -> None:
 
 
 @pytest.mark.parametrize("make", [floating_chain, lambda: mechanism(*START)], ids=["tree", "loop"])
-def test_a_run_with_events_and_a_force_in_python_has_the_same_bits(make: Callable[[], qp.Multibody]) -> None:
-    """Repeated from a system built anew, and gone on with from where a terminal event has ended it."""
+def test_a_run_with_events_and_a_force_in_python_has_the_same_bits(
+    make: Callable[[], qp.Multibody],
+) -> None:
+    """Repeated from a system built anew, and gone on with from where a terminal event has ended
+    it."""
     runs = []
     for _ in range(2):
         plain = make()
@@ -87,8 +105,17 @@ def test_a_run_with_events_and_a_force_in_python_has_the_same_bits(make: Callabl
         system = plain.with_(Drag("air", body, 0.1, 0.05))
         place = float(system.simulate(0.2).final[body.name].position[0])
         passing = [
-            qp.When("half way", lambda s, at=place, name=body.name: s[name].position[0] - at, direction="both"),
-            qp.When("watched", lambda s, name=body.name: s[name].velocity[0], direction="both", terminal=False),
+            qp.When(
+                "half way",
+                lambda s, at=place, name=body.name: s[name].position[0] - at,
+                direction="both",
+            ),
+            qp.When(
+                "watched",
+                lambda s, name=body.name: s[name].velocity[0],
+                direction="both",
+                terminal=False,
+            ),
         ]
         run = system.simulate(0.5, stop=passing)
         runs.append((run, system.at(run.final).simulate(0.3, stop=passing)))
@@ -118,7 +145,8 @@ def test_a_run_goes_on_exactly_where_it_stopped(family: str) -> None:
 
 
 def test_parts_of_a_run_have_the_same_bits_each_time() -> None:
-    """Stop and go on five times, from a system kept and from one built anew: the same end, to the bit."""
+    """Stop and go on five times, from a system kept and from one built anew: the same end, to the
+    bit."""
     ends = []
     for _ in range(2):
         system = mechanism(*START)
@@ -140,14 +168,17 @@ def test_a_run_that_goes_on_keeps_its_step() -> None:
     assert other.t[1] - other.t[0] < 0.5 * run.final.step
 
 
-# --- any time ---------------------------------------------------------------------------------------------------------
+# --- any time -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("method", ["dop853", "rk45"])
 def test_state_between_steps_is_that_of_a_run_that_stops_there(method: Method) -> None:
     rtol, atol = 1e-8, 1e-10
     run = bars().simulate(1.0, rtol=rtol, atol=atol, method=method)
     exact = bars().simulate(1.0, **TIGHT)
     for t in np.linspace(0.03, 0.97, 7):
-        assert apart(run.at(t), bars().simulate(t, rtol=rtol, atol=atol, method=method).final) < 10 * rtol
+        assert (
+            apart(run.at(t), bars().simulate(t, rtol=rtol, atol=atol, method=method).final)
+            < 10 * rtol
+        )
         assert apart(run.at(t), exact.at(t)) < 1e2 * rtol
         assert run.at(t).t == t
 
@@ -162,7 +193,8 @@ def test_state_at_a_stored_time_is_the_stored_state(keep: str | int) -> None:
 
 
 def test_state_between_few_stored_steps() -> None:
-    """Thinned runs are integrated again from the last stored state, however many steps that takes."""
+    """Thinned runs are integrated again from the last stored state, however many steps that
+    takes."""
     every = bars().simulate(1.0, **TIGHT)
     ends = bars().simulate(1.0, keep="ends", max_steps=1000, **TIGHT)
     assert apart(every.at(0.77), ends.at(0.77)) < 1e-11
@@ -184,7 +216,7 @@ def test_no_state_outside_the_run(t: float) -> None:
         run.at(t)
 
 
-# --- rows that are kept -----------------------------------------------------------------------------------------------
+# --- rows that are kept ---------------------------------------------------------------------------
 @pytest.mark.parametrize("every", [1, 2, 7, 50, 10_000])
 def test_every_kth_row_is_the_same_row(every: int) -> None:
     full, thin = (mechanism(*START).simulate(2.0, keep=keep, **TIGHT) for keep in ("all", every))
@@ -218,13 +250,15 @@ def test_memory_stays_flat() -> None:
     assert peak(150.0, "all") > 5.0 * peak(10.0, "all")
 
 
-# --- angles -----------------------------------------------------------------------------------------------------------
+# --- angles ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("rate", [7.0, -7.0])
 @pytest.mark.parametrize("keep", ["all", "ends"])
 def test_angles_go_on_over_many_turns(rate: float, keep: str) -> None:
     """A rotor at constant rate; continued, saved state by saved state."""
     rotor = qp.Body("rotor", 1.0, (1.0, 1.0, 1.5), angular_velocity=(0, 0, rate))
-    system = qp.Multibody(rotor, qp.Revolute("axle", qp.GROUND, rotor, at=(0, 0, 0), axis=(0, 0, 1)))
+    system = qp.Multibody(
+        rotor, qp.Revolute("axle", qp.GROUND, rotor, at=(0, 0, 0), axis=(0, 0, 1))
+    )
     run = system.simulate(10.0, keep=keep)
     np.testing.assert_allclose(run["axle"].angle, rate * run.t, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(run["axle"].rate, rate, rtol=1e-12)
@@ -235,11 +269,12 @@ def test_angles_go_on_over_many_turns(rate: float, keep: str) -> None:
 
 
 def test_a_wound_up_spring_unwinds() -> None:
-    """Torque follows the continuous angle: from three turns away it swings with its own period, 2 pi sqrt(I / k)."""
+    """Torque follows the continuous angle: from three turns away it swings with its own period, 2
+    pi sqrt(I / k)."""
     rotor = qp.Body("rotor", 1.0, (1.0, 1.0, 1.5))
     axle = qp.Revolute("axle", qp.GROUND, rotor, at=(0, 0, 0), axis=(0, 0, 1))
     rest = 6.0 * math.pi
-    run = qp.Multibody(rotor, axle, qp.HingeSpring("spring", axle, stiffness=1.5, rest_angle=rest)).simulate(
-        20.0, **TIGHT
-    )
+    run = qp.Multibody(
+        rotor, axle, qp.HingeSpring("spring", axle, stiffness=1.5, rest_angle=rest)
+    ).simulate(20.0, **TIGHT)
     np.testing.assert_allclose(run["axle"].angle, rest * (1.0 - np.cos(run.t)), rtol=0.0, atol=1e-9)

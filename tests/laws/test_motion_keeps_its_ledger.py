@@ -19,7 +19,10 @@ def account(run: qp.Trajectory) -> np.ndarray:
 
 def size_of(run: qp.Trajectory) -> float:
     """What the account is measured by: all that flows through it."""
-    return float((abs(run.kinetic) + abs(run.potential) + abs(run.dissipated) + abs(run.work)).max()) + 1e-3
+    return (
+        float((abs(run.kinetic) + abs(run.potential) + abs(run.dissipated) + abs(run.work)).max())
+        + 1e-3
+    )
 
 
 @every_family
@@ -33,9 +36,13 @@ def test_energy_is_accounted_for(family: str, seed: int) -> None:
     assert np.ptp(account(run)) <= 1e-8 * size_of(run)
 
 
-@pytest.mark.xfail(strict=True, reason="steps are not chosen for the ledger: no force tells that a rope is going slack")
+@pytest.mark.xfail(
+    strict=True,
+    reason="steps are not chosen for the ledger: no force tells that a rope is going slack",
+)
 def test_energy_that_a_rope_takes_is_accounted_for() -> None:
-    """While a damped rope goes slack it pulls no more, yet what is left of its energy still has to be dissipated."""
+    """While a damped rope goes slack it pulls no more, yet what is left of its energy still has to
+    be dissipated."""
     run = compiled_system("medleys", 1).simulate(0.5, **TIGHT)
     assert np.ptp(account(run)) <= 1e-8 * size_of(run)
 
@@ -61,7 +68,9 @@ def test_free_systems_keep_energy_and_momenta() -> None:
 @pytest.mark.slow
 def test_a_free_body_keeps_energy_and_momenta_for_a_long_time() -> None:
     """About the axis of the middle moment: it tips over again and again."""
-    body = qp.Body("body", 2.0, (1.0, 2.0, 3.0), velocity=(0.1, -0.2, 0.3), angular_velocity=(0.1, 2.0, 0.1))
+    body = qp.Body(
+        "body", 2.0, (1.0, 2.0, 3.0), velocity=(0.1, -0.2, 0.3), angular_velocity=(0.1, 2.0, 0.1)
+    )
     check_kept(qp.Multibody(body).simulate(1000.0, keep=100, **TIGHT))
 
 
@@ -71,11 +80,16 @@ def test_free_systems_keep_energy_and_momenta_for_a_long_time() -> None:
 
 
 def test_viscous_drag_takes_out_what_was_there() -> None:
-    """v = v0 exp(-c t / m) along the line of a damper: m v0^2 / 2 (1 - exp(-2 c t / m)) is dissipated."""
+    """v = v0 exp(-c t / m) along the line of a damper: m v0^2 / 2 (1 - exp(-2 c t / m)) is
+    dissipated."""
     body = qp.Body.sphere("body", 0.1, 2.0, position=(1, 0, 0), velocity=(3, 0, 0))
-    run = qp.Multibody(body, qp.Damper("damper", qp.GROUND, body, damping=0.5)).simulate(4.0, **TIGHT)
+    run = qp.Multibody(body, qp.Damper("damper", qp.GROUND, body, damping=0.5)).simulate(
+        4.0, **TIGHT
+    )
     np.testing.assert_allclose(run["body"].velocity[:, 0], 3.0 * np.exp(-0.25 * run.t), rtol=1e-11)
-    np.testing.assert_allclose(run.dissipated, 9.0 * -np.expm1(-0.5 * run.t), rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(
+        run.dissipated, 9.0 * -np.expm1(-0.5 * run.t), rtol=1e-10, atol=1e-13
+    )
 
 
 def test_a_load_works_what_it_pushes() -> None:

@@ -29,15 +29,20 @@ def test_all_stored_states_satisfy_the_joints(family: str, seed: int) -> None:
 
 
 def test_drift_is_what_projection_takes_away() -> None:
-    """Loose tolerances drift visibly; projected, the joints hold all the same, and `drift` tells what was removed."""
-    free, held = (row(1, 1.2, -1.0).simulate(0.5, rtol=1e-5, atol=1e-7, drift=d) for d in ("none", "project"))
+    """Loose tolerances drift visibly; projected, the joints hold all the same, and `drift` tells
+    what was removed."""
+    free, held = (
+        row(1, 1.2, -1.0).simulate(0.5, rtol=1e-5, atol=1e-7, drift=d) for d in ("none", "project")
+    )
     off = [abs(run.system.residual(run.final).position).max() for run in (free, held)]
     assert off[1] < 1e-12 < 1e-10 < off[0]
     assert not free.drift.any()
     assert 1e-10 < held.drift[:, 0].max() < 1e-4
 
 
-@pytest.mark.xfail(strict=True, reason="a row that is nearly redundant, though it is not, yields during a run")
+@pytest.mark.xfail(
+    strict=True, reason="a row that is nearly redundant, though it is not, yields during a run"
+)
 def test_a_frame_that_is_only_just_stiff_stays_where_it_is() -> None:
     """No freedoms; the weakest of its 24 rows keeps 1.7e-5 of its length beside the others."""
     system = compiled_system("meshes", 7)
@@ -47,7 +52,8 @@ def test_a_frame_that_is_only_just_stiff_stays_where_it_is() -> None:
 
 
 def test_a_run_that_cannot_hold_a_joint_ends_and_names_it() -> None:
-    """The same frame: projection puts back what yields, with more energy than tolerances leave open, at each step."""
+    """The same frame: projection puts back what yields, with more energy than tolerances leave
+    open, at each step."""
     run = compiled_system("meshes", 7).simulate(0.3)
     assert run.stop is qp.Stop.UNHELD
     assert "projection" in str(run.stop)
@@ -59,7 +65,9 @@ def test_a_run_that_cannot_hold_a_joint_ends_and_names_it() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_turned_world_gives_the_turned_motion(family: str) -> None:
-    one, two = (compiled_system(family, 8, world).simulate(0.3, **TIGHT) for world in (None, TURNED))
+    one, two = (
+        compiled_system(family, 8, world).simulate(0.3, **TIGHT) for world in (None, TURNED)
+    )
     here, there = one.final, two.final
     turn = TURNED.matrix
     np.testing.assert_allclose(there.r, here.r @ turn.T + TURNED.shift, rtol=0.0, atol=1e-8)
@@ -78,16 +86,20 @@ def test_a_later_start_changes_nothing() -> None:
 
 
 def arm_with_a_strut(metre: float) -> qp.Multibody:
-    """Two bars on a hinge and a ball, a massless one that closes the loop, a spring; in any unit of length."""
+    """Two bars on a hinge and a ball, a massless one that closes the loop, a spring; in any unit of
+    length."""
     m = metre
     upper = qp.Body.box("upper", (m, 0.1 * m, 0.1 * m), 1.0, position=(0.5 * m, 0, 0))
     lower = qp.Body.box("lower", (m, 0.1 * m, 0.2 * m), 2.0, position=(1.5 * m, 0, 0))
     return qp.Multibody(
-        upper, lower, qp.Revolute("hinge", qp.GROUND, upper, at=(0, 0, 0), axis=(0, 1, 0.2)),
+        upper,
+        lower,
+        qp.Revolute("hinge", qp.GROUND, upper, at=(0, 0, 0), axis=(0, 1, 0.2)),
         qp.Spherical("ball", upper, lower, at=(m, 0, 0)),
         qp.Distance("strut", qp.GROUND, lower, at1=(2.0 * m, 0.5 * m, m), at2=(2.0 * m, 0, 0)),
-        qp.Spring("cord", qp.GROUND, lower, at1=(0, 0, m), stiffness=7.0), qp.Gravity((0, 0, -9.81 * m)),
-    )  # fmt: skip
+        qp.Spring("cord", qp.GROUND, lower, at1=(0, 0, m), stiffness=7.0),
+        qp.Gravity((0, 0, -9.81 * m)),
+    )
 
 
 def test_millimetres_give_the_same_motion() -> None:

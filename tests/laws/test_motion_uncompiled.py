@@ -1,4 +1,5 @@
-"""Short motions that pass through every kernel of a run: small enough to be walked through with compilation off."""
+"""Short motions that pass through every kernel of a run: small enough to be walked through with
+compilation off."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ pytestmark = pytest.mark.kernels
 def test_random_systems_stay_on_their_joints(family: str) -> None:
     """Trees and loops of all joints, with redundant rows, by both methods."""
     system = compiled_system(family, 8)
-    one, two = (system.simulate(0.02, method=m, rtol=1e-6, atol=1e-8).final for m in ("dop853", "rk45"))
+    one, two = (
+        system.simulate(0.02, method=m, rtol=1e-6, atol=1e-8).final for m in ("dop853", "rk45")
+    )
     assert apart(one, two) < 1e-3
     for state in (one, two):
         assert abs(system.residual(state).position).max(initial=0.0) < 1e-10
@@ -41,11 +44,16 @@ def test_a_four_bar_passes_its_flat_pose() -> None:
 def test_joints_of_two_freedoms_turn_and_slide() -> None:
     """A sleeve on a rod in a universal joint: energy is kept, away from the start as well."""
     rod = qp.Body.box("rod", (0.1, 0.1, 2.0), 1.0, position=(0, 0, -1))
-    sleeve = qp.Body.box("sleeve", (0.3, 0.2, 0.2), 0.5, position=(0, 0, -1), angular_velocity=(0, 0, 3))
+    sleeve = qp.Body.box(
+        "sleeve", (0.3, 0.2, 0.2), 0.5, position=(0, 0, -1), angular_velocity=(0, 0, 3)
+    )
     system = qp.Multibody(
-        rod, sleeve, Universal("cross", qp.GROUND, rod, at=(0, 0, 0)),
-        Cylindrical("rail", rod, sleeve, at=(0, 0, -1), axis=(0, 0, 1)), qp.Gravity((3.0, 1.0, -9.81)),
-    )  # fmt: skip
+        rod,
+        sleeve,
+        Universal("cross", qp.GROUND, rod, at=(0, 0, 0)),
+        Cylindrical("rail", rod, sleeve, at=(0, 0, -1), axis=(0, 0, 1)),
+        qp.Gravity((3.0, 1.0, -9.81)),
+    )
     run = system.simulate(0.2)
     assert np.ptp(run.energy) < 1e-7
     assert abs(run.final["sleeve"].position[2] + 1.0) > 0.1
@@ -59,11 +67,17 @@ def test_state_between_steps_and_at_events(method: Any) -> None:
     system = floating_chain().with_(drop, qp.PotentialWell("well", drop, (0, 3, 0), 1.0))
     plane = qp.When("plane", lambda state: state["drop"].position[2], terminal=False)
     far = qp.When("far", lambda state: state["drop"].position[2] + 0.5)
-    run = system.simulate(5.0, stop=[plane, far, qp.EnergyBelow(-1.0)], method=method, rtol=1e-7, atol=1e-9)
+    run = system.simulate(
+        5.0, stop=[plane, far, qp.EnergyBelow(-1.0)], method=method, rtol=1e-7, atol=1e-9
+    )
     assert [e.name for e in run.events] == ["joints took hold", "plane", "far"]
     # z'' = -z from one metre
-    np.testing.assert_allclose([e.t for e in run.events], [0.0, 0.5 * math.pi, 2.0 / 3.0 * math.pi], atol=1e-5)
-    assert apart(run.at(1.0), system.simulate(1.0, method=method, rtol=1e-7, atol=1e-9).final) < 1e-4
+    np.testing.assert_allclose(
+        [e.t for e in run.events], [0.0, 0.5 * math.pi, 2.0 / 3.0 * math.pi], atol=1e-5
+    )
+    assert (
+        apart(run.at(1.0), system.simulate(1.0, method=method, rtol=1e-7, atol=1e-9).final) < 1e-4
+    )
 
 
 def test_energy_is_held_on_request() -> None:

@@ -1,4 +1,5 @@
-"""Between its rows a run is known to the accuracy of its steps, and safety says when it is first violated."""
+"""Between its rows a run is known to the accuracy of its steps, and safety says when it is first
+violated."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ G = 9.81
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_curves_are_the_motion(family: str) -> None:
-    """Random systems: places, turns and both velocities, at random times, against runs that end there."""
+    """Random systems: places, turns and both velocities, at random times, against runs that end
+    there."""
     run = random_system(family, 0).simulate(0.05, rtol=1e-9, atol=1e-11)
     times = np.sort(np.random.default_rng(0).uniform(run.t[0], run.t[-1], 5))
     length = float(abs(np.diff(run.t)).max())
@@ -30,15 +32,22 @@ def test_curves_are_the_motion(family: str) -> None:
         error = max(run.between.error, 1e-10)
         assert np.linalg.norm(found[:, R:Q] - truth.r, axis=1).max() <= 4.0 * error
         assert abs((found[:, Q:V] * truth.q).sum(axis=1)).min() == pytest.approx(1.0, abs=1e-9)
-        assert abs(found[:, V:OMEGA] - truth.v).max() <= 1e-5 * max(1.0, abs(truth.v).max()) + error / length
-        assert abs(found[:, OMEGA:STATE_WIDTH] - truth.omega).max() <= 1e-4 * max(1.0, abs(truth.omega).max())
+        assert (
+            abs(found[:, V:OMEGA] - truth.v).max()
+            <= 1e-5 * max(1.0, abs(truth.v).max()) + error / length
+        )
+        assert abs(found[:, OMEGA:STATE_WIDTH] - truth.omega).max() <= 1e-4 * max(
+            1.0, abs(truth.omega).max()
+        )
 
 
 def swung(duration: float = 2.0, rtol: float = 1e-10) -> qp.Trajectory:
     """A pendulum of 1 m, a ball on a rod, let go level: omega^2 = 2 m g sin(angle) / (m + I)."""
     ball = qp.Body("ball", 1.0, (0.1, 0.1, 0.1), position=(1.0, 0.0, 0.0))
     hinge = qp.Revolute("hinge", qp.GROUND, ball, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
-    return qp.Multibody(ball, hinge, qp.Gravity((0.0, 0.0, -G))).simulate(duration, rtol=rtol, atol=0.01 * rtol)
+    return qp.Multibody(ball, hinge, qp.Gravity((0.0, 0.0, -G))).simulate(
+        duration, rtol=rtol, atol=0.01 * rtol
+    )
 
 
 def speed(run: qp.Trajectory, t: float) -> float:
@@ -60,7 +69,8 @@ def test_limits_are_passed_where_they_are(what: qp.explore.safety.Limited, share
 
 
 def test_loads_are_passed_where_they_are() -> None:
-    """The rod pulls with m g sin + m omega^2 = (1 + 2 / 1.1) m g sin along, and m g cos (1 - 1 / 1.1) across."""
+    """The rod pulls with m g sin + m omega^2 = (1 + 2 / 1.1) m g sin along, and m g cos (1 - 1 /
+    1.1) across."""
     run, at = swung(), math.radians(40.0)
     load = G * math.hypot((1.0 + 2.0 / 1.1) * math.sin(at), math.cos(at) * (1.0 - 1.0 / 1.1))
     found = qp.Limit("load", load).first(run)
@@ -73,7 +83,9 @@ def test_loads_are_passed_where_they_are() -> None:
 def test_a_load_is_passed_by_a_hair_between_two_rows() -> None:
     """It is largest at the lowest point, m g + 2 m g / 1.1, where no row of the run need lie."""
     run, most = swung(), G * (1.0 + 2.0 / 1.1)
-    lowest = next(t for t in np.linspace(0.0, 2.0, 20001) if run.at(float(t))["ball"].position[0] <= 0.0)
+    lowest = next(
+        t for t in np.linspace(0.0, 2.0, 20001) if run.at(float(t))["ball"].position[0] <= 0.0
+    )
     stored = max(np.linalg.norm(run["hinge"].reaction[:, :3], axis=1))
     share = 0.5 * (1.0 + stored / most)
     assert stored < share * most
@@ -85,7 +97,8 @@ def test_a_load_is_passed_by_a_hair_between_two_rows() -> None:
 
 @pytest.mark.parametrize("carried", [False, True])
 def test_cones_are_entered_where_they_are(carried: bool) -> None:
-    """A ball falls through a narrow cone about x, from a point on the ground or on a body at rest."""
+    """A ball falls through a narrow cone about x, from a point on the ground or on a body at
+    rest."""
     ball = qp.Body.sphere("ball", 0.1, 1.0, position=(2.0, 0.0, 1.0))
     host = qp.Body.sphere("host", 0.1, 1.0, fixed=not carried)
     site = host.site("eye", at=(0.5, 0.0, 0.0), z=(1.0, 0.0, 0.0), x=(0.0, 1.0, 0.0))
@@ -106,21 +119,24 @@ def test_cones_are_entered_where_they_are(carried: bool) -> None:
 
 
 def surface(half_angle: float, length: float, along: int = 200, around: int = 200) -> cKDTree:
-    """Points all over the surface of a cone about z with its tip in the origin: its side, where it has one, its end."""
+    """Points all over the surface of a cone about z with its tip in the origin: its side, where it
+    has one, its end."""
     turns = np.linspace(0.0, 2.0 * math.pi, around, endpoint=False)
     far = np.linspace(0.0, length, along) if half_angle < math.pi else np.zeros(0)
     angles = np.concatenate([np.full_like(far, half_angle), np.linspace(0.0, half_angle, along)])
     r = np.concatenate([far, np.full(along, length)])
     ring = np.stack([r * np.sin(angles), r * np.cos(angles)], axis=1)
     x, z = ring[:, :1], ring[:, 1:]
-    return cKDTree(np.stack([x * np.cos(turns), x * np.sin(turns), z + 0.0 * turns], axis=2).reshape(-1, 3))
+    return cKDTree(
+        np.stack([x * np.cos(turns), x * np.sin(turns), z + 0.0 * turns], axis=2).reshape(-1, 3)
+    )
 
 
 @pytest.mark.parametrize("of", ["centres", "balls"])
 @seeds(21, 5, attack=2000)
 def test_cones_are_what_points_on_them_say(seed: int, of: qp.explore.safety.Extent) -> None:
-    """Random flights past cones narrow and wide: entered no sooner and no later than points all over a cone tell, be it
-    by its tip, its side, its end or the rim between these."""
+    """Random flights past cones narrow and wide: entered no sooner and no later than points all
+    over a cone tell, be it by its tip, its side, its end or the rim between these."""
     rng = np.random.default_rng(seed)
     degrees = (179, 1, 180, 120, 90, *range(10, 180, 11), rng.uniform(1.0, 180.0))[min(seed, 21)]
     half, length = math.radians(degrees), 0.3
@@ -136,11 +152,17 @@ def test_cones_are_what_points_on_them_say(seed: int, of: qp.explore.safety.Exte
         eye = host.site("eye", at=rng.uniform(-0.1, 0.1, 3), z=z / np.linalg.norm(z))
         run = qp.Multibody(ball, host).simulate(2.0)
         found = qp.KeepOut(eye, half, length, of=of).first(run)
-        t = np.linspace(0.0, 2.0 if found is None else found.t, 600 if found is None or found.t > 0.0 else 1)
+        t = np.linspace(
+            0.0, 2.0 if found is None else found.t, 600 if found is None or found.t > 0.0 else 1
+        )
         at, axes = eye.written_pose()
         seen = (p + t[:, None] * ball.velocity - at) @ axes
-        inside = (np.arccos(seen[:, 2] / np.linalg.norm(seen, axis=1)) < half) & (np.linalg.norm(seen, axis=1) < length)
-        margins = np.where(inside, -1.0, 1.0) * points.query(seen)[0] - (radius if of == "balls" else 0.0)
+        inside = (np.arccos(seen[:, 2] / np.linalg.norm(seen, axis=1)) < half) & (
+            np.linalg.norm(seen, axis=1) < length
+        )
+        margins = np.where(inside, -1.0, 1.0) * points.query(seen)[0] - (
+            radius if of == "balls" else 0.0
+        )
         assert (margins[: len(t) - (found is not None)] > -fine).all()
         assert found is None or found.t == 0.0 or abs(margins[-1]) < fine
         assert found is None or found.t > 0.0 or margins[-1] < fine
@@ -168,7 +190,8 @@ def test_what_stands_still_comes_into_sight(of: qp.explore.safety.Extent, reach:
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10, 1e-12])
 def test_peaks_are_those_of_the_motion(rtol: float) -> None:
-    """Speed, turning and load are largest at the lowest point, whichever rows the integrator makes next to it."""
+    """Speed, turning and load are largest at the lowest point, whichever rows the integrator makes
+    next to it."""
     run, most = swung(rtol=rtol), math.sqrt(2.0 * G / 1.1)
     assert max(np.linalg.norm(run["ball"].velocity, axis=1)) < most * (1.0 - 1e-6)
     assert peak(run, "speed") == pytest.approx(most, rel=10.0 * rtol)
@@ -178,7 +201,8 @@ def test_peaks_are_those_of_the_motion(rtol: float) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_is_faster_than_accelerations_let_it_be(family: str) -> None:
-    """Random systems: a bound above the peaks, made of states and their accelerations, twice, over whole steps."""
+    """Random systems: a bound above the peaks, made of states and their accelerations, twice, over
+    whole steps."""
     run = random_system(family, 1).simulate(0.05, rtol=1e-9, atol=1e-11)
     peaks = np.array([peak(run, "speed"), peak(run, "turning")])
     assert (fastest(run.course, run.system.clusters) >= peaks * (1.0 - 1e-12)).all()
@@ -208,8 +232,8 @@ def test_a_peak_may_lie_just_before_an_impact(restitution: float) -> None:
 
 @seeds(12, 12, attack=1000)
 def test_a_peak_may_lie_just_before_a_motion_ends(seed: int) -> None:
-    """A ball on a spring is fastest a quarter of a period after it is let go, and stopped at some moment after that:
-    between the last two rows, next to the last but one, or anywhere."""
+    """A ball on a spring is fastest a quarter of a period after it is let go, and stopped at some
+    moment after that: between the last two rows, next to the last but one, or anywhere."""
     rng = np.random.default_rng(seed)
     ball = qp.Body.sphere("ball", 0.05, 1.0, position=(1.0, 0.0, 0.0))
     well = qp.PotentialWell("well", ball, centre=(0.0, 0.0, 0.0), stiffness=1.0)
@@ -223,24 +247,34 @@ def test_a_peak_may_lie_just_before_a_motion_ends(seed: int) -> None:
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-12])
 def test_a_least_clearance_is_that_of_the_motion(rtol: float) -> None:
-    """A ball on a parabola passes another, a box that turns passes a third: known to rounding, not to the curves."""
+    """A ball on a parabola passes another, a box that turns passes a third: known to rounding, not
+    to the curves."""
     post = qp.Body.sphere("post", 0.1, 1.0, position=(0.3, 0.5, 0.0), fixed=True)
     ball = qp.Body.sphere("ball", 0.1, 1.0, position=(-0.5, 0.0, 0.0), velocity=(1.0, 0.1, 0.0))
     push = qp.Thruster("pushes", ball.site("middle"), (0.0, 0.2, 0.0))
     run = qp.Multibody(post, ball, push).simulate(1.5, rtol=rtol, atol=0.01 * rtol)
     far = minimize_scalar(
-        lambda t: math.hypot(t - 0.8, 0.1 * t + 0.1 * t**2 - 0.5), bounds=(0.0, 1.5), options={"xatol": 1e-12}
+        lambda t: math.hypot(t - 0.8, 0.1 * t + 0.1 * t**2 - 0.5),
+        bounds=(0.0, 1.5),
+        options={"xatol": 1e-12},
     ).fun
     assert judge([qp.NoCollision()], run).clearance == pytest.approx(far - 0.2, abs=1e-10)
     spun = qp.Body.box("spun", (0.2, 0.2, 0.2), 1.0, angular_velocity=(0.0, 0.0, 2.0))
     wall = qp.Body.box("wall", (0.2, 1.0, 1.0), 1.0, position=(0.3, 0.0, 0.0), fixed=True)
     run = qp.Multibody(spun, wall).simulate(2.0, rtol=rtol, atol=0.01 * rtol)
-    assert judge([qp.NoCollision()], run).clearance == pytest.approx(0.2 - 0.1 * math.sqrt(2.0), abs=1e-10)
+    assert judge([qp.NoCollision()], run).clearance == pytest.approx(
+        0.2 - 0.1 * math.sqrt(2.0), abs=1e-10
+    )
 
 
 def test_pieces_part_where_they_do() -> None:
-    ball, rock = (qp.Body.sphere(name, 0.1, 1.0, position=(x, 0.0, 0.0)) for name, x in (("ball", 0.0), ("rock", 1.0)))
-    run = qp.Multibody(ball, rock, qp.Thruster("pushes", rock.site("middle"), (2.0, 0.0, 0.0))).simulate(1.0)
+    ball, rock = (
+        qp.Body.sphere(name, 0.1, 1.0, position=(x, 0.0, 0.0))
+        for name, x in (("ball", 0.0), ("rock", 1.0))
+    )
+    run = qp.Multibody(
+        ball, rock, qp.Thruster("pushes", rock.site("middle"), (2.0, 0.0, 0.0))
+    ).simulate(1.0)
     found = qp.StayTogether(apart=0.3).first(run)
     assert found is not None
     assert found.t == pytest.approx(math.sqrt(0.3), abs=1e-9)

@@ -1,4 +1,5 @@
-"""When two poses are one shape: laws of an equivalence, whatever carries the whole and whoever is exchanged."""
+"""When two poses are one shape: laws of an equivalence, whatever carries the whole and whoever is
+exchanged."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def shapes(group: Group = "rigid", n: int = 5, tolerance: float = 1e-4) -> Shape
 
 
 def carried(rng: np.random.Generator, one: Floats, group: Group) -> Floats:
-    """The same shape: moved as the group allows, modules exchanged, each turned within its symmetry, signs changed."""
+    """The same shape: moved as the group allows, modules exchanged, each turned within its
+    symmetry, signs changed."""
     out = one.copy()
     if group != "none":
         out[:, :3] += rng.normal(size=3)
@@ -49,7 +51,9 @@ def carried(rng: np.random.Generator, one: Floats, group: Group) -> Floats:
         q = np.repeat(turns(rng, 1), len(one), axis=0)
         out = poses_of(turned(q, out[:, :3]), product(q, out[:, 3:]))
     for k, count in enumerate((4, 4, 4, 2, 1)):
-        out[k, 3:] = product(out[k : k + 1, 3:], QUARTERS[:: 4 // count][rng.integers(count)][None])[0]
+        out[k, 3:] = product(
+            out[k : k + 1, 3:], QUARTERS[:: 4 // count][rng.integers(count)][None]
+        )[0]
     out[:, 3:] *= rng.choice([-1.0, 1.0], size=(len(one), 1))
     return np.asarray(out[[*rng.permutation(3), 3, 4]])
 
@@ -65,7 +69,7 @@ def shaken(rng: np.random.Generator, one: Floats, size: float) -> Floats:
     return out
 
 
-# --- an equivalence ---------------------------------------------------------------------------------------------------
+# --- an equivalence -------------------------------------------------------------------------------
 @seeds
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_shape_is_itself_however_it_is_carried(group: Group, seed: int) -> None:
@@ -92,13 +96,16 @@ def test_the_match_says_who_stands_for_whom(group: Group, seed: int) -> None:
 @seeds
 @pytest.mark.parametrize("group", GROUPS)
 def test_what_differs_is_told_apart(group: Group, seed: int) -> None:
-    """By any motion of one body, by a mirror, by what the group does not hold, by exchanging those that are unlike."""
+    """By any motion of one body, by a mirror, by what the group does not hold, by exchanging those
+    that are unlike."""
     rng, known = np.random.default_rng(seed), shapes(group)
     one = pose(rng)
     moved, twisted = carried(rng, one, group), carried(rng, one, group)
     moved[rng.integers(5), :3] += 1e-2
     k = rng.integers(5)
-    twisted[k, 3:] = product(twisted[k : k + 1, 3:], np.array([(math.cos(0.1), 0.0, math.sin(0.1), 0.0)]))[0]
+    twisted[k, 3:] = product(
+        twisted[k : k + 1, 3:], np.array([(math.cos(0.1), 0.0, math.sin(0.1), 0.0)])
+    )[0]
     mirrored = one * np.array([-1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0])
     exchanged = one[[3, 1, 2, 0, 4]]
     others = [moved, twisted, mirrored, exchanged]
@@ -111,7 +118,8 @@ def test_what_differs_is_told_apart(group: Group, seed: int) -> None:
 @seeds
 @pytest.mark.parametrize("group", GROUPS)
 def test_distance_is_bounded_as_a_distance_is(group: Group, seed: int) -> None:
-    """Symmetric and with a triangle, up to the arm by which the turn of one body carries the others."""
+    """Symmetric and with a triangle, up to the arm by which the turn of one body carries the
+    others."""
     rng, known, size = np.random.default_rng(seed), shapes(group), 1e-5
     one = pose(rng)
     two = shaken(rng, carried(rng, one, group), size)
@@ -119,7 +127,10 @@ def test_distance_is_bounded_as_a_distance_is(group: Group, seed: int) -> None:
     arm = 2.0 * (2.0 + np.linalg.norm(one[:, None, :3] - one[None, :, :3], axis=2).max())
     assert known.distance(one, two) <= arm * size
     assert known.distance(two, one) <= arm * size
-    assert known.distance(one, three) <= arm * (known.distance(one, two) + known.distance(two, three)) + 1e-7
+    assert (
+        known.distance(one, three)
+        <= arm * (known.distance(one, two) + known.distance(two, three)) + 1e-7
+    )
 
 
 @seeds
@@ -135,7 +146,7 @@ def test_the_fingerprint_never_parts_equal_shapes(group: Group, seed: int) -> No
             assert apart <= NEAR * known.tolerance * len(one)
 
 
-# --- what an exploration makes of it ----------------------------------------------------------------------------------
+# --- what an exploration makes of it --------------------------------------------------------------
 def nodes_at(*angles: float, tolerance: float = 1e-4) -> Known:
     """B about A's corner, in free space."""
     known = Known(changed(pair(), same=qp.SameShape(tolerance=tolerance)))
@@ -147,7 +158,8 @@ def nodes_at(*angles: float, tolerance: float = 1e-4) -> Known:
 
 
 def test_a_chain_within_the_tolerance() -> None:
-    """A node stands for what is near to itself, not for what is near to something near: the first is its measure."""
+    """A node stands for what is near to itself, not for what is near to something near: the first
+    is its measure."""
     assert len(nodes_at(0.0, 0.8e-4).nodes) == 1
     known = nodes_at(0.0, 0.8e-4, 1.6e-4)
     assert [node.state.r[0, 0] for node in known.nodes] == [0.2, 0.2 + 1.6e-4]
@@ -163,15 +175,24 @@ def test_near_misses_are_told() -> None:
     assert "n0 and n1: 0.0005 apart" in graph.report()
 
 
-# --- what forces allow ------------------------------------------------------------------------------------------------
+# --- what forces allow ----------------------------------------------------------------------------
 ONE = qp.Body.box("one", (0.1, 0.1, 0.2), 1.0)
 TWO = qp.Body.box("two", (0.1, 0.2, 0.1), 1.0, position=(0.1, 0.3, 0.05))
 ORBIT = qp.Orbit(3.986e14, (7e6, 0.0, 0.0), (0.0, 7.5e3, 0.0))
 WORLDS: dict[str, tuple[list[Any], Group]] = {
     "nothing": ([], "rigid"),
-    "between them": ([qp.Spring("s", ONE, TWO, at1=(0, 0, 0), at2=(0.1, 0.3, 0), stiffness=1.0, rest_length=0.1)],
-                     "rigid"),
-    "a joint": ([qp.Revolute("h", ONE, TWO, at=(0.0, 0.1, 0.0), axis=(0, 0, 1)), qp.ViscousHinges(1e-3)], "rigid"),
+    "between them": (
+        [
+            qp.Spring(
+                "s", ONE, TWO, at1=(0, 0, 0), at2=(0.1, 0.3, 0), stiffness=1.0, rest_length=0.1
+            )
+        ],
+        "rigid",
+    ),
+    "a joint": (
+        [qp.Revolute("h", ONE, TWO, at=(0.0, 0.1, 0.0), axis=(0, 0, 1)), qp.ViscousHinges(1e-3)],
+        "rigid",
+    ),
     "in its axes": ([qp.Load("l", TWO, force=(1, 0, 0), frame="body")], "rigid"),
     "gravity": ([qp.Gravity((0, 0, -9.81))], "translations"),
     "a load": ([qp.Load("l", TWO, force=(1, 0, 0))], "translations"),
@@ -180,8 +201,11 @@ WORLDS: dict[str, tuple[list[Any], Group]] = {
     "gradient": ([qp.GravityGradient(ORBIT)], "none"),
     "planet": ([qp.PointGravity(3.986e14, (7e6, 0, 0))], "none"),
     "fixed body": ([qp.Body("post", fixed=True)], "none"),
-    "joint to the ground": ([qp.Revolute("h", qp.GROUND, TWO, at=(0, 0, 0), axis=(0, 0, 1))], "none"),
-}  # fmt: skip
+    "joint to the ground": (
+        [qp.Revolute("h", qp.GROUND, TWO, at=(0, 0, 0), axis=(0, 0, 1))],
+        "none",
+    ),
+}
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -196,19 +220,30 @@ def test_what_forces_allow_is_found(world: str) -> None:
 def test_a_larger_group_is_refused(asked: Group, allowed: Group) -> None:
     rule = qp.SameShape(group=asked)
     if GROUPS.index(asked) > GROUPS.index(allowed):
-        check_refused(lambda: Shapes.of(rule, ("a",), allowed), "SameShape", (repr(asked), repr(allowed), "'auto'"))
+        check_refused(
+            lambda: Shapes.of(rule, ("a",), allowed),
+            "SameShape",
+            (repr(asked), repr(allowed), "'auto'"),
+        )
     else:
         assert Shapes.of(rule, ("a",), allowed).group == asked
     assert Shapes.of(qp.SameShape(), ("a",), allowed).group == allowed
 
 
 def test_rules_name_bodies_of_the_system() -> None:
-    rule = qp.SameShape(interchangeable=[[ONE, TWO]], symmetry={ONE: [qp.rotation((0, 0, 1), math.pi)]})
+    rule = qp.SameShape(
+        interchangeable=[[ONE, TWO]], symmetry={ONE: [qp.rotation((0, 0, 1), math.pi)]}
+    )
     made = Shapes.of(rule, ("one", "two"), "rigid")
     assert made.kinds == (0, 0)
     assert [len(turns) for turns in made.turns] == [2, 1]
     assert qp.from_json(qp.to_json(rule)) == rule
-    for wrong in (qp.SameShape(interchangeable=[["one", "spam"]]), qp.SameShape(symmetry={"spam": []})):
+    for wrong in (
+        qp.SameShape(interchangeable=[["one", "spam"]]),
+        qp.SameShape(symmetry={"spam": []}),
+    ):
         check_refused(
-            lambda wrong=wrong: Shapes.of(wrong, ("one", "two"), "rigid"), "SameShape", ("'spam'", "one, two")
+            lambda wrong=wrong: Shapes.of(wrong, ("one", "two"), "rigid"),
+            "SameShape",
+            ("'spam'", "one, two"),
         )

@@ -1,4 +1,5 @@
-"""Schedules: whatever they do is noticed, however long the steps, and nothing rests before they have ended."""
+"""Schedules: whatever they do is noticed, however long the steps, and nothing rests before they
+have ended."""
 
 from __future__ import annotations
 
@@ -14,11 +15,14 @@ import quirkpy as qp
 @pytest.mark.parametrize("interpolation", ["hold", "linear"])
 @pytest.mark.parametrize("begin", [3.0, 1e2, 1e4])
 def test_no_step_leaps_over_a_pulse(begin: float, interpolation: Any, method: Any) -> None:
-    """What rests takes steps ten times as long as the last; the momentum is the area of the pulse all the same."""
+    """What rests takes steps ten times as long as the last; the momentum is the area of the pulse
+    all the same."""
     ball = qp.Body.sphere("ball", 0.1, 2.0)
     times = (0.0, begin, begin + 0.5, begin + 1.0)
     pulse = qp.Schedule(times, [(0, 0, 0), (0, 0, 0), (3e-3, 0, 0), (0, 0, 0)], interpolation)
-    run = qp.Multibody(ball, qp.Load("push", ball, force=pulse)).simulate(begin + 10.0, method=method)
+    run = qp.Multibody(ball, qp.Load("push", ball, force=pulse)).simulate(
+        begin + 10.0, method=method
+    )
     assert set(times) <= set(run.t)
     assert run["ball"].velocity[-1, 0] == pytest.approx(0.5 * 3e-3 / 2.0, rel=1e-4)
 
@@ -31,7 +35,8 @@ def test_fixed_steps_stay_as_they_are() -> None:
 
 
 def test_nothing_rests_before_a_schedule_has_ended() -> None:
-    """A ball in a drag of its own, J w' = -c w, is turned at last by T D / c; without a schedule it rests at once."""
+    """A ball in a drag of its own, J w' = -c w, is turned at last by T D / c; without a schedule it
+    rests at once."""
     torque, begin, last, drag = 1e-5, 50.0, 10.0, 1e-3
     ball = qp.Body.sphere("ball", 0.1, 2.0)
     hinge = qp.Revolute("hinge", qp.GROUND, ball, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
@@ -46,20 +51,24 @@ def test_nothing_rests_before_a_schedule_has_ended() -> None:
 
 @pytest.mark.parametrize("first", [0.1, 30.0])
 def test_what_a_schedule_leaves_where_it_was_rests_when_it_ends(first: float) -> None:
-    """Two pulses press a hinge against its stop: it rests where it was, and the run ends with the last knot."""
+    """Two pulses press a hinge against its stop: it rests where it was, and the run ends with the
+    last knot."""
     ball = qp.Body.sphere("ball", 0.1, 2.0)
     hinge = qp.Revolute("hinge", qp.GROUND, ball, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
     stop = qp.JointStop("stop", hinge, lower=0.0)
     times = (0.0, first, first + 1.0, first + 100.0, first + 101.0)
     pulse = qp.Schedule(times, [(0, 0, s) for s in (0, -1e-3, 0, -1e-3, 0)])
-    rest = qp.Multibody(ball, hinge, stop, qp.ViscousHinges(1e-3), qp.Load("press", ball, torque=pulse)).settle()
+    rest = qp.Multibody(
+        ball, hinge, stop, qp.ViscousHinges(1e-3), qp.Load("press", ball, torque=pulse)
+    ).settle()
     assert rest.verdict == "stable"
     assert rest.state.t == times[-1]
     assert rest.state["hinge"].angle == pytest.approx(0.0, abs=1e-12)
 
 
 def test_what_is_at_rest_when_a_schedule_ends_has_not_to_be_waited_for() -> None:
-    """Rest is a share of the fastest motion, and that was long ago: a spring, bent and let back slowly."""
+    """Rest is a share of the fastest motion, and that was long ago: a spring, bent and let back
+    slowly."""
     ball = qp.Body.sphere("ball", 0.1, 2.0)
     hinge = qp.Revolute("hinge", qp.GROUND, ball, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
     spring = qp.HingeSpring("spring", hinge, stiffness=1e-3, damping=3e-3)

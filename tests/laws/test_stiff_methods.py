@@ -1,4 +1,5 @@
-"""SciPy's implicit integrators in a run: the same motion, events and ledger as by the compiled steps."""
+"""SciPy's implicit integrators in a run: the same motion, events and ledger as by the compiled
+steps."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ METHODS = get_args(StiffMethod)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("make", [floating_chain, lambda: row(2, 1.2, -1.0)], ids=["chain", "loops"])
+@pytest.mark.parametrize(
+    "make", [floating_chain, lambda: row(2, 1.2, -1.0)], ids=["chain", "loops"]
+)
 def test_stiff_methods_move_as_the_others(make: Any, method: Any) -> None:
     system = make()
     known = system.simulate(0.3, **TIGHT)
@@ -31,7 +34,8 @@ def test_stiff_methods_move_as_the_others(make: Any, method: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_stiff_damper_costs_few_steps(method: Any) -> None:
-    """A pendulum in honey, 1e6 times slower than its own time constant: steps follow the slow motion."""
+    """A pendulum in honey, 1e6 times slower than its own time constant: steps follow the slow
+    motion."""
     rod = qp.Body.rod("rod", (0, 0, 0), (1, 0, 0), 1.0)
     hinge = qp.Revolute("hinge", qp.GROUND, rod, at=(0, 0, 0), axis=(0, 0, 1))
     honey = qp.HingeSpring("honey", hinge, stiffness=0.0, damping=3e5)
@@ -69,7 +73,8 @@ def test_a_stiff_method_takes_no_fixed_step() -> None:
 
 
 def test_bdf_begins_with_nothing_that_was_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SciPy takes differences of rows that it has not filled yet; garbage in them once made a run fail now and then."""
+    """SciPy takes differences of rows that it has not filled yet; garbage in them once made a run
+    fail now and then."""
 
     class Dirty:
         """NumPy, whose new arrays hold what they may."""

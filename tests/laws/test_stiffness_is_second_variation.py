@@ -1,4 +1,5 @@
-"""The stiffness around a state is the second variation of energy along its joints; its modes are what it rings with."""
+"""The stiffness around a state is the second variation of energy along its joints; its modes are
+what it rings with."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def bends(around: Vicinity, xi: Floats, h: float) -> float:
 @pytest.mark.parametrize("family", FAMILIES)
 @seeds(18, 2)
 def test_stiffness_and_pull_are_derivatives_of_energy_on_the_joints(family: str, seed: int) -> None:
-    """For any conservative system in any pose at rest, along random directions, to what rounding of U / h^2 allows."""
+    """For any conservative system in any pose at rest, along random directions, to what rounding of
+    U / h^2 allows."""
     system = random_system(family, seed, driven=False, conservative=True)
     around = Vicinity(system.clusters, at_standstill(system))
     if not around.freedoms:
@@ -48,14 +50,17 @@ def test_stiffness_and_pull_are_derivatives_of_energy_on_the_joints(family: str,
     for xi in rng.normal(size=(3, around.freedoms)):
         along, h = xi / size_of(around, xi), 2e-3
         known, rounding = bends(around, along, h), 1e-13 * scale / h**2
-        doubt = abs(known - bends(around, along, 0.7 * h)) + abs(along @ around.stiffness.doubt @ along)
+        doubt = abs(known - bends(around, along, 0.7 * h)) + abs(
+            along @ around.stiffness.doubt @ along
+        )
         assert along @ K @ along == pytest.approx(known, rel=1e-6, abs=rounding + DOUBTS * doubt)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @seeds(4, 1)
 def test_at_an_equilibrium_it_is_symmetric(family: str, seed: int) -> None:
-    """Elsewhere the axes of the bodies turn with the coordinates; where nothing pulls that makes no difference."""
+    """Elsewhere the axes of the bodies turn with the coordinates; where nothing pulls that makes no
+    difference."""
     system = compiled_system(family, seed, conservative=True)
     for found in system.equilibria(at_standstill(system), seeds=1):
         K, doubt, _ = Vicinity(system.clusters, found.state).stiffness

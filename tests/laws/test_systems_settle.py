@@ -1,4 +1,5 @@
-"""What settles, what never does, and that either is recognised with bounded effort and the same bits each time."""
+"""What settles, what never does, and that either is recognised with bounded effort and the same
+bits each time."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ def slider(*forces: Any, speed: float = 0.0, at: float = 0.3) -> qp.Multibody:
     body = qp.Body.sphere("mass", 0.05, 1.0, position=(at, 0, 0), velocity=(speed, 0, 0))
     rail = qp.Prismatic("rail", qp.GROUND.site("o", z=(1, 0, 0)), body.site("c", z=(1, 0, 0)))
     return qp.Multibody(
-        body, rail, qp.JointSpring("spring", rail, stiffness=4.0), *(make(rail, body) for make in forces)
+        body,
+        rail,
+        qp.JointSpring("spring", rail, stiffness=4.0),
+        *(make(rail, body) for make in forces),
     )
 
 
@@ -38,7 +42,9 @@ def drag(ratio: float) -> Any:
 
 
 @pytest.mark.parametrize("ratio", [0.5, 0.02, 0.002])
-def test_lightly_damped_systems_settle_when_a_thousandth_of_their_motion_is_left(ratio: float) -> None:
+def test_lightly_damped_systems_settle_when_a_thousandth_of_their_motion_is_left(
+    ratio: float,
+) -> None:
     """exp(-ratio w t) = 1/1000, at about one swing's accuracy."""
     found = slider(drag(ratio)).settle()
     assert (found.verdict, found.damped) == ("stable", True)
@@ -52,7 +58,9 @@ def swings(ratio: float, at: float = 0.3) -> tuple[Any, Any]:
     decay, w = 2.0 * ratio, cmath.sqrt(ratio**2 - 1.0) * 2.0
 
     def place(t: float) -> float:
-        return float((at * cmath.exp(-decay * t) * (cmath.cosh(w * t) + decay / w * cmath.sinh(w * t))).real)
+        return float(
+            (at * cmath.exp(-decay * t) * (cmath.cosh(w * t) + decay / w * cmath.sinh(w * t))).real
+        )
 
     def speed(t: float) -> float:
         return float((-4.0 * at / w * cmath.exp(-decay * t) * cmath.sinh(w * t)).real)
@@ -65,7 +73,9 @@ def swings(ratio: float, at: float = 0.3) -> tuple[Any, Any]:
 def test_rest_begins_when_a_share_of_the_fastest_motion_is_left(ratio: float, rest: float) -> None:
     """The moment is that of the closed form, whatever rows the integrator makes on the way."""
     place, speed = swings(ratio)
-    fastest = -minimize_scalar(lambda t: -(speed(t) ** 2), bounds=(0.0, 2.0), options={"xatol": 1e-12}).fun
+    fastest = -minimize_scalar(
+        lambda t: -(speed(t) ** 2), bounds=(0.0, 2.0), options={"xatol": 1e-12}
+    ).fun
     level = 0.5 * rest**2 * fastest
 
     def left(t: float) -> float:
@@ -79,7 +89,10 @@ def test_rest_begins_when_a_share_of_the_fastest_motion_is_left(ratio: float, re
         assert found.state.t == found.run.t[-1] == pytest.approx(ends, rel=30.0 * rtol)
         energy = found.run.kinetic[-1] + 2.0 * found.run["rail"].travel[-1] ** 2
         assert energy == pytest.approx(level, rel=1e3 * rtol)
-        assert abs(found.run.energy[-1] + found.run.dissipated[-1] - found.run.energy[0]) < 100.0 * rtol
+        assert (
+            abs(found.run.energy[-1] + found.run.dissipated[-1] - found.run.energy[0])
+            < 100.0 * rtol
+        )
 
 
 @pytest.mark.parametrize("keep", ["all", "ends", 7])
@@ -89,7 +102,9 @@ def test_rest_begins_with_the_last_row_whatever_is_kept(keep: Any) -> None:
     assert every.run is not None
     assert found.run is not None
     last = len(every.run.t) - 1
-    rows = {"all": [*range(last + 1)], "ends": [0, last], 7: sorted({*range(0, last, 7), last})}[keep]
+    rows = {"all": [*range(last + 1)], "ends": [0, last], 7: sorted({*range(0, last, 7), last})}[
+        keep
+    ]
     np.testing.assert_array_equal(found.run.t, every.run.t[rows])
     np.testing.assert_array_equal(found.run.course.states, every.run.course.states[rows])
 
@@ -99,7 +114,14 @@ def pair(velocity: Any, ratio: float, turning: float = 0.0) -> qp.Multibody:
     spin = np.array([0.0, 0.0, turning])
     ends = [np.array([x, 0.2, 0.0]) for x in (-0.4, 0.5)]
     bodies = [
-        qp.Body(name, m, (0.01, 0.01, 0.015), position=p, velocity=velocity + np.cross(spin, p), angular_velocity=spin)
+        qp.Body(
+            name,
+            m,
+            (0.01, 0.01, 0.015),
+            position=p,
+            velocity=velocity + np.cross(spin, p),
+            angular_velocity=spin,
+        )
         for name, m, p in zip(("one", "two"), (1.0, 2.0), ends)
     ]
     rail = qp.Prismatic("rail", *(b.site("s", z=(1, 0, 0)) for b in bodies))
@@ -109,7 +131,9 @@ def pair(velocity: Any, ratio: float, turning: float = 0.0) -> qp.Multibody:
 
 @pytest.mark.parametrize("velocity", [(0.0, 0.0, 0.0), (3.0, -1.0, 0.5), (100.0, 0.0, 0.0)])
 @pytest.mark.parametrize("ratio", [0.3, 0.02])
-def test_drifting_bodies_settle_on_each_other(velocity: tuple[float, float, float], ratio: float) -> None:
+def test_drifting_bodies_settle_on_each_other(
+    velocity: tuple[float, float, float], ratio: float
+) -> None:
     """k = 6 N/m on the reduced mass 2/3 kg: 3 rad/s; the drift counts for nothing."""
     found = pair(velocity, ratio).settle()
     assert (found.verdict, found.damped) == ("stable", True)
@@ -120,8 +144,8 @@ def test_drifting_bodies_settle_on_each_other(velocity: tuple[float, float, floa
 
 
 def test_a_turning_pair_settles_farther_apart_and_keeps_turning() -> None:
-    """Momentum h is kept: k (x - 0.7) = m w^2 x, w = h / (J + m x^2) with the reduced mass m = 2/3.  It nods for ever
-    about its major axis, for the slider does not feel that."""
+    """Momentum h is kept: k (x - 0.7) = m w^2 x, w = h / (J + m x^2) with the reduced mass m =
+    2/3.  It nods for ever about its major axis, for the slider does not feel that."""
     system = pair((0.2, 0.0, 0.0), 0.1, 0.8)
     found = system.settle(rtol=1e-11, atol=1e-13)
     assert (found.verdict, found.damped) == ("stable", False)
@@ -132,7 +156,8 @@ def test_a_turning_pair_settles_farther_apart_and_keeps_turning() -> None:
 
 
 def tumbler(damping: float) -> qp.Multibody:
-    """Two floating bodies on a sprung hinge along the line between them, that turn mostly about that line."""
+    """Two floating bodies on a sprung hinge along the line between them, that turn mostly about
+    that line."""
     spin = np.array((2.0, 1.0, 0.1))
     ends = [np.array(p) for p in ((-0.3, -0.01, 0.0), (0.3, 0.01, 0.0))]
     moments = ((0.02, 0.05, 0.03), (0.02, 0.03, 0.04))
@@ -141,11 +166,14 @@ def tumbler(damping: float) -> qp.Multibody:
         for name, inertia, p in zip("ab", moments, ends)
     ]
     hinge = qp.Revolute("hinge", *bodies, at=(0, 0, 0), axis=(1, 0, 0))
-    return qp.Multibody(*bodies, hinge, qp.HingeSpring("spring", hinge, stiffness=0.1, damping=damping))
+    return qp.Multibody(
+        *bodies, hinge, qp.HingeSpring("spring", hinge, stiffness=0.1, damping=damping)
+    )
 
 
 def test_a_tumbling_pair_ends_about_its_largest_moment_with_the_momentum_that_it_had() -> None:
-    """What its hinge takes is the energy of coning, which no motion of the parts beside each other shows."""
+    """What its hinge takes is the energy of coning, which no motion of the parts beside each other
+    shows."""
     system = tumbler(0.05)
     mass, moments = np.ones(2), np.array([system[name].inertia_matrix for name in system.bodies])  # type: ignore[union-attr]
     before, found = system.initial, system.settle(rtol=1e-10, atol=1e-12)
@@ -155,7 +183,9 @@ def test_a_tumbling_pair_ends_about_its_largest_moment_with_the_momentum_that_it
     assert np.linalg.norm(two) == pytest.approx(np.linalg.norm(one), rel=1e-7)
     values, axes = np.linalg.eigh(inertia_of(rows[1], mass, moments))
     np.testing.assert_allclose(abs(two @ axes), (0.0, 0.0, np.linalg.norm(two)), atol=1e-9)
-    assert np.linalg.norm(found.state.omega[0]) == pytest.approx(np.linalg.norm(two) / values[2], rel=1e-9)
+    assert np.linalg.norm(found.state.omega[0]) == pytest.approx(
+        np.linalg.norm(two) / values[2], rel=1e-9
+    )
     assert found.run is not None
     assert found.run.counts.evaluations < 200_000
 
@@ -166,7 +196,10 @@ def test_what_cones_and_is_hardly_damped_is_recognised_as_never_settling() -> No
     spring = stiff["spring"]
     assert isinstance(spring, qp.HingeSpring)
     found = stiff.without("spring").with_(dataclasses.replace(spring, stiffness=100.0)).settle()
-    assert (found.verdict, found.reason) == ("never settles", "it keeps moving as it did, stretch after stretch")
+    assert (found.verdict, found.reason) == (
+        "never settles",
+        "it keeps moving as it did, stretch after stretch",
+    )
     assert found.run is not None
     assert found.run.counts.evaluations < 200_000
 
@@ -187,13 +220,23 @@ def inertia_of(rows: Floats, mass: Floats, inertia: Floats) -> Floats:
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.25 * math.pi])
-def test_where_two_moments_are_alike_what_gives_way_decides_about_which_axis_a_pair_spins(tilt: float) -> None:
-    """Spun about y or z, of alike moments, it rests, and yet about the axis between them the hinge, on which the bodies
-    pull opposite ways, lets go: w^2 (Jz - Jy) sin 2p / 2 twists it by so much over k, and energy is smallest there."""
+def test_where_two_moments_are_alike_what_gives_way_decides_about_which_axis_a_pair_spins(
+    tilt: float,
+) -> None:
+    """Spun about y or z, of alike moments, it rests, and yet about the axis between them the hinge,
+    on which the bodies pull opposite ways, lets go: w^2 (Jz - Jy) sin 2p / 2 twists it by so much
+    over k, and energy is smallest there."""
     spin, k, off = np.array((0.0, math.cos(tilt), math.sin(tilt))), 0.1, 0.01
     moments = ((0.02, 0.05, 0.05 - off), (0.02, 0.03, 0.03 + off))
     bodies = [
-        qp.Body(name, 1.0, inertia, position=(x, 0, 0), velocity=np.cross(spin, (x, 0, 0)), angular_velocity=spin)
+        qp.Body(
+            name,
+            1.0,
+            inertia,
+            position=(x, 0, 0),
+            velocity=np.cross(spin, (x, 0, 0)),
+            angular_velocity=spin,
+        )
         for name, inertia, x in zip("ab", moments, (-0.3, 0.3))
     ]
     hinge = qp.Revolute("hinge", *bodies, at=(0, 0, 0), axis=(1, 0, 0))
@@ -207,33 +250,48 @@ def test_where_two_moments_are_alike_what_gives_way_decides_about_which_axis_a_p
 
 
 def row(driven: tuple[bool, ...], seed: int) -> qp.Multibody:
-    """Floating cubes in a row on parallel hinges, some of them sprung and all damped, that swing without momenta."""
+    """Floating cubes in a row on parallel hinges, some of them sprung and all damped, that swing
+    without momenta."""
     rng = np.random.default_rng(seed)
     n, side = len(driven) + 1, 0.1
-    cubes = [qp.Body.box(f"c{k}", (side, side, side), 1.0, position=(side * k, 0.0, 0.0)) for k in range(n)]
+    cubes = [
+        qp.Body.box(f"c{k}", (side, side, side), 1.0, position=(side * k, 0.0, 0.0))
+        for k in range(n)
+    ]
     hinges, springs = [], []
     for k, sprung in enumerate(driven):
         at = (side * (k + 0.5), 0.5 * side, 0.0)
         hinges.append(qp.Revolute(f"h{k}", cubes[k], cubes[k + 1], at=at, axis=(0, 0, 1)))
-        springs.append(qp.HingeSpring(f"s{k}", hinges[-1], stiffness=1e-3 if sprung else 0.0, damping=2e-4))
+        springs.append(
+            qp.HingeSpring(f"s{k}", hinges[-1], stiffness=1e-3 if sprung else 0.0, damping=2e-4)
+        )
     system = qp.Multibody(*cubes, *hinges, *springs)
     start, r = system.initial, system.initial.r
     rates = np.cumsum(np.append(0.0, rng.uniform(0.2, 0.5, n - 1)))
     v = np.zeros((n, 3))
     for k in range(1, n):
         arms = [np.array([side * (k - 0.5), 0.5 * side, 0.0]) - r[i] for i in (k - 1, k)]
-        v[k] = v[k - 1] + np.cross((0, 0, rates[k - 1]), arms[0]) - np.cross((0, 0, rates[k]), arms[1])
+        v[k] = (
+            v[k - 1] + np.cross((0, 0, rates[k - 1]), arms[0]) - np.cross((0, 0, rates[k]), arms[1])
+        )
     d, v = r - r.mean(axis=0), v - v.mean(axis=0)
     own = side**2 / 6.0
     turning = (np.cross(d, v)[:, 2].sum() + own * rates.sum()) / ((d**2).sum() + n * own)
     v -= np.cross((0, 0, turning), d)
-    swing = {f"c{k}": dict(velocity=v[k], angular_velocity=(0, 0, rates[k] - turning)) for k in range(n)}
+    swing = {
+        f"c{k}": dict(velocity=v[k], angular_velocity=(0, 0, rates[k] - turning)) for k in range(n)
+    }
     return system.at(start.replace(swing))
 
 
-@pytest.mark.parametrize("driven", [(False,), (True, False), (False, True), (False, True, False), (False, False)])
-def test_a_hinge_of_what_floats_that_only_damping_acts_on_is_neutral(driven: tuple[bool, ...]) -> None:
-    """It stops wherever the others leave it: beside the six motions of the whole, one neutral direction for each."""
+@pytest.mark.parametrize(
+    "driven", [(False,), (True, False), (False, True), (False, True, False), (False, False)]
+)
+def test_a_hinge_of_what_floats_that_only_damping_acts_on_is_neutral(
+    driven: tuple[bool, ...],
+) -> None:
+    """It stops wherever the others leave it: beside the six motions of the whole, one neutral
+    direction for each."""
     for seed in range(3):
         found = row(driven, seed).settle()
         assert (found.verdict, found.damped) == ("stable", True), found.reason
@@ -244,7 +302,9 @@ def test_a_hinge_of_what_floats_that_only_damping_acts_on_is_neutral(driven: tup
 
 
 @pytest.mark.parametrize("driven", [(False,), (True, False), (False, True, False)])
-def test_where_damping_alone_stops_a_hinge_is_told_long_before_it_stops(driven: tuple[bool, ...]) -> None:
+def test_where_damping_alone_stops_a_hinge_is_told_long_before_it_stops(
+    driven: tuple[bool, ...],
+) -> None:
     """Beside a run of twice the time and more, which stops there."""
     for seed in range(2):
         system = row(driven, seed)
@@ -252,7 +312,8 @@ def test_where_damping_alone_stops_a_hinge_is_told_long_before_it_stops(driven: 
         moving = system.simulate(found.state.t, rtol=1e-11, atol=1e-13, progress=False).final
         still = system.simulate(1000.0, rtol=1e-11, atol=1e-13, progress=False).final
         here, then, last = (
-            np.array([s[f"h{k}"].angle for k in range(len(driven))]) for s in (found.state, moving, still)
+            np.array([s[f"h{k}"].angle for k in range(len(driven))])
+            for s in (found.state, moving, still)
         )
         assert abs(then - last).max() > 1e-5
         np.testing.assert_allclose(here, last, rtol=0.0, atol=1e-6)  # it was told within 1e-3
@@ -262,15 +323,22 @@ def test_what_cannot_move_is_at_rest() -> None:
     """A body on a lock, and a system in which all bodies are fixed."""
     box = qp.Body.box("box", (1, 1, 1), 1.0)
     base = qp.Body.box("base", (1, 1, 1), 1.0, fixed=True)
-    for system in (qp.Multibody(box, qp.Fixed("lock", qp.GROUND, box), qp.Gravity((0, 0, -9.81))), qp.Multibody(base)):
+    for system in (
+        qp.Multibody(box, qp.Fixed("lock", qp.GROUND, box), qp.Gravity((0, 0, -9.81))),
+        qp.Multibody(base),
+    ):
         found = system.settle()
-        assert (found.verdict, found.reason, found.modes) == ("stable", "nothing in it can move", ())
+        assert (found.verdict, found.reason, found.modes) == (
+            "stable",
+            "nothing in it can move",
+            (),
+        )
         assert [e.verdict for e in system.equilibria(seeds=2)] == ["stable"]
         assert system.linearize().A.shape == (0, 0)
         assert found.explain().startswith("stable")
 
 
-# --- what never settles -----------------------------------------------------------------------------------------------
+# --- what never settles ---------------------------------------------------------------------------
 def test_an_undamped_swing_never_settles() -> None:
     found = slider().settle()
     assert found.verdict == "never settles"
@@ -287,7 +355,11 @@ class VanDerPol(qp.Force):
     def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
         motion = at[self.body]
         x, v = motion.position[0], motion.velocity[0]
-        return {self.body: qp.Wrench((0.5 * (1.0 - (x / 0.1) ** 2) * v, 0, 0), (0, 0, 0), motion.position)}
+        return {
+            self.body: qp.Wrench(
+                (0.5 * (1.0 - (x / 0.1) ** 2) * v, 0, 0), (0, 0, 0), motion.position
+            )
+        }
 
 
 @pytest.mark.slow
@@ -319,7 +391,8 @@ def test_the_effort_is_bounded_by_simulated_time() -> None:
 
 
 def test_what_bounces_rests_on_its_stop_when_the_last_bounce_is_over() -> None:
-    """Fallen by h, each bounce takes half as long as the one before: over after sqrt(2 h / g) (1 + 2 r / (1 - r))."""
+    """Fallen by h, each bounce takes half as long as the one before: over after sqrt(2 h / g) (1 +
+    2 r / (1 - r))."""
     body = qp.Body.sphere("ball", 0.05, 1.0, position=(0, 0, 1.0))
     rail = qp.Prismatic("rail", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1))
     floor = qp.JointStop("floor", rail, lower=-0.9, restitution=0.5)
@@ -329,14 +402,18 @@ def test_what_bounces_rests_on_its_stop_when_the_last_bounce_is_over() -> None:
 
 
 def test_a_motion_along_what_is_neutral_is_named_by_what_turns() -> None:
-    """A ball on a rope in still air: its swing, and its spin, which dies out and leaves it turned some way."""
+    """A ball on a rope in still air: its swing, and its spin, which dies out and leaves it turned
+    some way."""
 
     class Air(qp.Force):
         body: qp.Body
 
         def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
             motion = at[self.body]
-            drag, brake = -0.8 * np.array(motion.velocity), -0.001 * np.array(motion.angular_velocity)
+            drag, brake = (
+                -0.8 * np.array(motion.velocity),
+                -0.001 * np.array(motion.angular_velocity),
+            )
             return {self.body: qp.Wrench(drag, brake, motion.position)}
 
     ball = qp.Body.sphere("ball", 0.05, 1.0, position=(0.2, 0, -0.9))
@@ -344,11 +421,14 @@ def test_a_motion_along_what_is_neutral_is_named_by_what_turns() -> None:
     found = qp.Multibody(ball, rope, qp.Gravity((0, 0, -9.81)), Air("air", ball)).settle()
     assert (found.verdict, len(found.neutral)) == ("stable", 3)
     assert [m.moving for m in found.modes] == [("ball turns",)] * 3 + [("ball moves",)] * 2
-    np.testing.assert_allclose([m.eigenvalue.real for m in found.modes], [-1.0] * 3 + [-0.4] * 2, rtol=1e-7)
+    np.testing.assert_allclose(
+        [m.eigenvalue.real for m in found.modes], [-1.0] * 3 + [-0.4] * 2, rtol=1e-7
+    )
 
 
 def test_friction_under_a_steady_load_creeps_to_rest() -> None:
-    """Smooth friction has no potential: its slope at standstill damps, and the spring decides where it ends."""
+    """Smooth friction has no potential: its slope at standstill damps, and the spring decides where
+    it ends."""
     found = slider(
         lambda rail, body: qp.JointFriction("rub", rail, coefficient=0.3, preload=1.0, slip=0.1),
         lambda rail, body: qp.Load("push", body, force=(0.5, 0, 0)),
@@ -358,7 +438,7 @@ def test_friction_under_a_steady_load_creeps_to_rest() -> None:
     assert found.modes[0].damping == pytest.approx(0.3 / 0.1 / 4.0, rel=1e-6)
 
 
-# --- the same each time -----------------------------------------------------------------------------------------------
+# --- the same each time ---------------------------------------------------------------------------
 def test_the_same_seed_gives_the_same_bits() -> None:
     system = slider(drag(0.05))
     one, two = (system.settle(seed=1) for _ in range(2))
@@ -372,11 +452,15 @@ def test_the_same_seed_gives_the_same_bits() -> None:
 @seeds(4, 2)
 def test_locked_bodies_have_the_modes_and_verdict_of_the_body_that_they_are(seed: int) -> None:
     both = assembly(seed, grounded=True, conservative=True)
-    one, two = (system.equilibria(seeds=1, seed=0) for system in (still(both.locked), still(both.by_hand)))
+    one, two = (
+        system.equilibria(seeds=1, seed=0) for system in (still(both.locked), still(both.by_hand))
+    )
     assert [e.verdict for e in one] == [e.verdict for e in two]
     for a, b in zip(one, two):
         assert len(a.modes) == len(b.modes)
-        np.testing.assert_allclose([m.frequency for m in a.modes], [m.frequency for m in b.modes], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            [m.frequency for m in a.modes], [m.frequency for m in b.modes], rtol=1e-5, atol=1e-5
+        )
 
 
 def still(system: qp.Multibody) -> qp.Multibody:
@@ -385,13 +469,21 @@ def still(system: qp.Multibody) -> qp.Multibody:
     return system.at(system.initial.replace(zero))
 
 
-# --- modes are heard --------------------------------------------------------------------------------------------------
+# --- modes are heard ------------------------------------------------------------------------------
 def test_frequencies_are_those_with_which_it_rings() -> None:
-    """Three masses on springs and hinges in a row: displaced along one mode by 1e-5, it comes back after a period."""
-    bodies = [qp.Body.box(f"b{k}", (0.2, 0.1, 0.1), 1.0 + k, position=(0.3 * k + 0.15, 0, 0)) for k in range(3)]
+    """Three masses on springs and hinges in a row: displaced along one mode by 1e-5, it comes back
+    after a period."""
+    bodies = [
+        qp.Body.box(f"b{k}", (0.2, 0.1, 0.1), 1.0 + k, position=(0.3 * k + 0.15, 0, 0))
+        for k in range(3)
+    ]
     hinges = [
         qp.Revolute(
-            f"h{k}", bodies[k - 1] if k else qp.GROUND, b, at=(0.3 * k, 0, 0), axis=(0, 0, 1) if k != 1 else (0, 1, 0)
+            f"h{k}",
+            bodies[k - 1] if k else qp.GROUND,
+            b,
+            at=(0.3 * k, 0, 0),
+            axis=(0, 0, 1) if k != 1 else (0, 1, 0),
         )
         for k, b in enumerate(bodies)
     ]

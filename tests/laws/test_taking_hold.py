@@ -20,14 +20,16 @@ UP = (0.0, 0.0, 1.0)
 
 
 def ring(seed: int, *, slack: float, miss: float) -> tuple[qp.Multibody, tuple[str, ...]]:
-    """Five cubes in a row on hinges, floating, stirred at random, and the names of two joints that would take hold: of
-    a sixth cube on the last, and of that on the first, so that a loop closes.
+    """Five cubes in a row on hinges, floating, stirred at random, and the names of two joints that
+    would take hold: of a sixth cube on the last, and of that on the first, so that a loop closes.
 
-    Each hinge must not shut by more than at most `slack` [rad]; the sixth cube misses its place by about `miss` [m].
-    """
+    Each hinge must not shut by more than at most `slack` [rad]; the sixth cube misses its place by
+    about `miss` [m]."""
     rng = np.random.default_rng(seed)
     cubes = [
-        qp.Body.box(f"c{k}", (SIDE, SIDE, SIDE), rng.uniform(0.5, 2.0), position=(SIDE * k, 0.0, 0.0))
+        qp.Body.box(
+            f"c{k}", (SIDE, SIDE, SIDE), rng.uniform(0.5, 2.0), position=(SIDE * k, 0.0, 0.0)
+        )
         for k in range(ARMS + 2)
     ]
     hinges, stops = [], []
@@ -36,12 +38,18 @@ def ring(seed: int, *, slack: float, miss: float) -> tuple[qp.Multibody, tuple[s
         hinges.append(hinge)
         stops.append(qp.JointStop(f"stop {k}", hinge, lower=-rng.uniform(0.0, slack)))
     lock = qp.Fixed("lock", cubes[-2], cubes[-1])
-    rod = qp.Distance("rod", cubes[0].site("a", at=(0.0, SIDE, 0.0)), cubes[-1].site("b", at=(0.0, 2.0 * SIDE, 0.0)))
+    rod = qp.Distance(
+        "rod",
+        cubes[0].site("a", at=(0.0, SIDE, 0.0)),
+        cubes[-1].site("b", at=(0.0, 2.0 * SIDE, 0.0)),
+    )
     system = qp.Multibody(*cubes, *hinges, *stops, candidates=[lock, rod])
     s = system.initial
     offset = np.zeros_like(s.r)
     offset[-1] = miss * rng.normal(size=3)
-    stirred = dataclasses.replace(s, v=rng.normal(size=s.v.shape), omega=rng.normal(size=s.omega.shape), r=s.r + offset)
+    stirred = dataclasses.replace(
+        s, v=rng.normal(size=s.v.shape), omega=rng.normal(size=s.omega.shape), r=s.r + offset
+    )
     return system.at(compatible(system, stirred)), ("lock", "rod")
 
 
@@ -54,7 +62,9 @@ def momenta(system: qp.Multibody, state: qp.State) -> Floats:
         matrix(qp.Quaternion(*q)) @ np.asarray(body.inertia_matrix) @ w  # type: ignore[union-attr]
         for q, body, w in zip(state.q, bodies, state.omega, strict=True)
     ]
-    return np.concatenate([m @ state.v, np.sum(own, axis=0) + m @ np.cross(state.r - centre, state.v - drift)])
+    return np.concatenate(
+        [m @ state.v, np.sum(own, axis=0) + m @ np.cross(state.r - centre, state.v - drift)]
+    )
 
 
 def angles(state: qp.State) -> Floats:
@@ -73,14 +83,20 @@ SEEDS = range(12)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_floats_keeps_its_momenta_though_the_pose_snaps(seed: int) -> None:
     system, names = ring(seed, slack=0.01, miss=0.002)
-    whole = system.choosing([*(f"hinge {k}" for k in range(ARMS)), *names], [f"stop {k}" for k in range(ARMS)])
+    whole = system.choosing(
+        [*(f"hinge {k}" for k in range(ARMS)), *names], [f"stop {k}" for k in range(ARMS)]
+    )
     caught = whole.caught()
     assert caught.moved[0] > 1e-4
-    np.testing.assert_allclose(momenta(system, caught.state), momenta(system, system.initial), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(
+        momenta(system, caught.state), momenta(system, system.initial), rtol=0.0, atol=1e-12
+    )
     residual = whole.residual(caught.state)
     assert abs(residual.position).max() < 1e-12
     assert abs(residual.velocity).max() < 1e-12
-    went_on = whole.at(caught.state).simulate(0.01, progress=False)  # nor does it lose any at its beginning
+    went_on = whole.at(caught.state).simulate(
+        0.01, progress=False
+    )  # nor does it lose any at its beginning
     np.testing.assert_allclose(
         momenta(system, went_on.final)[3:], momenta(system, system.initial)[3:], rtol=0.0, atol=1e-9
     )
@@ -88,13 +104,15 @@ def test_what_floats_keeps_its_momenta_though_the_pose_snaps(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_pose_that_snaps_is_the_nearest_whichever_way_its_joints_are_written(seed: int) -> None:
-    """What is left of the way back is at right angles to all that the joints allow; and bodies, and the ends of joints,
-    may change places."""
+    """What is left of the way back is at right angles to all that the joints allow; and bodies, and
+    the ends of joints, may change places."""
     system, names = ring(seed, slack=0.0, miss=0.01)
     joints = [*(f"hinge {k}" for k in range(ARMS)), *names]
     caught = system.choosing(joints, ()).caught()
     assert caught.moved[0] > 1e-3
-    back = apart(*(np.concatenate([s.r, s.q], axis=1) for s in (caught.state, system.initial))).reshape(-1)
+    back = apart(
+        *(np.concatenate([s.r, s.q], axis=1) for s in (caught.state, system.initial))
+    ).reshape(-1)
     mass, along = masses(system), allowed_directions(system.choosing(joints, ()), caught.state)
     assert abs(along.T @ mass @ back).max() < 1e-11
     bodies = [part for part in system.parts if isinstance(part, qp.Body)]
@@ -102,10 +120,19 @@ def test_a_pose_that_snaps_is_the_nearest_whichever_way_its_joints_are_written(s
         dataclasses.replace(part, first=part.second, second=part.first)
         for part in system.tables.joints if isinstance(part, PlacedJoint)
     ]  # fmt: skip
-    other = qp.Multibody(*bodies[::-1], candidates=turned, start=system.initial).choosing(joints, ()).caught().state
+    other = (
+        qp.Multibody(*bodies[::-1], candidates=turned, start=system.initial)
+        .choosing(joints, ())
+        .caught()
+        .state
+    )
     for name in caught.state.bodies:
-        np.testing.assert_allclose(other[name].position, caught.state[name].position, rtol=0.0, atol=1e-12)
-        np.testing.assert_allclose(other[name].velocity, caught.state[name].velocity, rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(
+            other[name].position, caught.state[name].position, rtol=0.0, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            other[name].velocity, caught.state[name].velocity, rtol=0.0, atol=1e-9
+        )
 
 
 def test_no_pose_is_beyond_a_stop_and_none_is_moved_that_is_not() -> None:
@@ -126,9 +153,12 @@ def test_no_pose_is_beyond_a_stop_and_none_is_moved_that_is_not() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_impact_is_the_least_change_of_velocity_that_runs_into_no_stop(seed: int) -> None:
-    """Of all sets of shut hinges that might be held, the one whose velocities are nearest without any running in."""
+    """Of all sets of shut hinges that might be held, the one whose velocities are nearest without
+    any running in."""
     system, names = ring(seed, slack=0.0, miss=0.0)
-    whole = system.choosing([*(f"hinge {k}" for k in range(ARMS)), *names], [f"stop {k}" for k in range(ARMS)])
+    whole = system.choosing(
+        [*(f"hinge {k}" for k in range(ARMS)), *names], [f"stop {k}" for k in range(ARMS)]
+    )
     B, K, _ = weighted_rows(whole, system.initial)
     before = K @ velocities(system.initial)
     n = len(system.bodies)
@@ -136,23 +166,31 @@ def test_an_impact_is_the_least_change_of_velocity_that_runs_into_no_stop(seed: 
     for k in range(ARMS):
         rates[k, 6 * k + 5], rates[k, 6 * k + 11] = -1.0, 1.0  # about z, all axes alike
     shut, found = rates @ np.linalg.inv(K), []
-    for held in itertools.chain.from_iterable(itertools.combinations(range(ARMS), k) for k in range(ARMS + 1)):
+    for held in itertools.chain.from_iterable(
+        itertools.combinations(range(ARMS), k) for k in range(ARMS + 1)
+    ):
         rows = np.concatenate([B, shut[list(held)]])
         after = before - np.linalg.pinv(rows, rcond=1e-9) @ (rows @ before)
         if (shut @ after >= -1e-9).all():
             found.append((float(np.linalg.norm(after - before)), after))
     _, best = min(found, key=lambda one: one[0])
     caught = whole.caught()
-    np.testing.assert_allclose(velocities(caught.state), np.linalg.solve(K, best), rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        velocities(caught.state), np.linalg.solve(K, best), rtol=0.0, atol=1e-9
+    )
     assert caught.loss == pytest.approx(0.5 * (before @ before - best @ best), rel=1e-9)
 
 
 @pytest.mark.parametrize("sense", [1.0, -1.0])
 def test_a_start_at_a_stop_goes_on_from_the_impact(sense: float) -> None:
-    """A row of three, the first hinge shut: a lock of the second swings the first open, or presses it shut."""
-    cubes = [qp.Body.box(f"c{k}", (SIDE,) * 3, 1.0, position=(SIDE * k, 0.0, 0.0)) for k in range(3)]
+    """A row of three, the first hinge shut: a lock of the second swings the first open, or presses
+    it shut."""
+    cubes = [
+        qp.Body.box(f"c{k}", (SIDE,) * 3, 1.0, position=(SIDE * k, 0.0, 0.0)) for k in range(3)
+    ]
     hinges = [
-        qp.Revolute(f"h{k}", *cubes[k : k + 2], at=(SIDE * (k + 0.5), 0.5 * SIDE, 0.0), axis=UP) for k in range(2)
+        qp.Revolute(f"h{k}", *cubes[k : k + 2], at=(SIDE * (k + 0.5), 0.5 * SIDE, 0.0), axis=UP)
+        for k in range(2)
     ]
     stops = [qp.JointStop(f"s{k}", hinge, lower=0.0) for k, hinge in enumerate(hinges)]
     system = qp.Multibody(*cubes, *hinges, *stops, candidates=[qp.Fixed("lock", *cubes[1:])])

@@ -1,5 +1,5 @@
-"""Masses from 1e-9 to 1e9 times what they were, in one system: what the recursion says is right, and what a run does
-keeps its ledger and its joints, or the run ends and says why.
+"""Masses from 1e-9 to 1e9 times what they were, in one system: what the recursion says is right,
+and what a run does keeps its ledger and its joints, or the run ends and says why.
 
 The truth is elimination with sixty digits over rows that are independent whatever masses are.
 """
@@ -27,8 +27,12 @@ exact: Any = np.vectorize(Decimal, otypes=[object])
 
 
 def weighed(family: str, seed: int, decades: float) -> qp.Multibody:
-    """A random system each of whose masses is times a power of ten, up to so many decades up or down."""
-    system, rng = compiled_system(family, seed, conservative=True), np.random.default_rng([seed, 77])
+    """A random system each of whose masses is times a power of ten, up to so many decades up or
+    down."""
+    system, rng = (
+        compiled_system(family, seed, conservative=True),
+        np.random.default_rng([seed, 77]),
+    )
     factors = {body: float(10.0 ** rng.uniform(-decades, decades)) for body in system.bodies}
     return system.on_tables(varied(system.tables, factors, {}, {}), system.initial)
 
@@ -59,7 +63,9 @@ def truth(system: qp.Multibody) -> tuple[Floats, float]:
     for k in range(n):
         W[range(6 * k, 6 * k + 3), range(6 * k, 6 * k + 3)] = 1 / Decimal(float(t.body_mass[k]))
         inertia, one = exact(t.body_inertia[k]), exact(np.eye(3))
-        W[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = np.array([eliminated(inertia, e) for e in one]).T
+        W[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = np.array(
+            [eliminated(inertia, e) for e in one]
+        ).T
     free = W.dot(exact(equation.applied_forces(at).reshape(-1)))
     out = free
     if len(J):
@@ -87,7 +93,8 @@ def test_accelerations_are_right_however_uneven_masses_are(
 @pytest.mark.parametrize("family", FAMILIES)
 @seeds(40, 10, attack=400)
 def test_at_1e18_to_one_accelerations_are_right_or_doubted(family: str, seed: int) -> None:
-    """What rounding leaves of them is told in one sentence, which names the bodies; and they are numbers."""
+    """What rounding leaves of them is told in one sentence, which names the bodies; and they are
+    numbers."""
     system = weighed(family, seed, 9.0)
     expected, scale = truth(system)
     found, warned = accelerated(system)
@@ -97,7 +104,8 @@ def test_at_1e18_to_one_accelerations_are_right_or_doubted(family: str, seed: in
 
 
 def accelerated(system: qp.Multibody) -> tuple[Floats, bool]:
-    """Accelerations, and whether they come with a doubt that names the lightest body and the heaviest."""
+    """Accelerations, and whether they come with a doubt that names the lightest body and the
+    heaviest."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = system.acceleration()
@@ -140,7 +148,9 @@ def test_an_arm_that_is_lost_in_rounding_ends_the_run(mass: float) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("decades", [4.0, 9.0])
 @seeds(3, 1, attack=200)
-def test_runs_keep_their_ledger_or_say_that_they_cannot(family: str, decades: float, seed: int) -> None:
+def test_runs_keep_their_ledger_or_say_that_they_cannot(
+    family: str, decades: float, seed: int
+) -> None:
     system = weighed(family, seed, decades)
     run = system.simulate(0.3, progress=False, max_steps=300)
     whole = float(run.kinetic.max())
@@ -148,5 +158,7 @@ def test_runs_keep_their_ledger_or_say_that_they_cannot(family: str, decades: fl
         return
     assert np.ptp(run.energy + run.dissipated + run.lost - run.work) <= 1e-5 * whole + 1e-12
     assert abs(run.projected).max() <= 1e-5 * whole + 1e-12
-    held = 1e-9 if decades < 9.0 else run.settings.rtol  # at 1e18 : 1 a row may yield by what the run was asked for
+    held = (
+        1e-9 if decades < 9.0 else run.settings.rtol
+    )  # at 1e18 : 1 a row may yield by what the run was asked for
     assert abs(system.residual(run.final).position).max(initial=0.0) < held

@@ -1,5 +1,5 @@
-"""An unstable rest is left along the modes that its certificate names, both ways, and what comes then does not depend
-on how small the nudge is."""
+"""An unstable rest is left along the modes that its certificate names, both ways, and what comes
+then does not depend on how small the nudge is."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def cosine(one: Floats, two: Floats) -> float:
 
 
 def column(seed: int) -> qp.Multibody:
-    """Links on hinges and balls, one over the other or hanging, some of two bodies locked together, at rest by chance
-    of no kind: every joint stands on the vertical through the first."""
+    """Links on hinges and balls, one over the other or hanging, some of two bodies locked together,
+    at rest by chance of no kind: every joint stands on the vertical through the first."""
     rng = np.random.default_rng([seed, 16])
     parts: list[Any] = [qp.Gravity((0.0, 0.0, -9.81))]
     before, at = qp.GROUND, np.zeros(3)
@@ -44,14 +44,24 @@ def column(seed: int) -> qp.Multibody:
         turn = qp.rotation((0, 0, 1), float(rng.uniform(0.0, 6.0)))
         middle = at + (0.0, 0.0, 0.5 * way * length)
         inertia = rng.uniform(0.01, 0.1, 3) + 0.1
-        link = qp.Body(f"b{k}", mass=float(rng.uniform(0.2, 3.0)), inertia=inertia, position=middle, orientation=turn)
+        link = qp.Body(
+            f"b{k}",
+            mass=float(rng.uniform(0.2, 3.0)),
+            inertia=inertia,
+            position=middle,
+            orientation=turn,
+        )
         x, y = rng.normal(size=2)
-        joint = qp.Revolute(f"j{k}", before, link, at=at, axis=(x, y, 0.0)) if rng.uniform() < 0.7 else qp.Spherical(
-            f"j{k}", before, link, at=at
-        )  # fmt: skip
+        joint = (
+            qp.Revolute(f"j{k}", before, link, at=at, axis=(x, y, 0.0))
+            if rng.uniform() < 0.7
+            else qp.Spherical(f"j{k}", before, link, at=at)
+        )
         parts += [link, joint]
         if rng.uniform() < 0.5:  # a second body, locked to the first
-            more = qp.Body(f"c{k}", mass=0.3, inertia=(0.02, 0.03, 0.04), position=middle, orientation=turn)
+            more = qp.Body(
+                f"c{k}", mass=0.3, inertia=(0.02, 0.03, 0.04), position=middle, orientation=turn
+            )
             parts += [more, qp.Fixed(f"l{k}", link, more, at=middle)]
         before, at = link, at + (0.0, 0.0, way * length)
     return qp.Multibody(*parts)
@@ -70,18 +80,31 @@ def test_the_displacement_is_the_certified_mode(seed: int) -> None:
             assert state is not None
             moved = displacement(found.state, state)
             assert 1.0 - cosine(moved, sense * np.real(mode.shape)) < 1e-9
-            assert np.linalg.norm(moved.reshape(-1, 3), axis=1).max() == pytest.approx(SIZE, rel=1e-6)
+            assert np.linalg.norm(moved.reshape(-1, 3), axis=1).max() == pytest.approx(
+                SIZE, rel=1e-6
+            )
 
 
 def unequal(seed: int) -> qp.Study:
-    """Three cubes of different masses in a corner, which springs between all centres pull together or push apart."""
+    """Three cubes of different masses in a corner, which springs between all centres pull together
+    or push apart."""
     rng, side, up = np.random.default_rng([seed, 3]), 0.1, (0.0, 0.0, 1.0)
     places = [(-0.5, 0.0), (0.5, 0.0), (0.5, 1.0)]
     cubes = [
-        qp.Body.box(name, size=(side,) * 3, mass=float(rng.uniform(0.5, 2.0)), position=(side * x, side * y, 0.0))
+        qp.Body.box(
+            name,
+            size=(side,) * 3,
+            mass=float(rng.uniform(0.5, 2.0)),
+            position=(side * x, side * y, 0.0),
+        )
         for name, (x, y) in zip("ABC", places, strict=True)
     ]
-    ways = {"east": (1.0, 0.0, 0.0), "north": (0.0, 1.0, 0.0), "west": (-1.0, 0.0, 0.0), "south": (0.0, -1.0, 0.0)}
+    ways = {
+        "east": (1.0, 0.0, 0.0),
+        "north": (0.0, 1.0, 0.0),
+        "west": (-1.0, 0.0, 0.0),
+        "south": (0.0, -1.0, 0.0),
+    }
     faces = [
         qp.Sensor(f"{cube.name} {name}", cube.site(name, at=[0.5 * side * c for c in z], z=z, x=up))
         for cube in cubes
@@ -89,7 +112,13 @@ def unequal(seed: int) -> qp.Study:
     ]
     potentials = {
         name: [
-            qp.Spring(f"{a.name}{b.name}", a, b, stiffness=float(rng.uniform(0.01, 0.03)), rest_length=rest)
+            qp.Spring(
+                f"{a.name}{b.name}",
+                a,
+                b,
+                stiffness=float(rng.uniform(0.01, 0.03)),
+                rest_length=rest,
+            )
             for a, b in itertools.combinations(cubes, 2)
         ]
         for name, rest in (("together", 0.0), ("apart", 4.0 * side))
@@ -97,7 +126,8 @@ def unequal(seed: int) -> qp.Study:
     options = {("face", "face"): [qp.Free(), qp.Lock(), qp.Hinge(edge=1), qp.Hinge(edge=2)]}
     return qp.Study(
         qp.Multibody(*cubes), sensors=faces, options=options, potentials=potentials,
-        always=[qp.ViscousHinges(2e-4)], safety=[qp.StayTogether()], settle=qp.SettleRule(evaluations=3e4),
+        always=[qp.ViscousHinges(2e-4)], safety=[qp.StayTogether()],
+        settle=qp.SettleRule(evaluations=3e4),
     )  # fmt: skip
 
 
@@ -116,7 +146,10 @@ def test_studies_leave_every_mode_both_ways(seed: int, monkeypatch: pytest.Monke
         moves.append((math.copysign(1.0 + k, size), state is None))
         if state is not None:
             moved = displacement(found.state, state)
-            assert 1.0 - cosine(moved, math.copysign(1.0, size) * np.real(found.unstable[k].shape)) < 1e-9
+            assert (
+                1.0 - cosine(moved, math.copysign(1.0, size) * np.real(found.unstable[k].shape))
+                < 1e-9
+            )
         return state
 
     of_a_rest = runner.left
@@ -127,10 +160,12 @@ def test_studies_leave_every_mode_both_ways(seed: int, monkeypatch: pytest.Monke
     for found, moves in rests:
         spirals = sum(mode.eigenvalue.imag < 0.0 for mode in found.unstable)
         ways = len(found.unstable) - spirals
-        assert sorted(sense for sense, _ in moves) == sorted((*range(-ways, 0), *range(1, ways + 1)))
+        assert sorted(sense for sense, _ in moves) == sorted(
+            (*range(-ways, 0), *range(1, ways + 1))
+        )
 
 
-# --- how long that takes ----------------------------------------------------------------------------------------------
+# --- how long that takes --------------------------------------------------------------------------
 NUDGES = 1e-8, 1e-6, 1e-4, 1e-3
 
 
@@ -154,7 +189,9 @@ def test_moving_does_not_depend_on_the_nudge_and_waiting_does_as_it_grows() -> N
             assert there.bodies == at.bodies == ("arm",)
             later = math.log(nudge / NUDGES[0]) / at.growth
             assert at.waiting - there.waiting == pytest.approx(later, rel=1e-3)
-            grown = (nudge / NEARBY) ** 2 / at.growth  # it begins at rest, so that half of it dies out first
+            grown = (
+                nudge / NEARBY
+            ) ** 2 / at.growth  # it begins at rest, so that half of it dies out first
             assert abs(other.moving - one.moving) <= grown + 1e-6 * one.moving
             assert other.duration == pytest.approx(other.waiting + other.moving, rel=1e-15)
 
@@ -184,7 +221,9 @@ def test_plans_by_time_count_the_moving_or_a_stated_disturbance() -> None:
         assert stated.study.digest == graph.study.digest  # it decides nothing but what plans count
         (at,) = edge.outcomes[0].leavings
         waited = at.waiting + math.log(1e-6 / disturbance) / at.growth
-        assert stated.plan(edge.source, goal, cost="time", ambiguous=True).time == pytest.approx(plan.time + waited)
+        assert stated.plan(edge.source, goal, cost="time", ambiguous=True).time == pytest.approx(
+            plan.time + waited
+        )
     with pytest.raises(qp.PartError, match="disturbance"):
         ridge(1e-6, -1.0)
 

@@ -22,7 +22,11 @@ class WellByLoad(qp.Force):
     stiffness: float = qp.checked(number)
 
     def load(self, at: qp.MotionView) -> Any:
-        return {self.body: qp.Wrench(self.stiffness * (np.asarray(self.centre) - at[self.body].position))}
+        return {
+            self.body: qp.Wrench(
+                self.stiffness * (np.asarray(self.centre) - at[self.body].position)
+            )
+        }
 
 
 class WellByPotential(qp.Force):
@@ -59,7 +63,10 @@ class Bar(qp.GeneralJoint):
     def gamma(self, at: qp.MotionView) -> Floats:
         d, rate = self._apart(at)
         turning = [
-            np.cross(m.angular_velocity, np.cross(m.angular_velocity, m.position - at[site.body].position))
+            np.cross(
+                m.angular_velocity,
+                np.cross(m.angular_velocity, m.position - at[site.body].position),
+            )
             for site in self.sites
             for m in (at[site],)
         ]
@@ -76,7 +83,9 @@ def arm(*more: Any) -> qp.Multibody:
     return qp.Multibody(upper, lower, hinge, ball, qp.Gravity((0, 0, -9.81)), *made)
 
 
-def same_motion(own: qp.Multibody, built_in: qp.Multibody, t: float = 0.5) -> tuple[qp.Trajectory, qp.Trajectory]:
+def same_motion(
+    own: qp.Multibody, built_in: qp.Multibody, t: float = 0.5
+) -> tuple[qp.Trajectory, qp.Trajectory]:
     """Both runs, equal to 1e-9, at equal cost."""
     one, two = (system.simulate(t, rtol=1e-9, atol=1e-11) for system in (own, built_in))
     assert apart(one.final, two.final) < 1e-9
@@ -120,7 +129,9 @@ def test_a_function_of_time_pushes_as_numbers_do(frame: Any) -> None:
     force, torque, at = (1.0, -2.0, 0.5), (0.1, 0.3, -0.2), (1.7, 0.0, 0.1)
 
     def push(f: Any, n: Any) -> qp.Multibody:
-        return arm(lambda upper, lower: qp.Load("push", lower, force=f, torque=n, at=at, frame=frame))
+        return arm(
+            lambda upper, lower: qp.Load("push", lower, force=f, torque=n, at=at, frame=frame)
+        )
 
     one, two = same_motion(push(lambda t: force, lambda t: torque), push(force, torque))
     # the first steps are so short that their error estimates are rounding
@@ -155,12 +166,15 @@ def test_own_joint_on_a_drifted_start_is_projected_like_the_built_in_one() -> No
 def test_own_event_costs_nothing_in_the_integrator() -> None:
     """A function that never crosses: the same bits."""
     system = arm()
-    plain, watched = system.simulate(0.5), system.simulate(0.5, stop=[qp.When("never", lambda state: 1.0)])
+    plain, watched = (
+        system.simulate(0.5),
+        system.simulate(0.5, stop=[qp.When("never", lambda state: 1.0)]),
+    )
     assert plain.counts == watched.counts
     assert apart(plain.final, watched.final) < 1e-12
 
 
-# --- joints that move by themselves -----------------------------------------------------------------------------------
+# --- joints that move by themselves ---------------------------------------------------------------
 def lifted() -> qp.Multibody:
     """A ball whose height is prescribed: z = 0.3 t + 2 t^2; along x it flies at 1 m/s."""
     ball = qp.Body.sphere("ball", 0.1, 1.0, velocity=(1.0, 0.0, 0.3))
@@ -171,7 +185,9 @@ def lifted() -> qp.Multibody:
 @pytest.mark.kernels
 def test_a_joint_that_moves_takes_the_body_along() -> None:
     run = lifted().simulate(1.0, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(run["ball"].position[:, 2], 0.3 * run.t + 2.0 * run.t**2, rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(
+        run["ball"].position[:, 2], 0.3 * run.t + 2.0 * run.t**2, rtol=0.0, atol=1e-10
+    )
     np.testing.assert_allclose(run["ball"].velocity[:, 2], 0.3 + 4.0 * run.t, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(run["ball"].position[:, 0], run.t, rtol=0.0, atol=1e-12)
 
@@ -184,7 +200,12 @@ def test_a_joint_that_moves_starts_anew_with_every_run() -> None:
 
 def test_a_joint_that_moves_is_where_it_belongs_at_an_event() -> None:
     """Two events in one step: the state at the first is projected at its own time."""
-    stop = [qp.When(f"at {x}", lambda s, x=x: s["ball"].position[0] - x, terminal=False) for x in (0.3, 0.4)]
+    stop = [
+        qp.When(f"at {x}", lambda s, x=x: s["ball"].position[0] - x, terminal=False)
+        for x in (0.3, 0.4)
+    ]
     run = lifted().simulate(0.5, stop=stop, step=0.5)
     np.testing.assert_allclose(run.t, (0.0, 0.3, 0.4, 0.5), rtol=0.0, atol=1e-9)
-    np.testing.assert_allclose(run["ball"].position[:, 2], 0.3 * run.t + 2.0 * run.t**2, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        run["ball"].position[:, 2], 0.3 * run.t + 2.0 * run.t**2, rtol=0.0, atol=1e-9
+    )

@@ -1,7 +1,8 @@
-"""Verdicts where stiff and soft, fast and slow, heavily and hardly damped meet in one system: right, or marginal.
+"""Verdicts where stiff and soft, fast and slow, heavily and hardly damped meet in one system:
+right, or marginal.
 
-Truths come from how the matrices are put together: signs in exact fractions, and closed forms of small blocks.
-"""
+Truths come from how the matrices are put together: signs in exact fractions, and closed forms of
+small blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ VERDICTS = {"rises": "stable", "dies": "stable", "falls": "unstable", "grows": "
 
 
 def negative(matrix: Floats) -> int:
-    """How many eigenvalues of a symmetric matrix are below zero, in exact arithmetic (Sylvester's law of inertia)."""
+    """How many eigenvalues of a symmetric matrix are below zero, in exact arithmetic (Sylvester's
+    law of inertia)."""
     a, count = [[Fraction(float(x)) for x in row] for row in matrix], 0
     while a:
         k = max(range(len(a)), key=lambda i: abs(a[i][i]))
@@ -47,7 +49,8 @@ def verdict(found: Judgement) -> str:
 
 
 def graded(rng: np.random.Generator, f: int, falling: int) -> Floats:
-    """Stiffnesses over 16 powers of ten, coupled as bodies couple them, so many of them negative."""
+    """Stiffnesses over 16 powers of ten, coupled as bodies couple them, so many of them
+    negative."""
     signs = np.where(np.arange(f) < falling, -1.0, 1.0)
     rng.shuffle(signs)
     couplings = rng.uniform(-1.0, 1.0, (f, f)) * 0.4 / f
@@ -56,16 +59,20 @@ def graded(rng: np.random.Generator, f: int, falling: int) -> Floats:
 
 
 def brakes(rng: np.random.Generator, K: Floats, share: float) -> Floats:
-    """Symmetric damping at ratios from 1e-6 to 1e6 in each coordinate; so many of them without any."""
+    """Symmetric damping at ratios from 1e-6 to 1e6 in each coordinate; so many of them without
+    any."""
     f = len(K)
-    sizes = np.sqrt(np.sqrt(abs(np.diag(K))) * 10.0 ** rng.uniform(-6.0, 6.0, f)) * (rng.random(f) < share)
+    sizes = np.sqrt(np.sqrt(abs(np.diag(K))) * 10.0 ** rng.uniform(-6.0, 6.0, f)) * (
+        rng.random(f) < share
+    )
     couplings = rng.uniform(-1.0, 1.0, (f, f)) * 0.4 / f
     return np.asarray((np.eye(f) + couplings + couplings.T) * np.outer(sizes, sizes))
 
 
 @seeds(60, 10, attack=20_000)
 def test_what_has_a_potential_is_judged_by_its_signs(seed: int) -> None:
-    """Where nothing turns a system is stable if no direction falls, whatever damps it, and unstable if any does."""
+    """Where nothing turns a system is stable if no direction falls, whatever damps it, and unstable
+    if any does."""
     rng = np.random.default_rng([1, seed])
     f = int(rng.integers(1, 9))
     K = graded(rng, f, int(rng.integers(0, 3)))
@@ -75,14 +82,19 @@ def test_what_has_a_potential_is_judged_by_its_signs(seed: int) -> None:
     assert verdict(found) == ("unstable" if falling else "stable")
     assert found.motions.growing.sum() == falling
     free = int(rng.integers(1, 3))  # coordinates that nothing holds, braked or not, change nothing
-    wide, damped = block_diag(K, np.zeros((free, free))), block_diag(D, np.diag(rng.choice([0.0, 1.0], free)))
-    assert verdict(judged(wide, damped, 4.0 * EPS * abs(wide), 4.0 * EPS * abs(damped), free)) == verdict(found)
+    wide, damped = (
+        block_diag(K, np.zeros((free, free))),
+        block_diag(D, np.diag(rng.choice([0.0, 1.0], free))),
+    )
+    assert verdict(
+        judged(wide, damped, 4.0 * EPS * abs(wide), 4.0 * EPS * abs(damped), free)
+    ) == verdict(found)
 
 
 @seeds(60, 10, attack=20_000)
 def test_what_rounding_hides_is_marginal_with_its_figures(seed: int) -> None:
-    """In axes that lie anyhow, every number is in doubt by rounding of the largest: right, or marginal with a value
-    that its error hides."""
+    """In axes that lie anyhow, every number is in doubt by rounding of the largest: right, or
+    marginal with a value that its error hides."""
     rng = np.random.default_rng([2, seed])
     f = int(rng.integers(2, 9))
     K = graded(rng, f, int(rng.integers(0, 3)))
@@ -90,7 +102,12 @@ def test_what_rounding_hides_is_marginal_with_its_figures(seed: int) -> None:
     turn = np.linalg.qr(rng.normal(size=(f, f)))[0]
     mixed, error = turn @ K @ turn.T, np.full((f, f), 4.0 * f * EPS * abs(K).max())
     D = turn @ brakes(rng, K, 1.0) @ turn.T
-    found = judged(0.5 * (mixed + mixed.T), 0.5 * (D + D.T), error, np.full((f, f), 4.0 * f * EPS * abs(D).max()))
+    found = judged(
+        0.5 * (mixed + mixed.T),
+        0.5 * (D + D.T),
+        error,
+        np.full((f, f), 4.0 * f * EPS * abs(D).max()),
+    )
     truth = "unstable" if falling else "stable"
     assert verdict(found) in (truth, "marginal")
     if verdict(found) == "marginal":
@@ -98,8 +115,8 @@ def test_what_rounding_hides_is_marginal_with_its_figures(seed: int) -> None:
 
 
 def spinning(rng: np.random.Generator) -> tuple[Floats, Floats, str]:
-    """x'' + g J x' + d x' + diag(k1, k2) x = 0 and its verdict: on a maximum turning holds it if g^2 > (sqrt(-k1) +
-    sqrt(-k2))^2, as long as nothing damps it."""
+    """x'' + g J x' + d x' + diag(k1, k2) x = 0 and its verdict: on a maximum turning holds it if
+    g^2 > (sqrt(-k1) + sqrt(-k2))^2, as long as nothing damps it."""
     size = 10.0 ** rng.uniform(-4.0, 4.0)
     one, two = rng.uniform(0.3, 2.0, 2)
     below = rng.choice([0, 0, 1, 2])
@@ -116,19 +133,24 @@ def spinning(rng: np.random.Generator) -> tuple[Floats, Floats, str]:
 
 
 def swept(rng: np.random.Generator) -> tuple[Floats, Floats, str]:
-    """x'' + d x' + [[k, c], [-c, k]] x = 0 and its verdict: forces that follow put energy in; s^2 + d s + k = +- i c
-    has a root to the right of zero if c > d sqrt(k)."""
+    """x'' + d x' + [[k, c], [-c, k]] x = 0 and its verdict: forces that follow put energy in; s^2 +
+    d s + k = +- i c has a root to the right of zero if c > d sqrt(k)."""
     size = 10.0 ** rng.uniform(-4.0, 4.0)
     d = 10.0 ** rng.uniform(-2.0, 0.5)
     share = rng.choice([0.3, 0.9, 1.1, 3.0])
     c = share * d
-    return size**2 * np.array([[1.0, c], [-c, 1.0]]), size * d * np.eye(2), "stable" if share < 1.0 else "unstable"
+    return (
+        size**2 * np.array([[1.0, c], [-c, 1.0]]),
+        size * d * np.eye(2),
+        "stable" if share < 1.0 else "unstable",
+    )
 
 
 @pytest.mark.parametrize("make", [spinning, swept])
 @seeds(60, 10, attack=20_000)
 def test_closed_forms_of_small_blocks_hold_side_by_side(make: object, seed: int) -> None:
-    """Over eight powers of ten in frequency; in their own axes, and in any, where rounding may hide the slow ones."""
+    """Over eight powers of ten in frequency; in their own axes, and in any, where rounding may hide
+    the slow ones."""
     assert callable(make)
     rng = np.random.default_rng([3, seed])
     blocks = [make(rng) for _ in range(int(rng.integers(1, 4)))]
@@ -148,7 +170,8 @@ def test_closed_forms_of_small_blocks_hold_side_by_side(make: object, seed: int)
 
 @seeds(20, 5, attack=5_000)
 def test_small_eigenvalues_are_known_beside_large_ones(seed: int) -> None:
-    """Against signs in exact arithmetic, each eigenvalue between shifts a billionth below and above it."""
+    """Against signs in exact arithmetic, each eigenvalue between shifts a billionth below and above
+    it."""
     rng = np.random.default_rng([4, seed])
     K = graded(rng, int(rng.integers(2, 8)), 1)
     values, axes = eigen(K)
@@ -158,30 +181,46 @@ def test_small_eigenvalues_are_known_beside_large_ones(seed: int) -> None:
         assert abs(high - low) == 1
 
 
-# --- bodies -----------------------------------------------------------------------------------------------------------
+# --- bodies ---------------------------------------------------------------------------------------
 def in_line(rng: np.random.Generator) -> tuple[qp.Multibody, Floats]:
-    """Bodies on rails along one line, held and joined by springs and bushings from 1e-6 to 1e8 N/m, some of them
-    pushing away, with dampers of any strength; and their matrix of stiffness."""
+    """Bodies on rails along one line, held and joined by springs and bushings from 1e-6 to 1e8 N/m,
+    some of them pushing away, with dampers of any strength; and their matrix of stiffness."""
     n = int(rng.integers(1, 5))
     along = rng.normal(size=3)
     along /= np.linalg.norm(along)
     across = np.linalg.qr(np.column_stack([along, rng.normal(size=(3, 2))]))[0][:, 1]
     shift = rng.normal(size=3)
-    bodies = [qp.Body.sphere(f"b{k}", 0.05, 1.0 + rng.random(), position=shift + 0.2 * k * along) for k in range(n)]
+    bodies = [
+        qp.Body.sphere(f"b{k}", 0.05, 1.0 + rng.random(), position=shift + 0.2 * k * along)
+        for k in range(n)
+    ]
     rails: list[qp.Part] = [
-        qp.Prismatic(f"r{k}", qp.GROUND, b, at=tuple(b.position), axis=tuple(along)) for k, b in enumerate(bodies)
+        qp.Prismatic(f"r{k}", qp.GROUND, b, at=tuple(b.position), axis=tuple(along))
+        for k, b in enumerate(bodies)
     ]
     K, parts = np.zeros((n, n)), list(rails)
     for k in range(n):
-        size, damping = 10.0 ** rng.uniform(-6.0, 8.0), 10.0 ** rng.uniform(-6.0, 4.0) * rng.choice([0.0, 1.0])
+        size, damping = (
+            10.0 ** rng.uniform(-6.0, 8.0),
+            10.0 ** rng.uniform(-6.0, 4.0) * rng.choice([0.0, 1.0]),
+        )
         stiffness = size * rng.choice([-1.0, 1.0, 1.0])
         ends = [x.site(f"s{k}", at=at, z=tuple(along), x=tuple(across)) for x, at in
                 ((qp.GROUND, tuple(bodies[k].position)), (bodies[k], (0, 0, 0)))]  # fmt: skip
-        parts.append(qp.Bushing(f"h{k}", *ends, stiffness=(0, 0, stiffness, 0, 0, 0), damping=(0, 0, damping, 0, 0, 0)))
+        parts.append(
+            qp.Bushing(
+                f"h{k}",
+                *ends,
+                stiffness=(0, 0, stiffness, 0, 0, 0),
+                damping=(0, 0, damping, 0, 0, 0),
+            )
+        )
         K[k, k] += stiffness
     for k in range(n - 1):
         size = 10.0 ** rng.uniform(-6.0, 8.0)
-        parts.append(qp.Spring(f"c{k}", bodies[k].site("o"), bodies[k + 1].site("i"), stiffness=size))
+        parts.append(
+            qp.Spring(f"c{k}", bodies[k].site("o"), bodies[k + 1].site("i"), stiffness=size)
+        )
         K[k : k + 2, k : k + 2] += size * np.array([[1.0, -1.0], [-1.0, 1.0]])
     return qp.Multibody(*bodies, *parts), K
 
@@ -197,13 +236,18 @@ def test_springs_and_bushings_from_soft_to_stiff(seed: int) -> None:
         assert found.verdict == truth
 
 
-def linked(hertz: float, along: int, at: tuple[float, float, float], spin: float = 0.0) -> qp.Multibody:
-    """Two cubes in orbit on a bushing with a tenth of critical damping, radial, along the track or normal to it."""
+def linked(
+    hertz: float, along: int, at: tuple[float, float, float], spin: float = 0.0
+) -> qp.Multibody:
+    """Two cubes in orbit on a bushing with a tenth of critical damping, radial, along the track or
+    normal to it."""
     w = 2.0 * math.pi * hertz
     k = 0.5 * w * w * np.array([1.0, 1.0, 1.0, *[1.0 / 600.0] * 3])
     turn = qp.rotation(tuple(np.eye(3)[along]), spin)
     cubes = [
-        qp.Body.box(name, (0.1, 0.1, 0.1), 1.0, position=at + s * 0.05 * np.eye(3)[along], orientation=turn)
+        qp.Body.box(
+            name, (0.1, 0.1, 0.1), 1.0, position=at + s * 0.05 * np.eye(3)[along], orientation=turn
+        )
         for name, s in (("one", -1.0), ("two", 1.0))
     ]
     pin = qp.Bushing("pin", *cubes, at=at, stiffness=k, damping=0.1 * k / w)
@@ -216,8 +260,9 @@ def linked(hertz: float, along: int, at: tuple[float, float, float], spin: float
 def test_a_pinned_pair_in_orbit_is_judged_as_the_dumbbell_that_it_is(
     along: int, truth: str, hertz: float, at: tuple[float, float, float]
 ) -> None:
-    """Radial it hangs as a plumb line, along the track it falls at sqrt(3) n times a factor of its moments, normal to
-    the orbit it turns over: as one rigid body in the same orbit does, however stiff the pin is."""
+    """Radial it hangs as a plumb line, along the track it falls at sqrt(3) n times a factor of its
+    moments, normal to the orbit it turns over: as one rigid body in the same orbit does, however
+    stiff the pin is."""
     found = linked(hertz, along, at).settle(nudge=0.0)
     assert found.verdict in (truth, "marginal"), found.reason
     if hertz <= 200.0:

@@ -1,4 +1,5 @@
-"""Viscous hinges: one force that damps every angle of the joints that act, as a `JointDamper` on each would."""
+"""Viscous hinges: one force that damps every angle of the joints that act, as a `JointDamper` on
+each would."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ GRAVITY = qp.Gravity((0.0, 0.0, -9.81))
 
 def chain() -> tuple[Any, ...]:
     """Bars on a hinge, a sleeve and a cross; and a ball, which has no angle."""
-    bars = [qp.Body.box(f"bar {k}", (0.3, 0.05, 0.05), 0.5, position=(0.15 + 0.3 * k, 0, 0)) for k in range(4)]
+    bars = [
+        qp.Body.box(f"bar {k}", (0.3, 0.05, 0.05), 0.5, position=(0.15 + 0.3 * k, 0, 0))
+        for k in range(4)
+    ]
     hinge = qp.Revolute("hinge", qp.GROUND, bars[0], at=(0, 0, 0), axis=(0, 1, 0))
     sleeve = qp.Cylindrical("sleeve", bars[0], bars[1], at=(0.3, 0, 0), axis=(0.2, 1, 0))
     cross = qp.Universal("cross", bars[1], bars[2], at=(0.6, 0, 0), axis=(0, 1, 0))
@@ -28,19 +32,27 @@ PARTS = chain()
 HINGE, SLEEVE, CROSS = PARTS[4:7]
 WHOLE = (qp.ViscousHinges(C),)
 EACH = (
-    qp.JointDamper("d1", HINGE, damping=C), qp.JointDamper("d2", SLEEVE, coordinate="angle", damping=C),
+    qp.JointDamper("d1", HINGE, damping=C),
+    qp.JointDamper("d2", SLEEVE, coordinate="angle", damping=C),
     qp.JointDamper("d3", CROSS, coordinate="angle_x", damping=C),
     qp.JointDamper("d4", CROSS, coordinate="angle_y", damping=C),
-)  # fmt: skip
+)
 
 
 @pytest.mark.kernels
 def test_equal_a_damper_on_each_angle() -> None:
     one, many = (qp.Multibody(*PARTS, GRAVITY, *some) for some in (WHOLE, EACH))
-    rates = {name: dict(angular_velocity=(0.3 * k, 1.0 - k, 0.5)) for k, name in enumerate(one.bodies)}
+    rates = {
+        name: dict(angular_velocity=(0.3 * k, 1.0 - k, 0.5)) for k, name in enumerate(one.bodies)
+    }
     state = one.initial.replace(rates)
-    np.testing.assert_allclose(one.acceleration(state), many.acceleration(state), rtol=1e-13, atol=1e-13)
-    assert abs(one.acceleration(state) - one.without("viscous hinges").acceleration(state)).max() > 1e-3
+    np.testing.assert_allclose(
+        one.acceleration(state), many.acceleration(state), rtol=1e-13, atol=1e-13
+    )
+    assert (
+        abs(one.acceleration(state) - one.without("viscous hinges").acceleration(state)).max()
+        > 1e-3
+    )
 
 
 def test_springs_equal_a_spring_on_each_angle() -> None:
@@ -50,14 +62,18 @@ def test_springs_equal_a_spring_on_each_angle() -> None:
         qp.JointSpring("s3", CROSS, coordinate="angle_x", stiffness=2.0, rest=0.4),
         qp.JointSpring("s4", CROSS, coordinate="angle_y", stiffness=2.0, rest=0.4),
     )
-    one, many = (qp.Multibody(*PARTS, GRAVITY, *some) for some in ((qp.SprungHinges(2.0, rest=0.4),), each))
+    one, many = (
+        qp.Multibody(*PARTS, GRAVITY, *some) for some in ((qp.SprungHinges(2.0, rest=0.4),), each)
+    )
     np.testing.assert_allclose(one.acceleration(), many.acceleration(), rtol=1e-13, atol=1e-13)
     assert one.energy().potential == pytest.approx(many.energy().potential, rel=1e-14)
     assert abs(one.acceleration() - one.without("sprung hinges").acceleration()).max() > 1e-3
 
 
 def test_what_they_take_is_dissipated() -> None:
-    one, many = (qp.Multibody(*PARTS, GRAVITY, *some).simulate(0.5, **TIGHT) for some in (WHOLE, EACH))
+    one, many = (
+        qp.Multibody(*PARTS, GRAVITY, *some).simulate(0.5, **TIGHT) for some in (WHOLE, EACH)
+    )
     assert one.dissipated[-1] == pytest.approx(many.dissipated[-1], rel=1e-9)
     assert one.dissipated[-1] > 1e-3
     np.testing.assert_allclose(one.energy + one.dissipated, one.energy[0], rtol=0.0, atol=1e-9)
@@ -65,9 +81,12 @@ def test_what_they_take_is_dissipated() -> None:
 
 
 def hinged(*names: str) -> tuple[qp.Multibody, qp.Multibody]:
-    """A lid with hinges at two edges, some of which may act later: damped as a whole, and one by one."""
+    """A lid with hinges at two edges, some of which may act later: damped as a whole, and one by
+    one."""
     base = qp.Body.box("base", (0.1, 0.1, 0.1), 1.0, fixed=True)
-    lid = qp.Body.box("lid", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0, 0), angular_velocity=(0.0, 0.5, 1.0))
+    lid = qp.Body.box(
+        "lid", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0, 0), angular_velocity=(0.0, 0.5, 1.0)
+    )
     hinges = [
         qp.Revolute("one", base, lid, at=(0.05, -0.05, 0), axis=(0, 0, 1)),
         qp.Revolute("two", base, lid, at=(0.05, 0, 0.05), axis=(0, 1, 0)),

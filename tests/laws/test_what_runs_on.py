@@ -1,4 +1,5 @@
-"""What runs on at a steady speed may come to a stop yet; what comes back to where it was never settles."""
+"""What runs on at a steady speed may come to a stop yet; what comes back to where it was never
+settles."""
 
 from __future__ import annotations
 
@@ -21,14 +22,21 @@ def slide(distance: float | None, *forces: Any, speed: float = 0.0) -> qp.Multib
     return qp.Multibody(body, rail, *stops, *(make(rail, body) for make in forces))
 
 
-def wheel(turn: float | None, load: float, damping: float, *forces: Any, weight: float = 0.0) -> qp.Multibody:
+def wheel(
+    turn: float | None, load: float, damping: float, *forces: Any, weight: float = 0.0
+) -> qp.Multibody:
     """A bar on a hinge that a torque turns against a damper, with a stop where an angle says."""
     bar = qp.Body.box("bar", (0.1, 0.1, 1.0), 1.0, position=(0, 0, -0.5))
     hinge = qp.Revolute("hinge", qp.GROUND, bar, at=(0, 0, 0), axis=(0, -1, 0))
     stops = [] if turn is None else [qp.JointStop("end", hinge, upper=turn)]
-    push, drag = qp.Load("push", bar, torque=(0, -load, 0)), qp.JointDamper("drag", hinge, damping=damping)
+    push, drag = (
+        qp.Load("push", bar, torque=(0, -load, 0)),
+        qp.JointDamper("drag", hinge, damping=damping),
+    )
     down = qp.Gravity((0, 0, -weight))
-    return qp.Multibody(bar, hinge, push, drag, down, *stops, *(make(hinge, bar) for make in forces))
+    return qp.Multibody(
+        bar, hinge, push, drag, down, *stops, *(make(hinge, bar) for make in forces)
+    )
 
 
 def pushed(load: float) -> Any:
@@ -40,7 +48,9 @@ def damped(damping: float) -> Any:
 
 
 def rubbed(preload: float) -> Any:
-    return lambda joint, body: qp.JointFriction("rub", joint, coefficient=0.3, preload=preload, slip=0.01)
+    return lambda joint, body: qp.JointFriction(
+        "rub", joint, coefficient=0.3, preload=preload, slip=0.01
+    )
 
 
 def arrival(way: float, after: float) -> float:
@@ -56,7 +66,9 @@ def reached(system: qp.Multibody, joint: str, bound: float, t: float, late: floa
     found = system.settle()
     assert (found.verdict, found.state.held) == ("stable", ("end upper",)), found.reason
     state = found.state[joint]
-    assert (state.angle if state.travel is None else state.travel) == pytest.approx(bound, rel=1e-12)
+    assert (state.angle if state.travel is None else state.travel) == pytest.approx(
+        bound, rel=1e-12
+    )
     assert found.state.t == pytest.approx(t, rel=1e-6, abs=1e-4 + late)
 
 
@@ -68,7 +80,8 @@ def test_terminal_speed_goes_on_until_the_stop(distance: float) -> None:
 
 @pytest.mark.parametrize("distance", [10.0, 100.0])
 def test_creep_under_friction_goes_on_until_the_stop(distance: float) -> None:
-    """Below what friction holds it creeps: its speed is that at which the smooth law balances the load."""
+    """Below what friction holds it creeps: its speed is that at which the smooth law balances the
+    load."""
     system = slide(distance, pushed(0.2), rubbed(1.0))
     creep = system.simulate(10.0, progress=False).final["rail"].rate
     reached(system, "rail", distance, distance / creep, late=0.1)
@@ -84,10 +97,14 @@ def test_a_driven_hinge_goes_on_until_its_stop_after_many_turns(turns: float) ->
 def test_what_floats_spreads_until_its_stop() -> None:
     """Two bodies that push each other apart against a damper, 3 km along their rail."""
     one, two = (
-        qp.Body.box(name, (0.1, 0.1, 0.1), m, position=(x, 0, 0)) for name, m, x in (("a", 2.0, 0), ("b", 1, 1))
+        qp.Body.box(name, (0.1, 0.1, 0.1), m, position=(x, 0, 0))
+        for name, m, x in (("a", 2.0, 0), ("b", 1, 1))
     )
     rail = qp.Prismatic("rail", one, two, at=(0, 0, 0), axis=(1, 0, 0))
-    pushes = [qp.Load(f"push {b.name}", b, force=(f, 0, 0), frame="body") for b, f in ((one, -1.0), (two, 1.0))]
+    pushes = [
+        qp.Load(f"push {b.name}", b, force=(f, 0, 0), frame="body")
+        for b, f in ((one, -1.0), (two, 1.0))
+    ]
     stop = qp.JointStop("end", rail, upper=3000.0)
     system = qp.Multibody(one, two, rail, stop, qp.JointDamper("drag", rail, damping=1.0), *pushes)
     reached(system, "rail", 3000.0, arrival(3000.0, 2.0 / 3.0))
@@ -102,11 +119,17 @@ class Trap(qp.Force):
     def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
         motion = at[self.body]
         x, v = motion.position[0] - self.begins, motion.velocity[0]
-        return {self.body: qp.Wrench((-4.0 * x - 2.0 * v if x > 0.0 else 0.0, 0, 0), (0, 0, 0), motion.position)}
+        return {
+            self.body: qp.Wrench(
+                (-4.0 * x - 2.0 * v if x > 0.0 else 0.0, 0, 0), (0, 0, 0), motion.position
+            )
+        }
 
 
 def test_a_trap_far_away_is_run_into() -> None:
-    found = slide(None, pushed(1.0), damped(1.0), lambda rail, body: Trap("trap", body, 2000.0)).settle()
+    found = slide(
+        None, pushed(1.0), damped(1.0), lambda rail, body: Trap("trap", body, 2000.0)
+    ).settle()
     assert (found.verdict, found.damped) == ("stable", True)
     assert found.state["mass"].position[0] == pytest.approx(2000.25, abs=1e-9)
 
@@ -119,7 +142,7 @@ def test_a_free_body_on_its_way_into_a_trap_does_not_rest() -> None:
     assert qp.Multibody(body, Trap("trap", body, 50.0)).settle().state.t > 50.0
 
 
-# --- true cycles ------------------------------------------------------------------------------------------------------
+# --- true cycles ----------------------------------------------------------------------------------
 class Feeding(qp.Force):
     """Damping that feeds small motions and brakes large ones."""
 
@@ -128,13 +151,19 @@ class Feeding(qp.Force):
     def load(self, at: qp.MotionView) -> Mapping[qp.Body, qp.Wrench]:
         motion = at[self.body]
         x, v = motion.position[0], motion.velocity[0]
-        return {self.body: qp.Wrench((0.5 * (1.0 - (x / 0.1) ** 2) * v - 4.0 * x, 0, 0), (0, 0, 0), motion.position)}
+        return {
+            self.body: qp.Wrench(
+                (0.5 * (1.0 - (x / 0.1) ** 2) * v - 4.0 * x, 0, 0), (0, 0, 0), motion.position
+            )
+        }
 
 
 CYCLES = {
     "terminal": lambda: wheel(None, 0.1, 0.1),
     "terminal in gravity": lambda: wheel(None, 8.0, 0.1, weight=9.81),
-    "swing": lambda: slide(None, lambda rail, body: qp.JointSpring("spring", rail, stiffness=4.0), speed=1.0),
+    "swing": lambda: slide(
+        None, lambda rail, body: qp.JointSpring("spring", rail, stiffness=4.0), speed=1.0
+    ),
     "swing before a stop": lambda: slide(
         5.0, lambda rail, body: qp.JointSpring("spring", rail, stiffness=4.0), speed=1.0
     ),
@@ -159,14 +188,19 @@ def test_whole_turns_count_where_an_event_tells_them_apart() -> None:
     assert system.settle(stop=[near]).verdict == "never settles"
 
 
-# --- beside a plain run -----------------------------------------------------------------------------------------------
+# --- beside a plain run ---------------------------------------------------------------------------
 def random_run(rng: np.random.Generator) -> tuple[qp.Multibody, str, float]:
-    """A motion that is driven at a steady rate, in the end; its joint, and how long it takes to its stop, about [s]."""
+    """A motion that is driven at a steady rate, in the end; its joint, and how long it takes to its
+    stop, about [s]."""
     damping, load = 10.0 ** rng.uniform(-1.0, 0.5), 10.0 ** rng.uniform(-1.0, 0.5)
     kind = rng.integers(4)
     far = 10.0 ** rng.uniform(0.5, 3.5 if kind != 2 else 2.0)
     if kind == 0:
-        return slide(far, pushed(load), damped(damping), speed=rng.uniform(0.0, 3.0)), "rail", far * damping / load
+        return (
+            slide(far, pushed(load), damped(damping), speed=rng.uniform(0.0, 3.0)),
+            "rail",
+            far * damping / load,
+        )
     if kind == 1:
         return wheel(far, load, damping), "hinge", far * damping / load
     if kind == 2:  # a screw: an angle that only its travel tells
@@ -187,7 +221,9 @@ def random_run(rng: np.random.Generator) -> tuple[qp.Multibody, str, float]:
 def test_the_verdict_is_what_a_plain_long_run_shows(seed: int) -> None:
     system, joint, long = random_run(np.random.default_rng(seed))
     found = system.settle()
-    last = system.simulate(10.0 * long + 100.0, keep="ends", progress=False, max_steps=1_000_000).final
+    last = system.simulate(
+        10.0 * long + 100.0, keep="ends", progress=False, max_steps=1_000_000
+    ).final
     moves = np.abs(last[joint].rate).max() > 1e-9
     assert found.verdict == ("never settles" if moves else "stable"), found.reason
     if not moves:

@@ -1,10 +1,10 @@
-"""The 24 attitudes of a box in a circular orbit, and free bodies that spin: which last, and which turning alone holds.
+"""The 24 attitudes of a box in a circular orbit, and free bodies that spin: which last, and which
+turning alone holds.
 
-Moments along the frame: Ix radial, Iy along the track, Iz normal.  Pitch: w^2 = 3 n^2 (Iy - Ix) / Iz.  Roll and yaw,
-with a = (Iz - Ix) / Iy and b = (Iz - Iy) / Ix: s^4 + (1 + 3 a + a b) n^2 s^2 + 4 a b n^4 = 0.  Lagrange: Iz > Iy > Ix,
-a minimum of the amended potential; DeBra and Delp: a, b < 0 and yet imaginary roots (Hughes, Spacecraft Attitude
-Dynamics).
-"""
+Moments along the frame: Ix radial, Iy along the track, Iz normal.  Pitch: w^2 = 3 n^2 (Iy - Ix) /
+Iz.  Roll and yaw, with a = (Iz - Ix) / Iy and b = (Iz - Iy) / Ix: s^4 + (1 + 3 a + a b) n^2 s^2 + 4
+a b n^4 = 0.  Lagrange: Iz > Iy > Ix, a minimum of the amended potential; DeBra and Delp: a, b < 0
+and yet imaginary roots (Hughes, Spacecraft Attitude Dynamics)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def attitudes() -> list[qp.Quaternion]:
     for q in found:
         for turn in quarter:
             new = turn * q
-            if all(abs(new.w * p.w + new.x * p.x + new.y * p.y + new.z * p.z) < 0.99 for p in found):
+            if all(
+                abs(new.w * p.w + new.x * p.x + new.y * p.y + new.z * p.z) < 0.99 for p in found
+            ):
                 found.append(new)
     return found
 
@@ -49,7 +51,11 @@ def known(system: qp.Multibody) -> tuple[str, bool, list[float]]:
     stable = bool(abs(roots.real).max() < 1e-9)
     lagrange = Iz > Iy > Ix
     verdict = "stable" if lagrange else "marginal" if stable else "unstable"
-    return verdict, stable and not lagrange, sorted(RATE * abs(s) for s in roots if s.imag >= -1e-12)
+    return (
+        verdict,
+        stable and not lagrange,
+        sorted(RATE * abs(s) for s in roots if s.imag >= -1e-12),
+    )
 
 
 def test_there_are_24_attitudes_of_each_kind_four() -> None:
@@ -76,23 +82,26 @@ def test_an_attitude_off_the_axes_is_not_at_rest() -> None:
 
 @pytest.mark.parametrize("k", [0, 5, 9])
 def test_the_drift_along_the_orbit_is_neutral_and_no_doubt(k: int) -> None:
-    """Wherever along the track it is and whichever way it drifts, the mass centre decides nothing."""
+    """Wherever along the track it is and whichever way it drifts, the mass centre decides
+    nothing."""
     found = box(attitudes()[k], (0.0, -7.0, 0.0)).settle(nudge=0.0)
     assert len(found.neutral) == 3
     assert all(m.moving == ("box moves",) for m in found.neutral)
 
 
 @pytest.mark.parametrize(
-    ("axis", "verdict", "gyroscopic"), [(0, "marginal", True), (1, "unstable", False), (2, "stable", False)],
+    ("axis", "verdict", "gyroscopic"),
+    [(0, "marginal", True), (1, "unstable", False), (2, "stable", False)],
     ids=["minor", "intermediate", "major"],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("turned", [0.0, 0.7])
 def test_a_free_body_spins_for_ever_about_its_major_axis_alone(
     axis: int, verdict: str, gyroscopic: bool, turned: float
 ) -> None:
     """About axis 1, of three: growth or precession at w sqrt((I1 - I2)(I1 - I3) / (I2 I3))."""
     moments, spin = np.array([0.6, 1.0, 1.3]), 0.8
-    body = qp.Body("top", 2.0, moments, orientation=qp.rotation((1, 2, 3), turned), velocity=(0.3, 0.1, 0.0),
+    body = qp.Body("top", 2.0, moments, orientation=qp.rotation((1, 2, 3), turned), velocity=(0.3,
+    0.1, 0.0),
                    angular_velocity=spin * np.eye(3)[axis])  # fmt: skip
     found = qp.Multibody(body).settle(nudge=0.0)
     assert (found.verdict, found.gyroscopic) == (verdict, gyroscopic)
@@ -125,9 +134,12 @@ def test_a_body_that_cones_a_little_never_settles(axis: int, tilt: float) -> Non
 
 
 @pytest.mark.parametrize(("polar", "verdict"), [(0.3, "stable"), (0.5, "marginal")])
-def test_across_its_axis_of_symmetry_a_body_spins_along_a_family(polar: float, verdict: str) -> None:
-    """About any axis across it alike: a turn about the axis is neutral beside three drifts and the spin itself, and the
-    other one is no motion, for momentum is kept; energy is smallest there for a rod, and largest for a disc."""
+def test_across_its_axis_of_symmetry_a_body_spins_along_a_family(
+    polar: float, verdict: str
+) -> None:
+    """About any axis across it alike: a turn about the axis is neutral beside three drifts and the
+    spin itself, and the other one is no motion, for momentum is kept; energy is smallest there for
+    a rod, and largest for a disc."""
     body = qp.Body("top", 2.0, (0.4, 0.4, polar), angular_velocity=(0.6, 0.8, 0.0))
     found = qp.Multibody(body).settle()
     assert (found.verdict, len(found.neutral), found.modes) == (verdict, 5, ())
@@ -135,28 +147,42 @@ def test_across_its_axis_of_symmetry_a_body_spins_along_a_family(polar: float, v
 
 
 def test_permutations_of_the_moments_fill_all_regions() -> None:
-    """Both regions of stability, and instability of pitch and of roll and yaw, are among the six orders."""
+    """Both regions of stability, and instability of pitch and of roll and yaw, are among the six
+    orders."""
     regions = set()
     for Ix, Iy, Iz in itertools.permutations(MOMENTS):
         a, b = (Iz - Ix) / Iy, (Iz - Iy) / Ix
-        regions.add((Iy > Ix, 1 + 3 * a + a * b > 4 * math.sqrt(a * b) if a * b > 0 else False, a > 0))
+        regions.add(
+            (Iy > Ix, 1 + 3 * a + a * b > 4 * math.sqrt(a * b) if a * b > 0 else False, a > 0)
+        )
     assert len(regions) >= 4
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.5, 0.5 * math.pi])
 @pytest.mark.parametrize("edge", [0.0, 0.05])
 def test_a_dumbbell_spins_about_any_transverse_axis(tilt: float, edge: float) -> None:
-    """Two hinged cubes pull apart as they spin; rolled about the line between them nothing changes, and nor does it as
-    they spin on: two neutral turns beside three drifts, which must not be mixed, for they do not commute."""
+    """Two hinged cubes pull apart as they spin; rolled about the line between them nothing changes,
+    and nor does it as they spin on: two neutral turns beside three drifts, which must not be mixed,
+    for they do not commute."""
     spin = np.array([0.0, math.sin(tilt), math.cos(tilt)]) * 0.5
     cubes = [
-        qp.Body.box(name, (0.1, 0.1, 0.1), 1.0, position=(x, 0, 0), velocity=np.cross(spin, (x, 0, 0)),
-                    angular_velocity=spin)
+        qp.Body.box(
+            name,
+            (0.1, 0.1, 0.1),
+            1.0,
+            position=(x, 0, 0),
+            velocity=np.cross(spin, (x, 0, 0)),
+            angular_velocity=spin,
+        )
         for name, x in (("one", 0.0), ("two", 0.1))
-    ]  # fmt: skip
+    ]
     hinge = qp.Revolute("hinge", *cubes, at=(0.05, edge, 0.0), axis=(0.0, 0.0, 1.0))
-    found = qp.Multibody(*cubes, hinge, qp.HingeSpring("spring", hinge, stiffness=0.02, damping=1e-3)).settle()
-    assert (found.run is None) == (edge == 0.0)  # hinged in the middle, it does not open and is at rest already
+    found = qp.Multibody(
+        *cubes, hinge, qp.HingeSpring("spring", hinge, stiffness=0.02, damping=1e-3)
+    ).settle()
+    assert (found.run is None) == (
+        edge == 0.0
+    )  # hinged in the middle, it does not open and is at rest already
     assert (found.verdict, found.damped, len(found.neutral)) == ("stable", True, 5)
     assert len(found.modes) == 1
     assert found.modes[0].eigenvalue.real < -0.2

@@ -1,5 +1,5 @@
-"""How many equilibria there are, and how high the lowest pass is, told in other ways: in closed form, by roots on a
-grid, and by the lowest way across one."""
+"""How many equilibria there are, and how high the lowest pass is, told in other ways: in closed
+form, by roots on a grid, and by the lowest way across one."""
 
 from __future__ import annotations
 
@@ -29,10 +29,14 @@ class Counted(NamedTuple):
 
 
 def chain(rng: np.random.Generator, n: int, *, aligned: bool = False, sprung: bool = False) -> Any:
-    """Rods hinged to each other and to the ground in a plane, hanging in gravity from random angles; its weights c, so
-    that U = -sum c cos a over the angles from below, stiffnesses of springs on the hinges, and the angles at which it
-    begins, where these are at rest."""
-    length, mass, first = rng.uniform(0.2, 0.5, n), rng.uniform(0.3, 1.0, n), rng.uniform(-3.0, 3.0, n)
+    """Rods hinged to each other and to the ground in a plane, hanging in gravity from random
+    angles; its weights c, so that U = -sum c cos a over the angles from below, stiffnesses of
+    springs on the hinges, and the angles at which it begins, where these are at rest."""
+    length, mass, first = (
+        rng.uniform(0.2, 0.5, n),
+        rng.uniform(0.3, 1.0, n),
+        rng.uniform(-3.0, 3.0, n),
+    )
     stiffness = rng.uniform(0.5, 2.0, n) if sprung else np.zeros(n)
     angles = np.zeros(n) if aligned else first
     parts: list[Any] = [qp.Gravity((0, 0, -G))]
@@ -41,13 +45,19 @@ def chain(rng: np.random.Generator, n: int, *, aligned: bool = False, sprung: bo
         end = at + length[k] * np.array([math.sin(angle), 0.0, -math.cos(angle)])
         rod = qp.Body.rod(f"rod {k}", tuple(at), tuple(end), mass=mass[k])
         hinge = qp.Revolute(f"hinge {k}", before, rod, at=tuple(at), axis=(0, -1, 0))
-        parts += [rod, hinge, *([qp.JointSpring(f"spring {k}", hinge, stiffness=stiffness[k])] if sprung else [])]
+        parts += [
+            rod,
+            hinge,
+            *([qp.JointSpring(f"spring {k}", hinge, stiffness=stiffness[k])] if sprung else []),
+        ]
         at, before = end, rod
     weights = np.array([(0.5 * mass[k] + mass[k + 1 :].sum()) * length[k] * G for k in range(n)])
     return qp.Multibody(*parts), weights, stiffness, angles
 
 
-def roots(gradient: Callable[[Floats], Floats], bend: Callable[[Floats], Floats], axes: list[Floats]) -> list[Floats]:
+def roots(
+    gradient: Callable[[Floats], Floats], bend: Callable[[Floats], Floats], axes: list[Floats]
+) -> list[Floats]:
     """Where a gradient vanishes, by Newton's method from each place of a grid."""
     found: list[Floats] = []
     for start in itertools.product(*axes):
@@ -58,12 +68,14 @@ def roots(gradient: Callable[[Floats], Floats], bend: Callable[[Floats], Floats]
             x = x - step * min(1.0, 0.5 / max(size, 1e-300))
             if size < 1e-12:
                 break
-        if np.linalg.norm(gradient(x)) < 1e-9 and all(abs(x - other).max() > 1e-6 for other in found):
+        if np.linalg.norm(gradient(x)) < 1e-9 and all(
+            abs(x - other).max() > 1e-6 for other in found
+        ):
             found.append(x)
     return found
 
 
-# --- pendulums --------------------------------------------------------------------------------------------------------
+# --- pendulums ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("aligned", [True, False])
 @pytest.mark.parametrize(
     "n", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)]
@@ -72,8 +84,12 @@ def test_hinged_rods_rest_with_each_up_or_down(n: int, aligned: bool) -> None:
     """Of 2^n equilibria as many as n over k have k rods up, and fall along k modes."""
     system, weights, _, _ = chain(np.random.default_rng(n), n, aligned=aligned)
     found = system.equilibria(seeds=(4, 4, 10, 12, 24)[n - 1])
-    known = sorted(float(weights @ np.array(signs)) for signs in itertools.product((-1, 1), repeat=n))
-    np.testing.assert_allclose([e.energy - found[0].energy for e in found], np.array(known) - known[0], atol=1e-9)
+    known = sorted(
+        float(weights @ np.array(signs)) for signs in itertools.product((-1, 1), repeat=n)
+    )
+    np.testing.assert_allclose(
+        [e.energy - found[0].energy for e in found], np.array(known) - known[0], atol=1e-9
+    )
     ups = [len(e.unstable) for e in found]
     assert [ups.count(k) for k in range(n + 1)] == [math.comb(n, k) for k in range(n + 1)]
     assert 0.0 < found.unseen < 0.5
@@ -130,11 +146,16 @@ def test_a_rod_between_stops_rests_on_them_too(seed: int) -> None:
 
 
 def test_two_balls_on_rods_rest_with_each_up_or_down_and_turned_any_way() -> None:
-    """Each equilibrium is a family: all turns about the vertical, and each ball's own about its rod."""
+    """Each equilibrium is a family: all turns about the vertical, and each ball's own about its
+    rod."""
     one, two = (
-        qp.Body.sphere(n, 0.05, 1.0, position=p) for n, p in (("one", (0.3, 0, -0.4)), ("two", (0.3, 0.3, -0.8)))
+        qp.Body.sphere(n, 0.05, 1.0, position=p)
+        for n, p in (("one", (0.3, 0, -0.4)), ("two", (0.3, 0.3, -0.8)))
     )
-    knees = qp.Spherical("foot", qp.GROUND, one, at=(0, 0, 0)), qp.Spherical("knee", one, two, at=(0.3, 0, -0.4))
+    knees = (
+        qp.Spherical("foot", qp.GROUND, one, at=(0, 0, 0)),
+        qp.Spherical("knee", one, two, at=(0.3, 0, -0.4)),
+    )
     system = qp.Multibody(one, two, *knees, qp.Gravity((0, 0, -G)))
     found = system.equilibria(seeds=4)
     known = [G * (2.0 * x + y) * 0.5 for x, y in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
@@ -146,20 +167,29 @@ def test_mirror_images_are_two_equilibria_though_a_ball_may_turn_in_both() -> No
     posts = [qp.Body.sphere(f"p{k}", 0.05, 1.0, position=p, fixed=True)
              for k, p in enumerate([(1, 0, 0), (-1, 0, 0), (0, 1.2, 0)])]  # fmt: skip
     ball = qp.Body.sphere("ball", 0.05, 1.0, position=(0.1, 0.2, 0.1))
-    springs = [qp.Spring(f"s{k}", post, ball, stiffness=3.0 + k, rest_length=1.3) for k, post in enumerate(posts)]
+    springs = [
+        qp.Spring(f"s{k}", post, ball, stiffness=3.0 + k, rest_length=1.3)
+        for k, post in enumerate(posts)
+    ]
     found = qp.Multibody(*posts, ball, *springs).equilibria(seeds=6)
     wells = [e.state["ball"].position[2] for e in found if e.verdict == "stable"]
     np.testing.assert_allclose(np.sort(wells), (-0.8101783, 0.8101783), atol=1e-6)
 
 
 def test_half_a_turn_is_judged_as_any_other_angle() -> None:
-    """U = -A cos a - B cos 2a with 4 B > A has minima at zero and at half a turn, where an angle beside its whole
-    turns is as near to plus as to minus half a turn."""
+    """U = -A cos a - B cos 2a with 4 B > A has minima at zero and at half a turn, where an angle
+    beside its whole turns is as near to plus as to minus half a turn."""
     long, short = (
-        qp.Body.rod(n, (x, 0, 0), (x, 0, -size), mass=m) for n, x, size, m in (("a", 0, 0.5, 1.0), ("b", 1, 0.3, 0.7))
+        qp.Body.rod(n, (x, 0, 0), (x, 0, -size), mass=m)
+        for n, x, size, m in (("a", 0, 0.5, 1.0), ("b", 1, 0.3, 0.7))
     )
-    hinges = [qp.Revolute(f"h{b.name}", qp.GROUND, b, at=(x, 0, 0), axis=(0, 1, 0)) for b, x in ((long, 0), (short, 1))]
-    system = qp.Multibody(long, short, *hinges, qp.Gear("gear", *hinges, ratio=2.0), qp.Gravity((0, 0, -G)))
+    hinges = [
+        qp.Revolute(f"h{b.name}", qp.GROUND, b, at=(x, 0, 0), axis=(0, 1, 0))
+        for b, x in ((long, 0), (short, 1))
+    ]
+    system = qp.Multibody(
+        long, short, *hinges, qp.Gear("gear", *hinges, ratio=2.0), qp.Gravity((0, 0, -G))
+    )
     A, B = G * 0.25, 0.7 * G * 0.15
     top = math.acos(-A / (4.0 * B))
     found = system.equilibria(seeds=6)
@@ -171,17 +201,20 @@ def test_half_a_turn_is_judged_as_any_other_angle() -> None:
     assert over.barrier == pytest.approx(known[2] - known[0], rel=1e-9)
 
 
-# --- four-bars --------------------------------------------------------------------------------------------------------
+# --- four-bars ------------------------------------------------------------------------------------
 def four_bar(rng: np.random.Generator) -> Counted:
-    """A four-bar of rods under tilted gravity; its equilibria are where energy is level along its circuit, which is
-    traced by the coordinates of its two free hinges."""
+    """A four-bar of rods under tilted gravity; its equilibria are where energy is level along its
+    circuit, which is traced by the coordinates of its two free hinges."""
     while True:
         ground, *length = rng.uniform(0.3, 1.0, 4)
         turn = rng.uniform(-3.0, 3.0)
         B, D = length[0] * np.array([math.cos(turn), math.sin(turn)]), np.array([ground, 0.0])
         d = float(np.linalg.norm(D - B))
         sides = sorted([ground, *length])
-        if sides[3] < 0.9 * sum(sides[:3]) and abs(length[1] - length[2]) + 0.05 < d < length[1] + length[2] - 0.05:
+        if (
+            sides[3] < 0.9 * sum(sides[:3])
+            and abs(length[1] - length[2]) + 0.05 < d < length[1] + length[2] - 0.05
+        ):
             break
     mass, tilt = rng.uniform(0.3, 1.0, 3), rng.uniform(-1.0, 1.0)
     along = (length[1] ** 2 - length[2] ** 2 + d * d) / (2.0 * d)
@@ -193,9 +226,19 @@ def four_bar(rng: np.random.Generator) -> Counted:
         return float(p[0]), 0.0, float(p[1])
 
     ends = ((np.zeros(2), B), (B, C), (D, C))
-    rods = [qp.Body.rod(name, place(p), place(q), mass=m) for name, (p, q), m in zip("abc", ends, mass)]
-    joined = ((qp.GROUND, rods[0], np.zeros(2)), (rods[0], rods[1], B), (rods[1], rods[2], C), (rods[2], qp.GROUND, D))
-    hinges = [qp.Revolute(f"h{k}", p, q, at=place(x), axis=(0, 1, 0)) for k, (p, q, x) in enumerate(joined)]
+    rods = [
+        qp.Body.rod(name, place(p), place(q), mass=m) for name, (p, q), m in zip("abc", ends, mass)
+    ]
+    joined = (
+        (qp.GROUND, rods[0], np.zeros(2)),
+        (rods[0], rods[1], B),
+        (rods[1], rods[2], C),
+        (rods[2], qp.GROUND, D),
+    )
+    hinges = [
+        qp.Revolute(f"h{k}", p, q, at=place(x), axis=(0, 1, 0))
+        for k, (p, q, x) in enumerate(joined)
+    ]
     system = qp.Multibody(*rods, *hinges, qp.Gravity(place(down)))
 
     def missed(y: Floats) -> Floats:
@@ -229,7 +272,7 @@ def test_four_bars_rest_where_energy_is_level_along_their_circuit(seed: int) -> 
     assert len(system.equilibria(seeds=20)) == count
 
 
-# --- a bead among springs ---------------------------------------------------------------------------------------------
+# --- a bead among springs -------------------------------------------------------------------------
 class Landscape(NamedTuple):
     """A bead on a stage of two rails among springs, and its potential energy at places (..., 2)."""
 
@@ -240,7 +283,11 @@ class Landscape(NamedTuple):
 def landscape(seed: int) -> Landscape:
     rng = np.random.default_rng([4, seed])
     n = 3 + seed % 4
-    at, rest, stiff = rng.uniform(-1.0, 1.0, (n, 2)), rng.uniform(0.5, 2.0, n), rng.uniform(1.0, 10.0, n)
+    at, rest, stiff = (
+        rng.uniform(-1.0, 1.0, (n, 2)),
+        rng.uniform(0.5, 2.0, n),
+        rng.uniform(1.0, 10.0, n),
+    )
     pull = rng.uniform(-3.0, 3.0, 2)
     carriage, bead = qp.Body.sphere("carriage", 0.05, 0.5), qp.Body.sphere("bead", 0.05, 1.0)
     rails = (
@@ -248,7 +295,15 @@ def landscape(seed: int) -> Landscape:
         qp.Prismatic("y", carriage, bead, at=(0, 0, 0), axis=(0, 1, 0)),
     )
     springs = [
-        qp.Spring(f"s{k}", qp.GROUND, bead, at1=(*at[k], 0.3), at2=(0, 0, 0), stiffness=stiff[k], rest_length=rest[k])
+        qp.Spring(
+            f"s{k}",
+            qp.GROUND,
+            bead,
+            at1=(*at[k], 0.3),
+            at2=(0, 0, 0),
+            stiffness=stiff[k],
+            rest_length=rest[k],
+        )
         for k in range(n)
     ]
     system = qp.Multibody(carriage, bead, *rails, *springs, qp.Gravity((*pull, 0.0)))
@@ -277,23 +332,29 @@ def lowest_way(U: Floats, start: tuple[int, int]) -> Floats:
     return best
 
 
-@pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.slow] * (s > 7)) for s in (7, 18, 26)])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=[pytest.mark.slow] * (s > 7)) for s in (7, 18, 26)]
+)
 def test_the_barrier_is_that_of_the_lowest_way_across_a_grid(seed: int) -> None:
     """From each minimum to the others; a grid of 1 cm is some 0.1 % of a height off."""
     system, energy = landscape(seed)
     axis = np.arange(-3.0, 3.0, 0.0125)
     U = energy(np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1))
     wells = [e for e in system.equilibria(seeds=8) if e.verdict == "stable"]
-    places = [tuple(int(abs(axis - x).argmin()) for x in e.state["bead"].position[:2]) for e in wells]
+    places = [
+        tuple(int(abs(axis - x).argmin()) for x in e.state["bead"].position[:2]) for e in wells
+    ]
     for well, place in zip(wells, places):
         best = lowest_way(U, place)  # type: ignore[arg-type]
-        known = min((best[other] - U[place] for other in places if other != place), default=math.inf)
+        known = min(
+            (best[other] - U[place] for other in places if other != place), default=math.inf
+        )
         over = system.saddle(well)
         assert over is None or over.barrier <= known * 1.002 + 1e-3
         assert math.isinf(known) or (over is not None and over.barrier >= known * 0.998 - 1e-3)
 
 
-# --- how many were not seen -------------------------------------------------------------------------------------------
+# --- how many were not seen -----------------------------------------------------------------------
 def counted() -> list[tuple[str, Counted]]:
     out = [
         (f"{n} rods {k}", Counted(chain(np.random.default_rng([5, n, k]), n)[0], 2**n))
@@ -306,7 +367,8 @@ def counted() -> list[tuple[str, Counted]]:
 @pytest.mark.slow
 @pytest.mark.attack
 def test_the_share_unseen_is_bounded_in_nine_of_ten_searches() -> None:
-    """Little effort, so that much is missed: what is stated covers that, and comes down with effort."""
+    """Little effort, so that much is missed: what is stated covers that, and comes down with
+    effort."""
     stated: dict[int, list[float]] = {}
     covered = []
     for _, (system, count) in counted():
@@ -322,7 +384,7 @@ def test_the_share_unseen_is_bounded_in_nine_of_ten_searches() -> None:
     assert means[-1] < 0.4
 
 
-# --- copies -----------------------------------------------------------------------------------------------------------
+# --- copies ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("change", ["turned", "shifted", "renamed", "heavy", "light"])
 def test_copies_rest_alike(change: str) -> None:
     """Energies in units of the heaviest weight, to rounding."""
@@ -348,8 +410,11 @@ def test_copies_rest_alike(change: str) -> None:
 
     known = made(False, 0.0, 1.0, "a")
     asked = {
-        "turned": (True, 0.0, 1.0, "a"), "shifted": (False, 30.0, 1.0, "a"), "renamed": (False, 0.0, 1.0, "z"),
-        "heavy": (False, 0.0, 1e6, "a"), "light": (False, 0.0, 1e-6, "a"),
-    }  # fmt: skip
+        "turned": (True, 0.0, 1.0, "a"),
+        "shifted": (False, 30.0, 1.0, "a"),
+        "renamed": (False, 0.0, 1.0, "z"),
+        "heavy": (False, 0.0, 1e6, "a"),
+        "light": (False, 0.0, 1e-6, "a"),
+    }
     assert len(known) == 8
     np.testing.assert_allclose(made(*asked[change]), known, rtol=1e-7, atol=1e-7)

@@ -1,8 +1,8 @@
-"""Two pendulums that a spring couples: normal modes, beats, and the time in which one hands its energy to the other.
+"""Two pendulums that a spring couples: normal modes, beats, and the time in which one hands its
+energy to the other.
 
-Small angles: I a'' + (m g l + k h^2) a - k h^2 b = 0 and the same with a and b exchanged, so that the two swing
-together at w1^2 = m g l/I and against each other at w2^2 = (m g l + 2 k h^2)/I.
-"""
+Small angles: I a'' + (m g l + k h^2) a - k h^2 b = 0 and the same with a and b exchanged, so that
+the two swing together at w1^2 = m g l/I and against each other at w2^2 = (m g l + 2 k h^2)/I."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def pendulums(a: float, b: float) -> qp.Multibody:
         body = qp.Body(name, MASS, (0.1, MOMENT, 0.1), pivot + LEVER * down, turn)
         axes: Any = dict(z=(0, 1, 0), x=(0, 0, 1))
         hinge = qp.Revolute(
-            f"{name} hinge", qp.GROUND.site(name, at=pivot, **axes), body.site("pivot", at=(0, 0, LEVER), **axes)
+            f"{name} hinge",
+            qp.GROUND.site(name, at=pivot, **axes),
+            body.site("pivot", at=(0, 0, LEVER), **axes),
         )
         hooks.append(body.site("hook", at=(0.0, 0.0, LEVER - HEIGHT)))
         parts += [body, hinge]
@@ -53,13 +55,18 @@ def test_normal_modes(sign: float, rate: float) -> None:
 
 
 def test_beats_hand_the_energy_over() -> None:
-    """a = A cos(d t) cos(s t), b = A sin(d t) sin(s t) with s, d = (w2 +- w1)/2: after pi/(w2 - w1) all is gone."""
+    """a = A cos(d t) cos(s t), b = A sin(d t) sin(s t) with s, d = (w2 +- w1)/2: after pi/(w2 - w1)
+    all is gone."""
     s, d = 0.5 * (W2 + W1), 0.5 * (W2 - W1)
     exchange = math.pi / (W2 - W1)
     run = pendulums(SMALL, 0.0).simulate(3.0 * exchange, **TIGHT)
     a, b = run["left hinge"], run["right hinge"]
-    np.testing.assert_allclose(a.angle, SMALL * np.cos(d * run.t) * np.cos(s * run.t), rtol=0.0, atol=1e-6 * SMALL)
-    np.testing.assert_allclose(b.angle, SMALL * np.sin(d * run.t) * np.sin(s * run.t), rtol=0.0, atol=1e-6 * SMALL)
+    np.testing.assert_allclose(
+        a.angle, SMALL * np.cos(d * run.t) * np.cos(s * run.t), rtol=0.0, atol=1e-6 * SMALL
+    )
+    np.testing.assert_allclose(
+        b.angle, SMALL * np.sin(d * run.t) * np.sin(s * run.t), rtol=0.0, atol=1e-6 * SMALL
+    )
     for k, giver, taker in ((1, a, b), (2, b, a), (3, a, b)):
         state = run.at(k * exchange)
         mine, theirs = (0.5 * INERTIA * (state[j.name].rate ** 2 + s * s * state[j.name].angle ** 2)

@@ -1,8 +1,8 @@
-"""Distances of solids against closed forms, against every pair of features, and by certificates that need no reference.
+"""Distances of solids against closed forms, against every pair of features, and by certificates
+that need no reference.
 
-A certificate: a point of each solid, so far apart, and a direction along which they are as far apart.  The first bounds
-the distance from above, the second from below.
-"""
+A certificate: a point of each solid, so far apart, and a direction along which they are as far
+apart.  The first bounds the distance from above, the second from below."""
 
 from __future__ import annotations
 
@@ -20,20 +20,23 @@ from tests.solids import Array, Placed, found, gap_along, random_pair, random_tu
 
 #: Run uncompiled as well: so their coverage is measured.
 uncompiled_too = pytest.mark.kernels
-#: How many random pairs are looked at; uncompiled, where each takes a hundred times as long, enough to go every way.
+#: How many random pairs are looked at; uncompiled, where each takes a hundred times as long, enough
+#: to go every way.
 MANY = 100 if config.DISABLE_JIT else 1000
 
 KINDS = ("sphere", "box", "cylinder")
 PAIRS = list(itertools.product(KINDS, KINDS))
 CORNERS = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
-EDGES = [(i, j) for i, j in itertools.combinations(range(8), 2) if (CORNERS[i] != CORNERS[j]).sum() == 1]
+EDGES = [
+    (i, j) for i, j in itertools.combinations(range(8), 2) if (CORNERS[i] != CORNERS[j]).sum() == 1
+]
 
 
 def at(x: float, y: float, z: float) -> Array:
     return np.array([x, y, z])
 
 
-# --- boxes, feature by feature --------------------------------------------------------------------------------------
+# --- boxes, feature by feature --------------------------------------------------------------------
 def corners(box: Placed) -> Array:
     assert isinstance(box.shape, qp.Box)
     return box.at + CORNERS * np.array(box.shape.size) @ box.axes.T
@@ -62,7 +65,11 @@ def between_edges(one: Array, two: Array) -> float:
 
 def boxes_by_features(one: Placed, two: Placed) -> float:
     """Corners against boxes and edges against edges; of an overlap the best of the fifteen axes."""
-    normals = [one.axes.T, two.axes.T, np.cross(one.axes.T[:, None], two.axes.T[None]).reshape(-1, 3)]
+    normals = [
+        one.axes.T,
+        two.axes.T,
+        np.cross(one.axes.T[:, None], two.axes.T[None]).reshape(-1, 3),
+    ]
     axes = np.concatenate(normals)
     length = np.linalg.norm(axes, axis=1)
     axes = axes[length > 1e-9] / length[length > 1e-9, None]
@@ -83,13 +90,18 @@ def test_boxes_feature_by_feature(thinnest: float) -> None:
     np.testing.assert_allclose(found(pairs).gap, truth, rtol=0.0, atol=1e-12)
 
 
-# --- certificates ---------------------------------------------------------------------------------------------------
+# --- certificates ---------------------------------------------------------------------------------
 def directions_like(n: Array, a: Placed, b: Placed) -> Array:
-    """A direction, and those that are square to one or two axes of the solids: edges that are parallel but for 1e-8
-    leave as much of it open, and the distance of their points not."""
+    """A direction, and those that are square to one or two axes of the solids: edges that are
+    parallel but for 1e-8 leave as much of it open, and the distance of their points not."""
     axes = np.concatenate([a.axes.T, b.axes.T])
     out = np.concatenate(
-        [n[None], axes, n - (axes @ n)[:, None] * axes, np.cross(a.axes.T[:, None], b.axes.T).reshape(-1, 3)]
+        [
+            n[None],
+            axes,
+            n - (axes @ n)[:, None] * axes,
+            np.cross(a.axes.T[:, None], b.axes.T).reshape(-1, 3),
+        ]
     )
     out = out[np.linalg.norm(out, axis=1) > 1e-6]
     out = out / np.linalg.norm(out, axis=1)[:, None]
@@ -100,13 +112,14 @@ def directions_like(n: Array, a: Placed, b: Placed) -> Array:
 @pytest.mark.parametrize(("one", "two"), PAIRS)
 @pytest.mark.parametrize("thinnest", [0.2, 1e-3])
 def test_distances_prove_themselves(one: str, two: str, thinnest: float) -> None:
-    """The points belong to the solids, they are as far apart as is said, and so are the solids along the direction."""
+    """The points belong to the solids, they are as far apart as is said, and so are the solids
+    along the direction."""
     rng = np.random.default_rng(12)
     pairs = [random_pair(one, two, rng, thinnest) for _ in range(MANY)]
     answer = found(pairs)
     allowed = 1e-12 if "cylinder" not in (one, two) or "sphere" in (one, two) else 1e-9
     if thinnest < 0.1 and allowed == 1e-9:
-        allowed = 1e-8  # thin, and parallel to rounding: the bound from below is less sharp than the distance
+        allowed = 1e-8  # thin, and parallel to rounding: the bound from below is less sharp
     assert (answer.gap > 0.0).sum() > 0.1 * MANY
     for k, (a, b) in enumerate(pairs):
         gap, n = answer.gap[k], answer.normal[k]
@@ -122,7 +135,8 @@ def test_distances_prove_themselves(one: str, two: str, thinnest: float) -> None
 
 @pytest.mark.parametrize(("one", "two"), PAIRS)
 def test_no_direction_leads_out_of_a_shallow_overlap_sooner(one: str, two: str) -> None:
-    """Solids that are pushed into each other by a hundredth: against the best of many directions, improved."""
+    """Solids that are pushed into each other by a hundredth: against the best of many directions,
+    improved."""
     rng, many = np.random.default_rng(13), sphere_of_directions(2000)
     pairs = []
     while len(pairs) < 60:
@@ -141,17 +155,21 @@ def test_no_direction_leads_out_of_a_shallow_overlap_sooner(one: str, two: str) 
 def sphere_of_directions(count: int) -> Array:
     k = np.arange(count) + 0.5
     z, turn = 1.0 - 2.0 * k / count, math.pi * (1.0 + math.sqrt(5.0)) * k
-    return np.stack([np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z], axis=1)
+    return np.stack(
+        [np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z], axis=1
+    )
 
 
 def ascended(a: Placed, b: Placed, start: Array) -> float:
     def depth(n: Array) -> float:
         return -float(gap_along(a, b, (n / np.linalg.norm(n))[None])[0])
 
-    return -float(minimize(depth, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).fun)
+    return -float(
+        minimize(depth, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).fun
+    )
 
 
-# --- closed forms ---------------------------------------------------------------------------------------------------
+# --- closed forms ---------------------------------------------------------------------------------
 @uncompiled_too
 def test_spheres_by_their_centres() -> None:
     rng = np.random.default_rng(14)
@@ -163,20 +181,29 @@ def test_spheres_by_their_centres() -> None:
 @uncompiled_too
 def test_concentric_solids_have_a_direction() -> None:
     shapes = qp.Sphere(0.5), qp.Box((1.0, 2.0, 3.0)), qp.Cylinder(0.3, 4.0)
-    pairs = [(Placed(a, np.zeros(3), np.eye(3)), Placed(b, np.zeros(3), np.eye(3))) for a in shapes for b in shapes]
+    pairs = [
+        (Placed(a, np.zeros(3), np.eye(3)), Placed(b, np.zeros(3), np.eye(3)))
+        for a in shapes
+        for b in shapes
+    ]
     answer = found(pairs)
     np.testing.assert_allclose(np.linalg.norm(answer.normal, axis=1), 1.0, atol=1e-14)
-    np.testing.assert_allclose(answer.gap, [-1.0, -1.0, -0.8, -1.0, -1.0, -1.3, -0.8, -1.3, -0.6], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(
+        answer.gap, [-1.0, -1.0, -0.8, -1.0, -1.0, -1.3, -0.8, -1.3, -0.6], rtol=0.0, atol=1e-12
+    )
 
 
 @uncompiled_too
 @pytest.mark.parametrize("tilt", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.3, 0.5 * math.pi])
 def test_rods_by_the_lines_of_their_axes(tilt: float) -> None:
-    """Two long cylinders whose axes cross at a distance, at any angle: that distance less both radii."""
+    """Two long cylinders whose axes cross at a distance, at any angle: that distance less both
+    radii."""
     rod = qp.Cylinder(0.1, 10.0, axis="z")
     turn = np.asarray(Rotation.from_euler("x", tilt).as_matrix())
     apart = (0.5, 0.2 + 1e-6, 0.2 + 1e-9, 0.2, 0.2 - 1e-9, 0.15)
-    pairs = [(Placed(rod, np.zeros(3), np.eye(3)), Placed(rod, at(x, 0.0, 0.0), turn)) for x in apart]
+    pairs = [
+        (Placed(rod, np.zeros(3), np.eye(3)), Placed(rod, at(x, 0.0, 0.0), turn)) for x in apart
+    ]
     np.testing.assert_allclose(found(pairs).gap, np.array(apart) - 0.2, rtol=0.0, atol=1e-12)
 
 
@@ -189,7 +216,10 @@ def test_a_coin_over_a_table(tilt: float) -> None:
     lowest = 0.001 * math.cos(tilt) + math.sin(tilt)
     heights = (0.5, 1e-3, 1e-9, 0.0, -1e-9, -1e-4)
     pairs = [
-        (Placed(table, np.zeros(3), np.eye(3)), Placed(coin, at(0.3, -0.2, 0.005 + lowest + height), turn))
+        (
+            Placed(table, np.zeros(3), np.eye(3)),
+            Placed(coin, at(0.3, -0.2, 0.005 + lowest + height), turn),
+        )
         for height in heights
     ]
     np.testing.assert_allclose(found(pairs).gap, heights, rtol=0.0, atol=1e-11)
@@ -215,7 +245,8 @@ def test_two_coins_rim_to_rim() -> None:
 @uncompiled_too
 @pytest.mark.parametrize("seed", range(10))
 def test_flush_cubes_touch_and_face_each_other(seed: int) -> None:
-    """Shifted along the face and turned as a whole: distance zero, and the direction is that of the face."""
+    """Shifted along the face and turned as a whole: distance zero, and the direction is that of the
+    face."""
     rng, cube = np.random.default_rng(seed), qp.Box((0.1, 0.1, 0.1))
     turn, shift = random_turn(rng), at(0.1, *rng.uniform(-0.09, 0.09, 2))
     one, two = Placed(cube, np.zeros(3), np.eye(3)), Placed(cube, shift, np.eye(3))

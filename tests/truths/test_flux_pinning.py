@@ -1,8 +1,7 @@
 """A magnet pinned over a superconductor, against what the images say in closed form (Kordyuk 1998).
 
-C = mu0 m^2 / (4 pi), height z0; a dipole along the normal: k_normal 0.75 C/z0^5, k_lateral 0.375 C/z0^5,
-k_tilt C/(8 z0^3), lateral motion and tilt coupled by 0.1875 C/z0^4, spin free.
-"""
+C = mu0 m^2 / (4 pi), height z0; a dipole along the normal: k_normal 0.75 C/z0^5, k_lateral 0.375
+C/z0^5, k_tilt C/(8 z0^3), lateral motion and tilt coupled by 0.1875 C/z0^4, spin free."""
 
 from __future__ import annotations
 
@@ -30,7 +29,9 @@ PINNING = qp.FluxPinning(COLD, MAGNET)
 def at_the_magnet() -> Floats:
     """The closed form, over displacement and turn of the magnet."""
     k = C / HEIGHT**5
-    out = np.diag([0.375 * k, 0.375 * k, 0.75 * k, C / (8.0 * HEIGHT**3), C / (8.0 * HEIGHT**3), 0.0])
+    out = np.diag(
+        [0.375 * k, 0.375 * k, 0.75 * k, C / (8.0 * HEIGHT**3), C / (8.0 * HEIGHT**3), 0.0]
+    )
     coupled = 0.1875 * C / HEIGHT**4
     out[0, 4] = out[4, 0] = -coupled
     out[1, 3] = out[3, 1] = coupled
@@ -55,7 +56,8 @@ def accelerations_over_pose(system: qp.Multibody, h: float = 1e-6) -> Floats:
 
 
 def at_the_centre() -> tuple[Floats, Floats]:
-    """Mass and stiffness of the cube, both about its mass centre: that of the magnet carried over."""
+    """Mass and stiffness of the cube, both about its mass centre: that of the magnet carried
+    over."""
     to_magnet = np.eye(6)
     x, y, z = 0.0, 0.0, -0.05
     to_magnet[:3, 3:] = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))
@@ -64,7 +66,8 @@ def at_the_centre() -> tuple[Floats, Floats]:
 
 
 def test_six_frequencies_of_a_pinned_cube() -> None:
-    """Eigenvalues of M^-1 K with K carried from the magnet to the mass centre, lateral-tilt coupling included."""
+    """Eigenvalues of M^-1 K with K carried from the magnet to the mass centre, lateral-tilt
+    coupling included."""
     mass, stiffness = at_the_centre()
     known = np.sort(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real)
     found = np.sort(np.linalg.eigvals(-accelerations_over_pose(qp.Multibody(CUBE, PINNING))).real)
@@ -84,8 +87,9 @@ def rotation_vector(q: Any) -> Floats:
 
 @pytest.mark.parametrize("mode", range(6))
 def test_a_pinned_cube_rings_at_its_six_frequencies(mode: int) -> None:
-    """Struck in the shape of a mode it rings in that mode alone, for a hundred periods; the spin goes on for ever.  The
-    frequency is read from the motion: that of the sine which fits it best."""
+    """Struck in the shape of a mode it rings in that mode alone, for a hundred periods; the spin
+    goes on for ever.  The frequency is read from the motion: that of the sine which fits it
+    best."""
     mass, stiffness = at_the_centre()
     squares, shapes = eigh(stiffness, mass)  # shapes.T @ mass @ shapes = 1
     known, shape, small = math.sqrt(max(0.0, squares[mode])), shapes[:, mode], 2e-6
@@ -101,7 +105,8 @@ def test_a_pinned_cube_rings_at_its_six_frequencies(mode: int) -> None:
         assert mode == 0
         np.testing.assert_allclose(modes[:, 0], run.t, rtol=1e-6, atol=1e-9)
     else:
-        fit = least_squares(lambda x: x[0] * np.sin(x[1] * run.t) - modes[:, mode], (1.0 / known, known), x_scale="jac",
+        fit = least_squares(lambda x: x[0] * np.sin(x[1] * run.t) - modes[:, mode], (1.0 / known,
+        known), x_scale="jac",
                             xtol=1e-15, ftol=1e-15, gtol=1e-15)  # fmt: skip
         assert fit.x[1] == pytest.approx(known, rel=1e-7)
         assert abs(fit.fun).max() < 1e-4 / known
@@ -109,15 +114,25 @@ def test_a_pinned_cube_rings_at_its_six_frequencies(mode: int) -> None:
 
 
 def test_linearized_is_the_closed_form() -> None:
-    np.testing.assert_allclose(PINNING.linearized("spring").stiffness, at_the_magnet(), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(
+        PINNING.linearized("spring").stiffness, at_the_magnet(), rtol=1e-13, atol=1e-13
+    )
 
 
 def test_linearized_of_a_dipole_in_the_plane() -> None:
-    """Along x: k_n .375, k_x .28125, k_y .09375 (C/z0^5); about y .25, about n .125 (C/z0^3); its own axis free."""
+    """Along x: k_n .375, k_x .28125, k_y .09375 (C/z0^5); about y .25, about n .125 (C/z0^3); its
+    own axis free."""
     magnet = qp.Magnet("magnet", CUBE.site("below", at=(0.0, 0.0, -0.05), z=(1, 0, 0)), MOMENT)
     found = np.diag(qp.FluxPinning(COLD, magnet).linearized("spring").stiffness)
     linear, angular = C / HEIGHT**5, C / HEIGHT**3
-    known = [0.28125 * linear, 0.09375 * linear, 0.375 * linear, 0.0, 0.25 * angular, 0.125 * angular]
+    known = [
+        0.28125 * linear,
+        0.09375 * linear,
+        0.375 * linear,
+        0.0,
+        0.25 * angular,
+        0.125 * angular,
+    ]
     np.testing.assert_allclose(found, known, rtol=1e-13, atol=1e-12)
 
 
@@ -146,7 +161,9 @@ def test_modal_damping_is_that_share_of_critical_in_every_mode() -> None:
     drag = np.empty((6, 6))
     for k in range(6):
         rates = np.eye(6)[k]
-        state = system.initial.replace({"cube": dict(velocity=rates[:3], angular_velocity=rates[3:])})
+        state = system.initial.replace(
+            {"cube": dict(velocity=rates[:3], angular_velocity=rates[3:])}
+        )
         drag[:, k] = system.acceleration(state)[0]
     motion = np.block([[np.zeros((6, 6)), np.eye(6)], [stiff, drag]])
     roots = np.linalg.eigvals(motion)
@@ -158,7 +175,9 @@ def test_modal_damping_is_that_share_of_critical_in_every_mode() -> None:
 def test_spin_about_the_magnets_axis_is_free() -> None:
     """The flux-pinned hinge: a spinning cube goes on spinning, whatever else it does."""
     system = qp.Multibody(CUBE, PINNING)
-    run = system.at(system.initial.replace({"cube": dict(angular_velocity=(0.0, 0.0, 3.0))})).simulate(5.0, **TIGHT)
+    run = system.at(
+        system.initial.replace({"cube": dict(angular_velocity=(0.0, 0.0, 3.0))})
+    ).simulate(5.0, **TIGHT)
     np.testing.assert_allclose(run["cube"].angular_velocity[-1], (0, 0, 3.0), atol=1e-12)
     np.testing.assert_allclose(run["cube"].position[-1], CUBE.position, atol=1e-12)
 
@@ -176,22 +195,43 @@ def test_normal_field_on_the_face_stays_what_it_was_at_cooling() -> None:
     element = PINNING.elements()[0]
     image, moment = np.array(element.numbers[3:6]), np.array(element.numbers[6:9])
     x, m = np.array([0.004, -0.002, 0.034]), qp.rotation((1, 2, 0), 0.3)
-    m = MOMENT * np.array([2 * (m.x * m.z + m.w * m.y), 2 * (m.y * m.z - m.w * m.x), m.w**2 - m.x**2 - m.y**2 + m.z**2])
+    m = MOMENT * np.array(
+        [
+            2 * (m.x * m.z + m.w * m.y),
+            2 * (m.y * m.z - m.w * m.x),
+            m.w**2 - m.x**2 - m.y**2 + m.z**2,
+        ]
+    )
     for at in ((0.0, 0.0, 0.0), (0.01, -0.02, 0.0), (0.05, 0.03, 0.0)):
         now = field(m, x, at) + field(mirror * m, mirror * x, at) + field(moment, image, at)
         assert now[2] == pytest.approx(field((0, 0, MOMENT), (0, 0, HEIGHT), at)[2], rel=1e-12)
 
 
 def free_pair(magnets: int = 2) -> qp.Multibody:
-    """Two free bodies: superconductors on one, magnets on the other, turned and off every centre."""
-    base = qp.Body.box("base", (0.1, 0.1, 0.1), 1.0, position=(0.2, 0.1, 0.0), orientation=qp.rotation((1, 2, 3), 0.4))
+    """Two free bodies: superconductors on one, magnets on the other, turned and off every
+    centre."""
+    base = qp.Body.box(
+        "base",
+        (0.1, 0.1, 0.1),
+        1.0,
+        position=(0.2, 0.1, 0.0),
+        orientation=qp.rotation((1, 2, 3), 0.4),
+    )
     top = qp.Body.box(
         "top", (0.1, 0.1, 0.1), 1.2, position=base.position + 0.14 * base.matrix[:, 2],
-        orientation=qp.rotation((1, 2, 3), 0.4), velocity=(0.01, 0.02, -0.01), angular_velocity=(0.1, -0.2, 0.1),
+        orientation=qp.rotation((1, 2, 3), 0.4), velocity=(0.01, 0.02, -0.01),
+        angular_velocity=(0.1, -0.2, 0.1),
     )  # fmt: skip
-    colds = [qp.Superconductor(f"cold {k}", base.site(f"f{k}", at=(0.02 * k, 0, 0.05), x=(1, 1, 0))) for k in range(2)]
+    colds = [
+        qp.Superconductor(f"cold {k}", base.site(f"f{k}", at=(0.02 * k, 0, 0.05), x=(1, 1, 0)))
+        for k in range(2)
+    ]
     some = [
-        qp.Magnet(f"magnet {k}", top.site(f"m{k}", at=(0.03 * k, 0.01, -0.05), z=(0.2 * k, 0, 1 - 2 * k)), 5.0)
+        qp.Magnet(
+            f"magnet {k}",
+            top.site(f"m{k}", at=(0.03 * k, 0.01, -0.05), z=(0.2 * k, 0, 1 - 2 * k)),
+            5.0,
+        )
         for k in range(magnets)
     ]
     return qp.Multibody(base, top, qp.FluxPinning(colds, some, warm=("cold 1",)))
@@ -215,7 +255,9 @@ def test_a_magnet_on_the_superconductors_own_body_changes_nothing() -> None:
     pair: Any = free_pair()
     own = qp.Magnet("own", pair["base"].site("own", at=(0.0, 0.02, 0.09), z=(1, 0, 1)), 7.0)
     force = pair["flux pinning"]
-    more = pair.without(force.name).with_(qp.FluxPinning(force.superconductors, [*force.magnets, own], warm=force.warm))
+    more = pair.without(force.name).with_(
+        qp.FluxPinning(force.superconductors, [*force.magnets, own], warm=force.warm)
+    )
     one, two = (system.simulate(0.3, **TIGHT).final for system in (pair, more))
     np.testing.assert_array_equal(one.r, two.r)
 
@@ -239,7 +281,9 @@ def test_cooling_again_and_warming_are_data_of_a_selection() -> None:
     # the other goes on as it was; the one just cooled does nothing yet
     np.testing.assert_allclose(loads(one).wrench, state.instant().loads.wrench, atol=1e-13)
     refrozen = (
-        pair.without(pinning.name).at(state).with_(qp.FluxPinning(pinning.superconductors, pinning.magnets, **frozen))
+        pair.without(pinning.name)
+        .at(state)
+        .with_(qp.FluxPinning(pinning.superconductors, pinning.magnets, **frozen))
     )
     assert qp.from_json(qp.to_json(refrozen)) == refrozen
     again = refrozen["flux pinning"].linearized("spring", damping=0.0, state=state)
@@ -248,13 +292,22 @@ def test_cooling_again_and_warming_are_data_of_a_selection() -> None:
 
 
 def test_a_ringing_pair_goes_round_the_earth_within_seconds() -> None:
-    """Two cubes pinned at 30 mm ring at hertz while the field of the orbit takes hours: 6 of its 95 minutes."""
+    """Two cubes pinned at 30 mm ring at hertz while the field of the orbit takes hours: 6 of its 95
+    minutes."""
     rate, along = 1.10678e-3, (0.0, 1.0, 0.0)
-    one = qp.Body.box("one", (0.1,) * 3, 1.0, position=(0.0, -0.065, 0.0), angular_velocity=(1e-4, 2e-4, -3e-4))
-    two = qp.Body.box("two", (0.1,) * 3, 1.0, position=(0.0, 0.065, 0.0), velocity=(1e-3, -5e-4, 2e-4))
+    one = qp.Body.box(
+        "one", (0.1,) * 3, 1.0, position=(0.0, -0.065, 0.0), angular_velocity=(1e-4, 2e-4, -3e-4)
+    )
+    two = qp.Body.box(
+        "two", (0.1,) * 3, 1.0, position=(0.0, 0.065, 0.0), velocity=(1e-3, -5e-4, 2e-4)
+    )
     cold = qp.Superconductor("cold", one.site("face", at=(0, 0.05, 0), z=along))
     magnet = qp.Magnet("magnet", two.site("inner", at=(0, -0.05, 0), z=along), MOMENT)
-    run = qp.Multibody(one, two, qp.HillFrame(rate), qp.FluxPinning(cold, magnet)).simulate(360.0, keep=20)
+    run = qp.Multibody(one, two, qp.HillFrame(rate), qp.FluxPinning(cold, magnet)).simulate(
+        360.0, keep=20
+    )
     assert np.ptp(run.energy) < 1e-4 * run.kinetic.max()
-    assert abs(np.linalg.norm(run["two"].position - run["one"].position, axis=1) - 0.13).max() < 5e-3
+    assert (
+        abs(np.linalg.norm(run["two"].position - run["one"].position, axis=1) - 0.13).max() < 5e-3
+    )
     assert run.counts.steps > 1000

@@ -1,4 +1,5 @@
-"""The two hinged cubes swing as one angle: phi'' = -k w d sin(phi - phi_w) / J - c phi' / J; events are located."""
+"""The two hinged cubes swing as one angle: phi'' = -k w d sin(phi - phi_w) / J - c phi' / J; events
+are located."""
 
 from __future__ import annotations
 
@@ -23,12 +24,18 @@ def pulled(well: tuple[float, float, float], damping: float) -> qp.Multibody:
 
 def test_far_well_swings_the_cube_through_its_rest_at_18_degrees() -> None:
     system = pulled((2.0 * SIDE, 0.0, 0.0), 0.0)
-    rest = math.atan2(0.05, 0.15) - math.pi / 4.0  # the hinge, the cube's centre and the well on one line
-    run = system.simulate(20.0, rtol=1e-12, atol=1e-13, stop=[qp.When("in line", lambda s: s["hinge"].angle - rest)])
+    rest = (
+        math.atan2(0.05, 0.15) - math.pi / 4.0
+    )  # the hinge, the cube's centre and the well on one line
+    run = system.simulate(
+        20.0, rtol=1e-12, atol=1e-13, stop=[qp.When("in line", lambda s: s["hinge"].angle - rest)]
+    )
     assert run.stop is qp.Stop.EVENT
     assert abs(run["hinge"].angle[-1] - rest) < 1e-10
     arm = math.hypot(0.15, 0.05)
-    speed = math.sqrt(2.0 * K * arm * D * (1.0 - math.cos(rest)) / J)  # all of the potential has become motion
+    speed = math.sqrt(
+        2.0 * K * arm * D * (1.0 - math.cos(rest)) / J
+    )  # all of the potential has become motion
     assert abs(abs(run["hinge"].rate[-1]) - speed) < 1e-10
     assert run.events[0].t == run.t[-1]
     assert np.ptp(run.energy + run.dissipated - run.work) < 1e-14

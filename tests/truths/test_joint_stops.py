@@ -1,4 +1,5 @@
-"""Joints at their stops: impacts, bounces, resting contact and its release, against closed forms."""
+"""Joints at their stops: impacts, bounces, resting contact and its release, against closed
+forms."""
 
 from __future__ import annotations
 
@@ -42,14 +43,18 @@ def test_a_falling_body_bounces_ever_lower_until_it_rests(restitution: float) ->
     assert abs(run["body"].position[-1]).max() < 1e-12
     # it comes to rest at the end of all bounces, but for those slower than the settling rate
     rest = FALL * (1.0 + restitution) / (1.0 - restitution)
-    assert bounces[-1] == pytest.approx(rest, abs=2.0 * 1e-4 / (restitution * G * (1.0 - restitution)))
+    assert bounces[-1] == pytest.approx(
+        rest, abs=2.0 * 1e-4 / (restitution * G * (1.0 - restitution))
+    )
     assert run.dissipated[-1] == pytest.approx(2.0 * G * HEIGHT, rel=1e-9)
     check_ledger(run)
 
 
 def test_nothing_is_lost_in_an_elastic_impact() -> None:
     run = drop(1.0).simulate(4.0, **TIGHT)
-    np.testing.assert_allclose([e.t for e in run.events], FALL * np.array([1.0, 3.0, 5.0, 7.0]), rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        [e.t for e in run.events], FALL * np.array([1.0, 3.0, 5.0, 7.0]), rtol=0.0, atol=1e-9
+    )
     assert abs(run.dissipated).max() < 1e-12
     check_ledger(run)
 
@@ -57,7 +62,11 @@ def test_nothing_is_lost_in_an_elastic_impact() -> None:
 def test_a_body_held_at_its_stop_is_let_go_when_it_is_pulled() -> None:
     """A rising pull exceeds the weight of 2 kg at t = 19.62 / 10 s; then z'' = 10 (t - t0) / 2."""
     system = drop(0.0)
-    pull = qp.Load("pull", system["body"], force=qp.Schedule((0, 10), ((0, 0, 0), (0, 0, 100)), interpolation="linear"))
+    pull = qp.Load(
+        "pull",
+        system["body"],
+        force=qp.Schedule((0, 10), ((0, 0, 0), (0, 0, 100)), interpolation="linear"),
+    )
     run = system.with_(pull).simulate(3.0, **TIGHT)
     assert [e.name for e in run.events] == ["floor reached", "floor released"]
     let_go = 2.0 * G / 10.0
@@ -67,10 +76,16 @@ def test_a_body_held_at_its_stop_is_let_go_when_it_is_pulled() -> None:
 
 
 def rods(*stops: qp.Part) -> list[qp.Part]:
-    """Two rods in a row, hinged about z to each other and to the ground; the outer one turns inwards at 1 rad/s."""
+    """Two rods in a row, hinged about z to each other and to the ground; the outer one turns
+    inwards at 1 rad/s."""
     one = qp.Body.box("one", (1.0, 0.1, 0.1), 1.0, position=(0.5, 0, 0))
     two = qp.Body.box(
-        "two", (1.0, 0.1, 0.1), 1.0, position=(1.5, 0, 0), velocity=(0, 0.5, 0), angular_velocity=(0, 0, 1)
+        "two",
+        (1.0, 0.1, 0.1),
+        1.0,
+        position=(1.5, 0, 0),
+        velocity=(0, 0.5, 0),
+        angular_velocity=(0, 0, 1),
     )
     first = qp.Revolute("first", qp.GROUND, one, at=(0, 0, 0), axis=(0, 0, 1))
     second = qp.Revolute("second", one, two, at=(1, 0, 0), axis=(0, 0, 1))
@@ -79,16 +94,24 @@ def rods(*stops: qp.Part) -> list[qp.Part]:
 
 @pytest.mark.parametrize("restitution", [0.0, 0.4, 1.0])
 def test_an_impact_in_a_chain_keeps_what_no_outer_force_changes(restitution: float) -> None:
-    """Angular momentum about the grounded hinge; the rate of the stopped one is -restitution times what it was."""
+    """Angular momentum about the grounded hinge; the rate of the stopped one is -restitution times
+    what it was."""
     parts = rods()
-    system = qp.Multibody(*parts, qp.JointStop("limit", parts[3], upper=0.5, restitution=restitution))
+    system = qp.Multibody(
+        *parts, qp.JointStop("limit", parts[3], upper=0.5, restitution=restitution)
+    )
     run = system.simulate(1.0, **TIGHT)
     event = run.events[0]
     # flung outwards, nothing presses on the stop: where it does not bounce it is let go at once
     assert [e.name for e in run.events[1:]] == (["limit released"] if restitution == 0.0 else [])
     k = int(np.searchsorted(run.t, event.t))
     assert (event.name, event.joints, run.t[k]) == ("limit reached", ("second",), event.t)
-    before = run.system.at(run.states[k - 1]).simulate(event.t - run.t[k - 1], **TIGHT).final["second"].rate
+    before = (
+        run.system.at(run.states[k - 1])
+        .simulate(event.t - run.t[k - 1], **TIGHT)
+        .final["second"]
+        .rate
+    )
     assert run["second"].rate[k] == pytest.approx(-restitution * before, abs=1e-8)
     assert np.ptp(run.angular_momentum[:, 2]) < 1e-10
     assert np.diff(run.kinetic).max() < 1e-9
@@ -146,8 +169,11 @@ def test_a_held_body_presses_on_its_stop_with_its_weight(evaluator: Evaluator) -
 
 @pytest.mark.parametrize(("side", "sign"), [("lower", 1.0), ("upper", -1.0)])
 @pytest.mark.parametrize("torque", [3.0, -3.0])
-def test_press_tells_whether_a_stop_would_have_to_pull(side: str, sign: float, torque: float) -> None:
-    """An arm at its stop on either side: the torque on it is what presses, and below zero what pulls."""
+def test_press_tells_whether_a_stop_would_have_to_pull(
+    side: str, sign: float, torque: float
+) -> None:
+    """An arm at its stop on either side: the torque on it is what presses, and below zero what
+    pulls."""
     arm = qp.Body("arm", 2.0, (0.1, 0.1, 0.1), position=(0.5, 0, 0))
     hinge = qp.Revolute("hinge", qp.GROUND, arm, at=(0, 0, 0), axis=(0, 0, 1))
     stop = qp.JointStop("limit", hinge, **{side: 0.0})
@@ -162,7 +188,8 @@ def test_press_tells_whether_a_stop_would_have_to_pull(side: str, sign: float, t
 
 
 def test_a_taut_rope_carries_what_hangs_on_it() -> None:
-    """m (g + v^2 / l) at the lowest point of a swing, in the line of the rope; the load is the rope's own."""
+    """m (g + v^2 / l) at the lowest point of a swing, in the line of the rope; the load is the
+    rope's own."""
     bob = qp.Body("bob", 1.5, (1e-3, 1e-3, 1e-3), position=(0, 0, -0.8), velocity=(1.2, 0, 0))
     system = qp.Multibody(bob, qp.Rope("rope", qp.GROUND, bob), qp.Gravity((0, 0, -G)))
     state = dataclasses.replace(system.initial, held=("rope upper",))
@@ -195,7 +222,9 @@ def test_stops_that_do_the_same_are_redundant() -> None:
 def test_a_joint_begins_in_contact_at_rest() -> None:
     body = qp.Body.box("body", (0.1, 0.1, 0.1), 2.0)
     slide = qp.Prismatic("slide", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1))
-    pressed = qp.Multibody(body, slide, qp.Gravity((0, 0, -G)), qp.JointStop("floor", slide, lower=0.0))
+    pressed = qp.Multibody(
+        body, slide, qp.Gravity((0, 0, -G)), qp.JointStop("floor", slide, lower=0.0)
+    )
     assert pressed.simulate(1.0).final.held == ("floor lower",)
     lifted = pressed.without("floor").with_(qp.JointStop("ceiling", slide, upper=0.0))
     run = lifted.simulate(1.0, **TIGHT)
@@ -205,7 +234,9 @@ def test_a_joint_begins_in_contact_at_rest() -> None:
 
 def test_a_start_beyond_a_stop_is_refused() -> None:
     system = drop(0.0).without("floor")
-    with pytest.raises(qp.PartError, match=r"'slide' begins beyond the lower bound of its stop 'high'"):
+    with pytest.raises(
+        qp.PartError, match=r"'slide' begins beyond the lower bound of its stop 'high'"
+    ):
         system.with_(qp.JointStop("high", system["slide"], lower=0.1)).simulate(1.0)
 
 
@@ -229,13 +260,16 @@ def test_a_ball_has_no_stop() -> None:
 
 @pytest.mark.parametrize("moving", [True, False])
 def test_what_rests_at_its_stop_with_nothing_to_press_it_stays_there(moving: bool) -> None:
-    """A hinge without loads, flung at its stop or lying there: no event comes of rounding, and a pull frees it."""
+    """A hinge without loads, flung at its stop or lying there: no event comes of rounding, and a
+    pull frees it."""
     speed = 0.4 if moving else 0.0
     arm = qp.Body("arm", 1.0, (0.1, 0.1, 0.1), velocity=(0, 0.5 * speed, 0), position=(0.5, 0, 0),
                   angular_velocity=(0, 0, speed))  # fmt: skip
     hinge = qp.Revolute("hinge", qp.GROUND, arm, at=(0, 0, 0), axis=(0, 0, 1))
     stop = qp.JointStop("limit", hinge, upper=0.2 if moving else 0.0)
-    pull = qp.Load("pull", arm, torque=qp.Schedule((0.0, 2.0), ((0, 0, 0), (0, 0, -0.7)), interpolation="hold"))
+    pull = qp.Load(
+        "pull", arm, torque=qp.Schedule((0.0, 2.0), ((0, 0, 0), (0, 0, -0.7)), interpolation="hold")
+    )
     run = qp.Multibody(arm, hinge, stop, pull).simulate(3.0, max_steps=1000, **TIGHT)
     assert run.stop is qp.Stop.END
     assert [(e.name, round(e.t, 6)) for e in run.events] == [("limit reached", 0.5)] * moving + [
@@ -246,7 +280,8 @@ def test_what_rests_at_its_stop_with_nothing_to_press_it_stays_there(moving: boo
 
 
 def test_a_stop_that_other_forces_leave_lets_go() -> None:
-    """A rod leans on its stop; taken over from there, gravity has turned round: it hangs at atan(gx / gz)."""
+    """A rod leans on its stop; taken over from there, gravity has turned round: it hangs at atan(gx
+    / gz)."""
 
     def leaning(gravity: tuple[float, float, float], start: qp.State | None = None) -> qp.Multibody:
         rod = qp.Body.rod("rod", (0, 0, 0), (0, 0, 1), 1.0, radius=0.02)
@@ -271,21 +306,29 @@ def test_half_a_turn_lies_between_the_stops_whichever_way_rounding_falls(
     lower: float, upper: float, off: float
 ) -> None:
     """An angle of pi + off is one of -pi + off as well; only between the stops it can be."""
-    body = qp.Body.box("body", (0.1, 0.1, 0.1), 1.0, orientation=qp.rotation((0, 0, 1), math.pi + off))
+    body = qp.Body.box(
+        "body", (0.1, 0.1, 0.1), 1.0, orientation=qp.rotation((0, 0, 1), math.pi + off)
+    )
     hinge = qp.Revolute(
-        "hinge", qp.GROUND.site("post", z=(0, 0, 1), x=(1, 0, 0)), body.site("eye", z=(0, 0, 1), x=(1, 0, 0))
+        "hinge",
+        qp.GROUND.site("post", z=(0, 0, 1), x=(1, 0, 0)),
+        body.site("eye", z=(0, 0, 1), x=(1, 0, 0)),
     )
     system = qp.Multibody(body, hinge, qp.JointStop("range", hinge, lower=lower, upper=upper))
     expected = math.pi + off if upper > 0.0 else -math.pi + off
     assert system.initial["hinge"].angle == pytest.approx(expected, abs=1e-15)
-    assert system.without("range").at(system.initial).initial["hinge"].angle == pytest.approx(expected, abs=1e-15)
+    assert system.without("range").at(system.initial).initial["hinge"].angle == pytest.approx(
+        expected, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize("angle", [-0.3, 0.2, 3.0])
 def test_an_angle_that_no_whole_turn_brings_between_the_stops_is_left_alone(angle: float) -> None:
     body = qp.Body.box("body", (0.1, 0.1, 0.1), 1.0, orientation=qp.rotation((0, 0, 1), angle))
     hinge = qp.Revolute(
-        "hinge", qp.GROUND.site("post", z=(0, 0, 1), x=(1, 0, 0)), body.site("eye", z=(0, 0, 1), x=(1, 0, 0))
+        "hinge",
+        qp.GROUND.site("post", z=(0, 0, 1), x=(1, 0, 0)),
+        body.site("eye", z=(0, 0, 1), x=(1, 0, 0)),
     )
     system = qp.Multibody(body, hinge, qp.JointStop("range", hinge, lower=0.5, upper=1.5))
     assert system.initial["hinge"].angle == pytest.approx(angle, abs=1e-15)
@@ -293,18 +336,32 @@ def test_an_angle_that_no_whole_turn_brings_between_the_stops_is_left_alone(angl
 
 @pytest.mark.parametrize("seed", [14, 25, 29, 39, 82, 148])
 def test_a_stop_that_another_impact_frees_is_left_at_once(seed: int) -> None:
-    """Four cubes in a row, pulled and pushed at random: what one hinge's impact lets go of another's begins exactly at
-    its bound, not a rounding of the landing beyond it, where it would be met again every 1e-10 s."""
+    """Four cubes in a row, pulled and pushed at random: what one hinge's impact lets go of
+    another's begins exactly at its bound, not a rounding of the landing beyond it, where it would
+    be met again every 1e-10 s."""
     rng, side, n = np.random.default_rng(seed), 0.1, 4
-    cubes = [qp.Body.box(f"c{k}", (side,) * 3, 1.0, position=(side * k, 0.0, 0.0)) for k in range(n)]
+    cubes = [
+        qp.Body.box(f"c{k}", (side,) * 3, 1.0, position=(side * k, 0.0, 0.0)) for k in range(n)
+    ]
     hinges = [
-        qp.Revolute(f"h{k}", *cubes[k : k + 2], at=(side * (k + 0.5), 0.5 * side * s, 0.0), axis=(0.0, 0.0, s))
+        qp.Revolute(
+            f"h{k}",
+            *cubes[k : k + 2],
+            at=(side * (k + 0.5), 0.5 * side * s, 0.0),
+            axis=(0.0, 0.0, s),
+        )
         for k, s in enumerate(rng.choice([-1.0, 1.0], n - 1))
     ]
-    stops = [qp.JointStop(f"s{k}", hinge, lower=0.0, upper=math.pi) for k, hinge in enumerate(hinges)]
+    stops = [
+        qp.JointStop(f"s{k}", hinge, lower=0.0, upper=math.pi) for k, hinge in enumerate(hinges)
+    ]
     springs = [
         qp.Spring(
-            f"{i}{j}", cubes[i], cubes[j], stiffness=0.02 * rng.uniform(0.5, 2), rest_length=rng.choice([0.0, 0.4])
+            f"{i}{j}",
+            cubes[i],
+            cubes[j],
+            stiffness=0.02 * rng.uniform(0.5, 2),
+            rest_length=rng.choice([0.0, 0.4]),
         )
         for i, j in itertools.combinations(range(n), 2)
     ]

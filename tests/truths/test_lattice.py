@@ -1,4 +1,5 @@
-"""Cubes hinged at edges, against pivots counted in integers: every shape, every move, and what is in the way."""
+"""Cubes hinged at edges, against pivots counted in integers: every shape, every move, and what is
+in the way."""
 
 from __future__ import annotations
 
@@ -93,10 +94,13 @@ def hinged(node: qp.Node, choice: qp.Choice) -> pivots.Choice:
     assert not still & moving
     assert still | moving == {cell[:2] for cell in where.values()}
     (x, y, _), (i, j) = where[one], side_of(where[one], face)
-    # edge 1 is on the +y side of the site, whose z looks out of the face and whose x looks up: y = z cross x
+    # edge 1 is on the +y side of the site, whose z looks out of the face and whose x looks up: y =
+    # z cross x
     across = (j, -i) if edge == 1 else (-j, i)
     corner = round(x + 0.5 + 0.5 * (i + across[0])), round(y + 0.5 + 0.5 * (j + across[1]))
-    return pivots.Choice(frozenset(still), frozenset(moving), (where[one][:2], where[two][:2]), corner)
+    return pivots.Choice(
+        frozenset(still), frozenset(moving), (where[one][:2], where[two][:2]), corner
+    )
 
 
 def expected(node: qp.Node, edge: qp.Edge) -> tuple[str, Marked | None]:
@@ -129,15 +133,21 @@ def test_shapes_and_moves_are_those_that_integers_tell(n: int) -> None:
     mine = Counter((shapes[edge.source], *found(graph, edge)) for edge in graph.edges)
     assert mine == Counter(counted.edges)
     kinds = Counter(kind for _, kind, _ in mine.elements())
-    assert (len(graph.nodes), len(graph.edges), kinds["moved"], kinds["blocked"], kinds["jammed"]) == COUNTS[n]
+    assert (
+        len(graph.nodes),
+        len(graph.edges),
+        kinds["moved"],
+        kinds["blocked"],
+        kinds["jammed"],
+    ) == COUNTS[n]
     assert graph.coverage == 1.0
     assert not graph.near_misses
 
 
 @pytest.mark.parametrize("n", LONG[1:])
 def test_a_table_leads_to_its_goal_from_every_shape(n: int) -> None:
-    """Followed by replay until it arrives: to every shape of three and four cubes; of more to the row, and to the shape
-    that most steps lead to."""
+    """Followed by replay until it arrives: to every shape of three and four cubes; of more to the
+    row, and to the shape that most steps lead to."""
     graph = explored(n)
     steps = [graph.plan("n0", key, cost="switches").switches for key in graph.nodes]
     for goal in graph.nodes if n < 5 else ("n0", f"n{np.argmax(steps)}"):
@@ -146,13 +156,14 @@ def test_a_table_leads_to_its_goal_from_every_shape(n: int) -> None:
         assert missed < graph.study.same.tolerance
 
 
-# --- quarter turns that can be told apart -----------------------------------------------------------------------------
+# --- quarter turns that can be told apart ---------------------------------------------------------
 MARKS = [marks for n in (2, 3) for marks in itertools.product((0, 1), repeat=n) if marks[0] == 0]
 
 
 @pytest.mark.parametrize("marks", MARKS, ids=str)
 def test_no_pivot_changes_the_parity_of_a_module(marks: tuple[int, ...]) -> None:
-    """Cubes that half a turn, but no quarter, leaves as they are: just the shapes of the same parities are reached."""
+    """Cubes that half a turn, but no quarter, leaves as they are: just the shapes of the same
+    parities are reached."""
     graph = lattice(len(marks), turns=marks, alike=2).explore(progress=False)
     start = [(k, 0, mark) for k, mark in enumerate(marks)]
     shapes = [shape_of(node, turns=2) for node in graph.nodes.values()]
@@ -181,14 +192,18 @@ def test_shapes_fall_into_components_by_parity(n: int) -> None:
     assert len({pivots.parities(min(component)) for component in components}) == n // 2 + 1
 
 
-# --- the truth itself -------------------------------------------------------------------------------------------------
+# --- the truth itself -----------------------------------------------------------------------------
 def overlapping(moving: Sequence[Cell], still: Sequence[Cell], angles: np.ndarray) -> np.ndarray:
-    """Whether any of some squares, turned by each angle, overlaps another, by 1e-9 at least: in floats."""
+    """Whether any of some squares, turned by each angle, overlaps another, by 1e-9 at least: in
+    floats."""
     hit = np.zeros(len(angles), dtype=bool)
     c, s = np.cos(angles)[:, None], np.sin(angles)[:, None]
     for one, two in itertools.product(moving, still):
         apart = np.zeros(len(angles), dtype=bool)
-        for cell, points, sense in ((two, pivots.corners(one), 1.0), (one, pivots.corners(two), -1.0)):
+        for cell, points, sense in (
+            (two, pivots.corners(one), 1.0),
+            (one, pivots.corners(two), -1.0),
+        ):
             x, y = np.array(points, dtype=float).T
             for k, p in enumerate((c * x - sense * s * y, sense * s * x + c * y)):
                 apart |= (p.max(axis=1) <= cell[k] + 1e-9) | (p.min(axis=1) >= cell[k] + 1.0 - 1e-9)
@@ -198,7 +213,8 @@ def overlapping(moving: Sequence[Cell], still: Sequence[Cell], angles: np.ndarra
 
 @pytest.mark.parametrize("n", [2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_pivots_are_those_of_many_small_turns(n: int) -> None:
-    """Step by step through the motion, with nothing but the two ways to turn a point and the four faces of a square."""
+    """Step by step through the motion, with nothing but the two ways to turn a point and the four
+    faces of a square."""
     angles = np.linspace(0.0, math.pi, 1441)[1:]
     for cells in pivots.polyominoes(n):
         for choice in pivots.choices([cell[:2] for cell in cells]):
@@ -226,30 +242,40 @@ def test_pivots_are_those_of_many_small_turns(n: int) -> None:
 
 
 def test_no_overlap_begins_just_before_faces_meet() -> None:
-    """Sensors meet 0.01 rad before faces lie on each other, and the rest of the way is not looked at."""
+    """Sensors meet 0.01 rad before faces lie on each other, and the rest of the way is not looked
+    at."""
     starts = {
         2.0 * math.atan(pivots.pivot(*choice).begins)
         for n in range(2, 7)
         for cells in pivots.polyominoes(n)
         for choice in pivots.choices([cell[:2] for cell in cells])
     }
-    assert all(abs(start - face) > 0.1 for start in starts for face in (0.5 * math.pi, math.pi) if start < face)
+    assert all(
+        abs(start - face) > 0.1
+        for start in starts
+        for face in (0.5 * math.pi, math.pi)
+        if start < face
+    )
 
 
-# --- all selections ---------------------------------------------------------------------------------------------------
+# --- all selections -------------------------------------------------------------------------------
 def study_of_all(n: int) -> qp.ReconfigurationGraph:
     """The same cubes, with whatever a pair may become."""
     return lattice(n, choosing=()).explore(progress=False)
 
 
 #: N: shapes, edges, and of these moved, stayed, rejected, jammed, with all selections.
-COUNTS_OF_ALL = {2: (1, 8, 0, 6, 2, 0), 3: (4, 112, 24, 35, 51, 2), 4: (27, 5888, 2126, 709, 2953, 100)}
+COUNTS_OF_ALL = {
+    2: (1, 8, 0, 6, 2, 0),
+    3: (4, 112, 24, 35, 51, 2),
+    4: (27, 5888, 2126, 709, 2953, 100),
+}
 
 
 @pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_all_selections_hold_those_of_one_hinge(n: int) -> None:
-    """Among the edges of all selections stand those of one hinge, between the same shapes; some others lead to shapes
-    that hinges hold open.  Each of them has an outcome."""
+    """Among the edges of all selections stand those of one hinge, between the same shapes; some
+    others lead to shapes that hinges hold open.  Each of them has an outcome."""
     graph, one = study_of_all(n), explored(n)
     kinds = (graph.kinds.get(kind, 0) for kind in ("moved", "stayed", "rejected", "jammed"))
     assert (len(graph.nodes), len(graph.edges), *kinds) == COUNTS_OF_ALL[n]
@@ -257,7 +283,11 @@ def test_all_selections_hold_those_of_one_hinge(n: int) -> None:
     assert not graph.near_misses
     assert not {"failed", "never settles"} & set(graph.kinds)
     assert {node.verdict for node in graph.nodes.values()} == {"stable"}
-    flat = {key: shape_of(node) for key, node in graph.nodes.items() if all(x.option == "lock" for x in node.links)}
+    flat = {
+        key: shape_of(node)
+        for key, node in graph.nodes.items()
+        if all(x.option == "lock" for x in node.links)
+    }
     assert sorted(flat.values()) == sorted(shape_of(node) for node in one.nodes.values())
     tried = {key: set(one.study.choices(graph[key])) for key in flat}
     mine = [e for e in graph.edges if e.source in flat and e.selection in tried[e.source]]
@@ -270,11 +300,13 @@ def test_all_selections_hold_those_of_one_hinge(n: int) -> None:
     "marks", [m if len(m) < 3 else pytest.param(m, marks=pytest.mark.slow) for m in MARKS], ids=str
 )
 def test_no_selection_at_all_changes_the_parity_of_a_module(marks: tuple[int, ...]) -> None:
-    """However many hinges open at once, and through whichever shapes that they hold open: of all that is locked, just
-    that is reached which single pivots reach."""
+    """However many hinges open at once, and through whichever shapes that they hold open: of all
+    that is locked, just that is reached which single pivots reach."""
     graph = lattice(len(marks), turns=marks, alike=2, choosing=()).explore(progress=False)
     start = [(k, 0, mark) for k, mark in enumerate(marks)]
-    locked = [node for node in graph.nodes.values() if all(link.option == "lock" for link in node.links)]
+    locked = [
+        node for node in graph.nodes.values() if all(link.option == "lock" for link in node.links)
+    ]
     shapes = [shape_of(node, turns=2) for node in locked]
     assert len(set(shapes)) == len(shapes)
     assert set(shapes) == pivots.graph(start, turns=2).nodes
@@ -283,11 +315,13 @@ def test_no_selection_at_all_changes_the_parity_of_a_module(marks: tuple[int, ..
 
 
 def test_three_cubes_close_to_triangles() -> None:
-    """Two hinges of a row or a corner that open at once: the free faces meet, and the inner edges make a triangle of
-    three equal sides, held by three hinges, or of two, held by a lock and two hinges."""
+    """Two hinges of a row or a corner that open at once: the free faces meet, and the inner edges
+    make a triangle of three equal sides, held by three hinges, or of two, held by a lock and two
+    hinges."""
     graph = study_of_all(3)
     row, corner, bent, equal = graph.nodes.values()
-    turns = [sorted(abs(math.remainder(heading(q) - heading(node.state.q[0]), 4.0)) for q in node.state.q)
+    turns = [sorted(abs(math.remainder(heading(q) - heading(node.state.q[0]),
+    4.0)) for q in node.state.q)
              for node in (row, corner, bent, equal)]  # fmt: skip
     assert turns[2] == pytest.approx([0.0, 0.5, 1.0], abs=1e-7)
     assert turns[3] == pytest.approx([0.0, 1.0 / 3.0, 4.0 / 3.0], abs=1e-7)

@@ -1,4 +1,5 @@
-"""A, B, C, D near a state of rest: one oscillator in closed form, and any system against its own motion."""
+"""A, B, C, D near a state of rest: one oscillator in closed form, and any system against its own
+motion."""
 
 from __future__ import annotations
 
@@ -30,13 +31,16 @@ def oscillator(ratio: float = RATIO) -> qp.Multibody:
 
 @pytest.mark.parametrize("ratio", [0.002, 0.1, 0.6, 1.5])
 def test_norms_and_gain_of_one_oscillator(ratio: float) -> None:
-    """From force to place: H2^2 = 1 / (4 zeta w^3 m^2); Hinf = 1 / (2 zeta sqrt(1 - zeta^2) k), or 1 / k at rest."""
+    """From force to place: H2^2 = 1 / (4 zeta w^3 m^2); Hinf = 1 / (2 zeta sqrt(1 - zeta^2) k), or
+    1 / k at rest."""
     linear = oscillator(ratio).linearize(inputs=["rail"], outputs=["rail"])
     assert linear.h2() == pytest.approx(1.0 / math.sqrt(4.0 * ratio * OMEGA**3 * MASS**2), rel=1e-8)
     peak = 2.0 * ratio * math.sqrt(1.0 - ratio**2) if ratio < math.sqrt(0.5) else 1.0
     assert linear.hinf() == pytest.approx(1.0 / (peak * SPRING), rel=1e-8)
     np.testing.assert_allclose(
-        linear.poles, sorted(np.roots([1.0, 2 * ratio * OMEGA, OMEGA**2]), key=lambda s: (abs(s), s.imag)), rtol=1e-8
+        linear.poles,
+        sorted(np.roots([1.0, 2 * ratio * OMEGA, OMEGA**2]), key=lambda s: (abs(s), s.imag)),
+        rtol=1e-8,
     )
 
 
@@ -61,7 +65,8 @@ def test_undamped_there_is_no_norm() -> None:
 
 
 def crane(*more: qp.Force) -> qp.Multibody:
-    """A damped trolley with a bar that hangs from it, leaning on a spring, and a free wheel on the bar."""
+    """A damped trolley with a bar that hangs from it, leaning on a spring, and a free wheel on the
+    bar."""
     trolley = qp.Body.box("trolley", (0.3, 0.2, 0.1), 2.0)
     bar = qp.Body.box("bar", (0.1, 0.1, 1.0), 1.5, position=(0.1, 0, -0.5))
     wheel = qp.Body.cylinder("wheel", 0.2, 0.05, 0.4, position=(0.1, 0.1, -1.0))
@@ -77,10 +82,18 @@ def crane(*more: qp.Force) -> qp.Multibody:
 
 
 def test_the_model_moves_as_the_system_does() -> None:
-    """From states perturbed by 1e-6 along every coordinate and rate, over a short time: exp(A t) and C."""
+    """From states perturbed by 1e-6 along every coordinate and rate, over a short time: exp(A t)
+    and C."""
     system = crane()
     rest = system.settle().state
-    outputs = ["rail", "pin.rate", "wheel.position", "bar.rotation", "bar.angular_velocity", "trolley.velocity"]
+    outputs = [
+        "rail",
+        "pin.rate",
+        "wheel.position",
+        "bar.rotation",
+        "bar.angular_velocity",
+        "trolley.velocity",
+    ]
     linear = system.linearize(rest, outputs=outputs)
     f, t, h = 3, 0.37, 1e-6
     assert linear.A.shape == (2 * f, 2 * f)
@@ -89,7 +102,10 @@ def test_the_model_moves_as_the_system_does() -> None:
     for sign in (1.0, -1.0):
         x = sign * h * np.eye(2 * f)
         runs = [
-            system.at(dataclasses.replace(linear.displaced(row[:f], row[f:]), t=0.0)).simulate(t, **TIGHT) for row in x
+            system.at(dataclasses.replace(linear.displaced(row[:f], row[f:]), t=0.0)).simulate(
+                t, **TIGHT
+            )
+            for row in x
         ]
         ends.append(np.array([measured(run.final, rest, linear) for run in runs]))
     found = ((ends[0] - ends[1]) / (2.0 * h)).T
@@ -102,8 +118,8 @@ def measured(state: qp.State, rest: qp.State, linear: qp.Linear) -> np.ndarray:
     turn = rest["bar"].orientation.conjugate() * state["bar"].orientation
     rotation = 2.0 * np.array([turn.x, turn.y, turn.z]) * np.sign(turn.w)
     return np.concatenate([
-        [state["rail"].travel, state["pin"].rate], state["wheel"].position - rest["wheel"].position, rotation,
-        state["bar"].angular_velocity, state["trolley"].velocity,
+        [state["rail"].travel, state["pin"].rate], state["wheel"].position - rest["wheel"].position,
+        rotation, state["bar"].angular_velocity, state["trolley"].velocity,
     ])  # fmt: skip
 
 
@@ -123,14 +139,22 @@ def test_inputs_push_as_loads_do(which: str) -> None:
         "bar.force": qp.Load("small", system["bar"], force=(size, 0, 0)),  # type: ignore[arg-type]
         "wheel.torque": qp.Load("small", system["wheel"], torque=(size, 0, 0)),  # type: ignore[arg-type]
         "gust": qp.Load(
-            "small", system["bar"], force=size * np.array((1.0, 0.5, -0.2)), torque=size * np.array((0.1, 0.3, 0.0))
+            "small",
+            system["bar"],
+            force=size * np.array((1.0, 0.5, -0.2)),
+            torque=size * np.array((0.1, 0.3, 0.0)),
         ),  # type: ignore[arg-type]
     }[which]
     if load is None:  # a spring whose rest is moved a little pushes by so much
-        stiff = system.without("lean").with_(dataclasses.replace(system["lean"], rest=0.4 + size / 6.0))  # type: ignore[type-var]
+        stiff = system.without("lean").with_(
+            dataclasses.replace(system["lean"], rest=0.4 + size / 6.0)
+        )  # type: ignore[type-var]
     else:
         stiff = system.with_(load)
-    moved = stiff.at(dataclasses.replace(rest, t=0.0)).simulate(t, **TIGHT).final["rail"].travel - rest["rail"].travel
+    moved = (
+        stiff.at(dataclasses.replace(rest, t=0.0)).simulate(t, **TIGHT).final["rail"].travel
+        - rest["rail"].travel
+    )
     A, B = linear.A, linear.B[:, :1]
     both = scipy.linalg.expm(np.block([[A, B], [np.zeros((1, len(A) + 1))]]) * t)
     known = float((linear.C @ both[:-1, -1:])[0, 0]) * size

@@ -1,4 +1,5 @@
-"""Mechanisms followed through their motion, against references from two independent methods each."""
+"""Mechanisms followed through their motion, against references from two independent methods
+each."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ from tests.truths.test_slider_crank import START, mechanism
 #: The tolerances of every reference motion.
 TIGHT = {"rtol": 1e-12, "atol": 1e-13}
 
-# --- double pendulum --------------------------------------------------------------------------------------------------
-#: t, error allowed, and of both bars r, q, v, omega: Kane's equations in relative quaternions, extrapolated in 80-bit
-#: arithmetic, agreeing with Lagrange's in Euler angles to 5e-14 (4e-12 at 5 s).
+# --- double pendulum ------------------------------------------------------------------------------
+#: t, error allowed, and of both bars r, q, v, omega: Kane's equations in relative quaternions,
+#: extrapolated in 80-bit arithmetic, agreeing with Lagrange's in Euler angles to 5e-14 (4e-12 at 5
+#: s).
 PENDULUM = [
     (
         1.0,
@@ -71,7 +73,9 @@ PENDULUM = [
 
 
 @pytest.mark.parametrize(("t", "allowed", "upper", "lower"), PENDULUM)
-def test_double_pendulum_swings_as_kane_says(t: float, allowed: float, upper: tuple, lower: tuple) -> None:
+def test_double_pendulum_swings_as_kane_says(
+    t: float, allowed: float, upper: tuple, lower: tuple
+) -> None:
     run = bars().simulate(t, **TIGHT)
     state = run.final
     for k, (r, q, v, omega) in enumerate((upper, lower)):
@@ -81,8 +85,9 @@ def test_double_pendulum_swings_as_kane_says(t: float, allowed: float, upper: tu
     np.testing.assert_allclose(run.energy, ENERGY, rtol=1e-11)
 
 
-# --- slider-crank -----------------------------------------------------------------------------------------------------
-#: t, crank angle and rate, place of the slider: quadrature of the energy integral in 34-digit arithmetic.
+# --- slider-crank ---------------------------------------------------------------------------------
+#: t, crank angle and rate, place of the slider: quadrature of the energy integral in 34-digit
+#: arithmetic.
 CRANK = np.array([
     (0.1, 1.4212527389088212, 8.08337782761969, 0.787661550698581),
     (0.25, 3.2104564773311983, 19.173829227124614, 0.500444679693825),
@@ -95,33 +100,44 @@ CRANK = np.array([
 
 
 def test_slider_crank_turns_as_its_energy_integral_says() -> None:
-    """Twenty revolutions in 10 s; the angle counts on.  Angle and place to 1e-9, the rate (up to 20 rad/s) to 1e-8."""
+    """Twenty revolutions in 10 s; the angle counts on.  Angle and place to 1e-9, the rate (up to 20
+    rad/s) to 1e-8."""
     run = mechanism(*START).simulate(10.0, **TIGHT)
     states = [run.at(t) for t in CRANK[:, 0]]
     angle = [START[0] + state["main"].angle for state in states]
     np.testing.assert_allclose(angle, CRANK[:, 1], rtol=0.0, atol=1e-9)
-    np.testing.assert_allclose([s["slider"].position[0] for s in states], CRANK[:, 3], rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        [s["slider"].position[0] for s in states], CRANK[:, 3], rtol=0.0, atol=1e-9
+    )
     np.testing.assert_allclose([s["main"].rate for s in states], CRANK[:, 2], rtol=0.0, atol=1e-8)
 
 
-# --- four-bars through their flat poses -------------------------------------------------------------------------------
-#: Windows -> t, angle and rate of the uprights: phi'' = -W cos phi in elliptic functions, 34 digits.
+# --- four-bars through their flat poses -----------------------------------------------------------
+#: Windows -> t, angle and rate of the uprights: phi'' = -W cos phi in elliptic functions, 34
+#: digits.
 FOUR_BARS = {
     1: [
-        (0.5, 0.7932784509595374, -2.7866116028263903), (1.0, -1.8345566611421613, -6.875591948593315),
-        (2.0, -4.789550999536392, -1.0344348457960213), (5.0, -15.37448094142013, -5.678977607488002),
-        (10.0, -30.343944970943127, -1.9669347194403195), (20.0, -63.118844095901096, -5.5864607424628145),
+        (0.5, 0.7932784509595374, -2.7866116028263903),
+        (1.0, -1.8345566611421613, -6.875591948593315),
+        (2.0, -4.789550999536392, -1.0344348457960213),
+        (5.0, -15.37448094142013, -5.678977607488002),
+        (10.0, -30.343944970943127, -1.9669347194403195),
+        (20.0, -63.118844095901096, -5.5864607424628145),
     ],
     2: [
-        (0.5, 0.8019776992396905, -2.727308494277073), (1.0, -1.767074476310201, -6.807385240869445),
-        (2.0, -4.770237034517435, -1.0189645914385368), (5.0, -15.083557159858586, -6.105067553519621),
-        (10.0, -30.179800860191204, -1.5066421808418295), (20.0, -62.25787306635122, -3.3854425564292874),
+        (0.5, 0.8019776992396905, -2.727308494277073),
+        (1.0, -1.767074476310201, -6.807385240869445),
+        (2.0, -4.770237034517435, -1.0189645914385368),
+        (5.0, -15.083557159858586, -6.105067553519621),
+        (10.0, -30.179800860191204, -1.5066421808418295),
+        (20.0, -62.25787306635122, -3.3854425564292874),
     ],
-}  # fmt: skip
+}
 
 
 def four_bars(windows: int) -> tuple[qp.Trajectory, float]:
-    """20 s, over twenty flat poses; and the largest error of the first upright's angle at the reference times."""
+    """20 s, over twenty flat poses; and the largest error of the first upright's angle at the
+    reference times."""
     run = row(windows, 0.5 * math.pi, -1.0).simulate(20.0, max_steps=4000, **TIGHT)
     angle = [0.5 * math.pi + run.at(t)["foot0"].angle for t, _, _ in FOUR_BARS[windows]]
     return run, float(abs(np.array(angle) - [phi for _, phi, _ in FOUR_BARS[windows]]).max())
@@ -136,29 +152,38 @@ def test_four_bars_swing_through_their_flat_poses(windows: int) -> None:
     assert run.counts.steps < 1500
 
 
-# --- ball chain -------------------------------------------------------------------------------------------------------
+# --- ball chain -----------------------------------------------------------------------------------
 #: The free end after 5 s: extrapolated from runs of four integrators.
 TIP = (-6.46661930312065, 4.303127178467408, -1.1481616601243552)
 
 
 def ball_chain(n: int) -> qp.Multibody:
-    """n rods of 1 x 0.05 x 0.05 m and 1 kg along +x from the origin, on ball joints, turning as one at 1 rad/s."""
+    """n rods of 1 x 0.05 x 0.05 m and 1 kg along +x from the origin, on ball joints, turning as one
+    at 1 rad/s."""
     rods, joints = [], []
     for k in range(n):
         rods.append(
             qp.Body.box(
-                f"rod{k}", (1.0, 0.05, 0.05), 1.0, position=(k + 0.5, 0, 0), velocity=(0, k + 0.5, 0),
+                f"rod{k}",
+                (1.0, 0.05, 0.05),
+                1.0,
+                position=(k + 0.5, 0, 0),
+                velocity=(0, k + 0.5, 0),
                 angular_velocity=(0, 0, 1),
             )
-        )  # fmt: skip
-        joints.append(qp.Spherical(f"ball{k}", rods[k - 1] if k else qp.GROUND, rods[k], at=(k, 0, 0)))
+        )
+        joints.append(
+            qp.Spherical(f"ball{k}", rods[k - 1] if k else qp.GROUND, rods[k], at=(k, 0, 0))
+        )
     return qp.Multibody(*rods, *joints, qp.Gravity((0, 0, -9.81)))
 
 
 def tip(state: qp.State) -> np.ndarray:
     """The free end of the last rod."""
     w, x, y, z = state.q[-1]
-    return state.r[-1] + 0.5 * np.array([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)])
+    return state.r[-1] + 0.5 * np.array(
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)]
+    )
 
 
 def test_chain_of_eight_rods_whips_its_tip_to_the_right_place() -> None:

@@ -1,4 +1,5 @@
-"""Where the hinged cubes of Shoer and Peck come to rest, whether they stay, and over which pass they would leave."""
+"""Where the hinged cubes of Shoer and Peck come to rest, whether they stay, and over which pass
+they would leave."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def with_stops(system: qp.Multibody) -> qp.Multibody:
 
 
 @pytest.mark.parametrize(("phi", "well"), [(A, NEAR), (B, OTHER)])
-def test_pulled_shut_the_cubes_stay_at_a_minimum(phi: float, well: tuple[float, float, float]) -> None:
+def test_pulled_shut_the_cubes_stay_at_a_minimum(
+    phi: float, well: tuple[float, float, float]
+) -> None:
     found = cubes(phi, 0.0, well).settle()
     assert (found.verdict, found.damped, found.run, found.nudge) == ("stable", True, None, None)
     assert found.energy == pytest.approx(0.0, abs=1e-18)
@@ -43,7 +46,8 @@ def test_pulled_shut_the_cubes_stay_at_a_minimum(phi: float, well: tuple[float, 
 def test_pulled_through_the_hinge_the_start_at_rest_is_recognised_as_unstable(
     phi: float, well: tuple[float, float, float]
 ) -> None:
-    """At rest it would stay for ever, 5e-4 J above the bottom; with no nudge the answer says so, and stays."""
+    """At rest it would stay for ever, 5e-4 J above the bottom; with no nudge the answer says so,
+    and stays."""
     found = cubes(phi, 0.0, well).settle(nudge=0.0)
     assert (found.verdict, found.run, found.nudge) == ("unstable", None, None)
     assert found.energy == pytest.approx(5e-4, rel=1e-12)
@@ -69,7 +73,8 @@ def test_nudged_it_leaves_for_the_minimum_and_says_how(
 
 
 def test_the_time_to_leave_is_that_of_the_growth_of_the_nudge() -> None:
-    """A nudge of 1e-4 grows as its mode: to a hundred times that in ln(200) over the rate, for cosh = exp / 2."""
+    """A nudge of 1e-4 grows as its mode: to a hundred times that in ln(200) over the rate, for cosh
+    = exp / 2."""
     found = cubes(B, 0.0, NEAR).settle(nudge=1e-4)
     assert found.run is not None
     angle = abs(found.run["hinge"].angle - (B - A))
@@ -80,8 +85,11 @@ def test_the_time_to_leave_is_that_of_the_growth_of_the_nudge() -> None:
 
 
 @pytest.mark.parametrize(("phi", "well"), [(B, NEAR), (A, OTHER)])
-def test_a_nudge_into_a_closed_stop_stays_on_that_side(phi: float, well: tuple[float, float, float]) -> None:
-    """One sense is blocked by the face that is closed already, the other leaves and closes the other one."""
+def test_a_nudge_into_a_closed_stop_stays_on_that_side(
+    phi: float, well: tuple[float, float, float]
+) -> None:
+    """One sense is blocked by the face that is closed already, the other leaves and closes the
+    other one."""
     system = with_stops(cubes(phi, 0.0, well))
     ends = [system.settle(nudge=sense * 1e-6) for sense in (1.0, -1.0)]
     blocked = [end.nudge is not None and end.nudge.blocked for end in ends]
@@ -110,7 +118,9 @@ def test_every_swing_passes_the_faces_on_time_on_its_way_to_rest(name: str, side
     assert found.run.at(swing.t)["hinge"].rate == pytest.approx(swing.rate_there, abs=1e-8)
     toward = np.subtract(swing.well, (0.05, -0.05, 0.0))
     at = found.state["hinge"].angle + A
-    assert math.remainder(at - math.atan2(toward[1], toward[0]), 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
+    assert math.remainder(at - math.atan2(toward[1], toward[0]), 2.0 * math.pi) == pytest.approx(
+        0.0, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", ["pushed", "off centre", "far", "half way"])
@@ -124,7 +134,8 @@ def test_an_event_at_the_faces_ends_the_motion_on_time(name: str) -> None:
 
 
 def test_the_far_well_presses_the_faces_together_and_the_stop_is_named_with_its_load() -> None:
-    """At A the well at (0.1, 0.1, 0) pulls up with k 0.1 m, 0.05 m beside the hinge: 2.5e-4 N m on the stop."""
+    """At A the well at (0.1, 0.1, 0) pulls up with k 0.1 m, 0.05 m beside the hinge: 2.5e-4 N m on
+    the stop."""
     beyond = (0.1, 0.1, 0.0)
     found = with_stops(cubes(0.0, 0.0, beyond)).settle()
     assert found.verdict == "stable"
@@ -139,7 +150,8 @@ def test_the_far_well_presses_the_faces_together_and_the_stop_is_named_with_its_
 
 
 def test_locked_at_the_faces_it_loses_what_it_had_and_the_lock_holds_the_well() -> None:
-    """Caught at A all that the hinge had is lost, MOMENT rate^2 / 2; the lock must hold k 0.1 m and 2.5e-4 N m."""
+    """Caught at A all that the hinge had is lost, MOMENT rate^2 / 2; the lock must hold k 0.1 m and
+    2.5e-4 N m."""
     swing = SWINGS["far"]
     system = cubes(swing.phi, swing.rate, swing.well)
     meet = qp.When("aligned", lambda state: state["hinge"].angle)
@@ -155,7 +167,9 @@ def test_locked_at_the_faces_it_loses_what_it_had_and_the_lock_holds_the_well() 
     load = whole.without("drag", "hinge").reactions(found.state)["lock"]
     assert load.unique
     np.testing.assert_allclose(load.force, (-STIFFNESS * 0.1, 0.0, 0.0), atol=1e-12)
-    shared = found.reactions  # by hinge and lock, but for the torque about the axis, which the lock alone can hold
+    shared = (
+        found.reactions
+    )  # by hinge and lock, but for the torque about the axis, which the lock alone can hold
     assert not shared["lock"].unique
     assert not shared["hinge"].unique
     assert "hinge" in found.explain()
@@ -171,7 +185,8 @@ def test_locked_at_the_faces_it_loses_what_it_had_and_the_lock_holds_the_well() 
 def test_the_barrier_is_twice_the_stiffness_times_the_lever_squared(
     phi: float, well: tuple[float, float, float]
 ) -> None:
-    """U = k |centre - well|^2 / 2 rises from 0 to k (2 d)^2 / 2 = 5e-4 J on the far side of the hinge."""
+    """U = k |centre - well|^2 / 2 rises from 0 to k (2 d)^2 / 2 = 5e-4 J on the far side of the
+    hinge."""
     system = cubes(phi, 0.0, well)
     bottom = system.settle()
     over = system.saddle(bottom)
@@ -192,13 +207,20 @@ def test_both_equilibria_are_found_without_moving(seed: int) -> None:
 
 
 def test_a_closed_stop_blocks_a_nudge_of_locked_bars_as_well() -> None:
-    """Two bars of two locked cubes, hinged in the middle of their faces, while springs pull along both diagonals."""
+    """Two bars of two locked cubes, hinged in the middle of their faces, while springs pull along
+    both diagonals."""
     side = 0.1
-    lower, upper = ([qp.Body.box(f"{name} {k}", (side,) * 3, 1.0, position=(side * k, y, 0.0)) for k in (0, 1)]
+    lower, upper = ([qp.Body.box(f"{name} {k}", (side,) * 3, 1.0, position=(side * k, y,
+    0.0)) for k in (0, 1)]
                     for name, y in (("lower", 0.0), ("upper", side)))  # fmt: skip
-    hinge = qp.Revolute("hinge", lower[0], upper[0], at=(0.5 * side, 0.5 * side, 0.0), axis=(0.0, 0.0, 1.0))
+    hinge = qp.Revolute(
+        "hinge", lower[0], upper[0], at=(0.5 * side, 0.5 * side, 0.0), axis=(0.0, 0.0, 1.0)
+    )
     locks = [qp.Fixed("lower", *lower), qp.Fixed("upper", *upper)]
-    pulls = [qp.Spring(f"pull {k}", lower[k], upper[1 - k], stiffness=0.02, rest_length=0.0) for k in (0, 1)]
+    pulls = [
+        qp.Spring(f"pull {k}", lower[k], upper[1 - k], stiffness=0.02, rest_length=0.0)
+        for k in (0, 1)
+    ]
     faces = qp.JointStop("faces", hinge, lower=-3.0, upper=0.0)
     system = qp.Multibody(*lower, *upper, hinge, *locks, *pulls, faces)
     ends = [system.settle(nudge=sense * 1e-6, duration=60.0) for sense in (1.0, -1.0)]

@@ -1,9 +1,9 @@
 """A flat four-bar at rest: two branches of motion meet, and each is judged by its own closed form.
 
-Uprights of length L from feet at 0 and d, a coupler of length d, all along x; angles a and b.  To second order the loop
-closes on L (a^2 - b^2) + L^2 (b - a)^2 / d = 0: on b = a, the parallelogram, and on b = a (L + d) / (L - d), crossed.
-Weight m g along x, uprights and coupler, gives U = (g L / 4) (mu + mc) (a^2 + b^2), a spring at a foot k a^2 / 2.
-"""
+Uprights of length L from feet at 0 and d, a coupler of length d, all along x; angles a and b.  To
+second order the loop closes on L (a^2 - b^2) + L^2 (b - a)^2 / d = 0: on b = a, the parallelogram,
+and on b = a (L + d) / (L - d), crossed.  Weight m g along x, uprights and coupler, gives U = (g L /
+4) (mu + mc) (a^2 + b^2), a spring at a foot k a^2 / 2."""
 
 from __future__ import annotations
 
@@ -26,8 +26,17 @@ def four_bar(
 ) -> list[qp.Part]:
     """weight: of all bars along x [m/s2]."""
     bars = [
-        qp.Body(f"{name}{n}", m, (THIN, m * size**2 / 12.0, m * size**2 / 12.0), position=(x + 0.5 * size, y, 0.0))
-        for n, m, size, x in (("up0", UPRIGHT, L, 0.0), ("up1", UPRIGHT, L, D), ("over", COUPLER, D, L))
+        qp.Body(
+            f"{name}{n}",
+            m,
+            (THIN, m * size**2 / 12.0, m * size**2 / 12.0),
+            position=(x + 0.5 * size, y, 0.0),
+        )
+        for n, m, size, x in (
+            ("up0", UPRIGHT, L, 0.0),
+            ("up1", UPRIGHT, L, D),
+            ("over", COUPLER, D, L),
+        )
     ]
     pairs = [(qp.GROUND, 0, 0.0), (qp.GROUND, 1, D), (bars[0], 2, L), (bars[1], 2, L + D)]
     hinges = [
@@ -57,13 +66,23 @@ NEEDED = {n: 0.5 * G * L * (UPRIGHT + COUPLER) * (1.0 + r * r) for n, r in BRANC
     [
         (G, 0.0, "stable"),
         (-G, 0.0, "unstable"),
-        (-G, 0.5 * (NEEDED["parallelogram"] + NEEDED["crossed"]), "unstable"),  # on the crossed branch alone
-        (-G, 1.1 * NEEDED["crossed"], "stable"),  # though the first-order directions fall between the branches
+        (
+            -G,
+            0.5 * (NEEDED["parallelogram"] + NEEDED["crossed"]),
+            "unstable",
+        ),  # on the crossed branch alone
+        (
+            -G,
+            1.1 * NEEDED["crossed"],
+            "stable",
+        ),  # though the first-order directions fall between the branches
         (-G, 0.99 * NEEDED["crossed"], "unstable"),
         (0.0, 0.0, "marginal"),
     ],
 )
-def test_a_flat_four_bar_is_judged_on_its_true_branches(weight: float, stiffness: float, verdict: str) -> None:
+def test_a_flat_four_bar_is_judged_on_its_true_branches(
+    weight: float, stiffness: float, verdict: str
+) -> None:
     found = qp.Multibody(*four_bar(weight, stiffness)).settle(nudge=0.0)
     assert found.verdict == verdict
     assert "branches of motion meet" in found.reason
@@ -105,7 +124,8 @@ def test_two_flat_four_bars_have_two_forms(first: float, second: float, verdict:
 
 @pytest.mark.parametrize("angle", [0.3, 1.2])
 def test_a_pose_that_is_not_singular_is_judged_as_ever(angle: float) -> None:
-    """Merely redundant rows bend nothing: the parallelogram, opened, falls to where its weight hangs."""
+    """Merely redundant rows bend nothing: the parallelogram, opened, falls to where its weight
+    hangs."""
     system = qp.Multibody(*four_bar(G, 0.0, damping=0.3))
     assert len(system.mobility().redundant) == 4
     start = system.initial
@@ -122,25 +142,41 @@ def test_a_pose_that_is_not_singular_is_judged_as_ever(angle: float) -> None:
     assert system.mobility(opened).smallest > 1e-2
 
 
-# --- close to a singular pose -----------------------------------------------------------------------------------------
+# --- close to a singular pose ---------------------------------------------------------------------
 def partner(angle: float, ratio: float) -> tuple[float, float, float]:
-    """The other upright's angle b on a branch, and its two derivatives: tan(b / 2) = ratio tan(a / 2)."""
+    """The other upright's angle b on a branch, and its two derivatives: tan(b / 2) = ratio tan(a /
+    2)."""
     t = math.tan(0.5 * angle)
     q = 1.0 + (ratio * t) ** 2
-    return 2.0 * math.atan(ratio * t), ratio * (1.0 + t * t) / q, ratio * t * (1.0 - ratio**2) * (1.0 + t * t) / q**2
+    return (
+        2.0 * math.atan(ratio * t),
+        ratio * (1.0 + t * t) / q,
+        ratio * t * (1.0 - ratio**2) * (1.0 + t * t) / q**2,
+    )
 
 
-def beside(angle: float, ratio: float, weight: float, stiffness: float) -> tuple[qp.Multibody, float]:
-    """At rest on a branch, held there by a torque on the first upright; and the closed form of w^2."""
+def beside(
+    angle: float, ratio: float, weight: float, stiffness: float
+) -> tuple[qp.Multibody, float]:
+    """At rest on a branch, held there by a torque on the first upright; and the closed form of
+    w^2."""
     b, slope, bend = partner(angle, ratio)
     load = 0.5 * weight * L * (UPRIGHT + COUPLER)
     torque = load * (math.sin(angle) + slope * math.sin(b)) + stiffness * angle
     stiff = load * (math.cos(angle) + bend * math.sin(b) + slope**2 * math.cos(b)) + stiffness
-    tips = [np.array([x + L * math.cos(one), L * math.sin(one), 0.0]) for x, one in ((0.0, angle), (D, b))]
-    go = [rate * L * np.array([-math.sin(one), math.cos(one), 0.0]) for rate, one in ((1.0, angle), (slope, b))]
+    tips = [
+        np.array([x + L * math.cos(one), L * math.sin(one), 0.0])
+        for x, one in ((0.0, angle), (D, b))
+    ]
+    go = [
+        rate * L * np.array([-math.sin(one), math.cos(one), 0.0])
+        for rate, one in ((1.0, angle), (slope, b))
+    ]
     along = (tips[1] - tips[0]) / D
     turning, middle = np.cross(along, go[1] - go[0])[2] / D, 0.5 * (go[0] + go[1])
-    moving = UPRIGHT * L**2 / 3.0 * (1.0 + slope**2) + COUPLER * (middle @ middle + D**2 / 12.0 * turning**2)
+    moving = UPRIGHT * L**2 / 3.0 * (1.0 + slope**2) + COUPLER * (
+        middle @ middle + D**2 / 12.0 * turning**2
+    )
     parts = four_bar(weight, stiffness, damping=0.1)
     system = qp.Multibody(*parts, qp.Load("hold", parts[0], torque=(0, 0, torque)))  # type: ignore[arg-type]
     places = (0.5 * tips[0], 0.5 * (tips[1] + (D, 0, 0)), 0.5 * (tips[0] + tips[1]))
@@ -158,8 +194,8 @@ def beside(angle: float, ratio: float, weight: float, stiffness: float) -> tuple
 def test_close_to_the_flat_pose_the_one_branch_counts_that_it_is_on(
     branch: str, weight: float, stiffness: float, angle: float
 ) -> None:
-    """Where weight lets one branch fall and not the other, however near both are; from where they count as one on, at
-    some 1e-6 rad, all branches do."""
+    """Where weight lets one branch fall and not the other, however near both are; from where they
+    count as one on, at some 1e-6 rad, all branches do."""
     system, known = beside(angle, BRANCHES[branch], weight, stiffness)
     assert system.mobility().degrees_of_freedom == 1
     found = system.settle(nudge=0.0)
@@ -171,7 +207,8 @@ def test_close_to_the_flat_pose_the_one_branch_counts_that_it_is_on(
 
 
 def chain(lengths: list[float], seed: int, name: str = "") -> list[qp.Part]:
-    """Bars on one line between two feet, hinged to each other, those of negative length back; forces across it."""
+    """Bars on one line between two feet, hinged to each other, those of negative length back;
+    forces across it."""
     rng = np.random.default_rng(seed)
     turn, (along, across, axis) = Rotation.random(random_state=seed), np.eye(3)
     marks = np.append(0.0, np.cumsum(lengths))
@@ -180,16 +217,24 @@ def chain(lengths: list[float], seed: int, name: str = "") -> list[qp.Part]:
     for k, size in enumerate(lengths):
         middle = turn.apply((marks[k] + 0.5 * size) * along)
         bar = qp.Body(f"{name}bar{k}", 1.0, (THIN, 0.1, 0.1), position=middle, orientation=turn)
-        hinge = qp.Revolute(f"{name}h{k}", before, bar, at=turn.apply(marks[k] * along), axis=turn.apply(axis))
-        parts += [bar, hinge, qp.Load(f"{name}load{k}", bar, force=turn.apply(rng.normal() * across))]
+        hinge = qp.Revolute(
+            f"{name}h{k}", before, bar, at=turn.apply(marks[k] * along), axis=turn.apply(axis)
+        )
+        parts += [
+            bar,
+            hinge,
+            qp.Load(f"{name}load{k}", bar, force=turn.apply(rng.normal() * across)),
+        ]
         before = bar
-    foot = qp.Revolute(f"{name}foot", before, qp.GROUND, at=turn.apply(marks[-1] * along), axis=turn.apply(axis))
+    foot = qp.Revolute(
+        f"{name}foot", before, qp.GROUND, at=turn.apply(marks[-1] * along), axis=turn.apply(axis)
+    )
     return [*parts, foot]
 
 
 def closes_nowhere(lengths: list[float]) -> bool:
-    """Whether sum (y_k+1 - y_k)^2 / l_k, by which a chain's ends come nearer, has but one sign for hinges that lie off
-    the line by y_k: then it cannot move at all."""
+    """Whether sum (y_k+1 - y_k)^2 / l_k, by which a chain's ends come nearer, has but one sign for
+    hinges that lie off the line by y_k: then it cannot move at all."""
     differences = np.diff(np.eye(len(lengths) + 1), axis=0)[:, 1:-1]
     sizes = np.linalg.eigvalsh(differences.T @ (differences / np.array(lengths)[:, None]))
     return bool(sizes.min() * sizes.max() > 0.0)

@@ -1,6 +1,7 @@
-"""Balls and arms among springs of some rest length: where the ends of one meet its energy has a cusp, beside which lie
-rests that are met neither downhill nor by Newton's method.  All of them are known from thousands of starts in numpy,
-and that these are all from the sum of (-1)^(modes along which energy falls) over rests and cusps."""
+"""Balls and arms among springs of some rest length: where the ends of one meet its energy has a
+cusp, beside which lie rests that are met neither downhill nor by Newton's method.  All of them are
+known from thousands of starts in numpy, and that these are all from the sum of (-1)^(modes along
+which energy falls) over rests and cusps."""
 
 from __future__ import annotations
 
@@ -22,12 +23,13 @@ SYSTEMS = 60 if ATTACKING else 12
 
 
 class Held(NamedTuple):
-    """A system, and its potential energy U(x) = sum k (|d(x)| - L)^2 / 2 + a smooth rest, whose derivatives are known.
+    """A system, and its potential energy U(x) = sum k (|d(x)| - L)^2 / 2 + a smooth rest, whose
+    derivatives are known.
 
-    ends: d and its first two derivatives at places (n, f); smooth: gradient and second derivatives of the rest.
-    cusps: where ends of one spring meet, and which.  place: where an equilibrium of the system is, along x.
-    euler: the sum of (-1)^index over all rests and cusps; round: whether x are angles.
-    """
+    ends: d and its first two derivatives at places (n, f); smooth: gradient and second derivatives
+    of the rest. cusps: where ends of one spring meet, and which.  place: where an equilibrium of
+    the system is, along x. euler: the sum of (-1)^index over all rests and cusps; round: whether x
+    are angles."""
 
     system: qp.Multibody
     stiffness: Floats
@@ -42,7 +44,8 @@ class Held(NamedTuple):
 
 
 def ball(seed: int, across: int) -> Held:
-    """A ball on two rails, or free in space, among three or four springs, with or without weight."""
+    """A ball on two rails, or free in space, among three or four springs, with or without
+    weight."""
     rng = np.random.default_rng([1, seed, across])
     n, weight = int(rng.integers(3, 5)), float(rng.integers(2) * rng.uniform(0.5, 10.0))
     at, start = rng.uniform(-1.0, 1.0, (n, across)), rng.uniform(-1.0, 1.0, across)
@@ -61,7 +64,15 @@ def ball(seed: int, across: int) -> Held:
             qp.Prismatic("y", carriage, one, at=point(start), axis=(0, 1, 0)),
         ]
     parts += [
-        qp.Spring(f"s{k}", qp.GROUND, one, at1=point(at[k]), at2=point(start), stiffness=stiff[k], rest_length=rest[k])
+        qp.Spring(
+            f"s{k}",
+            qp.GROUND,
+            one,
+            at1=point(at[k]),
+            at2=point(start),
+            stiffness=stiff[k],
+            rest_length=rest[k],
+        )
         for k in range(n)
     ]
 
@@ -75,18 +86,26 @@ def ball(seed: int, across: int) -> Held:
     far = 2.5 + weight / float(stiff.sum())
     return Held(
         qp.Multibody(*parts), stiff, rest, ends, smooth, [(at[k], k) for k in range(n)],
-        rng.uniform(-far, far, (4000, across)), lambda e: e.state["ball"].position[:across], 1, False,
+        rng.uniform(-far, far, (4000, across)), lambda e: e.state["ball"].position[:across], 1,
+        False,
     )  # fmt: skip
 
 
 def arm(seed: int) -> Held:
-    """Two rods hinged to each other and to the ground, in a plane; one or two springs hold their tip, which passes
-    the other end of each in two poses."""
+    """Two rods hinged to each other and to the ground, in a plane; one or two springs hold their
+    tip, which passes the other end of each in two poses."""
     rng = np.random.default_rng([2, seed])
-    length, mass, first = rng.uniform(0.3, 0.7, 2), rng.uniform(0.3, 1.0, 2), rng.uniform(-3.0, 3.0, 2)
+    length, mass, first = (
+        rng.uniform(0.3, 0.7, 2),
+        rng.uniform(0.3, 1.0, 2),
+        rng.uniform(-3.0, 3.0, 2),
+    )
     weight, n = float(rng.uniform(1.0, 10.0)), int(rng.integers(1, 3))
     stiff, rest = rng.uniform(2.0, 20.0, n), rng.uniform(0.1, 0.9, n)
-    bent, pose = np.where(rng.integers(2, size=n), 1.0, -1.0) * rng.uniform(0.3, 2.8, n), rng.uniform(-3.0, 3.0, n)
+    bent, pose = (
+        np.where(rng.integers(2, size=n), 1.0, -1.0) * rng.uniform(0.3, 2.8, n),
+        rng.uniform(-3.0, 3.0, n),
+    )
     poses = np.column_stack([pose, pose + bent])
 
     def tips(a: Floats) -> Floats:
@@ -103,10 +122,17 @@ def arm(seed: int) -> Held:
         qp.Revolute("h1", *rods, at=(knee[0], 0, knee[1]), axis=(0, -1, 0)),
     ]
     springs = [
-        qp.Spring(f"s{k}", qp.GROUND, rods[1], at1=(x, 0, z), at2=(tip[0], 0, tip[1]), stiffness=stiff[k],
-                  rest_length=rest[k])
+        qp.Spring(
+            f"s{k}",
+            qp.GROUND,
+            rods[1],
+            at1=(x, 0, z),
+            at2=(tip[0], 0, tip[1]),
+            stiffness=stiff[k],
+            rest_length=rest[k],
+        )
         for k, (x, z) in enumerate(at)
-    ]  # fmt: skip
+    ]
 
     def ends(a: Floats) -> tuple[Floats, Floats, Floats]:
         s, c, bends = length * np.sin(a), length * np.cos(a), np.zeros((len(a), n, 2, 2, 2))
@@ -121,16 +147,18 @@ def arm(seed: int) -> Held:
 
     cusps = []
     for k, (one, two) in enumerate(poses):
-        towards = math.atan2(at[k][0], -at[k][1])  # the other pose is its image across the line to the tip
+        towards = math.atan2(
+            at[k][0], -at[k][1]
+        )  # the other pose is its image across the line to the tip
         cusps += [(np.array([one, two]), k), (2.0 * towards - np.array([one, two]), k)]
     return Held(
-        qp.Multibody(*rods, *hinges, *springs, qp.Gravity((0, 0, -weight))), stiff, rest, ends, smooth, cusps,
-        rng.uniform(-np.pi, np.pi, (4000, 2)),
+        qp.Multibody(*rods, *hinges, *springs, qp.Gravity((0, 0, -weight))), stiff, rest, ends,
+        smooth, cusps, rng.uniform(-np.pi, np.pi, (4000, 2)),
         lambda e: first + np.cumsum([e.state["h0"].angle, e.state["h1"].angle]), 0, True,
     )  # fmt: skip
 
 
-# --- all rests --------------------------------------------------------------------------------------------------------
+# --- all rests ------------------------------------------------------------------------------------
 def derivatives(held: Held, x: Floats) -> tuple[Floats, Floats]:
     """Gradient and second derivatives of U at places (n, f)."""
     d, slope, bend = held.ends(x)
@@ -168,12 +196,17 @@ def known(held: Held) -> list[Floats]:
         near = ~there & (abs(x).max(axis=1) < 50.0)
         x, gradient, second = x[near], gradient[near], second[near]
         step = -np.linalg.solve(second, gradient[..., None])[..., 0]
-        x = x + step * np.minimum(1.0, 0.3 / np.maximum(np.linalg.norm(step, axis=1), 1e-300))[:, None]
+        x = (
+            x
+            + step
+            * np.minimum(1.0, 0.3 / np.maximum(np.linalg.norm(step, axis=1), 1e-300))[:, None]
+        )
     return found
 
 
 def counted(held: Held, rests: list[Floats]) -> int:
-    """The sum of (-1)^index; a cusp is a top where all else pulls less than the spring pushes, and else nothing."""
+    """The sum of (-1)^index; a cusp is a top where all else pulls less than the spring pushes, and
+    else nothing."""
     bends = [np.linalg.eigvalsh(derivatives(held, x[None])[1][0]) for x in rests]
     total = sum((-1) ** int((values < 0.0).sum()) for values in bends)
     for x, k in held.cusps:
@@ -237,7 +270,8 @@ def test_eight_of_ten_searches_find_all_rests_beside_cusps(kind: str) -> None:
 
 
 def test_modes_come_lowest_first_though_a_ball_turns_without_stiffness() -> None:
-    """Ways uphill take the lowest modes across them; beside neutral ones modes came in the order of their size."""
+    """Ways uphill take the lowest modes across them; beside neutral ones modes came in the order of
+    their size."""
     held = ball(1, 3)
     bends, modes = Vicinity(held.system.clusters, held.system.initial).bends
     assert bends[0] < 0.0 < bends[-1]

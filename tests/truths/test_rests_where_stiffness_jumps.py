@@ -1,6 +1,6 @@
-"""Rest where ropes are just taut, potentials have a crease, or stops are touched and not pressed on: a minimum on every
-side, or left on the one that falls.  Truths are the signs of the bends side by side, or dense samples of them.
-"""
+"""Rest where ropes are just taut, potentials have a crease, or stops are touched and not pressed
+on: a minimum on every side, or left on the one that falls.  Truths are the signs of the bends side
+by side, or dense samples of them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ def moved(seed: int) -> tuple[Floats, Floats]:
 
 
 def ropes(
-    K: Floats, ways: Floats, strengths: Floats, seed: int = 0, damping: float = 0.5, start: Floats | None = None
+    K: Floats,
+    ways: Floats,
+    strengths: Floats,
+    seed: int = 0,
+    damping: float = 0.5,
+    start: Floats | None = None,
 ) -> qp.Multibody:
-    """A ball that does not turn, pushed and pulled by x'Kx/2 (3, 3), with ropes along some ways (k, 3) that are just
-    taut and pull as it moves that way; turned and shifted."""
+    """A ball that does not turn, pushed and pulled by x'Kx/2 (3, 3), with ropes along some ways (k,
+    3) that are just taut and pull as it moves that way; turned and shifted."""
     turn, shift = moved(seed)
     at = shift if start is None else shift + turn @ start
     ball = qp.Body.sphere("ball", 0.05, 1.0, position=at)
@@ -36,16 +41,23 @@ def ropes(
     block[:3, :3] = K
     field = qp.Bushing("field", *sites, stiffness=block, damping=np.diag([damping] * 3 + [0.0] * 3))
     lines = [
-        qp.Spring(f"rope{k}", qp.GROUND.site(f"far{k}", at=tuple(shift - turn @ way * 5.0)), ball.site(f"end{k}"),
-                  stiffness=strength, rest_length=5.0, tension_only=True)
+        qp.Spring(
+            f"rope{k}",
+            qp.GROUND.site(f"far{k}", at=tuple(shift - turn @ way * 5.0)),
+            ball.site(f"end{k}"),
+            stiffness=strength,
+            rest_length=5.0,
+            tension_only=True,
+        )
         for k, (way, strength) in enumerate(zip(ways, strengths))
-    ]  # fmt: skip
+    ]
     return qp.Multibody(ball, field, *lines, upright(ball))
 
 
 def upright(ball: qp.Body) -> qp.Bushing:
     """What keeps a ball from turning, and does nothing else."""
-    return qp.Bushing("upright", qp.GROUND, ball, at=tuple(ball.position), stiffness=(0, 0, 0, 1.0, 1.0, 1.0),
+    return qp.Bushing("upright", qp.GROUND, ball, at=tuple(ball.position), stiffness=(0, 0, 0, 1.0,
+    1.0, 1.0),
                       damping=(0, 0, 0, 0.1, 0.1, 0.1))  # fmt: skip
 
 
@@ -56,7 +68,8 @@ def upright(ball: qp.Body) -> qp.Bushing:
      (0.0, 4.0, "marginal"), (-1e-3, 1e3, "unstable")],
 )  # fmt: skip
 def test_one_rope_that_is_just_taut(low: float, high: float, verdict: str, seed: int) -> None:
-    """U = low x^2 / 2 for x < 0, high x^2 / 2 for x > 0: it falls to x < 0, whichever sense the seed takes."""
+    """U = low x^2 / 2 for x < 0, high x^2 / 2 for x > 0: it falls to x < 0, whichever sense the
+    seed takes."""
     way = np.array([[1.0, 0.0, 0.0]])
     system = ropes(np.diag([low, 1.0, 2.0]), way, np.array([high - low]), seed)
     found = system.settle(nudge=0.0)
@@ -65,7 +78,9 @@ def test_one_rope_that_is_just_taut(low: float, high: float, verdict: str, seed:
     assert "jumps" in found.reason
     if low < 0.0:
         turn, shift = moved(seed)
-        assert found.unstable[0].eigenvalue.real == pytest.approx(np.sqrt(0.0625 - low) - 0.25, rel=1e-4)
+        assert found.unstable[0].eigenvalue.real == pytest.approx(
+            np.sqrt(0.0625 - low) - 0.25, rel=1e-4
+        )
         for choice in range(3):
             left = system.settle(seed=choice, duration=8.0 / np.sqrt(-low))
             assert ((left.state["ball"].position - shift) @ turn)[0] < -5e-7
@@ -84,7 +99,8 @@ class Whirl(qp.Force):
 
 @pytest.mark.parametrize("strength", [0.5, 3.0])
 def test_loads_without_a_potential_are_not_judged_by_energy(strength: float) -> None:
-    """x'' = -x + s y: with s = 3 the ball spirals out at every moderate damping, though energy rises on all sides."""
+    """x'' = -x + s y: with s = 3 the ball spirals out at every moderate damping, though energy
+    rises on all sides."""
     system = ropes(np.eye(3), np.eye(3)[:1], np.array([4.0]))
     ball = system["ball"]
     assert isinstance(ball, qp.Body)
@@ -94,7 +110,9 @@ def test_loads_without_a_potential_are_not_judged_by_energy(strength: float) -> 
 
 
 def test_what_swings_across_a_rope_comes_to_rest_where_it_is_just_taut() -> None:
-    found = ropes(np.eye(3), np.eye(3)[:1], np.array([4.0]), start=np.array([0.2, 0.1, 0.0])).settle()
+    found = ropes(
+        np.eye(3), np.eye(3)[:1], np.array([4.0]), start=np.array([0.2, 0.1, 0.0])
+    ).settle()
     assert (found.verdict, found.damped) == ("stable", True), found.reason
     np.testing.assert_allclose(found.state["ball"].position, 0.0, rtol=0.0, atol=1e-9)
 
@@ -127,7 +145,8 @@ def test_several_ropes_at_once(kinks: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "verdict"), [(-1.0, 5.0, "unstable"), (1.0, 5.0, "stable"), (5.0, -1.0, "unstable")]
+    ("low", "high", "verdict"),
+    [(-1.0, 5.0, "unstable"), (1.0, 5.0, "stable"), (5.0, -1.0, "unstable")],
 )
 def test_a_potential_of_a_users_own_with_a_crease(low: float, high: float, verdict: str) -> None:
     ball = qp.Body.sphere("ball", 0.05, 1.0)
@@ -140,7 +159,9 @@ def test_a_potential_of_a_users_own_with_a_crease(low: float, high: float, verdi
 
     def wrenches(at: qp.MotionView) -> dict[qp.Body, qp.Wrench]:
         x = at[ball].position[0]
-        return {ball: qp.Wrench((-(low if x < 0.0 else high) * x, 0, 0), (0, 0, 0), at[ball].position)}
+        return {
+            ball: qp.Wrench((-(low if x < 0.0 else high) * x, 0, 0), (0, 0, 0), at[ball].position)
+        }
 
     system = qp.Multibody(ball, rail, damper, qp.Potential("crease", energy, wrenches=wrenches))
     found = system.settle(nudge=0.0)
@@ -148,10 +169,12 @@ def test_a_potential_of_a_users_own_with_a_crease(low: float, high: float, verdi
     assert "crease jumps" in found.reason
 
 
-# --- stops that are touched -------------------------------------------------------------------------------------------
-def corner(K: Floats, seed: int, damping: float = 0.5, senses: tuple[float, ...] = (1.0, 1.0)) -> qp.Multibody:
-    """A ball on two slides, one on the other, pushed and pulled by x'Kx/2 (2, 2), that touches a stop on each: only
-    senses * x >= 0 is free; turned and shifted."""
+# --- stops that are touched -----------------------------------------------------------------------
+def corner(
+    K: Floats, seed: int, damping: float = 0.5, senses: tuple[float, ...] = (1.0, 1.0)
+) -> qp.Multibody:
+    """A ball on two slides, one on the other, pushed and pulled by x'Kx/2 (2, 2), that touches a
+    stop on each: only senses * x >= 0 is free; turned and shifted."""
     turn, shift = moved(seed)
     sledge = qp.Body.sphere("sledge", 0.05, 1e-6, position=shift)
     ball = qp.Body.sphere("ball", 0.05, 1.0, position=shift)
@@ -163,7 +186,9 @@ def corner(K: Floats, seed: int, damping: float = 0.5, senses: tuple[float, ...]
     block[:2, :2] = K
     field = qp.Bushing("field", *sites, stiffness=block, damping=np.diag([damping] * 2 + [0.0] * 4))
     stops = [
-        qp.JointStop(f"stop {rail.name}", rail, **({"lower": 0.0} if sense > 0.0 else {"upper": 0.0}))
+        qp.JointStop(
+            f"stop {rail.name}", rail, **({"lower": 0.0} if sense > 0.0 else {"upper": 0.0})
+        )
         for rail, sense in zip((one, two), senses)
         if sense
     ]
@@ -173,8 +198,11 @@ def corner(K: Floats, seed: int, damping: float = 0.5, senses: tuple[float, ...]
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("senses", [(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 0.0), (0.0, 0.0)])
 @pytest.mark.parametrize("coupling", [0.5, 2.0, -2.0])
-def test_two_stops_that_are_touched_leave_a_quadrant(coupling: float, senses: tuple[float, float], seed: int) -> None:
-    """K = [[1, c], [c, 1]] falls along (1, -1) or (1, 1) where |c| > 1: a motion that both stops allow, or neither."""
+def test_two_stops_that_are_touched_leave_a_quadrant(
+    coupling: float, senses: tuple[float, float], seed: int
+) -> None:
+    """K = [[1, c], [c, 1]] falls along (1, -1) or (1, 1) where |c| > 1: a motion that both stops
+    allow, or neither."""
     K = np.array([[1.0, coupling], [coupling, 1.0]])
     x = np.column_stack([np.cos(a := np.linspace(0.0, 2.0 * np.pi, 10_001)), np.sin(a)])
     allowed = x[(x * np.array(senses) >= -1e-12).all(axis=1)]
@@ -193,7 +221,9 @@ def test_random_corners(seed: int) -> None:
     x = np.column_stack([np.cos(a), np.sin(a)]) * senses
     lowest = float(np.einsum("ni,ij,nj->n", x, K, x).min())
     found = corner(K, seed, senses=senses).settle(nudge=0.0)
-    assert found.verdict == ("stable" if lowest > 0.0 else "unstable") or abs(lowest) < 1e-6, found.reason
+    assert found.verdict == ("stable" if lowest > 0.0 else "unstable") or abs(lowest) < 1e-6, (
+        found.reason
+    )
     if found.verdict == "unstable":
         moves = np.real(found.unstable[0].shape)[1, :3] @ moved(seed)[0]
         way = moves[:2] * np.array(senses)
@@ -204,7 +234,8 @@ def test_random_corners(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("count", "verdict"), [(0, "unstable"), (1, "unstable"), (2, "stable")])
 def test_ropes_that_hold_leave_a_corner(count: int, verdict: str, seed: int) -> None:
-    """K = [[1, 2], [2, 1]] falls along (1, -1): one rope, against motion along x, leaves (-1, 1), two leave neither."""
+    """K = [[1, 2], [2, 1]] falls along (1, -1): one rope, against motion along x, leaves (-1, 1),
+    two leave neither."""
     turn, shift = moved(seed)
     K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     free = ropes(K, np.zeros((0, 3)), np.zeros(0), seed)
@@ -212,7 +243,10 @@ def test_ropes_that_hold_leave_a_corner(count: int, verdict: str, seed: int) -> 
     assert isinstance(ball, qp.Body)
     lines = [
         qp.Rope(
-            f"line{k}", qp.GROUND.site(f"peg{k}", at=tuple(shift - 5.0 * turn[:, k])), ball.site(f"eye{k}"), length=5.0
+            f"line{k}",
+            qp.GROUND.site(f"peg{k}", at=tuple(shift - 5.0 * turn[:, k])),
+            ball.site(f"eye{k}"),
+            length=5.0,
         )
         for k in range(count)
     ]

@@ -1,4 +1,5 @@
-"""N four-bars in a row (IFToMM benchmark A02): a parallelogram of one freedom, and 3 N redundant rows."""
+"""N four-bars in a row (IFToMM benchmark A02): a parallelogram of one freedom, and 3 N redundant
+rows."""
 
 from __future__ import annotations
 
@@ -17,11 +18,22 @@ G = 9.81
 
 
 def row(windows: int, angle: float, rate: float) -> qp.Multibody:
-    """Uprights of 1 m and 1 kg, a metre apart, at `angle` from x; couplers of the same kind between their heads."""
-    arm, swing = np.array([math.cos(angle), math.sin(angle), 0.0]), np.array([-math.sin(angle), math.cos(angle), 0.0])
+    """Uprights of 1 m and 1 kg, a metre apart, at `angle` from x; couplers of the same kind between
+    their heads."""
+    arm, swing = (
+        np.array([math.cos(angle), math.sin(angle), 0.0]),
+        np.array([-math.sin(angle), math.cos(angle), 0.0]),
+    )
     feet = [np.array([float(k), 0.0, 0.0]) for k in range(windows + 1)]
     uprights = [
-        qp.Body.rod(f"up{k}", foot, foot + arm, 1.0, velocity=0.5 * rate * swing, angular_velocity=(0, 0, rate))
+        qp.Body.rod(
+            f"up{k}",
+            foot,
+            foot + arm,
+            1.0,
+            velocity=0.5 * rate * swing,
+            angular_velocity=(0, 0, rate),
+        )
         for k, foot in enumerate(feet)
     ]
     couplers = [
@@ -30,7 +42,10 @@ def row(windows: int, angle: float, rate: float) -> qp.Multibody:
     ]
     pairs = [(f"foot{k}", qp.GROUND, up, foot) for k, (up, foot) in enumerate(zip(uprights, feet))]
     for k, coupler in enumerate(couplers):
-        pairs += [(f"{side}{k}", uprights[j], coupler, feet[j] + arm) for side, j in (("left", k), ("right", k + 1))]
+        pairs += [
+            (f"{side}{k}", uprights[j], coupler, feet[j] + arm)
+            for side, j in (("left", k), ("right", k + 1))
+        ]
     hinges = [qp.Revolute(name, one, two, at=at, axis=(0, 0, 1)) for name, one, two, at in pairs]
     return qp.Multibody(*uprights, *couplers, *hinges, qp.Gravity((0, -G, 0)))
 
@@ -42,17 +57,26 @@ def expected(windows: int, angle: float, rate: float) -> np.ndarray:
     """
     W = G * ((windows + 1) / 2.0 + windows) / ((windows + 1) / 3.0 + windows)
     angular = -W * math.cos(angle)
-    arm, swing = np.array([math.cos(angle), math.sin(angle), 0.0]), np.array([-math.sin(angle), math.cos(angle), 0.0])
+    arm, swing = (
+        np.array([math.cos(angle), math.sin(angle), 0.0]),
+        np.array([-math.sin(angle), math.cos(angle), 0.0]),
+    )
     head = angular * swing - rate**2 * arm
     out = np.zeros((2 * windows + 1, 6))
-    out[: windows + 1, :3], out[: windows + 1, 5], out[windows + 1 :, :3] = 0.5 * head, angular, head
+    out[: windows + 1, :3], out[: windows + 1, 5], out[windows + 1 :, :3] = (
+        0.5 * head,
+        angular,
+        head,
+    )
     return out
 
 
 @pytest.mark.parametrize("evaluator", get_args(Evaluator))
 @pytest.mark.parametrize("angle", [0.5 * math.pi, 0.7, 2.9, -1.1])
 @pytest.mark.parametrize("windows", [1, 2, 4])
-def test_row_of_four_bars_swings_as_a_parallelogram(windows: int, angle: float, evaluator: Evaluator) -> None:
+def test_row_of_four_bars_swings_as_a_parallelogram(
+    windows: int, angle: float, evaluator: Evaluator
+) -> None:
     system, true = row(windows, angle, -1.0), expected(windows, angle, -1.0)
     assert system.mobility()[:3] == (1, 6 * (2 * windows + 1) - 1, 5 * (3 * windows + 1))
     np.testing.assert_allclose(system.acceleration(evaluator=evaluator), true, rtol=0.0, atol=1e-10)
@@ -66,13 +90,16 @@ def test_row_of_forty_four_bars_swings_as_a_parallelogram() -> None:
 
 
 @pytest.mark.parametrize(("windows", "energy"), [(1, 20.453333333333333), (2, 35.835)])
-def test_row_of_four_bars_starts_with_the_energy_of_the_benchmark(windows: int, energy: float) -> None:
+def test_row_of_four_bars_starts_with_the_energy_of_the_benchmark(
+    windows: int, energy: float
+) -> None:
     """((N + 1)/3 + N)/2 kinetic and ((N + 1)/2 + N) g potential, uprights vertical at 1 rad/s."""
     assert row(windows, 0.5 * math.pi, -1.0).energy() == pytest.approx(energy, rel=1e-14)
 
 
 def test_closing_rows_of_many_loops_stay_short() -> None:
-    """Four times as many loops take little more than four times as many numbers, not sixteen times."""
+    """Four times as many loops take little more than four times as many numbers, not sixteen
+    times."""
     length = []
     for windows in (10, 40):
         system = row(windows, 0.7, -1.0)

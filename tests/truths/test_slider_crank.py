@@ -1,4 +1,5 @@
-"""A slider-crank in the vertical plane against its one-freedom Lagrangian, derived here from the crank angle."""
+"""A slider-crank in the vertical plane against its one-freedom Lagrangian, derived here from the
+crank angle."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from quirkpy.mechanics.system import Evaluator
 CRANK, ROD = 0.3, 0.8  # lengths [m]
 MASSES = (1.0, 2.0, 1.5)  # crank, rod, slider [kg]
 G = 9.81
-#: Crank angle [rad] and rate [rad/s] of the reference motion, and its energy [J] (positions from the hinge's height).
+#: Crank angle [rad] and rate [rad/s] of the reference motion, and its energy [J] (positions from
+#: the hinge's height).
 START, ENERGY = (math.pi / 6.0, 12.0), 16.338982626787317
 
 
@@ -27,7 +29,8 @@ def directions(angle: float) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass
 class Motion:
-    """One freedom a (the crank angle): angle of the rod, places of the mass centres; each with d/da and d2/da2."""
+    """One freedom a (the crank angle): angle of the rod, places of the mass centres; each with d/da
+    and d2/da2."""
 
     a: float
 
@@ -55,7 +58,10 @@ class Motion:
 
     def lagrangian(self, rate: float) -> tuple[float, float, float]:
         """Inertia J(a), a'' = -(J' a'^2 / 2 + V') / J, and the energy."""
-        m, moments = np.array(MASSES), np.array([MASSES[0] * CRANK**2 / 12.0, MASSES[1] * ROD**2 / 12.0, 0.0])
+        m, moments = (
+            np.array(MASSES),
+            np.array([MASSES[0] * CRANK**2 / 12.0, MASSES[1] * ROD**2 / 12.0, 0.0]),
+        )
         r, turn = self.places, self.turns
         J = m @ (r[1] ** 2).sum(axis=1) + moments @ turn[1] ** 2
         slope = 2.0 * m @ (r[1] * r[2]).sum(axis=1) + 2.0 * moments @ (turn[1] * turn[2])
@@ -69,21 +75,27 @@ def mechanism(a: float, rate: float) -> qp.Multibody:
     speeds = np.pad(rate * motion.places[1], ((0, 0), (0, 1)))
     pin, slide = (CRANK * math.cos(a), CRANK * math.sin(a), 0.0), (*motion.places[0, 2], 0.0)
     spin = [(0.0, 0.0, rate * d) for d in motion.turns[1]]
-    crank = qp.Body.rod("crank", (0, 0, 0), pin, MASSES[0], velocity=speeds[0], angular_velocity=spin[0])
+    crank = qp.Body.rod(
+        "crank", (0, 0, 0), pin, MASSES[0], velocity=speeds[0], angular_velocity=spin[0]
+    )
     rod = qp.Body.rod("rod", pin, slide, MASSES[1], velocity=speeds[1], angular_velocity=spin[1])
     slider = qp.Body.box("slider", (0.1, 0.1, 0.1), MASSES[2], position=slide, velocity=speeds[2])
     hinges = [
         qp.Revolute(name, one, two, at=at, axis=(0, 0, 1))
         for name, one, two, at in (
-            ("main", qp.GROUND, crank, (0, 0, 0)), ("pin", crank, rod, pin), ("wrist", rod, slider, slide)
+            ("main", qp.GROUND, crank, (0, 0, 0)),
+            ("pin", crank, rod, pin),
+            ("wrist", rod, slider, slide),
         )
-    ]  # fmt: skip
+    ]
     guide = qp.Prismatic("guide", qp.GROUND, slider, at=slide, axis=(1, 0, 0))
     return qp.Multibody(crank, rod, slider, *hinges, guide, qp.Gravity((0, -G, 0)))
 
 
 @pytest.mark.parametrize("evaluator", get_args(Evaluator))
-@pytest.mark.parametrize(("a", "rate"), [START, (2.0, -7.0), (-1.1, 3.0), (4.4, 0.0), (math.pi, 20.0)])
+@pytest.mark.parametrize(
+    ("a", "rate"), [START, (2.0, -7.0), (-1.1, 3.0), (4.4, 0.0), (math.pi, 20.0)]
+)
 def test_slider_crank_follows_its_lagrangian(a: float, rate: float, evaluator: Evaluator) -> None:
     system, motion = mechanism(a, rate), Motion(a)
     _, push, _ = motion.lagrangian(rate)
@@ -97,16 +109,20 @@ def test_slider_crank_follows_its_lagrangian(a: float, rate: float, evaluator: E
 
 
 def test_slider_crank_starts_with_the_reference_energy() -> None:
-    """16.338982626787317 J: kinetic energy at 30 degrees and 12 rad/s, and the two rods' weight times height."""
+    """16.338982626787317 J: kinetic energy at 30 degrees and 12 rad/s, and the two rods' weight
+    times height."""
     assert mechanism(*START).energy() == pytest.approx(ENERGY, rel=1e-13)
     assert Motion(START[0]).lagrangian(START[1])[2] == pytest.approx(ENERGY, rel=1e-13)
 
 
 def test_slider_crank_starts_with_the_reference_rates() -> None:
-    """Rod: -0.1886163861754041 rad at -3.9674791352014833 rad/s; slider: 1.045619303410417 m at -2.3951218702802226."""
+    """Rod: -0.1886163861754041 rad at -3.9674791352014833 rad/s; slider: 1.045619303410417 m at
+    -2.3951218702802226."""
     a, rate = START
     motion = Motion(a)
-    assert [motion.rod[0], rate * motion.rod[1]] == pytest.approx([-0.1886163861754041, -3.9674791352014833], rel=1e-14)
+    assert [motion.rod[0], rate * motion.rod[1]] == pytest.approx(
+        [-0.1886163861754041, -3.9674791352014833], rel=1e-14
+    )
     slider = [motion.places[0, 2, 0], rate * motion.places[1, 2, 0]]
     assert slider == pytest.approx([1.045619303410417, -2.3951218702802226], rel=1e-14)
     assert abs(mechanism(a, rate).residual().velocity).max() < 1e-14

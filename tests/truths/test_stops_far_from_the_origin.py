@@ -10,7 +10,8 @@ import quirkpy as qp
 @pytest.mark.parametrize("place", [1.0, 10.0, 150.0, 1e3, 1e4, 1e5])
 @pytest.mark.parametrize("restitution", [0.3, 0.5, 0.8])
 def test_a_slide_comes_to_rest_at_its_stop(place: float, restitution: float) -> None:
-    """Pressed by 1 N over half a metre it meets the stop after one second, and rests after (1 + e) / (1 - e)."""
+    """Pressed by 1 N over half a metre it meets the stop after one second, and rests after (1 + e)
+    / (1 - e)."""
     ball = qp.Body.sphere("ball", 0.1, 1.0)
     slide = qp.Prismatic("slide", qp.GROUND, ball, at=(0, 0, 0), axis=(1, 0, 0))
     stop = qp.JointStop("stop", slide, upper=place, restitution=restitution)

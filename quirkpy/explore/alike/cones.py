@@ -1,8 +1,8 @@
 """Cones that must stay clear, and what exchanges of modules make of them.
 
-A run that speaks for others is not ended by a cone, for to others it stands elsewhere: of every image of every cone it
-tells where the motion first enters it, and each edge asks about the images that its own cones are to that run.
-"""
+A run that speaks for others is not ended by a cone, for to others it stands elsewhere: of every
+image of every cone it tells where the motion first enters it, and each edge asks about the images
+that its own cones are to that run."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SAME = 1e-9
 
 
 class Images(NamedTuple):
-    """All cones about which a run is asked; which of them are those of the study, criterion by criterion, and into
-    which each of these may turn, by number."""
+    """All cones about which a run is asked; which of them are those of the study, criterion by
+    criterion, and into which each of these may turn, by number."""
 
     cones: tuple[KeepOut, ...]
     own: tuple[int, ...]
@@ -46,7 +46,9 @@ class Cones:
         self._before: dict[Exchange, tuple[int, ...]] = {}
         rules = [rule for rule in symmetry.study.safety if isinstance(rule, KeepOut)]
         own = tuple(self._number(rule) for rule in rules)
-        each = tuple(frozenset(self._number(image) for image in self._images(rule)) for rule in rules)
+        each = tuple(
+            frozenset(self._number(image) for image in self._images(rule)) for rule in rules
+        )
         self.images = Images(tuple(self._known), own, each)
 
     @property
@@ -55,7 +57,8 @@ class Cones:
         return len(self.images.cones) > len(set(self.images.own))
 
     def asked(self, *exchanges: Exchange) -> tuple[int, ...]:
-        """Which images the cones are to a run that some exchanges, one after the other, carry to where they stand."""
+        """Which images the cones are to a run that some exchanges, one after the other, carry to
+        where they stand."""
         out = self.images.own
         for exchange in reversed(exchanges):
             before = self._carried_onto(exchange)
@@ -73,12 +76,17 @@ class Cones:
             made = []
             for k, cone in enumerate(self.images.cones):
                 b = self.symmetry.index.get(cone.site.body.name)
-                made.append(k if b is None else self._number(self._elsewhere(cone, came[b], exchange.own[came[b]])))
+                made.append(
+                    k
+                    if b is None
+                    else self._number(self._elsewhere(cone, came[b], exchange.own[came[b]]))
+                )
             self._before[exchange] = tuple(made)
         return self._before[exchange]
 
     def _images(self, cone: KeepOut) -> list[KeepOut]:
-        """What exchanges may carry onto a cone: itself, where it stands on what is not exchanged."""
+        """What exchanges may carry onto a cone: itself, where it stands on what is not
+        exchanged."""
         s = self.symmetry
         b = s.index.get(cone.site.body.name)
         if b is None:
@@ -96,7 +104,8 @@ class Cones:
         return KeepOut(site, cone.half_angle, cone.length, cone.of)
 
     def _number(self, cone: KeepOut) -> int:
-        """The number of a cone among all that are known; one that is none of them becomes the next."""
+        """The number of a cone among all that are known; one that is none of them becomes the
+        next."""
         for k, other in enumerate(self._known):
             same = (cone.site.body.name, *_sizes(cone)) == (other.site.body.name, *_sizes(other))
             if same and abs(_line(cone) - _line(other)).max() < SAME:
@@ -115,7 +124,8 @@ def _line(cone: KeepOut) -> Floats:
 
 
 class Lookout:
-    """The images that a motion has not entered yet, and what it has met: those that it has, with the motion until then.
+    """The images that a motion has not entered yet, and what it has met: those that it has, with
+    the motion until then.
 
     images: all about which it is asked; clear: those that what came before has left clear.
     """
@@ -136,12 +146,17 @@ class Lookout:
     def entered(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
         """What a stretch of the motion enters, unless a violation ends it before."""
         found = ((k, cone.first(run)) for k, cone in self.clear.items())
-        out = {k: v for k, v in found if v is not None and (violation is None or not at_once(v.t, violation.t))}
+        out = {
+            k: v
+            for k, v in found
+            if v is not None and (violation is None or not at_once(v.t, violation.t))
+        }
         for k in out:
             del self.clear[k]
         return out
 
     @property
     def over(self) -> bool:
-        """Whether nobody can ask how it goes on: some cone has been entered, whatever it is to whom."""
+        """Whether nobody can ask how it goes on: some cone has been entered, whatever it is to
+        whom."""
         return any(not numbers & self.clear.keys() for numbers in self.images.each)

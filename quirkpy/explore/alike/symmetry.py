@@ -1,9 +1,10 @@
-"""Which modules are alike to the dynamics, and what exchanges them: maps of poses and links onto each other.
+"""Which modules are alike to the dynamics, and what exchanges them: maps of poses and links onto
+each other.
 
-Two modules are alike when a turn of body axes carries mass properties, shape and sensors of the one onto those of the
-other.  An exchange of modules is a symmetry of a study when it carries all forces onto themselves, potentials perhaps
-onto each other.  Where a module looks is nobody's business here: `SameShape` says when two poses are one shape.
-"""
+Two modules are alike when a turn of body axes carries mass properties, shape and sensors of the one
+onto those of the other.  An exchange of modules is a symmetry of a study when it carries all forces
+onto themselves, potentials perhaps onto each other.  Where a module looks is nobody's business
+here: `SameShape` says when two poses are one shape."""
 
 from __future__ import annotations
 
@@ -33,10 +34,11 @@ from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 
 #: Poses that differ by no more than this [m], [rad] begin the same run.
 EQUAL = 1e-10
-#: Lengths [m] and direction cosines that agree to so many digits after the point are the same, and so are numbers of
-#: forces that agree in as many digits.
+#: Lengths [m] and direction cosines that agree to so many digits after the point are the same, and
+#: so are numbers of forces that agree in as many digits.
 DIGITS = 12
-#: Elements that say the same with their first two sites exchanged, and their numbers with them, so many for each.
+#: Elements that say the same with their first two sites exchanged, and their numbers with them, so
+#: many for each.
 EITHER_WAY = {"pair": 0, "charges": 1, "dipoles": 3}
 #: Elements whose sites are points: their axes mean nothing.
 POINTS = ("pair", "charges")
@@ -47,8 +49,8 @@ BACK = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 class Alike(NamedTuple):
-    """How a body is like the first of its kind: the turn (4,) that carries axes of the first to its own, and which of
-    its sensors stands for each of the first, by number."""
+    """How a body is like the first of its kind: the turn (4,) that carries axes of the first to its
+    own, and which of its sensors stands for each of the first, by number."""
 
     turn: Floats
     sensors: dict[int, int]
@@ -56,8 +58,8 @@ class Alike(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Which body each one becomes, and the turns (n, 4) from axes of the one to axes of the other; what sensors (by
-    number) and potentials become, as far as these are carried onto any."""
+    """Which body each one becomes, and the turns (n, 4) from axes of the one to axes of the other;
+    what sensors (by number) and potentials become, as far as these are carried onto any."""
 
     to: tuple[int, ...]
     own: Floats
@@ -76,8 +78,8 @@ class Exchange:
 
 
 class Carrier(NamedTuple):
-    """An exchange, and then a motion of the whole, a turn (4,) about the origin and a shift (3,) [m]: what carries one
-    pose onto another."""
+    """An exchange, and then a motion of the whole, a turn (4,) about the origin and a shift (3,)
+    [m]: what carries one pose onto another."""
 
     exchange: Exchange
     turn: Floats
@@ -88,12 +90,15 @@ class Carrier(NamedTuple):
         to = list(self.exchange.to)
         moved, turning = np.empty_like(r), np.empty_like(q)
         moved[to] = turned(np.broadcast_to(self.turn, q.shape), r) + self.shift
-        turning[to] = product(product(np.broadcast_to(self.turn, q.shape), q), self.exchange.own * BACK)
+        turning[to] = product(
+            product(np.broadcast_to(self.turn, q.shape), q), self.exchange.own * BACK
+        )
         return moved, turning
 
 
 class Symmetry:
-    """The exchanges of modules, and motions of the whole, that change nothing for the dynamics of a study."""
+    """The exchanges of modules, and motions of the whole, that change nothing for the dynamics of a
+    study."""
 
     def __init__(self, study: Scope) -> None:
         self.study = study
@@ -103,28 +108,38 @@ class Symmetry:
         self.kinds, self.first, self.turns = self._sorted_out()
         self._made: dict[Any, Any] = {}
 
-    # --- which bodies are alike ---------------------------------------------------------------------------------
+    # --- which bodies are alike -------------------------------------------------------------------
     def _sorted_out(self) -> tuple[list[int], list[Alike], list[list[Alike]]]:
-        """Of every body the first of its kind, how it is like that, and in which ways it is like itself."""
+        """Of every body the first of its kind, how it is like that, and in which ways it is like
+        itself."""
         kinds: list[int] = []
         first: list[Alike] = []
         pinned = self._pinned()
         itself = [Alike(IDENTITY, {k: k for k in self._sensors(name)}) for name in self.index]
         for b in range(len(self.bodies)):
-            like = ((a, way) for a in range(b) if kinds[a] == a and not {a, b} & pinned for way in self._ways(a, b))
+            like = (
+                (a, way)
+                for a in range(b)
+                if kinds[a] == a and not {a, b} & pinned
+                for way in self._ways(a, b)
+            )
             kind, way = next(like, (b, itself[b]))
             kinds.append(kind)
             first.append(way)
-        turns = [[itself[b]] if b in pinned else list(self._ways(b, b)) for b in range(len(self.bodies))]
+        turns = [
+            [itself[b]] if b in pinned else list(self._ways(b, b)) for b in range(len(self.bodies))
+        ]
         return kinds, first, turns
 
     def _pinned(self) -> set[int]:
-        """Bodies that nothing else may stand for: those on which joints of the system itself act, and all where
-        something is not known to be the same for others."""
+        """Bodies that nothing else may stand for: those on which joints of the system itself act,
+        and all where something is not known to be the same for others."""
         system = self.study.system
         options = [option for chosen in self.study.options.values() for option in chosen]
         known = all(type(option) in (Free, Lock, Hinge) for option in options)
-        marks = {part for part in system.parts if isinstance(part, Sensor)} <= set(self.study.sensors)
+        marks = {part for part in system.parts if isinstance(part, Sensor)} <= set(
+            self.study.sensors
+        )
         plain = known and marks and self.judges_alike and self._takes_hold_alike()
         if not (plain and self._forces_of(range(len(self.bodies))) is not None):
             return set(range(len(self.bodies)))
@@ -132,15 +147,20 @@ class Symmetry:
         return set(range(len(self.bodies))) if joints else set()
 
     def _takes_hold_alike(self) -> bool:
-        """Whether there is one firmest hold for sensors that meet: of several alike the first is always taken."""
+        """Whether there is one firmest hold for sensors that meet: of several alike the first is
+        always taken."""
         choices = ([type(o) for o in chosen if o.joins] for chosen in self.study.options.values())
-        one = all(kinds.count(Lock) == 1 or (Lock not in kinds and len(kinds) <= 1) for kinds in choices)
+        one = all(
+            kinds.count(Lock) == 1 or (Lock not in kinds and len(kinds) <= 1) for kinds in choices
+        )
         return self.study.on_contact == "stop" or one
 
     @cached_property
     def judges_alike(self) -> bool:
         """Whether safety says the same of two motions that differ by a motion of the whole."""
-        return all(type(rule) in (StayTogether, NoCollision, Limit, KeepOut) for rule in self.study.safety)
+        return all(
+            type(rule) in (StayTogether, NoCollision, Limit, KeepOut) for rule in self.study.safety
+        )
 
     @cached_property
     def group(self) -> Group:
@@ -151,7 +171,8 @@ class Symmetry:
         return [k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.name == name]
 
     def _ways(self, a: int, b: int) -> Iterator[Alike]:
-        """The turns of body axes that carry all of one body onto another, the identity first where it does."""
+        """The turns of body axes that carry all of one body onto another, the identity first where
+        it does."""
         one, two = self.bodies[a], self.bodies[b]
         mine, others = self._sensors(one.name), self._sensors(two.name)
         if len(mine) != len(others) or one.mass != two.mass:
@@ -162,7 +183,9 @@ class Symmetry:
             turns += [self.study.sensors[k].site.axes @ start.T for k in others]
         seen: list[Floats] = []
         for turn in turns:
-            if any(abs(turn - other).max() < 1e-9 for other in seen) or not _carries(turn, one, two):
+            if any(abs(turn - other).max() < 1e-9 for other in seen) or not _carries(
+                turn, one, two
+            ):
                 continue
             sensors = self.carried_sensors(turn, one.name, two.name)
             if sensors is not None:
@@ -170,17 +193,22 @@ class Symmetry:
                 yield Alike(quaternion_of(turn), sensors)
 
     def carried_sensors(self, turn: Floats, one: str, two: str) -> dict[int, int] | None:
-        """Which sensor of another body each of one body becomes when a turn of body axes (3, 3) carries the first onto
-        the second, by number; None where one becomes none."""
+        """Which sensor of another body each of one body becomes when a turn of body axes (3, 3)
+        carries the first onto the second, by number; None where one becomes none."""
         mine, others = self._sensors(one), self._sensors(two)
         keys = {_mark(self.study.sensors[k], np.eye(3)): k for k in others}
         found = [keys.get(_mark(self.study.sensors[k], turn)) for k in mine]
-        return {k: to for k, to in zip(mine, found, strict=True) if to is not None} if None not in found else None
+        return (
+            {k: to for k, to in zip(mine, found, strict=True) if to is not None}
+            if None not in found
+            else None
+        )
 
-    # --- exchanges ----------------------------------------------------------------------------------------------
+    # --- exchanges --------------------------------------------------------------------------------
     def exchange(self, to: tuple[int, ...], ways: tuple[int, ...]) -> Exchange | None:
-        """Every body becomes another of its kind, turned in one of the ways in which that kind is like itself; None
-        where forces are not the same then; what becomes of cones that must stay clear is asked of `Cones`."""
+        """Every body becomes another of its kind, turned in one of the ways in which that kind is
+        like itself; None where forces are not the same then; what becomes of cones that must stay
+        clear is asked of `Cones`."""
         key = to, ways
         if key not in self._made:
             nothing = to == tuple(range(len(to))) and not any(ways)
@@ -193,7 +221,12 @@ class Symmetry:
         """The exchange of nothing, which needs no leave of anyone."""
         n = len(self.bodies)
         sensors = {k: k for k in range(len(self.study.sensors))}
-        return Exchange(tuple(range(n)), np.tile(IDENTITY, (n, 1)), sensors, {p: p for p in self.study.potentials})
+        return Exchange(
+            tuple(range(n)),
+            np.tile(IDENTITY, (n, 1)),
+            sensors,
+            {p: p for p in self.study.potentials},
+        )
 
     def _exchange(self, to: tuple[int, ...], ways: tuple[int, ...]) -> Exchange | None:
         own, sensors = np.empty((len(to), 4)), dict(self._nothing.sensors)
@@ -206,7 +239,8 @@ class Symmetry:
         return None if potentials is None else Exchange(to, own, sensors, potentials)
 
     def _potentials(self, to: tuple[int, ...], own: Floats) -> dict[str, str] | None:
-        """Which potential each becomes, the same one where it can; None where forces that always act become others."""
+        """Which potential each becomes, the same one where it can; None where forces that always
+        act become others."""
         mine, theirs = self._forces_of(range(len(to))), self._forces_of(to, own)
         if mine is None or theirs is None or mine[0] != theirs[0]:
             return None
@@ -214,7 +248,11 @@ class Symmetry:
         names = list(self.study.potentials)
         for name, before, after in zip(names, mine[1:], theirs[1:], strict=True):
             alike = [other for other, said in zip(names, mine[1:], strict=True) if said == after]
-            other = name if before == after else next((other for other in alike if other not in out.values()), None)
+            other = (
+                name
+                if before == after
+                else next((other for other in alike if other not in out.values()), None)
+            )
             out |= {} if other is None else {name: other}
         return out
 
@@ -225,10 +263,13 @@ class Symmetry:
         return any(_speaks_of_joints(force) for force in (*self.study.always, *chosen))
 
     def _forces_of(self, to: Sequence[int], own: Floats | None = None) -> list[Counter[Any]] | None:
-        """What forces say, those that always act first, then those of every potential, bodies exchanged; None where
-        that is not known."""
+        """What forces say, those that always act first, then those of every potential, bodies
+        exchanged; None where that is not known."""
         place = self._places(to, np.tile(IDENTITY, (len(to), 1)) if own is None else own)
-        always = [*self.study.always, *(part for part in self.study.system.parts if isinstance(part, Force))]
+        always = [
+            *self.study.always,
+            *(part for part in self.study.system.parts if isinstance(part, Force)),
+        ]
         out = [_said(forces, place) for forces in (always, *self.study.potentials.values())]
         return None if None in out else [said for said in out if said is not None]
 
@@ -247,10 +288,10 @@ class Symmetry:
 
         return placed
 
-    # --- poses --------------------------------------------------------------------------------------------------
+    # --- poses ------------------------------------------------------------------------------------
     def carriers(self, one: State, two: State, within: float = EQUAL) -> list[Carrier]:
-        """Everything that carries one pose onto another, but for so much [m], [rad], in an order that is always the
-        same; for a pose and itself the identity comes first."""
+        """Everything that carries one pose onto another, but for so much [m], [rad], in an order
+        that is always the same; for a pose and itself the identity comes first."""
         out = []
         mine, theirs = self._alike(one), self._alike(two)
         for turn, shift in self._motions(mine, theirs):
@@ -272,19 +313,28 @@ class Symmetry:
         for b in (b for b in range(len(theirs)) if self.kinds[b] == self.kinds[0]):
             ways = self.turns[self.kinds[0]] if self.group == "rigid" else [None]
             for way in ways:
-                q = IDENTITY if way is None else product(product(theirs[b, 3:], way.turn), mine[0, 3:] * BACK)
+                q = (
+                    IDENTITY
+                    if way is None
+                    else product(product(theirs[b, 3:], way.turn), mine[0, 3:] * BACK)
+                )
                 yield q, theirs[b, :3] - turned(q, mine[0, :3])
 
     def _assigned(
         self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Which body each one becomes under a motion, and turned in which way; None where one becomes none."""
+        """Which body each one becomes under a motion, and turned in which way; None where one
+        becomes none."""
         many = np.broadcast_to(turn, (len(mine), 4))
         r, q = turned(many, mine[:, :3]) + shift, product(many, mine[:, 3:])
         far = np.linalg.norm(r[:, None] - theirs[None, :, :3], axis=2)
         to = far.argmin(axis=1)
         kinds = np.array(self.kinds)
-        if (far[np.arange(len(to)), to] > within).any() or (kinds[to] != kinds).any() or len(set(to)) < len(to):
+        if (
+            (far[np.arange(len(to)), to] > within).any()
+            or (kinds[to] != kinds).any()
+            or len(set(to)) < len(to)
+        ):
             return None
         left = product(theirs[to, 3:] * BACK, q)  # the turn, in axes of the first of the kind
         ways = []
@@ -296,7 +346,7 @@ class Symmetry:
                 return None
         return tuple(to.tolist()), tuple(ways)
 
-    # --- pairs --------------------------------------------------------------------------------------------------
+    # --- pairs ------------------------------------------------------------------------------------
     @cached_property
     def _numbers(self) -> dict[frozenset[int], int]:
         return {frozenset(pair[:2]): k for k, pair in enumerate(self.study.pairs)}
@@ -313,11 +363,14 @@ class Symmetry:
         return None if label is None else Link(self._numbers[both], link.roll, label)
 
     def said(self, exchange: Exchange, text: str) -> str:
-        """A sentence that names bodies and pairs, after an exchange; lists of bodies stay in order."""
+        """A sentence that names bodies and pairs, after an exchange; lists of bodies stay in
+        order."""
         names = self.names(exchange)
 
         def other(found: re.Match[str]) -> str:
-            return ", ".join(self.in_order(found[0].split(", "), [names[name] for name in found[0].split(", ")]))
+            return ", ".join(
+                self.in_order(found[0].split(", "), [names[name] for name in found[0].split(", ")])
+            )
 
         return self._words.sub(other, text)
 
@@ -325,13 +378,18 @@ class Symmetry:
         """Names of bodies, in their order where they were so before."""
         last = len(self.index)
         place = [self.index.get(name, last) for name in before]
-        return sorted(after, key=lambda name: self.index.get(name, last)) if place == sorted(place) else after
+        return (
+            sorted(after, key=lambda name: self.index.get(name, last))
+            if place == sorted(place)
+            else after
+        )
 
     @cached_property
     def _words(self) -> re.Pattern[str]:
         """Names of pairs, and of bodies one after the other, as they stand in sentences."""
         one, two = (
-            "|".join(map(re.escape, sorted(x, key=len, reverse=True))) for x in (self.study.numbers, self.index)
+            "|".join(map(re.escape, sorted(x, key=len, reverse=True)))
+            for x in (self.study.numbers, self.index)
         )
         return re.compile(rf"(?<!\w)(?:(?:{one or two})|(?:{two})(?:, (?:{two}))*)(?!\w)")
 
@@ -341,13 +399,15 @@ class Symmetry:
         if key not in self._made:
             bodies, pairs = self.study.system.bodies, self.study.pairs
             named = {name: bodies[to] for name, to in zip(bodies, exchange.to, strict=True)}
-            self._made[key] = named | {p.name: pairs[self.pair(exchange, k)].name for k, p in enumerate(pairs)}
+            self._made[key] = named | {
+                p.name: pairs[self.pair(exchange, k)].name for k, p in enumerate(pairs)
+            }
         made: dict[str, str] = self._made[key]
         return made
 
     def label(self, exchange: Exchange, pair: int, roll: int, label: str) -> str | None:
-        """What an option of a pair is called where the pair has become another, whose first sensor may be that which
-        the second has become; None where there is no such option."""
+        """What an option of a pair is called where the pair has become another, whose first sensor
+        may be that which the second has become; None where there is no such option."""
         other = self.study.pairs[self.pair(exchange, pair)]
         if other.one == exchange.sensors[self.study.pairs[pair].one]:
             return label
@@ -366,7 +426,9 @@ class Symmetry:
         at, axis, most = option.placed(one)
         angle = self.study.rolls(p)[roll]
         c, s = np.cos(angle), np.sin(angle)
-        frame = np.array([(c, s, 0.0), (s, -c, 0.0), (0.0, 0.0, -1.0)])  # axes of the second site in those of the first
+        frame = np.array(
+            [(c, s, 0.0), (s, -c, 0.0), (0.0, 0.0, -1.0)]
+        )  # axes of the second site in those of the first
         point, about = _digits(frame @ at), _digits(frame @ [-x for x in axis])
         for other in (o for o in self.study.options_of(p) if isinstance(o, Hinge)):
             seen = other.placed(two)
@@ -383,7 +445,7 @@ def _speaks_of_joints(force: Force) -> bool:
     return among or any(e.kind in ("callback", "law") for e in force.elements())
 
 
-# --- parts as values --------------------------------------------------------------------------------------------------
+# --- parts as values ------------------------------------------------------------------------------
 def _digits(values: Any) -> tuple[float, ...]:
     return tuple((np.round(np.asarray(values, dtype=float).ravel(), DIGITS) + 0.0).tolist())
 
@@ -396,7 +458,8 @@ def _mark(sensor: Sensor, turn: Floats) -> Any:
 
 
 def _carries(turn: Floats, one: Body, two: Body) -> bool:
-    """Whether a turn of body axes carries mass properties and shape of one body onto those of another."""
+    """Whether a turn of body axes carries mass properties and shape of one body onto those of
+    another."""
     A, B = one.inertia_matrix, two.inertia_matrix
     same = abs(turn @ A @ turn.T - B).max() <= 10.0**-DIGITS * abs(B).max()
     return bool(same) and _same_shape(turn, one.shape, two.shape)
@@ -411,12 +474,15 @@ def _same_shape(turn: Floats, one: Shape | None, two: Shape | None) -> bool:
         return one.radius == two.radius
     if isinstance(one, Cylinder) and isinstance(two, Cylinder):
         along, there = (np.eye(3)["xyz".index(shape.axis)] for shape in (one, two))
-        return (one.radius, one.length) == (two.radius, two.length) and abs(abs(turn @ along) - there).max() < 1e-9
+        return (one.radius, one.length) == (two.radius, two.length) and abs(
+            abs(turn @ along) - there
+        ).max() < 1e-9
     return one == two and (one is None or abs(turn - np.eye(3)).max() < 1e-9)
 
 
 def _said(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any] | None:
-    """What some forces say of bodies, as values that can be compared; None where that is not known."""
+    """What some forces say of bodies, as values that can be compared; None where that is not
+    known."""
     out: Counter[Any] = Counter()
     for force in forces:
         if type(force) in (ViscousHinges, SprungHinges):  # the same for all joints
@@ -433,13 +499,18 @@ def _said(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any]
 
 def _element(element: Element, place: Callable[[Site], Any]) -> Any:
     """An element as a value."""
-    sites: list[Any] = [None if s is None else place(s) for s in (element.site1, element.site2, element.site3)]
+    sites: list[Any] = [
+        None if s is None else place(s) for s in (element.site1, element.site2, element.site3)
+    ]
     if element.kind in POINTS:
         sites = [None if s is None else s[:2] for s in sites]
     numbers, schedules = element.numbers, element.schedules
-    if element.kind == "dipoles" and not any(schedules):  # however a coil is turned about its moment
+    # However a coil is turned about its moment
+    if element.kind == "dipoles" and not any(schedules):
         moments = np.reshape(numbers[:6], (2, 3))
-        numbers = tuple(x for s, m in zip(sites, moments) for x in _digits(np.reshape(s[3], (3, 3)) @ m))
+        numbers = tuple(
+            x for s, m in zip(sites, moments) for x in _digits(np.reshape(s[3], (3, 3)) @ m)
+        )
         sites = [None if s is None else s[:2] for s in sites]
     if element.kind in EITHER_WAY and sites[1] < sites[0]:
         n = EITHER_WAY[element.kind]

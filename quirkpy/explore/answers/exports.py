@@ -10,13 +10,14 @@ if TYPE_CHECKING:
 
 #: Figures of an outcome, as edges have them.
 FIGURES = (
-    "duration", "waiting", "moving", "start_energy", "end_energy", "switching", "holding", "dissipated", "put_in",
-    "lost", "peak_speed", "peak_load", "clearance",
+    "duration", "waiting", "moving", "start_energy", "end_energy", "switching", "holding",
+    "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance",
 )  # fmt: skip
 
 
 def ways(graph: Graph) -> Iterator[tuple[Edge, Outcome]]:
-    """Edges that lead to nodes: one for each node to which the edge may lead, with the first outcome there."""
+    """Edges that lead to nodes: one for each node to which the edge may lead, with the first
+    outcome there."""
     for edge in graph.edges:
         seen = set()
         for outcome in edge.outcomes:
@@ -27,19 +28,22 @@ def ways(graph: Graph) -> Iterator[tuple[Edge, Outcome]]:
 
 def node_figures(node: Node) -> dict[str, Any]:
     """What is said of a node, as plain values."""
-    out = {"label": node.name or node.key, "id": node.id, "name": node.name or node.key, "verdict": node.verdict,
+    out = {"label": node.name or node.key, "id": node.id, "name": node.name or node.key,
+    "verdict": node.verdict,
            "reason": node.reason, "energy": node.energy, "potential": node.potential}  # fmt: skip
     return {name: value for name, value in out.items() if value is not None}
 
 
 def edge_figures(edge: Edge, outcome: Outcome) -> dict[str, Any]:
     """What is said of an edge, as plain values; what is not known is left out."""
-    out: dict[str, Any] = {"label": str(edge.selection), "selection": edge.selection.key, "kind": edge.kind,
+    out: dict[str, Any] = {"label": str(edge.selection), "selection": edge.selection.key,
+    "kind": edge.kind,
                            "potential": edge.selection.potential}  # fmt: skip
     out |= {name: getattr(outcome, name) for name in FIGURES}
     if edge.robustness is not None:
         low, high = edge.robustness.interval()
-        out |= {"probability": edge.robustness.probability, "probability_low": low, "probability_high": high,
+        out |= {"probability": edge.robustness.probability, "probability_low": low,
+        "probability_high": high,
                 "samples": edge.robustness.samples}  # fmt: skip
     return {name: value for name, value in out.items() if value is not None}
 
@@ -52,12 +56,15 @@ def to_networkx(graph: Graph) -> Any:
     for key, node in graph.nodes.items():
         out.add_node(key, **node_figures(node))
     for edge, outcome in ways(graph):
-        out.add_edge(edge.source, outcome.target, key=edge.selection.key, **edge_figures(edge, outcome))
+        out.add_edge(
+            edge.source, outcome.target, key=edge.selection.key, **edge_figures(edge, outcome)
+        )
     return out
 
 
 def graphml(graph: Graph) -> str:
-    """As GraphML.  Ids of its edges are their own, "e0" ...: other programs take edges of one id for one edge."""
+    """As GraphML.  Ids of its edges are their own, "e0" ...: other programs take edges of one id
+    for one edge."""
     import networkx
 
     keyed, out = to_networkx(graph), networkx.MultiDiGraph()
@@ -68,8 +75,11 @@ def graphml(graph: Graph) -> str:
 
 
 def foreign(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a node under names that formats and their readers leave to others; its name is its label."""
-    return {"hash" if name == "id" else name: value for name, value in figures.items() if name != "name"}
+    """The figures of a node under names that formats and their readers leave to others; its name is
+    its label."""
+    return {
+        "hash" if name == "id" else name: value for name, value in figures.items() if name != "name"
+    }
 
 
 def dot(graph: Graph) -> str:

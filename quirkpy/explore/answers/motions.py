@@ -1,4 +1,5 @@
-"""What a graph does not keep, made again: the motions of its edges, and why its nodes rest where they do."""
+"""What a graph does not keep, made again: the motions of its edges, and why its nodes rest where
+they do."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 def frames_of_edges(
     graph: Graph, numbers: Iterable[int], length: float, angle: float
 ) -> Iterator[tuple[int, list[Frames | None]]]:
-    """Edges by their number, with the frames of each outcome, None where nothing moved; see `frames_of`."""
+    """Edges by their number, with the frames of each outcome, None where nothing moved; see
+    `frames_of`."""
     study, last, universe = graph.study, "", None
     for number in numbers:
         edge = graph.edges[number]
@@ -37,13 +39,20 @@ def frames_of_motion(ended: Ended | None, length: float, angle: float) -> Frames
 
 
 def in_order(graph: Graph, everything: bool) -> list[int]:
-    """Numbers of edges that move: first the best from one node to another, as plans take them, then the others that
-    lead somewhere; everything: then all that moved before they failed."""
-    moving = [k for k, edge in enumerate(graph.edges) if any(outcome.duration > 0.0 for outcome in edge.outcomes)]
+    """Numbers of edges that move: first the best from one node to another, as plans take them, then
+    the others that lead somewhere; everything: then all that moved before they failed."""
+    moving = [
+        k
+        for k, edge in enumerate(graph.edges)
+        if any(outcome.duration > 0.0 for outcome in edge.outcomes)
+    ]
     going = [k for k in moving if graph.edges[k].kind in ("moved", "ambiguous")]
     best: dict[tuple[str, str | None, str], int] = {}
     for word in COST_WORDS:
-        prices = {k: price_of(graph.study, word, graph.edges[k], graph.edges[k].outcomes[0]) for k in going}
+        prices = {
+            k: price_of(graph.study, word, graph.edges[k], graph.edges[k].outcomes[0])
+            for k in going
+        }
         for k in going:
             way = graph.edges[k].source, graph.edges[k].target, word
             if way not in best or prices[k] < prices[best[way]]:
@@ -54,7 +63,8 @@ def in_order(graph: Graph, everything: bool) -> list[int]:
 
 
 def moved(graph: Graph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
-    """The motion of each outcome of an edge, run again in the universe of its node; None where nothing moved."""
+    """The motion of each outcome of an edge, run again in the universe of its node; None where
+    nothing moved."""
     study, node, choice = graph.study, graph.nodes[edge.source], edge.selection
     begun = begin(study, node, choice, universe)
     if isinstance(begun, Outcome) or not any(outcome.duration for outcome in edge.outcomes):

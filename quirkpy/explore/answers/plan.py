@@ -1,4 +1,5 @@
-"""Answers from a graph: plans, what can be reached, what every route passes through, the table that flies."""
+"""Answers from a graph: plans, what can be reached, what every route passes through, the table that
+flies."""
 
 from __future__ import annotations
 
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 class Plan(Sequence["Edge"]):
     """A route through the graph: edges one after the other, and what they cost.
 
-    nodes: those on the way, both ends included.  energies [J], times [s]: what the spacecraft supplies for each step,
-    switched from what the step before has left; how long each takes (see `Study.disturbance`).  energy, time: of all.
-    switches: how many selections; probability that all steps succeed, None where that of one is not known.
-    """
+    nodes: those on the way, both ends included.  energies [J], times [s]: what the spacecraft
+    supplies for each step, switched from what the step before has left; how long each takes (see
+    `Study.disturbance`).  energy, time: of all. switches: how many selections; probability that all
+    steps succeed, None where that of one is not known."""
 
     edges: tuple[Any, ...]
     cost: float
@@ -58,7 +59,11 @@ class Plan(Sequence["Edge"]):
     def probability(self) -> float | None:
         """The product of the estimates for its steps, each to the node to which it leads here."""
         steps = zip(self.edges, self.nodes[1:])
-        known = [edge.robustness.towards(node).probability for edge, node in steps if edge.robustness is not None]
+        known = [
+            edge.robustness.towards(node).probability
+            for edge, node in steps
+            if edge.robustness is not None
+        ]
         return math.prod(known) if len(known) == len(self.edges) else None
 
     def __getitem__(self, k: Any) -> Any:
@@ -68,9 +73,15 @@ class Plan(Sequence["Edge"]):
         return len(self.edges)
 
     def __str__(self) -> str:
-        lines = [f"{' -> '.join(self.nodes)}: {self.energy:.5g} J, {self.time:.5g} s, {self.switches} switches"]
+        lines = [
+            f"{' -> '.join(self.nodes)}: {self.energy:.5g} J, {self.time:.5g} s, {self.switches} "
+            "switches"
+        ]
         ends = itertools.pairwise(self.nodes)
-        lines += [f"  {one} -> {two}: {edge.selection}" for (one, two), edge in zip(ends, self.edges, strict=True)]
+        lines += [
+            f"  {one} -> {two}: {edge.selection}"
+            for (one, two), edge in zip(ends, self.edges, strict=True)
+        ]
         return "\n".join(lines)
 
 
@@ -79,7 +90,11 @@ def plan_of(study: Scope | None, steps: Sequence[Step], cost: float, start: str)
     energies, before = [], None
     for step in steps:
         o = step.outcome
-        work = o.switching if before is None or None in (o.start_energy, before) else o.start_energy - before
+        work = (
+            o.switching
+            if before is None or None in (o.start_energy, before)
+            else o.start_energy - before
+        )
         energies.append(max(0.0, work) + supplied_in_motion(o))
         before = o.end_energy
     nodes = (start, *(step.target for step in steps))
@@ -106,22 +121,27 @@ def unreachable(graph: Graph, simple: networkx.DiGraph, source: str, target: str
     """Why there is no route, in a sentence."""
     import networkx
 
-    from_here = sorted(networkx.descendants(simple, source), key=lambda key: graph.nodes[key].number)
+    from_here = sorted(
+        networkx.descendants(simple, source), key=lambda key: graph.nodes[key].number
+    )
     shown_nodes = ", ".join([source, *from_here][:6]) + (" ..." if len(from_here) > 5 else "")
     into = len(networkx.ancestors(simple, target))
     return (
-        f"plan: {target} cannot be reached from {source}: that leads to {len(from_here)} nodes ({shown_nodes}), and "
+        f"plan: {target} cannot be reached from {source}: that leads to {len(from_here)} nodes "
+        f"({shown_nodes}), and "
         f"{into} nodes lead to {target}; none is both."
     )
 
 
 def untried(graph: Graph, cost: Any) -> str:
-    """Which edges are no part of the answer because their risk is not known, in a sentence of its own."""
+    """Which edges are no part of the answer because their risk is not known, in a sentence of its
+    own."""
     unknown = [edge for edge in graph.moves() if edge.robustness is None] if cost == "risk" else []
     if not unknown:
         return ""
     return (
-        f"  The risk of {len(unknown)} edges is not known, of {unknown[0].source} -> {unknown[0].target} among them; "
+        f"  The risk of {len(unknown)} edges is not known, of {unknown[0].source} -> "
+        f"{unknown[0].target} among them; "
         "ask graph.robustness(edge) of those that matter."
     )
 
@@ -135,9 +155,10 @@ def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
     return [plan_of(graph.study, label.steps(), label.cost, source) for label in found]
 
 
-# --- what hangs on what -----------------------------------------------------------------------------------------------
+# --- what hangs on what ---------------------------------------------------------------------------
 def dominators(graph: Graph, start: str) -> dict[str, tuple[str, ...]]:
-    """For every node that can be reached from a start: the nodes through which every route to it passes, in order."""
+    """For every node that can be reached from a start: the nodes through which every route to it
+    passes, in order."""
     import networkx
 
     source = graph[start].key
@@ -153,22 +174,34 @@ def dominators(graph: Graph, start: str) -> dict[str, tuple[str, ...]]:
 
 
 def without(graph: Graph, *lost: str) -> list[Any]:
-    """The edges that remain when options or forces are lost: none that holds a pair named so, by an option named so
-    ("pair" or "pair: option"), or uses a potential, or a force of one, of that name."""
+    """The edges that remain when options or forces are lost: none that holds a pair named so, by an
+    option named so ("pair" or "pair: option"), or uses a potential, or a force of one, of that
+    name."""
     study = graph.study
     pairs = {pair.name for pair in study.pairs}
-    labels = {f"{pair.name}: {option.label}" for pair in study.pairs for option in study.options_of(pair)}
+    labels = {
+        f"{pair.name}: {option.label}" for pair in study.pairs for option in study.options_of(pair)
+    }
     forces = {force.name for group in study.potentials.values() for force in group}
     for name in lost:
         if name not in pairs | labels | forces | set(study.potentials):
             raise PartError(
-                f"without: {name!r} is no pair, no option of one (pair: option), no potential and no force here."
+                f"without: {name!r} is no pair, no option of one (pair: option), no potential and "
+                "no force here."
             )
     gone = set(lost)
-    dead = {name for name, group in study.potentials.items() if name in gone or any(f.name in gone for f in group)}
+    dead = {
+        name
+        for name, group in study.potentials.items()
+        if name in gone or any(f.name in gone for f in group)
+    }
 
     def stays(edge: Any) -> bool:
-        joined = ((pair, option) for pair, option in edge.selection.joints if not option.startswith("free"))
+        joined = (
+            (pair, option)
+            for pair, option in edge.selection.joints
+            if not option.startswith("free")
+        )
         used = any(pair in gone or f"{pair}: {option}" in gone for pair, option in joined)
         return not used and edge.selection.potential not in dead
 
@@ -179,10 +212,11 @@ def without(graph: Graph, *lost: str) -> list[Any]:
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-# --- the table that flies ---------------------------------------------------------------------------------------------
+# --- the table that flies -------------------------------------------------------------------------
 @dataclass(frozen=True)
 class FlightTable:
-    """For every node from which a goal can be reached: the selection to make next, and the node to which it leads."""
+    """For every node from which a goal can be reached: the selection to make next, and the node to
+    which it leads."""
 
     goal: str
     rows: tuple[tuple[str, Choice, str], ...]
@@ -212,7 +246,9 @@ class FlightTable:
         lines = ["node,next,potential,joints"]
         for key, choice, target in self.rows:
             joints = "; ".join(f"{pair}: {option}" for pair, option in choice.joints)
-            lines.append(",".join(_quoted(cell) for cell in (key, target, choice.potential, joints)))
+            lines.append(
+                ",".join(_quoted(cell) for cell in (key, target, choice.potential, joints))
+            )
         return "\n".join(lines) + "\n"
 
     def header(self) -> str:
@@ -221,29 +257,46 @@ class FlightTable:
         guard = "QUIRKPY_TABLE_" + re.sub(r"\W", "_", self.goal).upper()
         selections = [f"    {c_string(choice.key)}," for choice in chosen]
         rows = [
-            f"    {{{_number(key)}, {chosen.index(choice)}, {_number(target)}}}," for key, choice, target in self.rows
+            f"    {{{_number(key)}, {chosen.index(choice)}, {_number(target)}}},"
+            for key, choice, target in self.rows
         ]
         lines = [
-            f"#ifndef {guard}", f"#define {guard}", "",
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "",
             f"/* From each node the selection that leads on to node {_number(self.goal)}. */",
-            "static const char *const quirkpy_selections[] = {", *selections, "};", "",
-            "static const struct { int node, selection, next; } quirkpy_table[] = {", *rows, "};", "",
-            f"enum {{ QUIRKPY_ROWS = {len(self.rows)}, QUIRKPY_GOAL = {_number(self.goal)} }};", "", "#endif",
-        ]  # fmt: skip
+            "static const char *const quirkpy_selections[] = {",
+            *selections,
+            "};",
+            "",
+            "static const struct { int node, selection, next; } quirkpy_table[] = {",
+            *rows,
+            "};",
+            "",
+            f"enum {{ QUIRKPY_ROWS = {len(self.rows)}, QUIRKPY_GOAL = {_number(self.goal)} }};",
+            "",
+            "#endif",
+        ]
         return "\n".join(lines) + "\n"
 
 
 def _quoted(cell: str) -> str:
-    """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe before it."""
+    """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe
+    before it."""
     cell = "'" + cell if cell.startswith(FORMULA) else cell
     return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\r\n]', cell) else cell
 
 
 def c_string(text: str) -> str:
-    """A text as a string of C: its bytes in UTF-8, of which those that C might read otherwise stand as three octal
-    digits: after fewer, and after hexadecimal ones, what follows could be taken for more of them."""
-    plain = (chr(b) if chr(b).isascii() and chr(b) not in '"\\?' and b >= 32 and b != 127 else f"\\{b:03o}"
-             for b in text.encode("utf-8", "surrogatepass"))  # fmt: skip
+    """A text as a string of C: its bytes in UTF-8, of which those that C might read otherwise stand
+    as three octal digits: after fewer, and after hexadecimal ones, what follows could be taken for
+    more of them."""
+    plain = (
+        chr(b)
+        if chr(b).isascii() and chr(b) not in '"\\?' and b >= 32 and b != 127
+        else f"\\{b:03o}"
+        for b in text.encode("utf-8", "surrogatepass")
+    )
     return '"' + "".join(plain) + '"'
 
 
@@ -252,14 +305,17 @@ def _number(key: str) -> int:
 
 
 def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
-    """The cheapest way to a goal from everywhere: Dijkstra from the goal, along edges turned round."""
+    """The cheapest way to a goal from everywhere: Dijkstra from the goal, along edges turned
+    round."""
     import networkx
 
     target = graph[goal].key
     simple = cheapest(graph, cost, False)
     if not simple.in_degree(target) and untried(graph, cost):
         raise PartError(f"table: no way to {target} is known.{untried(graph, cost)}")
-    paths = networkx.single_source_dijkstra_path(simple.reverse(copy=False), target, weight="weight")
+    paths = networkx.single_source_dijkstra_path(
+        simple.reverse(copy=False), target, weight="weight"
+    )
     rows = []
     for key in graph.nodes:
         if key in paths and key != target:
@@ -273,6 +329,8 @@ def components(graph: Graph) -> list[tuple[str, ...]]:
     import networkx
 
     number = {key: node.number for key, node in graph.nodes.items()}
-    found: Iterable[set[str]] = networkx.strongly_connected_components(cheapest(graph, "switches", False))
+    found: Iterable[set[str]] = networkx.strongly_connected_components(
+        cheapest(graph, "switches", False)
+    )
     sets = [tuple(sorted(keys, key=number.__getitem__)) for keys in found]
     return sorted(sets, key=lambda keys: (-len(keys), number[keys[0]]))

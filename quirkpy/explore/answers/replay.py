@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 
 
 class Leg(NamedTuple):
-    """One step of a plan as it was flown: the edge; when it begins [s]; the stretches of its motion, each with a time
-    of its own from zero, the last one its rest alone; the work of switching [J] and the power that forces state [W];
-    energy that goes at the end of each stretch, to joints that take hold or as what is left of the motion is taken for
-    rest [J]; how far its end lies from the node of the graph [m] or [rad]; what was chosen: the selection of the edge,
-    said of the modules that stand in its places now; the unstable rests that it left."""
+    """One step of a plan as it was flown: the edge; when it begins [s]; the stretches of its
+    motion, each with a time of its own from zero, the last one its rest alone; the work of
+    switching [J] and the power that forces state [W]; energy that goes at the end of each stretch,
+    to joints that take hold or as what is left of the motion is taken for rest [J]; how far its end
+    lies from the node of the graph [m] or [rad]; what was chosen: the selection of the edge, said
+    of the modules that stand in its places now; the unstable rests that it left."""
 
     edge: Edge
     t: float
@@ -64,12 +65,12 @@ class Leg(NamedTuple):
 class Replay(Trajectory):
     """A run through all steps of a plan; a step begins where the one before has ended.
 
-    What a `Trajectory` has, over all bodies and the joints of the system itself; and: legs; switched [J], what
-    switching has put in so far (k,); lost [J], what joints have taken when they took hold and as states were put back
-    onto them, and what was left of motions when they counted as over (k,); power [W], what the spacecraft supplies at
-    each time, without the spikes of switching (k,). energy + dissipated + lost - work - switched stays what it was. The
-    last row of each leg is the node of the graph that it reached.
-    """
+    What a `Trajectory` has, over all bodies and the joints of the system itself; and: legs;
+    switched [J], what switching has put in so far (k,); lost [J], what joints have taken when they
+    took hold and as states were put back onto them, and what was left of motions when they counted
+    as over (k,); power [W], what the spacecraft supplies at each time, without the spikes of
+    switching (k,). energy + dissipated + lost - work - switched stays what it was. The last row of
+    each leg is the node of the graph that it reached."""
 
     legs: tuple[Leg, ...]
 
@@ -77,7 +78,10 @@ class Replay(Trajectory):
         self.graph, self.legs = graph, tuple(legs)
         system = graph.study.system
         super().__init__(
-            system, legs[0].runs[0].start.on(system.selection), legs[0].runs[0].settings, joined(legs, system)
+            system,
+            legs[0].runs[0].start.on(system.selection),
+            legs[0].runs[0].settings,
+            joined(legs, system),
         )
 
     def at(self, t: float) -> State:
@@ -91,7 +95,9 @@ class Replay(Trajectory):
 
     def sampled(self, step: float) -> Replay:
         """The same with states at least every `step` [s]."""
-        denser = [leg._replace(runs=tuple(run.sampled(step) for run in leg.runs)) for leg in self.legs]
+        denser = [
+            leg._replace(runs=tuple(run.sampled(step) for run in leg.runs)) for leg in self.legs
+        ]
         return Replay(self.graph, denser)
 
     @cached_property
@@ -105,7 +111,8 @@ class Replay(Trajectory):
 
     @property
     def waiting(self) -> float:
-        """How long it stayed near unstable rests [s]; the rest of the time `Plan.time` foretells."""
+        """How long it stayed near unstable rests [s]; the rest of the time `Plan.time`
+        foretells."""
         return math.fsum(leaving.waiting for leg in self.legs for leaving in leg.leavings)
 
     @property
@@ -125,20 +132,28 @@ class Replay(Trajectory):
 
     @cached_property
     def lost(self) -> Floats:
-        """What joints have taken so far [J] (k,): when they took hold, and as states were put back onto them."""
+        """What joints have taken so far [J] (k,): when they took hold, and as states were put back
+        onto them."""
         ends = [loss for leg in self.legs for loss in leg.losses]
-        return super().lost + self.projected + self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
+        return (
+            super().lost
+            + self.projected
+            + self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
+        )
 
     @cached_property
     def power(self) -> Floats:
-        """What the spacecraft supplies at each time [W] (k,): holding power, and the work of loads per second."""
+        """What the spacecraft supplies at each time [W] (k,): holding power, and the work of loads
+        per second."""
         dt, dw = np.diff(self.t), np.diff(self.work)
         rate = np.append(0.0, np.where(dt > 0.0, dw / np.where(dt > 0.0, dt, 1.0), 0.0))
         return np.asarray(self._each([leg.holding for leg in self.legs]) + np.maximum(rate, 0.0))
 
     def _each(self, values: list[float]) -> Floats:
         """A value of each leg at all of its times (k,)."""
-        return self._stretches([value for leg, value in zip(self.legs, values, strict=True) for _ in leg.runs])
+        return self._stretches(
+            [value for leg, value in zip(self.legs, values, strict=True) for _ in leg.runs]
+        )
 
     def _stretches(self, values: list[float]) -> Floats:
         """A value of each stretch at all of its times (k,)."""
@@ -164,8 +179,8 @@ def joined(legs: list[Leg], system: Any) -> Course:
             counts += run.counts
     last = legs[-1].runs[-1].course
     return Course(
-        np.concatenate(t), np.concatenate(states), np.concatenate(angles), np.concatenate(drift), last.stop,
-        tuple(events), Counts(*(int(c) for c in counts)), last.step,
+        np.concatenate(t), np.concatenate(states), np.concatenate(angles), np.concatenate(drift),
+        last.stop, tuple(events), Counts(*(int(c) for c in counts)), last.step,
     )  # fmt: skip
 
 
@@ -179,7 +194,8 @@ def replay(graph: Graph, plan: Any) -> Replay:
     for edge in () if isinstance(plan, Plan) else plan:
         if edge.target is None:
             raise PartError(
-                f"replay: {edge!r} leads to no node for certain; plan along it with ambiguous=True, if to any."
+                f"replay: {edge!r} leads to no node for certain; plan along it with "
+                "ambiguous=True, if to any."
             )
     goals = plan.nodes[1:] if isinstance(plan, Plan) else [str(edge.target) for edge in plan]
     node, t = graph.nodes[plan[0].source], 0.0
@@ -192,16 +208,21 @@ def replay(graph: Graph, plan: Any) -> Replay:
     return Replay(graph, legs)
 
 
-def said_here(cones: Cones, holdings: Holdings, known: Node, node: Node, choice: Choice, what: object) -> Choice:
-    """A choice at a node of the graph, said of the place where the step before has ended: modules that are alike may
-    have changed places there, or stand otherwise turned.  What holds it open stands for what holds the node open.
-    what: is refused where that cannot be said."""
+def said_here(
+    cones: Cones, holdings: Holdings, known: Node, node: Node, choice: Choice, what: object
+) -> Choice:
+    """A choice at a node of the graph, said of the place where the step before has ended: modules
+    that are alike may have changed places there, or stand otherwise turned.  What holds it open
+    stands for what holds the node open. what: is refused where that cannot be said."""
     symmetry = cones.symmetry
     study = symmetry.study
     if node is known:
         return choice
     rolls, held = dict(study.open_pairs(known)), {link.pair: link for link in known.links}
-    asked = [Link(study.numbers[name], rolls[study.numbers[name]], label) for name, label in choice.joints]
+    asked = [
+        Link(study.numbers[name], rolls[study.numbers[name]], label)
+        for name, label in choice.joints
+    ]
     for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
         potential = exchange.potentials.get(choice.potential)
         if potential is None or not (same_shape(study.shapes, exchange) and cones.kept(exchange)):
@@ -215,20 +236,31 @@ def said_here(cones: Cones, holdings: Holdings, known: Node, node: Node, choice:
             if open_here is None:
                 links.append(symmetry.link(exchange, link))
             else:
-                links.append(open_here if link == held[link.pair] else open_here._replace(option=link.option))
+                links.append(
+                    open_here if link == held[link.pair] else open_here._replace(option=link.option)
+                )
         made = sorted(link for link in links if link is not None)
         if [link[:2] for link in made] == study.open_pairs(node):
-            return Choice(tuple((study.pairs[link.pair].name, link.option) for link in made), potential)
+            return Choice(
+                tuple((study.pairs[link.pair].name, link.option) for link in made), potential
+            )
     raise PartError(
-        f"replay: {what} cannot begin where the step before has ended: there modules stand for others that are not "
-        "alike to the dynamics, or of which others must stay clear; declare only such as interchangeable."
+        f"replay: {what} cannot begin where the step before has ended: there modules stand for "
+        "others that are not "
+        "alike to the dynamics, or of which others must stay clear; declare only such as "
+        "interchangeable."
     )
 
 
 def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
-    """Whether modules stand for others, and are turned, as the study allows for what is one shape."""
+    """Whether modules stand for others, and are turned, as the study allows for what is one
+    shape."""
     for a, (b, own) in enumerate(zip(exchange.to, exchange.own, strict=True)):
-        off = min(float(np.linalg.norm(sign * turn - own)) for turn in shapes.turns[b] for sign in (1.0, -1.0))
+        off = min(
+            float(np.linalg.norm(sign * turn - own))
+            for turn in shapes.turns[b]
+            for sign in (1.0, -1.0)
+        )
         if shapes.kinds[a] != shapes.kinds[b] or off > shapes.tolerance:
             return False
     return True
@@ -237,13 +269,16 @@ def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
 def flown(
     graph: Graph, holdings: Holdings, node: Node, choice: Choice, edge: Edge, key: str, t: float
 ) -> tuple[Leg, Node]:
-    """A step from where the one before has ended, left in whatever way leads to the target; and where it ends."""
+    """A step from where the one before has ended, left in whatever way leads to the target; and
+    where it ends."""
     from quirkpy.explore.model.graph import Outcome, node_of
 
     study, goal, ends = graph.study, graph.nodes[key], []
     begun = begin(study, node, choice, study.universe(node))
     if isinstance(begun, Outcome):
-        raise PartError(f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}.")
+        raise PartError(
+            f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}."
+        )
     for ended, nudge in motions(study, begun.system, begun.links, choice):
         if ended.violation is None and ended.found.verdict != "never settles":
             record = record_of(study, ended.found, ended.links, choice.potential)
@@ -254,7 +289,8 @@ def flown(
                 ends.append((missed, nudge != edge.nudge, ended, there))
     if not ends:
         raise PartError(
-            f"replay: {edge!r} does not lead to {key} from where the step before has ended; explore again, with a "
+            f"replay: {edge!r} does not lead to {key} from where the step before has ended; "
+            "explore again, with a "
             "smaller tolerance of shapes."
         )
     missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
@@ -264,8 +300,8 @@ def flown(
 
 
 def at_rest(ended: Ended, begun: Begun) -> tuple[tuple[Trajectory, ...], tuple[float, ...]]:
-    """The stretches of a motion with its rest as the last one, joints taken hold, and the energy that goes at the end
-    of each [J]."""
+    """The stretches of a motion with its rest as the last one, joints taken hold, and the energy
+    that goes at the end of each [J]."""
     found, runs = ended.found, ended.runs or (begun.run,)
     assert found.system is not None
     still = np.zeros_like(found.state.v)

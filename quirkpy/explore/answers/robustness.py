@@ -1,4 +1,5 @@
-"""How sure an edge is: flown many times with all that may differ in flight, and how far each of it may move."""
+"""How sure an edge is: flown many times with all that may differ in flight, and how far each of it
+may move."""
 
 from __future__ import annotations
 
@@ -37,9 +38,11 @@ from quirkpy.rest.vicinity import Vicinity
 if TYPE_CHECKING:
     from quirkpy.explore.model.graph import Edge, Graph
 
-#: What comes of a sample that ends at rest in no shape of the graph, and of one that raises an error.
+#: What comes of a sample that ends at rest in no shape of the graph, and of one that raises an
+#: error.
 ELSEWHERE, FAILED = "elsewhere", "failed"
-#: A first motion that takes so many times the steps of the edge's own is looked at step by step: it may never end.
+#: A first motion that takes so many times the steps of the edge's own is looked at step by step: it
+#: may never end.
 LONGER = 4
 #: How far parameters are moved at most, where nothing else is asked for.
 FAR = Spread(start=0.1, speed=0.1, mass=1.0, strength=1.0, hinge=0.01)
@@ -47,13 +50,13 @@ FAR = Spread(start=0.1, speed=0.1, mass=1.0, strength=1.0, hinge=0.01)
 MOST, AHEAD = 500, 4
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 class Margin(NamedTuple):
     """How far a parameter may move, down and up, before something else comes of an edge.
 
-    low, high: where the outcome changes; None: nowhere up to `reach`.  below, above: what comes of it beyond; "blocked"
-    where a stop is in the way of the start.  All in the units of `Spread`, each known to within `resolution`.
-    """
+    low, high: where the outcome changes; None: nowhere up to `reach`.  below, above: what comes of
+    it beyond; "blocked" where a stop is in the way of the start.  All in the units of `Spread`,
+    each known to within `resolution`."""
 
     parameter: str
     low: float | None
@@ -65,7 +68,8 @@ class Margin(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """A node, as motions are compared with it: its name, which pairs are held and how turned, and its pose."""
+    """A node, as motions are compared with it: its name, which pairs are held and how turned, and
+    its pose."""
 
     key: str
     held: frozenset[tuple[int, int]]
@@ -73,7 +77,8 @@ class Goal(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of one sample: the name of a node, or another word; and the reason where it rests in no shape."""
+    """What came of one sample: the name of a node, or another word; and the reason where it rests
+    in no shape."""
 
     label: str
     reason: str | None = None
@@ -81,24 +86,35 @@ class Result(NamedTuple):
 
 def goals_of(graph: Graph) -> list[Goal]:
     """All nodes of a graph."""
-    return [Goal(key, _held(node.links), poses_of(node.state.r, node.state.q)) for key, node in graph.nodes.items()]
+    return [
+        Goal(key, _held(node.links), poses_of(node.state.r, node.state.q))
+        for key, node in graph.nodes.items()
+    ]
 
 
 def _held(links: Sequence[Link]) -> frozenset[tuple[int, int]]:
     return frozenset((link.pair, link.roll) for link in links)
 
 
-# --- flying -----------------------------------------------------------------------------------------------------------
+# --- flying ---------------------------------------------------------------------------------------
 class Flights:
     """An edge, flown as often as one likes; target: the node that it reaches as written."""
 
     def __init__(
-        self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None, goals: Sequence[Goal],
-        within: float, target: str | None,
+        self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None,
+        goals: Sequence[Goal], within: float, target: str | None,
     ) -> None:  # fmt: skip
-        self.study, self.node, self.choice, self.goals, self.within = study, node, choice, list(goals), within
+        self.study, self.node, self.choice, self.goals, self.within = (
+            study,
+            node,
+            choice,
+            list(goals),
+            within,
+        )
         self.rule = rule_of(study, study.nudge, (SensorsMeet(),))
-        self.short: tuple[frozenset[Any], str, int] | None = None  # what meets, what comes of it, steps until then
+        self.short: tuple[frozenset[Any], str, int] | None = (
+            None  # what meets, what comes of it, steps until then
+        )
         try:
             self._learn(nudge, target)
         except PartError:
@@ -107,16 +123,21 @@ class Flights:
             self._learn((-nudge[0], nudge[1]), target)  # what a mirrored edge has told of this one
 
     def _learn(self, nudge: tuple[float, int] | None, target: str | None) -> None:
-        """What the edge itself does.  Its end is one more place that its target stands for: modules may be exchanged in
-        it, or pairs turned.  Where it ends with its first contact, and nothing can move then, samples in which the same
-        sensors meet need no more."""
+        """What the edge itself does.  Its end is one more place that its target stands for: modules
+        may be exchanged in it, or pairs turned.  Where it ends with its first contact, and nothing
+        can move then, samples in which the same sensors meet need no more."""
         self.variations = Variations(self.study, self.node, self.choice, nudge)
         self.zero = np.zeros(len(self.variations.parameters))
         ended = self._ended(self.zero)
         if target is not None:
             self.goals.append(self._end(ended, target))
         self.nominal = self._told(ended).label
-        if len(ended.runs) == 1 and ended.contacts and ended.violation is None and self.study.on_contact == "lock":
+        if (
+            len(ended.runs) == 1
+            and ended.contacts
+            and ended.violation is None
+            and self.study.on_contact == "lock"
+        ):
             last = assembled(self.study, ended.links, ended.found.state, self.choice.potential)
             if rigid(last) is not None:
                 run = ended.runs[0]
@@ -128,7 +149,8 @@ class Flights:
         known = next(goal.pose for goal in self.goals if goal.key == target)
         if self.study.shapes.distance(known, end.pose) > NEAR * self.study.same.tolerance:
             raise PartError(
-                f"robustness: flown again, {self.choice} at {self.node.key} does not end at {target} but at another "
+                f"robustness: flown again, {self.choice} at {self.node.key} does not end at "
+                f"{target} but at another "
                 "shape; explore without reductions for an edge that is flown as it was found."
             )
         return end
@@ -136,7 +158,9 @@ class Flights:
     def _goal(self, ended: Ended, key: str) -> Goal:
         """Where a motion ended, under a name."""
         state = ended.found.state
-        return Goal(key, _held(released(self.study, state, ended.links)), poses_of(state.r, state.q))
+        return Goal(
+            key, _held(released(self.study, state, ended.links)), poses_of(state.r, state.q)
+        )
 
     def label(self, x: Floats) -> str:
         """What comes of the edge at some parameters: the name of a node, or another word."""
@@ -189,7 +213,11 @@ class Flights:
         if not rests:
             return Result(kind, reason)
         _, held, pose = self._goal(ended, ELSEWHERE)
-        near = [(self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals if goal.held == held]
+        near = [
+            (self.study.shapes.distance(goal.pose, pose), goal.key)
+            for goal in self.goals
+            if goal.held == held
+        ]
         distance, key = min(near, default=(math.inf, ELSEWHERE))
         return Result(key if distance <= self.within else ELSEWHERE)
 
@@ -197,18 +225,21 @@ class Flights:
         """What came of some samples, and why."""
         return Counter(self.told(x) for x in self.variations.drawn(spread, seed, samples))
 
-    # --- margins --------------------------------------------------------------------------------------------------
+    # --- margins ----------------------------------------------------------------------------------
     def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
         """One parameter after the other."""
         for k, (parameter, far) in enumerate(
             zip(self.variations.parameters, self.variations.scale(reach).tolist(), strict=True)
         ):
             if far > 0.0:
-                (low, below), (high, above) = (self._change(k, sense * far, resolution) for sense in (-1.0, 1.0))
+                (low, below), (high, above) = (
+                    self._change(k, sense * far, resolution) for sense in (-1.0, 1.0)
+                )
                 yield Margin(parameter.name, low, high, below, above, far, resolution * far)
 
     def _change(self, k: int, far: float, resolution: float) -> tuple[float | None, str | None]:
-        """Where along one parameter the outcome first changes, and to what: steps that double, then halves."""
+        """Where along one parameter the outcome first changes, and to what: steps that double, then
+        halves."""
         inside, outside, step = 0.0, None, resolution
         while outside is None and inside < 1.0:
             there = min(1.0, inside + step)
@@ -236,10 +267,12 @@ class Flights:
 
 def _met(run: Trajectory) -> frozenset[Any]:
     """The pairs of sensors whose meeting has ended a run."""
-    return frozenset(frozenset(event.sensors) for event in run.events if event.sensors and event.t == run.t[-1])
+    return frozenset(
+        frozenset(event.sensors) for event in run.events if event.sensors and event.t == run.t[-1]
+    )
 
 
-# --- many at once -----------------------------------------------------------------------------------------------------
+# --- many at once ---------------------------------------------------------------------------------
 class Task(NamedTuple):
     """What a worker is told of an edge: all that decides what comes of a sample."""
 
@@ -262,13 +295,22 @@ def flown(
     place = _place(graph, edge)
     check_workers("robustness", workers)
     if type(samples) is not int or samples < 1:
-        raise PartError(f"robustness: samples is {shown(samples)}, but must be a whole number from 1 up.")
+        raise PartError(
+            f"robustness: samples is {shown(samples)}, but must be a whole number from 1 up."
+        )
     if target is None and edge.target is None:
-        raise PartError(f"robustness: {edge!r} leads to no one node; say with target= which of them counts as success.")
+        raise PartError(
+            f"robustness: {edge!r} leads to no one node; say with target= which of them counts as "
+            "success."
+        )
     key = graph[str(edge.target if target is None else target)].key
     task = _task(graph, edge, within, spread, seed)
     with pool_for(workers, graph.study) as pool:
-        counts = _alone(graph.study, task, samples) if pool is None else _together(pool, graph.study, task, samples)
+        counts = (
+            _alone(graph.study, task, samples)
+            if pool is None
+            else _together(pool, graph.study, task, samples)
+        )
     labels, reasons = Counter[str](), Counter[str]()
     for told, count in counts.items():
         labels[told.label] += count
@@ -287,17 +329,22 @@ def _most_first(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def margins(graph: Graph, edge: Edge, reach: Spread, resolution: float, within: float) -> tuple[Margin, ...]:
+def margins(
+    graph: Graph, edge: Edge, reach: Spread, resolution: float, within: float
+) -> tuple[Margin, ...]:
     """See `ReconfigurationGraph.margins`."""
     _place(graph, edge)
     if not 0.0 < resolution < 1.0:
-        raise PartError(f"margins: resolution is {shown(resolution)}, but must be a share of the reach, 0 to 1.")
+        raise PartError(
+            f"margins: resolution is {shown(resolution)}, but must be a share of the reach, 0 to 1."
+        )
     flights = _flights(graph.study, _task(graph, edge, within, reach, 0))
     return tuple(flights.margins(reach, resolution))
 
 
 def _place(graph: Graph, edge: Edge) -> int:
-    """Where an edge stands in its graph; known by what it chooses, for one that was flown before has changed."""
+    """Where an edge stands in its graph; known by what it chooses, for one that was flown before
+    has changed."""
     for k, other in enumerate(graph.edges):
         if other.source == edge.source and other.selection == edge.selection:
             return k
@@ -339,7 +386,8 @@ def _together(pool: Executor, study: Scope, task: Task, samples: int) -> Counter
         if not killed(error):
             raise
         raise PartError(
-            "robustness: a worker was killed or could not start; nothing of this edge is kept (a script asks for "
+            "robustness: a worker was killed or could not start; nothing of this edge is kept (a "
+            "script asks for "
             "workers under `if __name__ == '__main__':`)."
         ) from error
 
@@ -362,8 +410,8 @@ def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
 
 
 def _same(one: Task, two: Task) -> bool:
-    """Whether two tasks are of one edge, flown alike, and nodes are called the same: in another graph of the study they
-    may not be."""
+    """Whether two tasks are of one edge, flown alike, and nodes are called the same: in another
+    graph of the study they may not be."""
     known = zip(one.goals, two.goals, strict=False)
     same = len(one.goals) == len(two.goals) and all(
         a[:2] == b[:2] and np.array_equal(a.pose, b.pose) for a, b in known

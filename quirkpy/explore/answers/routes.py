@@ -1,9 +1,9 @@
 """`Routes`: the cheapest ways through a graph.
 
-What a step costs in energy depends on the step before: switching changes the potential energy from that of the joints
-and the potential that hold and act there, not of those under which the shape was first reached.  So a route is followed
-over (node, energy stored on arrival), and not over nodes alone.
-"""
+What a step costs in energy depends on the step before: switching changes the potential energy from
+that of the joints and the potential that hold and act there, not of those under which the shape was
+first reached.  So a route is followed over (node, energy stored on arrival), and not over nodes
+alone."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
     from quirkpy.explore.model.graph import Edge, Graph, Outcome
 
-#: Energies stored that differ by no more than this share of the largest one in the graph are the same.
+#: Energies stored that differ by no more than this share of the largest one in the graph are the
+#: same.
 SAME_ENERGY = 1e-12
 
 
 class Step(NamedTuple):
-    """An edge as a step of routes: where it leads, by which outcome, what it costs whatever comes before (see `price`)
-    and after what its source was first reached with; the potential energy once its selection is made, and at its end
-    [J], both zero where the cost knows no energy."""
+    """An edge as a step of routes: where it leads, by which outcome, what it costs whatever comes
+    before (see `price`) and after what its source was first reached with; the potential energy once
+    its selection is made, and at its end [J], both zero where the cost knows no energy."""
 
     edge: Any
     target: str
@@ -44,8 +45,8 @@ class Step(NamedTuple):
 
 
 def steps(graph: Graph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
-    """Edges that lead somewhere else: source, target, edge and the first outcome that leads there; where several
-    outcomes are possible only when asked."""
+    """Edges that lead somewhere else: source, target, edge and the first outcome that leads there;
+    where several outcomes are possible only when asked."""
     for edge in graph.edges:
         if edge.kind == "moved" or (edge.kind == "ambiguous" and ambiguous):
             seen = {edge.source, None}
@@ -56,8 +57,8 @@ def steps(graph: Graph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
 
 
 class Label(NamedTuple):
-    """A way to a node: what it has cost, the energy stored there [J] (None: that with which the node was first
-    reached), the node, the last step, and the label before it."""
+    """A way to a node: what it has cost, the energy stored there [J] (None: that with which the
+    node was first reached), the node, the last step, and the label before it."""
 
     cost: float
     stored: float | None
@@ -97,17 +98,24 @@ class Routes:
         for source, target, edge, outcome in steps(graph, ambiguous):
             value = price(graph.study, cost, edge, outcome)
             if not value >= 0.0:
-                raise PartError(f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up.")
+                raise PartError(
+                    f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up."
+                )
             if value < math.inf:
                 self.leaving[source].append(_step(cost, edge, target, outcome, value))
         every = [abs(step.end) for found in self.leaving.values() for step in found]
         self.same = SAME_ENERGY * max(every, default=0.0)
 
     def cheapest(
-        self, begun: Iterable[Label], goal: str, without: Collection[str] = (), never_next: Collection[str] = ()
+        self,
+        begun: Iterable[Label],
+        goal: str,
+        without: Collection[str] = (),
+        never_next: Collection[str] = (),
     ) -> Label | None:
-        """The cheapest way on from some ways to one node, as far as a goal, past no node of some and to none of others
-        by its first step (label setting; a label is dropped where another has cost no more and left no less)."""
+        """The cheapest way on from some ways to one node, as far as a goal, past no node of some
+        and to none of others by its first step (label setting; a label is dropped where another has
+        cost no more and left no less)."""
         count = itertools.count()
         queue = [(label.cost, next(count), label) for label in begun]
         roots = {id(label) for _, _, label in queue}
@@ -134,7 +142,12 @@ class Routes:
         """The ways along a row of nodes that none beats in both cost and energy left."""
         labels = [Label(0.0, None, nodes[0])]
         for node in nodes[1:]:
-            every = [label.on(step) for label in labels for step in self.leaving[label.node] if step.target == node]
+            every = [
+                label.on(step)
+                for label in labels
+                for step in self.leaving[label.node]
+                if step.target == node
+            ]
             labels, most = [], -math.inf
             for label in sorted(every, key=lambda label: label.cost):
                 if label.stored is not None and label.stored > most + self.same:
@@ -143,12 +156,16 @@ class Routes:
         return labels
 
     def best(self, start: str, goal: str, k: int) -> list[Label]:
-        """The k cheapest routes without loops, one for each row of nodes (Yen 1971, with ways along rows as roots)."""
+        """The k cheapest routes without loops, one for each row of nodes (Yen 1971, with ways along
+        rows as roots)."""
         found: list[Label] = []
         first = self.cheapest([Label(0.0, None, start)], goal)
         known: dict[tuple[str, ...], Label] = {} if first is None else {tuple(first.nodes()): first}
         while known and len(found) < k:
-            row = min(known, key=lambda row: (known[row].cost, [self.graph.nodes[key].number for key in row]))
+            row = min(
+                known,
+                key=lambda row: (known[row].cost, [self.graph.nodes[key].number for key in row]),
+            )
             found.append(known.pop(row))
             rows = [label.nodes() for label in found]
             if len(found) == k:
@@ -162,8 +179,8 @@ class Routes:
         return found
 
     def front(self, start: str, goal: str) -> list[Label]:
-        """All routes by energy that no other beats in both energy and time, cheapest first (label setting, Martins
-        1984)."""
+        """All routes by energy that no other beats in both energy and time, cheapest first (label
+        setting, Martins 1984)."""
         study, count = self.graph.study, itertools.count()
         queue: list[Any] = [(0.0, 0.0, next(count), Label(0.0, None, start))]
         settled: dict[str, list[tuple[float, float]]] = {}
@@ -181,7 +198,9 @@ class Routes:
             for step in self.leaving[label.node]:
                 if step.target not in gone:
                     on = label.on(step)
-                    heapq.heappush(queue, (on.cost, time + time_of(study, step.outcome), next(count), on))
+                    heapq.heappush(
+                        queue, (on.cost, time + time_of(study, step.outcome), next(count), on)
+                    )
         return done
 
 
@@ -192,13 +211,15 @@ def _step(cost: Any, edge: Edge, target: str, outcome: Outcome, value: float) ->
     first = value + max(0.0, outcome.switching)
     start, end = outcome.start_energy, outcome.end_energy
     if start is None or end is None:
-        raise PartError(f"plan: {edge!r} tells nothing of energies; explore again for plans by energy.")
+        raise PartError(
+            f"plan: {edge!r} tells nothing of energies; explore again for plans by energy."
+        )
     return Step(edge, target, outcome, value, first, start, end)
 
 
 def cheapest(graph: Graph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
-    """The cheapest step between every two nodes, first in canonical order where several cost the same; by energy, where
-    each is made after whatever costs most."""
+    """The cheapest step between every two nodes, first in canonical order where several cost the
+    same; by energy, where each is made after whatever costs most."""
     import networkx
 
     routes, out = Routes(graph, cost, ambiguous), networkx.DiGraph()

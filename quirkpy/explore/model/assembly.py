@@ -24,21 +24,29 @@ from quirkpy.system.multibody import Multibody
 
 
 def assembled(
-    study: Scope, links: Sequence[Link], state: State, potential: str | None, before: System | None = None
+    study: Scope,
+    links: Sequence[Link],
+    state: State,
+    potential: str | None,
+    before: System | None = None,
 ) -> Multibody:
-    """The system with some pairs held and a potential; what a system before has held already goes on so."""
+    """The system with some pairs held and a potential; what a system before has held already goes
+    on so."""
     forces, kept = study.forces[potential] if potential is not None else (), {}
     if before is not None:
         kept = {part.name: part for part in before.parts if isinstance(part, BaseJoint | Force)}
     joints = [kept.get(part.name, part) for part in parts_of(study, links, state)]
-    return Multibody(*study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state)
+    return Multibody(
+        *study.system.parts, *study.always, *study.sensors, *forces, *joints, start=state
+    )
 
 
 def lock_in_range(
     study: Scope, state: State, held: tuple[Link, ...], met: Iterable[int] = ()
 ) -> tuple[tuple[Link, ...], Catch]:
-    """Further links: locks on the pairs in range, and on those that an event has found so, as a set; or one after the
-    other, as far as they fit, where they do not all.  The state on all of them.
+    """Further links: locks on the pairs in range, and on those that an event has found so, as a
+    set; or one after the other, as far as they fit, where they do not all.  The state on all of
+    them.
 
     Taking hold may bring further pairs into range.
     """
@@ -60,11 +68,14 @@ def lock_in_range(
         fits = None if link is None else caught_by(study, [*held, *new, link], caught.state)
         if link is not None and fits is not None:
             new.append(link)
-            caught = Catch(fits.state, caught.loss + fits.loss, np.maximum(caught.moved, fits.moved))
+            caught = Catch(
+                fits.state, caught.loss + fits.loss, np.maximum(caught.moved, fits.moved)
+            )
 
 
 def firmest(study: Scope, pair: int, roll: int) -> Link | None:
-    """A pair held by the option that leaves it the fewest freedoms; None where no option joins it."""
+    """A pair held by the option that leaves it the fewest freedoms; None where no option joins
+    it."""
     joining = [option for option in study.options_of(study.pairs[pair]) if option.joins]
     option = min(joining, key=lambda option: study.freedoms(pair, roll, option), default=None)
     return None if option is None else Link(pair, roll, option.label)
@@ -87,14 +98,16 @@ def parts_of(study: Scope, links: Iterable[Link], state: State | None = None) ->
 
 
 def holding_system(study: Scope, universe: Multibody, links: Iterable[Link]) -> Multibody:
-    """Of all that may act, the joints of the system and those of some links, with their stops, and no other force."""
+    """Of all that may act, the joints of the system and those of some links, with their stops, and
+    no other force."""
     parts = [*study.system.parts, *parts_of(study, links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint | JointStop)]
     return universe.choosing(held, ())
 
 
 def caught_in(system: Multibody) -> Catch | None:
-    """The state of a system on its joints and within their stops, or None where they cannot all be met."""
+    """The state of a system on its joints and within their stops, or None where they cannot all be
+    met."""
     caught = system.caught()
     return caught if misfit(system, caught.state) <= MEETING_TOLERANCE else None
 
@@ -107,10 +120,12 @@ def misfit(system: Multibody, state: State) -> float:
 
 
 def released(study: Scope, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
-    """The links that stay: those in range, and those that alone hold their bodies; a connector that has opened lets go
-    where others hold the two bodies together."""
+    """The links that stay: those in range, and those that alone hold their bodies; a connector that
+    has opened lets go where others hold the two bodies together."""
     near = {pair for pair, _ in study.in_range(state)}
-    return tuple(link for link in links if link.pair in near or not _bridged(study, links, link, near))
+    return tuple(
+        link for link in links if link.pair in near or not _bridged(study, links, link, near)
+    )
 
 
 def _bridged(study: Scope, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
@@ -128,16 +143,23 @@ def _bridged(study: Scope, links: tuple[Link, ...], link: Link, near: set[int]) 
 
 def locks(study: Scope, link: Link) -> bool:
     """Whether a link leaves its two bodies no freedom."""
-    return study.freedoms(link.pair, link.roll, study.option(study.pairs[link.pair], link.option)) == 0
+    return (
+        study.freedoms(link.pair, link.roll, study.option(study.pairs[link.pair], link.option)) == 0
+    )
 
 
-def resting(study: Scope, state: State, links: Sequence[Link], potential: str | None) -> Equilibrium:
-    """The certificate of a pose in which the spacecraft rests while links hold and a potential acts."""
+def resting(
+    study: Scope, state: State, links: Sequence[Link], potential: str | None
+) -> Equilibrium:
+    """The certificate of a pose in which the spacecraft rests while links hold and a potential
+    acts."""
     system = assembled(study, links, state, potential)
     return replace(certify(Vicinity(system.clusters, system.initial)), system=system)
 
 
 def holding(study: Scope, choice: Choice) -> float:
     """The power [W] that the forces of a potential state."""
-    parts = dict.fromkeys(parts_within(study.potentials[choice.potential]))  # what two forces share is held once
+    parts = dict.fromkeys(
+        parts_within(study.potentials[choice.potential])
+    )  # what two forces share is held once
     return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))

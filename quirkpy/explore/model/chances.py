@@ -14,11 +14,10 @@ from quirkpy.parts.part import Part, checked
 class Spread(Part):
     """How far from what was written an edge may be flown; zero: exactly as written.
 
-    start [m or rad]: displacement, along each freedom, of the body that it moves most; speed [m/s or rad/s]: the same
-    of velocity.  mass, strength: logarithms of the factors by which mass and inertia of each body, and the loads of
-    each force, differ: 0.01 is one per cent.  hinge [m]: displacement of each joint that moves, along each axis of its
-    site.
-    """
+    start [m or rad]: displacement, along each freedom, of the body that it moves most; speed [m/s
+    or rad/s]: the same of velocity.  mass, strength: logarithms of the factors by which mass and
+    inertia of each body, and the loads of each force, differ: 0.01 is one per cent.  hinge [m]:
+    displacement of each joint that moves, along each axis of its site."""
 
     start: float = checked(not_negative, default=1e-3, kw_only=True)
     speed: float = checked(not_negative, default=0.0, kw_only=True)
@@ -31,9 +30,9 @@ class Spread(Part):
 class Robustness:
     """What came of an edge that was flown `samples` times.
 
-    outcomes: how often each: the name of a node, or what else an outcome may be; successes: those that reached the
-    target; spread and seed: what was drawn; reasons: of those that came to rest in no shape, how often each.
-    """
+    outcomes: how often each: the name of a node, or what else an outcome may be; successes: those
+    that reached the target; spread and seed: what was drawn; reasons: of those that came to rest in
+    no shape, how often each."""
 
     target: str
     samples: int
@@ -57,7 +56,8 @@ class Robustness:
         return self.successes / self.samples
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Between which probabilities the true one lies with this confidence at least (Clopper and Pearson 1934)."""
+        """Between which probabilities the true one lies with this confidence at least (Clopper and
+        Pearson 1934)."""
         from scipy.special import betaincinv
 
         n, k, half = self.samples, self.successes, 0.5 * (1.0 - confidence)
@@ -86,7 +86,8 @@ class Robustness:
         others = ", ".join(f"{n} {label}" for label, n in self.outcomes if label != self.target)
         why = ", ".join(f"{n} {reason}" for reason, n in self.reasons)
         return (
-            f"{self.probability:.4g} ({low:.4g} to {high:.4g} with 95 % confidence), {self.samples} samples"
+            f"{self.probability:.4g} ({low:.4g} to {high:.4g} with 95 % confidence), "
+            f"{self.samples} samples"
             + (f"; else {others}" if others else "")
             + (f" ({why})" if why else "")
         )

@@ -1,4 +1,5 @@
-"""What the steps of plans cost: energy that the spacecraft supplies, time, switches, risk, or a function of an edge."""
+"""What the steps of plans cost: energy that the spacecraft supplies, time, switches, risk, or a
+function of an edge."""
 
 from __future__ import annotations
 
@@ -20,29 +21,32 @@ COST_WORDS: tuple[str, ...] = get_args(CostWord)
 
 
 def supplied(outcome: Any) -> float:
-    """What the spacecraft supplies for a motion [J] that follows what the node was first reached with: the work of
-    switching, where it is not given back, and what `supplied_in_motion` says."""
+    """What the spacecraft supplies for a motion [J] that follows what the node was first reached
+    with: the work of switching, where it is not given back, and what `supplied_in_motion` says."""
     return max(0.0, float(outcome.switching)) + supplied_in_motion(outcome)
 
 
 def supplied_in_motion(outcome: Any) -> float:
-    """What the spacecraft supplies while a motion lasts [J]: what loads put in, and the power that forces state."""
+    """What the spacecraft supplies while a motion lasts [J]: what loads put in, and the power that
+    forces state."""
     return max(0.0, float(outcome.put_in)) + float(outcome.holding * outcome.duration)
 
 
 def time_of(study: Scope | None, outcome: Outcome) -> float:
-    """How long a motion counts [s]: without the waiting near unstable rests, which follows from the nudge; or with the
-    waiting that a disturbance of the size that the study states would leave."""
+    """How long a motion counts [s]: without the waiting near unstable rests, which follows from the
+    nudge; or with the waiting that a disturbance of the size that the study states would leave."""
     disturbance = None if study is None else study.disturbance
     if study is None or disturbance is None:
         return outcome.moving
     later = math.log(study.nudge / disturbance) if study.nudge else 0.0
-    return outcome.moving + math.fsum(max(0.0, at.waiting + later / at.growth) for at in outcome.leavings)
+    return outcome.moving + math.fsum(
+        max(0.0, at.waiting + later / at.growth) for at in outcome.leavings
+    )
 
 
 def risk(edge: Edge, outcome: Outcome) -> float:
-    """Minus the logarithm of the probability that a step ends where this outcome does, at the lower end of its
-    interval; infinite where that is not known."""
+    """Minus the logarithm of the probability that a step ends where this outcome does, at the lower
+    end of its interval; infinite where that is not known."""
     low = 0.0 if edge.robustness is None else edge.robustness.towards(outcome.target).interval()[0]
     return -math.log(low) if low > 0.0 else math.inf
 
@@ -54,7 +58,9 @@ def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise PartError(f"plan: the cost of {edge!r} is {shown(value)}, but must be a number from 0 up.") from None
+            raise PartError(
+                f"plan: the cost of {edge!r} is {shown(value)}, but must be a number from 0 up."
+            ) from None
     prices: dict[str, Callable[[], float]] = {
         "energy": lambda: supplied_in_motion(outcome), "time": lambda: time_of(study, outcome),
         "switches": lambda: 1.0, "risk": lambda: risk(edge, outcome),
@@ -71,5 +77,6 @@ def check_cost(cost: Any) -> None:
     """Refuse what is no cost."""
     if not (callable(cost) or cost in COST_WORDS):
         raise PartError(
-            f"plan: cost is {shown(cost)}, but must be one of {', '.join(map(repr, COST_WORDS))}, or a function."
+            f"plan: cost is {shown(cost)}, but must be one of {', '.join(map(repr, COST_WORDS))}, "
+            "or a function."
         )

@@ -1,4 +1,5 @@
-"""`Graph`: the shapes of a spacecraft as nodes, and what every choice makes of them as edges: plain records."""
+"""`Graph`: the shapes of a spacecraft as nodes, and what every choice makes of them as edges: plain
+records."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 
-Kind: TypeAlias = Literal["moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"]
+Kind: TypeAlias = Literal[
+    "moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"
+]
 SHORT = 8  # letters of an id that are shown
 
 
@@ -33,10 +36,10 @@ SHORT = 8  # letters of an id that are shown
 class Node:
     """A shape: a certified equilibrium of the whole system at rest, with what holds it together.
 
-    number: in the order in which it was found; id: a hash of its pose; links: pairs that are held; verdict, reason: of
-    the equilibrium, under the potential with which it was first reached (None: at the start); energy [J], frequencies
-    [rad/s] of the motions around it, slowest first.  study: that of its graph, while it is in one.
-    """
+    number: in the order in which it was found; id: a hash of its pose; links: pairs that are held;
+    verdict, reason: of the equilibrium, under the potential with which it was first reached (None:
+    at the start); energy [J], frequencies [rad/s] of the motions around it, slowest first.  study:
+    that of its graph, while it is in one."""
 
     number: int
     state: State
@@ -61,13 +64,16 @@ class Node:
 
     @cached_property
     def rest(self) -> Equilibrium:
-        """Its certificate, made again when it is first asked for: why it rests there (`rest.explain()`)."""
+        """Its certificate, made again when it is first asked for: why it rests there
+        (`rest.explain()`)."""
         return resting(self._of_graph, self.state, self.links, self.potential)
 
     @property
     def _of_graph(self) -> Scope:
         if self.study is None:
-            raise PartError(f"{self!r} stands alone; a node of a graph knows the study that says what holds it.")
+            raise PartError(
+                f"{self!r} stands alone; a node of a graph knows the study that says what holds it."
+            )
         return self.study
 
     @cached_property
@@ -88,22 +94,25 @@ class Node:
 def node_id(r: Floats, q: Floats, links: tuple[Link, ...]) -> str:
     """The hash of a pose and its links."""
     text = json.dumps([sorted(links)]).encode()
-    return hashlib.sha256(np.ascontiguousarray(r).tobytes() + np.ascontiguousarray(q).tobytes() + text).hexdigest()
+    return hashlib.sha256(
+        np.ascontiguousarray(r).tobytes() + np.ascontiguousarray(q).tobytes() + text
+    ).hexdigest()
 
 
 class Outcome(NamedTuple):
     """What one run from a node came to.
 
-    target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and by which parts it was
-    rejected. duration [s] of the motion as it was flown; leavings: the unstable rests that it left on its way, each
-    with the time that this took; switching [J]: work of exchanging joints and potential at the start, from what held
-    and acted at the node when it was first reached; start_energy, end_energy [J]: potential energy once that is done,
-    and at the end (None where it reaches no node); holding [W]: power that the forces state; dissipated, put_in, lost
-    [J]: by dampers and stops, by loads, by joints that took hold or were put back into place; peak_speed [m/s],
-    peak_load [N or N m] (None where it was not asked for); clearance [m]: the least distance of bodies that move past
-    each other (None where it was not asked for, or none do); contacts: pairs that locked, and when; nudge: how the
-    first unstable rest, at the start or on the way, was left, [m or rad] along which direction.
-    """
+    target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and
+    by which parts it was rejected. duration [s] of the motion as it was flown; leavings: the
+    unstable rests that it left on its way, each with the time that this took; switching [J]: work
+    of exchanging joints and potential at the start, from what held and acted at the node when it
+    was first reached; start_energy, end_energy [J]: potential energy once that is done, and at the
+    end (None where it reaches no node); holding [W]: power that the forces state; dissipated,
+    put_in, lost [J]: by dampers and stops, by loads, by joints that took hold or were put back into
+    place; peak_speed [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]:
+    the least distance of bodies that move past each other (None where it was not asked for, or none
+    do); contacts: pairs that locked, and when; nudge: how the first unstable rest, at the start or
+    on the way, was left, [m or rad] along which direction."""
 
     kind: Kind
     target: str | None
@@ -128,7 +137,8 @@ class Outcome(NamedTuple):
 
     @property
     def waiting(self) -> float:
-        """How long it stayed near the unstable rests that it left [s]: it follows from the size of the nudge."""
+        """How long it stayed near the unstable rests that it left [s]: it follows from the size of
+        the nudge."""
         return math.fsum(leaving.waiting for leaving in self.leavings)
 
     @property
@@ -143,13 +153,13 @@ TOLD = (*Outcome._fields, "waiting", "moving")
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A choice at a node, and all that may come of it: one outcome, or several where the start is unstable.
+    """A choice at a node, and all that may come of it: one outcome, or several where the start is
+    unstable.
 
-    Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where outcomes differ.
-    The order of outcomes is canonical: by kind, as `Kind` lists them, then by what holds, where bodies stand, figures.
-    robustness: what came of it when it was flown many times, if it was.  carried: the run that speaks for it, where
-    that is not its own.
-    """
+    Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where
+    outcomes differ.  The order of outcomes is canonical: by kind, as `Kind` lists them, then by
+    what holds, where bodies stand, figures. robustness: what came of it when it was flown many
+    times, if it was.  carried: the run that speaks for it, where that is not its own."""
 
     source: str
     selection: Choice
@@ -166,7 +176,9 @@ class Edge:
     def __getattr__(self, name: str) -> Any:
         if name in TOLD:
             return getattr(self.outcomes[0], name)
-        raise AttributeError(f"an Edge has no {name!r}; there are {', '.join((*TOLD, 'source', 'selection'))}")
+        raise AttributeError(
+            f"an Edge has no {name!r}; there are {', '.join((*TOLD, 'source', 'selection'))}"
+        )
 
     def __repr__(self) -> str:
         return f"Edge({self.source} -> {self.target or self.kind}: {self.selection})"
@@ -184,13 +196,15 @@ class Graph:
     path: Path | None = None
     saved: Mapping[str, int] = field(default_factory=dict)
 
-    # --- reading ------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, key: str) -> Node:
         """A node by its number ("n0"), its name, or the beginning of its id."""
         if key in self.nodes:
             return self.nodes[key]
         found = [
-            node for node in self.nodes.values() if node.name == key or (len(key) >= 4 and node.id.startswith(key))
+            node
+            for node in self.nodes.values()
+            if node.name == key or (len(key) >= 4 and node.id.startswith(key))
         ]
         if len(found) == 1:
             return found[0]
@@ -221,16 +235,20 @@ class Graph:
 def node_record(node: Node) -> dict[str, Any]:
     """What a journal keeps of a node: plain values, floats exactly."""
     return {
-        "r": node.state.r.tolist(), "q": node.state.q.tolist(), "links": [list(link) for link in node.links],
-        "verdict": node.verdict, "reason": node.reason, "energy": node.energy,
-        "frequencies": list(node.frequencies), "potential": node.potential,
+        "r": node.state.r.tolist(), "q": node.state.q.tolist(),
+        "links": [list(link) for link in node.links], "verdict": node.verdict,
+        "reason": node.reason, "energy": node.energy, "frequencies": list(node.frequencies),
+        "potential": node.potential,
     }  # fmt: skip
 
 
 def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> Node:
     """The node that a record describes."""
     n = len(bodies)
-    r, q = np.array(record["r"], dtype=float).reshape(n, 3), np.array(record["q"], dtype=float).reshape(n, 4)
+    r, q = (
+        np.array(record["r"], dtype=float).reshape(n, 3),
+        np.array(record["q"], dtype=float).reshape(n, 4),
+    )
     links = tuple(Link(*link) for link in record["links"])
     return Node(
         number, rest_at(bodies, r, q), links, record["verdict"], record["reason"], record["energy"],

@@ -1,8 +1,8 @@
 """`Leaving`: how a motion leaves an unstable rest, and when it has left.
 
-Near an unstable rest a displacement grows as exp(s t), so the time spent there depends on the size of the nudge alone:
-ln(distance / nudge) / s, for ever longer the smaller that is.  The motion beyond does not depend on it.
-"""
+Near an unstable rest a displacement grows as exp(s t), so the time spent there depends on the size
+of the nudge alone: ln(distance / nudge) / s, for ever longer the smaller that is.  The motion
+beyond does not depend on it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.rest.equilibrium import Mode
 from quirkpy.rest.vicinity import Vicinity
 
-#: A motion has left an unstable rest once a body is this far from it [m], [rad]; or this share of the farthest that any
-#: gets, where that is less.
+#: A motion has left an unstable rest once a body is this far from it [m], [rad]; or this share of
+#: the farthest that any gets, where that is less.
 NEARBY, SHARE = 1e-2, 0.5
 #: The moment is located to this [s], and to this share of its time.
 XTOL, RTOL = 1e-12, 1e-12
 
 
 class Leaving(NamedTuple):
-    """How a motion left an unstable rest: when it was nudged [s]; waiting [s]: how long it stayed near; growth [1/s]:
-    the rate at which the distance from the rest grew; bodies: those that moved."""
+    """How a motion left an unstable rest: when it was nudged [s]; waiting [s]: how long it stayed
+    near; growth [1/s]: the rate at which the distance from the rest grew; bodies: those that
+    moved."""
 
     t: float
     waiting: float
@@ -52,8 +53,8 @@ def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
 
 
 def distances(rest: Vicinity, states: Floats) -> Floats:
-    """How far the body that has moved most is from a rest, beside the whole, to first order [m], [rad]; states:
-    (k, nb + 1, STATE_WIDTH) as runs keep them."""
+    """How far the body that has moved most is from a rest, beside the whole, to first order [m],
+    [rad]; states: (k, nb + 1, STATE_WIDTH) as runs keep them."""
     xi = rest.coordinates(rest.entry.contract(states)[:, :-1])
     moved = (xi @ rest.basis.reshape(rest.freedoms, -1)).reshape(len(xi), -1, 3)
     return np.asarray(np.sqrt((moved * moved).sum(axis=2).max(axis=1, initial=0.0)))

@@ -15,8 +15,8 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Entered(Generic[T]):
-    """A cone that a motion enters, by number, in which of its stretches and when [s], and what it comes to if that
-    matters."""
+    """A cone that a motion enters, by number, in which of its stretches and when [s], and what it
+    comes to if that matters."""
 
     cone: int
     stretch: int
@@ -26,8 +26,8 @@ class Entered(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Way(Generic[T]):
-    """What a motion comes to, and the cones that it enters; where that is an unstable rest which is left, its number,
-    those before it that are the same shape, and the motions onward."""
+    """What a motion comes to, and the cones that it enters; where that is an unstable rest which is
+    left, its number, those before it that are the same shape, and the motions onward."""
 
     value: T
     entered: tuple[Entered[T], ...] = ()
@@ -36,13 +36,22 @@ class Way(Generic[T]):
     onward: tuple[Way[T], ...] = ()
 
     def ends(self, asked: Sequence[int] = (), left: set[int] | None = None) -> list[T]:
-        """What all motions come to where some cones must stay clear, of which the first counts where two are entered
-        at once; left: the rests that have been left, each shape once."""
+        """What all motions come to where some cones must stay clear, of which the first counts
+        where two are entered at once; left: the rests that have been left, each shape once."""
         left = set() if left is None else left
-        met = [(met.stretch, met.t, asked.index(met.cone), met.value) for met in self.entered if met.cone in asked]
+        met = [
+            (met.stretch, met.t, asked.index(met.cone), met.value)
+            for met in self.entered
+            if met.cone in asked
+        ]
         if met:
             stretch, t = min(one[:2] for one in met)
-            return [min((one for one in met if one[0] == stretch and at_once(t, one[1])), key=lambda one: one[2])[3]]
+            return [
+                min(
+                    (one for one in met if one[0] == stretch and at_once(t, one[1])),
+                    key=lambda one: one[2],
+                )[3]
+            ]
         if self.saddle is None or any(k in left for k in self.like):
             return [self.value]
         left.add(self.saddle)
@@ -50,19 +59,23 @@ class Way(Generic[T]):
 
     def entering(self, asked: Sequence[int]) -> tuple[int, ...]:
         """Of some cones those that any motion enters: no other makes a difference."""
-        met = {met.cone for met in self.entered}.union(*(way.entering(asked) for way in self.onward))
+        met = {met.cone for met in self.entered}.union(
+            *(way.entering(asked) for way in self.onward)
+        )
         return tuple(k for k in asked if k in met)
 
     def told(self, tell: Callable[[T], S]) -> Way[S]:
         """The same in other words."""
-        entered = tuple(Entered(met.cone, met.stretch, met.t, tell(met.value)) for met in self.entered)
+        entered = tuple(
+            Entered(met.cone, met.stretch, met.t, tell(met.value)) for met in self.entered
+        )
         onward = tuple(way.told(tell) for way in self.onward)
         return Way(tell(self.value), entered, self.saddle, self.like, onward)
 
 
 class Parting(NamedTuple):
-    """An unstable rest that was left: its pose, the cones that were clear until then, and whether whoever finds these
-    clear has come by it."""
+    """An unstable rest that was left: its pose, the cones that were clear until then, and whether
+    whoever finds these clear has come by it."""
 
     pose: Floats
     clear: frozenset[int]

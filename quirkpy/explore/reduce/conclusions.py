@@ -42,14 +42,15 @@ Form = tuple[tuple[str, ...], str]
 
 #: Why a shape stays in which nothing can move, as its certificate says it.
 STANDS = "nothing in it can move"
-#: Hinges shut every motion when each of as many singular values as that takes is above this share of the largest.
+#: Hinges shut every motion when each of as many singular values as that takes is above this share
+#: of the largest.
 CERTAIN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A node as reductions see it: its open pairs and their turns, which of them are in range, which lie exactly on
-    each other, and what each may become."""
+    """A node as reductions see it: its open pairs and their turns, which of them are in range,
+    which lie exactly on each other, and what each may become."""
 
     node: Node
     pairs: list[tuple[int, int]]
@@ -89,15 +90,15 @@ def frame_of(site: Site, state: State) -> tuple[Floats, Floats]:
     return point, turned(np.broadcast_to(state.q[k], (3, 4)), site.axes.T).T
 
 
-# --- what follows from it ---------------------------------------------------------------------------------------------
+# --- what follows from it -------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Rules:
     """What may be concluded in a study from what a choice holds together.
 
-    closes: selections that differ only in how rigid clusters are held together move alike; hinges: hinges within one
-    need not be told apart either; weighs: energies do not depend on what is joined; decides: nothing but these is asked
-    of a choice in which nothing moves; sights: what stands in a cone at a node, by number.
-    """
+    closes: selections that differ only in how rigid clusters are held together move alike; hinges:
+    hinges within one need not be told apart either; weighs: energies do not depend on what is
+    joined; decides: nothing but these is asked of a choice in which nothing moves; sights: what
+    stands in a cone at a node, by number."""
 
     study: Scope
     closes: bool
@@ -131,25 +132,39 @@ class Rules:
         )
 
     def closed(self, place: Place, form: Form) -> tuple[Form, tuple[Link, ...]]:
-        """The form with everything locked within its rigid clusters, and what these pairs were before."""
+        """The form with everything locked within its rigid clusters, and what these pairs were
+        before."""
         study, labels = self.study, list(form[0])
-        chosen = [study.option(study.pairs[pair], label) for (pair, _), label in zip(place.pairs, labels, strict=True)]
-        if not self.closes or not all(t for option, t in zip(chosen, place.tight, strict=True) if option.joins):
+        chosen = [
+            study.option(study.pairs[pair], label)
+            for (pair, _), label in zip(place.pairs, labels, strict=True)
+        ]
+        if not self.closes or not all(
+            t for option, t in zip(chosen, place.tight, strict=True) if option.joins
+        ):
             return form, ()
         of = self._clusters(place, chosen)
         extra = []
         for k, (pair, roll) in enumerate(place.pairs):
             one, two = study.ends(pair)
             inert = type(chosen[k]) is Free or (self.hinges and type(chosen[k]) is Hinge)
-            lock = next((o.label for o in study.options_of(study.pairs[pair]) if type(o) is Lock), None)
-            if of[one] == of[two] and inert and place.near[k] and place.tight[k] and lock is not None:
+            lock = next(
+                (o.label for o in study.options_of(study.pairs[pair]) if type(o) is Lock), None
+            )
+            if (
+                of[one] == of[two]
+                and inert
+                and place.near[k]
+                and place.tight[k]
+                and lock is not None
+            ):
                 extra.append(Link(pair, roll, labels[k]))
                 labels[k] = lock
         return (tuple(labels), form[1]), tuple(extra)
 
     def _stands(self, place: Place, chosen: Sequence[Any], of: dict[str, str]) -> bool:
-        """Whether rigid clusters are all one, or hinges between them leave nothing to move, to first order: where these
-        hold more than that, or are other joints, nothing is concluded."""
+        """Whether rigid clusters are all one, or hinges between them leave nothing to move, to
+        first order: where these hold more than that, or are other joints, nothing is concluded."""
         names = [name for name in dict.fromkeys(of.values()) if name != of.get("ground")]
         free = len(names) - (0 if self.grounded else 1)
         if free == 0:
@@ -181,31 +196,50 @@ class Rules:
         return self.sights[node.number]
 
     def energies(self, state: State) -> dict[str | None, float]:
-        """The energy of every potential at a pose, and that of what always acts, under None [J]; nothing where they
-        depend on what is joined, or one cannot be asked here."""
+        """The energy of every potential at a pose, and that of what always acts, under None [J];
+        nothing where they depend on what is joined, or one cannot be asked here."""
         if not self.weighs:
             return {}
         system = self.standing.at(state)
-        tables, always = system.tables, [part.name for part in system.parts if isinstance(part, Force)]
+        tables, always = (
+            system.tables,
+            [part.name for part in system.parts if isinstance(part, Force)],
+        )
         acting: dict[str | None, list[str]] = {None: always}
-        acting |= {name: [force.name for force in forces] for name, forces in self.study.forces.items()}
+        acting |= {
+            name: [force.name for force in forces] for name, forces in self.study.forces.items()
+        }
         select = ((name, tables.select([], forces)) for name, forces in acting.items())
-        return {name: float(system.initial.instant(chosen).loads.potential.sum()) for name, chosen in select}
+        return {
+            name: float(system.initial.instant(chosen).loads.potential.sum())
+            for name, chosen in select
+        }
 
     def stored(self, node: Node, energies: dict[str | None, float]) -> float:
-        """The energy of what holds and acts at a node [J], before the first potential nothing but what always does."""
+        """The energy of what holds and acts at a node [J], before the first potential nothing but
+        what always does."""
         if energies:
             return energies[None] + (0.0 if node.potential is None else energies[node.potential])
-        return float(assembled(self.study, node.links, node.state, node.potential).energy().potential)
+        return float(
+            assembled(self.study, node.links, node.state, node.potential).energy().potential
+        )
 
-    def decided(self, place: Place, form: Form, choice: Choice, energies: dict[str | None, float]) -> Record | None:
-        """The record of a choice that holds everything together as one body, or lets parts of it come apart."""
+    def decided(
+        self, place: Place, form: Form, choice: Choice, energies: dict[str | None, float]
+    ) -> Record | None:
+        """The record of a choice that holds everything together as one body, or lets parts of it
+        come apart."""
         study = self.study
         if not self.decides:
             return None
-        chosen = [study.option(study.pairs[pair], label) for (pair, _), label in zip(place.pairs, form[0], strict=True)]
+        chosen = [
+            study.option(study.pairs[pair], label)
+            for (pair, _), label in zip(place.pairs, form[0], strict=True)
+        ]
         joined = [k for k, option in enumerate(chosen) if option.joins]
-        work = energies[form[1]] - (0.0 if place.node.potential is None else energies[place.node.potential])
+        work = energies[form[1]] - (
+            0.0 if place.node.potential is None else energies[place.node.potential]
+        )
         of = self._clusters(place, chosen)
         fits = all(place.tight[k] for k in joined)
         if fits and (self.floats or self.grounded) and self._stands(place, chosen, of):
@@ -215,8 +249,8 @@ class Rules:
             links = tuple(Link(*place.pairs[k], form[0][k]) for k in joined)
             node, energy = place.node, energies[form[1]] + energies[None]
             outcome = Outcome(
-                "stayed", None, STANDS, switching=work, holding=holding(study, choice), start_energy=energy,
-                end_energy=energy,
+                "stayed", None, STANDS, switching=work, holding=holding(study, choice),
+                start_energy=energy, end_energy=energy,
             )  # fmt: skip
             kept = released(study, node.state, links)
             there = Node(0, node.state, kept, "stable", STANDS, energy, (), form[1])
@@ -231,16 +265,18 @@ class Rules:
 
 
 def loose_among(study: Scope, pairs: Iterable[int]) -> tuple[str, ...]:
-    """The bodies of the piece that is loose where nothing but some pairs holds bodies together; none where these are
-    one piece."""
+    """The bodies of the piece that is loose where nothing but some pairs holds bodies together;
+    none where these are one piece."""
     held = clusters(study.names, (study.ends(pair) for pair in pairs))
-    pieces = largest_first(tuple(n for n in study.names if held[n] == one) for one in dict.fromkeys(held.values()))
+    pieces = largest_first(
+        tuple(n for n in study.names if held[n] == one) for one in dict.fromkeys(held.values())
+    )
     return smallest(pieces) if len(pieces) > 1 else ()
 
 
 def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
-    """What a hinge makes of the motion of a body, its velocity at the middle of all and its angular velocity (6,), that
-    its two bodies must have in common (6, 6)."""
+    """What a hinge makes of the motion of a body, its velocity at the middle of all and its angular
+    velocity (6,), that its two bodies must have in common (6, 6)."""
     site, state = study.sensors[study.pairs[pair].one].site, place.node.state
     (point, axes), (at, axis, _) = frame_of(site, state), hinge.placed(site)
     middle, u = state.r.mean(axis=0), axes @ axis
@@ -254,11 +290,15 @@ def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
 
 def _all_lock(study: Scope) -> bool:
     """Whether all sensors that notice each other have an option that holds them together."""
-    joined = {frozenset(p[:2]) for p in study.pairs if any(option.joins for option in study.options_of(p))}
+    joined = {
+        frozenset(p[:2]) for p in study.pairs if any(option.joins for option in study.options_of(p))
+    }
     for j, two in enumerate(study.sensors):
         for i, one in enumerate(study.sensors[:j]):
             notices = one.kind in two.accepts and two.kind in one.accepts
-            apart = one.site.body.name != two.site.body.name and not (one.site.body.fixed and two.site.body.fixed)
+            apart = one.site.body.name != two.site.body.name and not (
+                one.site.body.fixed and two.site.body.fixed
+            )
             if notices and apart and frozenset((i, j)) not in joined:
                 return False
     return True

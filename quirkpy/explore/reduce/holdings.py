@@ -1,10 +1,11 @@
-"""`Holdings`: what holds the faces that stand open at a node, and when two nodes of one shape are held alike.
+"""`Holdings`: what holds the faces that stand open at a node, and when two nodes of one shape are
+held alike.
 
-Pairs in range can be chosen anew, so what holds them at a node is no part of it.  A link whose faces stand open is: it
-can be kept or let go, and no other joint can take its place there.  The same body may hang on either of two others, at
-an edge that all three share, in one and the same pose; then different things can be chosen, and different things come
-of it, unless whatever may be chosen holds these two others together.
-"""
+Pairs in range can be chosen anew, so what holds them at a node is no part of it.  A link whose
+faces stand open is: it can be kept or let go, and no other joint can take its place there.  The
+same body may hang on either of two others, at an edge that all three share, in one and the same
+pose; then different things can be chosen, and different things come of it, unless whatever may be
+chosen holds these two others together."""
 
 from __future__ import annotations
 
@@ -51,39 +52,45 @@ class Holdings:
         return frozenset(link for link in node.links if link.pair not in near)
 
     def alike(self, one: Node, two: Node) -> bool:
-        """Whether two nodes of one shape are held alike, after some exchange of bodies that carries the one pose onto
-        the other."""
+        """Whether two nodes of one shape are held alike, after some exchange of bodies that carries
+        the one pose onto the other."""
         counts = [len(self.open(node)) for node in (one, two)]
         if counts[0] != counts[1] or not counts[0]:
             return counts[0] == counts[1]
         poses = (poses_of(node.state.r, node.state.q) for node in (one, two))
         found = (self._exchange(*exchange) for exchange in self.study.shapes.exchanges(*poses))
-        return any(exchange is not None and self.matching(exchange, one, two) is not None for exchange in found)
+        return any(
+            exchange is not None and self.matching(exchange, one, two) is not None
+            for exchange in found
+        )
 
     def matching(self, exchange: Exchange, one: Node, two: Node) -> Matching | None:
-        """Which open link of another node stands for each of one, after an exchange of bodies that carries the one pose
-        onto the other; None where the two are not held alike."""
+        """Which open link of another node stands for each of one, after an exchange of bodies that
+        carries the one pose onto the other; None where the two are not held alike."""
         before = sorted(self.open(one))
         mine, theirs = [self.symmetry.link(exchange, link) for link in before], self.open(two)
         carried = [link for link in mine if link is not None]
         if len(carried) < len(mine) or len(set(carried)) != len(theirs):
             return None
-        left, other = [link for link in carried if link not in theirs], sorted(theirs - set(carried))
+        left, other = (
+            [link for link in carried if link not in theirs],
+            sorted(theirs - set(carried)),
+        )
         for swapped in itertools.permutations(other):
             swap = dict(zip(left, swapped, strict=True))
             if not swap or self._the_same_to_all(two, carried, swap):
                 return {link: swap.get(to, to) for link, to in zip(before, carried, strict=True)}
         return None
 
-    # --- exchanges ----------------------------------------------------------------------------------------------
+    # --- exchanges --------------------------------------------------------------------------------
     @cached_property
     def symmetry(self) -> Symmetry:
         """Which modules are alike, and what sensors become under exchanges."""
         return Symmetry(self.study)
 
     def _exchange(self, to: Sequence[int], ways: Sequence[int]) -> Exchange | None:
-        """The exchange in which bodies become others after some of their own turns, whatever forces say; None where a
-        sensor finds no counterpart."""
+        """The exchange in which bodies become others after some of their own turns, whatever forces
+        say; None where a sensor finds no counterpart."""
         turns = self.study.shapes.turns
         sensors = {k: k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.fixed}
         for a, (b, way) in enumerate(zip(to, ways, strict=True)):
@@ -103,23 +110,26 @@ class Holdings:
             self._sensors[key] = self.symmetry.carried_sensors(turn, one, two)
         return self._sensors[key]
 
-    # --- hinges that say the same -------------------------------------------------------------------------------
+    # --- hinges that say the same -----------------------------------------------------------------
     @cached_property
     def _rules(self) -> Rules:
         return Rules.of(self.study, self.symmetry)
 
     def _the_same_to_all(self, node: Node, mine: Sequence[Link], swap: Matching) -> bool:
-        """Whether the same comes of every choice at a node, whether it is held by some links or by others in place of
-        some of these."""
+        """Whether the same comes of every choice at a node, whether it is held by some links or by
+        others in place of some of these."""
         if not (self._rules.closes and self._rules.hinges):
             return False
         if not all(self._one_hinge(node.state, *both) for both in swap.items()):
             return False
         return all(self._agree(chosen, swap) for chosen in self._choices(node, mine, swap))
 
-    def _choices(self, node: Node, mine: Sequence[Link], swap: Matching) -> Iterator[Mapping[Link, bool] | None]:
-        """For every selection at a node the links that it makes, and whether each is a lock; None for one that is tried
-        where some links hold, and not where those in their place do.  Hinges come before locks."""
+    def _choices(
+        self, node: Node, mine: Sequence[Link], swap: Matching
+    ) -> Iterator[Mapping[Link, bool] | None]:
+        """For every selection at a node the links that it makes, and whether each is a lock; None
+        for one that is tried where some links hold, and not where those in their place do.  Hinges
+        come before locks."""
         study = self.study
         stands = replace(node, links=tuple(sorted(mine)))
         pairs, sets = study.open_pairs(stands), study.sets(stands)
@@ -128,35 +138,57 @@ class Holdings:
             chosen = [Link(*pair, label) for pair, label in zip(pairs, labels, strict=True)]
             joined = {link: study.option(study.pairs[link.pair], link.option) for link in chosen}
             others = sorted(
-                theirs[link[:2]] if joined[link].joins and link[:2] in theirs
-                else link._replace(pair=theirs[link[:2]].pair, roll=theirs[link[:2]].roll) if link[:2] in theirs
+                theirs[link[:2]]
+                if joined[link].joins and link[:2] in theirs
+                else link._replace(pair=theirs[link[:2]].pair, roll=theirs[link[:2]].roll)
+                if link[:2] in theirs
                 else link
                 for link in chosen
-            )  # fmt: skip
+            )
             allowed = study.allows(pairs, labels)
-            if allowed != study.allows([link[:2] for link in others], [link.option for link in others]):
+            if allowed != study.allows(
+                [link[:2] for link in others], [link.option for link in others]
+            ):
                 yield None
             elif allowed:
-                yield {link: isinstance(option, Lock) for link, option in joined.items() if option.joins}
+                yield {
+                    link: isinstance(option, Lock)
+                    for link, option in joined.items()
+                    if option.joins
+                }
 
     def _agree(self, chosen: Mapping[Link, bool] | None, swap: Matching) -> bool:
-        """Whether a selection comes to the same with other links in place of some: those bodies that they exchange are
-        locked together, or all comes apart both ways."""
+        """Whether a selection comes to the same with other links in place of some: those bodies
+        that they exchange are locked together, or all comes apart both ways."""
         if chosen is None:
             return False
         ends = self.study.ends
-        locked = clusters(self.study.names, (ends(link.pair) for link, lock in chosen.items() if lock))
-        both = [(ends(link.pair), ends(other.pair)) for link, other in swap.items() if link in chosen]
-        if all({locked[body] for body in one} == {locked[body] for body in two} for one, two in both):
+        locked = clusters(
+            self.study.names, (ends(link.pair) for link, lock in chosen.items() if lock)
+        )
+        both = [
+            (ends(link.pair), ends(other.pair)) for link, other in swap.items() if link in chosen
+        ]
+        if all(
+            {locked[body] for body in one} == {locked[body] for body in two} for one, two in both
+        ):
             return True
-        apart = any(isinstance(rule, StayTogether) and rule.apart is None for rule in self.study.safety)
-        held = ([ends(swap.get(link, link).pair if other else link.pair) for link in chosen] for other in (False, True))
-        return apart and all(len(set(clusters(self.study.names, joints).values())) > 1 for joints in held)
+        apart = any(
+            isinstance(rule, StayTogether) and rule.apart is None for rule in self.study.safety
+        )
+        held = (
+            [ends(swap.get(link, link).pair if other else link.pair) for link in chosen]
+            for other in (False, True)
+        )
+        return apart and all(
+            len(set(clusters(self.study.names, joints).values())) > 1 for joints in held
+        )
 
     def _one_hinge(self, state: State, one: Link, two: Link) -> bool:
-        """Whether two links are hinges of one body about one line between the same two ends of its motion: the faces
-        of either, shut, lie within how far the other opens. There sensors meet and lock, whichever hinge holds.
-        (Two boxes that touch along an edge alone have two pairs of faces there, for one and the same hinge.)"""
+        """Whether two links are hinges of one body about one line between the same two ends of its
+        motion: the faces of either, shut, lie within how far the other opens. There sensors meet
+        and lock, whichever hinge holds. (Two boxes that touch along an edge alone have two pairs of
+        faces there, for one and the same hinge.)"""
         if not all(self._locks_shut(link) for link in (one, two)):
             return False
         spans = [self._span(state, link) for link in (one, two)]
@@ -168,18 +200,21 @@ class Holdings:
         if np.linalg.norm(np.cross(u, w)) > near or np.linalg.norm(np.cross(there - at, u)) > near:
             return False
         shut, far = _seen_by(self.study.ends(one.pair), body, 1.0, ways)
-        other, away = _seen_by(self.study.ends(two.pair), body, math.copysign(1.0, float(u @ w)), others)
+        other, away = _seen_by(
+            self.study.ends(two.pair), body, math.copysign(1.0, float(u @ w)), others
+        )
         opposite = (far - shut) * (away - other) < 0.0
         return opposite and _within(other, shut, far, near) and _within(shut, other, away, near)
 
     def _locks_shut(self, link: Link) -> bool:
-        """Whether the faces of a link lock where they meet; else they are held by what lets them go on moving."""
+        """Whether the faces of a link lock where they meet; else they are held by what lets them go
+        on moving."""
         held = firmest(self.study, link.pair, link.roll)
         return self.study.on_contact == "lock" and held is not None and locks(self.study, held)
 
     def _span(self, state: State, link: Link) -> tuple[Floats, Floats, tuple[float, float]] | None:
-        """Point and axis in N of a hinge, and how far the second body may turn from here [rad]: back, until its faces
-        are shut, and on."""
+        """Point and axis in N of a hinge, and how far the second body may turn from here [rad]:
+        back, until its faces are shut, and on."""
         pair = self.study.pairs[link.pair]
         option = self.study.option(pair, link.option)
         if not isinstance(option, Hinge):
@@ -195,8 +230,11 @@ class Holdings:
         return at, one[:, 2], (-angle, most - angle)
 
 
-def _seen_by(ends: tuple[str, str], body: str, sense: float, ways: tuple[float, float]) -> tuple[float, float]:
-    """How far one of the two bodies of a hinge may turn beside the other about an axis of either sense, back and on."""
+def _seen_by(
+    ends: tuple[str, str], body: str, sense: float, ways: tuple[float, float]
+) -> tuple[float, float]:
+    """How far one of the two bodies of a hinge may turn beside the other about an axis of either
+    sense, back and on."""
     sign = sense if ends[1] == body else -sense
     return sign * ways[0], sign * ways[1]
 

@@ -12,7 +12,8 @@ from quirkpy.explore.scope.identity import NEAR, Shapes, poses_of
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 
-#: Poses of which no number differs by more than this share of the tolerance are one shape as they stand.
+#: Poses of which no number differs by more than this share of the tolerance are one shape as they
+#: stand.
 SURELY = 0.125
 
 
@@ -33,14 +34,20 @@ class Known:
         node = node_of(record, len(self.nodes), self.study.system.bodies)
         pose, misses = poses_of(node.state.r, node.state.q), []
         mine, tolerance = self.shapes.fingerprint(pose)[None], self.shapes.tolerance
-        close = abs(self.prints - mine) <= NEAR * tolerance * max(1, len(pose)) if self.nodes else np.zeros((0, 1))
+        close = (
+            abs(self.prints - mine) <= NEAR * tolerance * max(1, len(pose))
+            if self.nodes
+            else np.zeros((0, 1))
+        )
         for k in np.flatnonzero(close.all(axis=1)):
             other = self.nodes[int(k)]
             surely = abs(self.poses[int(k)] - pose).max(initial=0.0) <= SURELY * tolerance
             gap = 0.0 if surely else self.shapes.match(self.poses[int(k)], pose)[0]
             if gap <= tolerance and self.holdings.alike(other, node):
                 return other, False
-            if tolerance < gap <= NEAR * tolerance and len(self.holdings.open(other)) == len(self.holdings.open(node)):
+            if tolerance < gap <= NEAR * tolerance and len(self.holdings.open(other)) == len(
+                self.holdings.open(node)
+            ):
                 misses.append((other.key, node.key, gap))
         self.prints = np.concatenate([self.prints, mine]) if self.nodes else mine
         self.nodes.append(node)

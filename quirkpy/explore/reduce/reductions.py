@@ -1,10 +1,10 @@
 """Reductions: which runs need not be made, because others speak for them, exactly.
 
-A run sees mass properties, shapes, joints, forces and a pose modulo motions that forces do not notice.  So every choice
-at a node is brought into a normal form, at the first node whose pose is the same to the dynamics: its rigid clusters
-are locked in full, and of all choices that symmetries of the pose carry onto each other the first one stands for all.
-Only that is simulated; what comes of it is carried back.  Nothing here depends on which run was finished first.
-"""
+A run sees mass properties, shapes, joints, forces and a pose modulo motions that forces do not
+notice.  So every choice at a node is brought into a normal form, at the first node whose pose is
+the same to the dynamics: its rigid clusters are locked in full, and of all choices that symmetries
+of the pose carry onto each other the first one stands for all.  Only that is simulated; what comes
+of it is carried back.  Nothing here depends on which run was finished first."""
 
 from __future__ import annotations
 
@@ -35,15 +35,21 @@ def asked_for(value: Any) -> frozenset[Reduction]:
     every: tuple[Reduction, ...] = get_args(Reduction)
     if isinstance(value, bool):
         return frozenset(every if value else ())
-    if isinstance(value, str) or not isinstance(value, Iterable) or not set(value := tuple(value)) <= set(every):
-        raise PartError(f"explore: reductions is {shown(value)}, but must be True, False, or some of {every}.")
+    if (
+        isinstance(value, str)
+        or not isinstance(value, Iterable)
+        or not set(value := tuple(value)) <= set(every)
+    ):
+        raise PartError(
+            f"explore: reductions is {shown(value)}, but must be True, False, or some of {every}."
+        )
     return frozenset(value)
 
 
-# --- what is carried --------------------------------------------------------------------------------------------------
+# --- what is carried ------------------------------------------------------------------------------
 class Mover(NamedTuple):
-    """A carrier from one place to another: where its open pairs come to stand, what their options are called there, and
-    what is called so there."""
+    """A carrier from one place to another: where its open pairs come to stand, what their options
+    are called there, and what is called so there."""
 
     carrier: Carrier
     at: tuple[int, ...]
@@ -67,8 +73,9 @@ class Mover(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How a form at a place is answered: the form that is run for it; what carries that onto this one, where it is
-    another; which pairs were locked beyond what the form says: pair, turn and option; and by which reductions."""
+    """How a form at a place is answered: the form that is run for it; what carries that onto this
+    one, where it is another; which pairs were locked beyond what the form says: pair, turn and
+    option; and by which reductions."""
 
     run: Form
     mover: Mover | None
@@ -78,8 +85,8 @@ class Plan(NamedTuple):
 
 @dataclass(eq=False)
 class Base:
-    """The first node with a pose, and the potentials for which it speaks: what carries it onto itself, a fingerprint,
-    and how its forms are answered, as far as that has been worked out."""
+    """The first node with a pose, and the potentials for which it speaks: what carries it onto
+    itself, a fingerprint, and how its forms are answered, as far as that has been worked out."""
 
     place: Place
     potentials: frozenset[str]
@@ -89,8 +96,9 @@ class Base:
 
 
 class Seen(NamedTuple):
-    """A node as a place; for every potential the base that speaks for it, and what carries that here; the energies of
-    all potentials and, under None, of what always acts [J], where they depend on nothing else."""
+    """A node as a place; for every potential the base that speaks for it, and what carries that
+    here; the energies of all potentials and, under None, of what always acts [J], where they depend
+    on nothing else."""
 
     place: Place
     bases: dict[str, tuple[Base, Mover | None]]
@@ -98,8 +106,8 @@ class Seen(NamedTuple):
 
 
 class Ticket(NamedTuple):
-    """What is asked at a node, and what answers it: a run, by node and choice, and what carries its record over (None:
-    it is its own); or a record, where no run is needed."""
+    """What is asked at a node, and what answers it: a run, by node and choice, and what carries its
+    record over (None: it is its own); or a record, where no run is needed."""
 
     at: Node
     asked: Choice
@@ -122,12 +130,16 @@ class Ticket(NamedTuple):
 class Reductions:
     """Tickets for all choices at all nodes of an exploration, which are asked about in any order.
 
-    nodes: those found so far, in the order in which they were found.  everywhere: modules that only cones tell apart
-    share runs, each of which tells of all `images` of the cones; otherwise what is exchanged keeps the cones.
-    """
+    nodes: those found so far, in the order in which they were found.  everywhere: modules that only
+    cones tell apart share runs, each of which tells of all `images` of the cones; otherwise what is
+    exchanged keeps the cones."""
 
     def __init__(
-        self, study: Scope, which: frozenset[Reduction], nodes: Sequence[Node], everywhere: bool = True
+        self,
+        study: Scope,
+        which: frozenset[Reduction],
+        nodes: Sequence[Node],
+        everywhere: bool = True,
     ) -> None:
         self.study, self.which, self.nodes = study, which, nodes
         self.images = NONE
@@ -152,9 +164,10 @@ class Reductions:
             self._look_at(self.nodes[len(self.seen)])
         return [self._ticket(self.seen[node.number], choice) for choice in choices]
 
-    # --- places -------------------------------------------------------------------------------------------------
+    # --- places -----------------------------------------------------------------------------------
     def _look_at(self, node: Node) -> None:
-        """Find the first node whose pose is the same to the dynamics, for every potential; it may be this one."""
+        """Find the first node whose pose is the same to the dynamics, for every potential; it may
+        be this one."""
         place, mark = place_of(self.study, node), self._fingerprint(node.state)
         found: dict[str, tuple[Base, Mover | None]] = {}
         for base, mover in self._carried_here(place, mark) if "cache" in self.which else ():
@@ -190,7 +203,8 @@ class Reductions:
                 yield mover
 
     def _mover(self, one: Place, two: Place, carrier: Carrier) -> Mover | None:
-        """A carrier of poses as one of choices; None where what is in range or held does not agree."""
+        """A carrier of poses as one of choices; None where what is in range or held does not
+        agree."""
         if not self.images.cones and not self.cones.kept(carrier.exchange):
             return None
         where = {pair: k for k, pair in enumerate(two.pairs)}
@@ -198,7 +212,10 @@ class Reductions:
         names: list[dict[str, str]] = []
         for k, (pair, roll) in enumerate(one.pairs):
             to = where.get((self.symmetry.pair(carrier.exchange, pair), roll), -1)
-            seen = {label: self.symmetry.label(carrier.exchange, pair, roll, label) for label in one.labels[k]}
+            seen = {
+                label: self.symmetry.label(carrier.exchange, pair, roll, label)
+                for label in one.labels[k]
+            }
             named = {label: other for label, other in seen.items() if other is not None}
             if to < 0 or one.near[k] != two.near[to] or set(named.values()) != set(two.labels[to]):
                 return None
@@ -208,11 +225,13 @@ class Reductions:
         whole = len(at) == len(two.pairs) and len(set(at)) == len(at)
         return Mover(carrier, tuple(at), tuple(names), back) if whole else None
 
-    # --- tickets ------------------------------------------------------------------------------------------------
+    # --- tickets ----------------------------------------------------------------------------------
     def _ticket(self, seen: Seen, choice: Choice) -> Ticket:
         place, form = seen.place, (tuple(label for _, label in choice.joints), choice.potential)
         record = (
-            self.rules.decided(place, form, choice, seen.energies) if "rigid" in self.which and seen.energies else None
+            self.rules.decided(place, form, choice, seen.energies)
+            if "rigid" in self.which and seen.energies
+            else None
         )
         if record is not None:
             return Ticket(place.node, choice, place.node, choice, Carried(("rigid",)), None, record)
@@ -232,17 +251,27 @@ class Reductions:
             there = self._at_base(record.asked(asked), plan)
             if mover is not None:
                 there = self._switched(self._moved(there, mover), node, place.node)
-            return self._named(there, choice) if any(exchange.renames for exchange in exchanges) else there
+            return (
+                self._named(there, choice)
+                if any(exchange.renames for exchange in exchanges)
+                else there
+            )
 
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
 
     def _plan(self, base: Base, form: Form) -> Plan:
         """The normal form of a choice at the first of its nodes."""
-        closed, extra = self.rules.closed(base.place, form) if "clusters" in self.which else (form, ())
+        closed, extra = (
+            self.rules.closed(base.place, form) if "clusters" in self.which else (form, ())
+        )
         run, back = closed, None
         for there in base.own:
             other = there(closed)
-            if other is not None and other[1] in base.potentials and self._rank(base, other) < self._rank(base, run):
+            if (
+                other is not None
+                and other[1] in base.potentials
+                and self._rank(base, other) < self._rank(base, run)
+            ):
                 here = next((mover for mover in base.own if mover(other) == closed), None)
                 run, back = (run, back) if here is None else (other, here)
         by: tuple[Reduction, ...] = () if back is None else ("symmetry",)
@@ -250,10 +279,12 @@ class Reductions:
 
     def _rank(self, base: Base, form: Form) -> tuple[int, ...]:
         """The place of a form in canonical order."""
-        labels = (known.index(label) for known, label in zip(base.place.labels, form[0], strict=True))
+        labels = (
+            known.index(label) for known, label in zip(base.place.labels, form[0], strict=True)
+        )
         return list(self.study.potentials).index(form[1]), *labels
 
-    # --- records ------------------------------------------------------------------------------------------------
+    # --- records ----------------------------------------------------------------------------------
     def _at_base(self, record: Record, plan: Plan) -> Record:
         """What a run says about another choice at its own node."""
         record = record if plan.mover is None else self._moved(record, plan.mover)
@@ -269,14 +300,21 @@ class Reductions:
             named = [names.get(part, part) for part in o.parts]
             parts = tuple(named if o.reason == ENTERS else self.symmetry.in_order(o.parts, named))
             met = sorted(
-                ((t, names[pair]) for t, pair in o.contacts), key=lambda at: (at[0], self.study.numbers[at[1]])
+                ((t, names[pair]) for t, pair in o.contacts),
+                key=lambda at: (at[0], self.study.numbers[at[1]]),
             )
             reason = self.symmetry.said(exchange, o.reason)
             leavings = tuple(
-                at._replace(bodies=tuple(self.symmetry.in_order(at.bodies, [names[body] for body in at.bodies])))
+                at._replace(
+                    bodies=tuple(
+                        self.symmetry.in_order(at.bodies, [names[body] for body in at.bodies])
+                    )
+                )
                 for at in o.leavings
             )
-            return o._replace(reason=reason, parts=parts, contacts=tuple(met), evaluations=0, leavings=leavings)
+            return o._replace(
+                reason=reason, parts=parts, contacts=tuple(met), evaluations=0, leavings=leavings
+            )
 
         def reached(node: dict[str, Any] | None) -> dict[str, Any] | None:
             if node is None:
@@ -285,22 +323,28 @@ class Reductions:
             links = [self._link(mover, Link(*link)) for link in node["links"]]
             reason = self.symmetry.said(exchange, node["reason"])
             return node | {
-                "r": r.tolist(), "q": q.tolist(), "links": [list(link) for link in links], "reason": reason,
-                "potential": exchange.potentials[node["potential"]],
+                "r": r.tolist(), "q": q.tolist(), "links": [list(link) for link in links],
+                "reason": reason, "potential": exchange.potentials[node["potential"]],
             }  # fmt: skip
 
         return Record(tuple(map(outcome, record.outcomes)), tuple(map(reached, record.reached)))
 
     def _named(self, record: Record, choice: Choice) -> Record:
-        """A record that says of a choice which piece is loose as a run of its own would, where several are as small."""
+        """A record that says of a choice which piece is loose as a run of its own would, where
+        several are as small."""
         study = self.study
         joined = [study.numbers[name] for name, label in choice.joints
                   if study.option(study.pairs[study.numbers[name]], label).joins]  # fmt: skip
 
         def outcome(o: Outcome) -> Outcome:
-            if o.reason != APART or o.t != 0.0:  # what parts on its way names all that part so far at once
+            # What parts on its way names all that part so far at once
+            if o.reason != APART or o.t != 0.0:
                 return o
-            return o._replace(parts=loose_among(study, [*joined, *(study.numbers[name] for _, name in o.contacts)]))
+            return o._replace(
+                parts=loose_among(
+                    study, [*joined, *(study.numbers[name] for _, name in o.contacts)]
+                )
+            )
 
         return record._replace(outcomes=tuple(map(outcome, record.outcomes)))
 
@@ -311,15 +355,23 @@ class Reductions:
         return Link(self.symmetry.pair(exchange, link.pair), link.roll, label)
 
     def _undressed(self, record: Record, extra: tuple[Link, ...]) -> Record:
-        """A record without locks within rigid clusters that the choice has not asked for: what it has left free locks
-        with the first contact."""
+        """A record without locks within rigid clusters that the choice has not asked for: what it
+        has left free locks with the first contact."""
         free = [x for x in extra if not self.study.option(self.study.pairs[x.pair], x.option).joins]
         outcomes, reached = [], []
         for o, node in zip(record.outcomes, record.reached, strict=True):
-            met = [(o.contacts[0][0], self.study.pairs[x.pair].name) for x in free] if o.contacts else []
+            met = (
+                [(o.contacts[0][0], self.study.pairs[x.pair].name) for x in free]
+                if o.contacts
+                else []
+            )
             every = sorted([*o.contacts, *met], key=lambda at: (at[0], self.study.numbers[at[1]]))
             outcomes.append(o._replace(contacts=tuple(every), evaluations=0))
-            reached.append(None if node is None else node | {"links": self._without(node["links"], extra, bool(met))})
+            reached.append(
+                None
+                if node is None
+                else node | {"links": self._without(node["links"], extra, bool(met))}
+            )
         return Record(tuple(outcomes), tuple(reached))
 
     def _without(self, links: list[Any], extra: tuple[Link, ...], met: bool) -> list[list[Any]]:
@@ -327,7 +379,10 @@ class Reductions:
         out = []
         for link in (Link(*link) for link in links):
             now: Link | None = asked.get(link.pair, link)
-            if now is not None and not self.study.option(self.study.pairs[now.pair], now.option).joins:
+            if (
+                now is not None
+                and not self.study.option(self.study.pairs[now.pair], now.option).joins
+            ):
                 now = firmest(self.study, now.pair, now.roll) if met else None
             out += [] if now is None else [list(now)]
         return out
@@ -336,7 +391,9 @@ class Reductions:
         """The same, the joints and the potential of another node being let go."""
         other = self._stored(base) - self._stored(here)
         outcomes = (
-            o if o.kind == "failed" or o.reason == UNMET else o._replace(switching=o.switching + other)
+            o
+            if o.kind == "failed" or o.reason == UNMET
+            else o._replace(switching=o.switching + other)
             for o in record.outcomes
         )
         return record._replace(outcomes=tuple(outcomes))

@@ -19,15 +19,16 @@ from quirkpy.parts.part import PartError
 
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
-#: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of motions apart.
+#: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of
+#: motions apart.
 ALIKE = 1e-6
 #: Figures by which motions with one end are put in order.
 FIGURES = ("t", "moving", "waiting", "peak_speed", "dissipated", "put_in", "lost")
 
 
 class Record(NamedTuple):
-    """What a run left: outcomes, and for each the record of the node that it reached, or None; and all that may become
-    of it, where others ask to whom cones stand elsewhere."""
+    """What a run left: outcomes, and for each the record of the node that it reached, or None; and
+    all that may become of it, where others ask to whom cones stand elsewhere."""
 
     outcomes: tuple[Outcome, ...]
     reached: tuple[dict[str, Any] | None, ...]
@@ -46,9 +47,9 @@ def seen(ends: Sequence[Told]) -> Record:
 
 
 def canonical(ends: Sequence[Told]) -> list[int]:
-    """The order in which an edge tells what it has come to, by number.  It is not that in which unstable rests were
-    left: eigenvectors have no sign of their own.  What is known exactly counts first, then where bodies stand, then
-    figures."""
+    """The order in which an edge tells what it has come to, by number.  It is not that in which
+    unstable rests were left: eigenvectors have no sign of their own.  What is known exactly counts
+    first, then where bodies stand, then figures."""
 
     exact, numbers = [_exactly(*end) for end in ends], [_numbers(*end) for end in ends]
 
@@ -63,11 +64,20 @@ def canonical(ends: Sequence[Told]) -> list[int]:
 
 
 def _exactly(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:
-    """What rounding leaves alone; kinds as they are listed.  Of what never settles the reason tells numbers."""
+    """What rounding leaves alone; kinds as they are listed.  Of what never settles the reason tells
+    numbers."""
     reason = "" if o.kind == "never settles" else o.reason
     links = [] if reached is None else sorted(tuple(link) for link in reached["links"])
     met = sorted(name for _, name in o.contacts)
-    return get_args(Kind).index(o.kind), reached is None, links, met, sorted(o.parts), reason, o.t is None
+    return (
+        get_args(Kind).index(o.kind),
+        reached is None,
+        links,
+        met,
+        sorted(o.parts),
+        reason,
+        o.t is None,
+    )
 
 
 def _numbers(o: Outcome, reached: dict[str, Any] | None) -> list[float]:
@@ -85,17 +95,20 @@ def recorded(way: Way[Told], images: Images) -> Record:
 
 
 class Unfinished(PartError):
-    """A run that the machine could not finish: it says nothing of the choice, and belongs into no journal."""
+    """A run that the machine could not finish: it says nothing of the choice, and belongs into no
+    journal."""
 
 
 def failed(error: Exception) -> Outcome:
-    """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is to blame."""
+    """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is
+    to blame."""
     stop_short(error)
     return Outcome("failed", None, f"{type(error).__name__}: {error}")
 
 
 def stop_short(error: BaseException) -> None:
-    """Raise `Unfinished` where memory, files or the like were short, however an error was wrapped since."""
+    """Raise `Unfinished` where memory, files or the like were short, however an error was wrapped
+    since."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, Unfinished):
@@ -103,7 +116,8 @@ def stop_short(error: BaseException) -> None:
         if isinstance(cause, OSError | MemoryError):
             said = " ".join(f"{type(cause).__name__}: {cause}".split()).rstrip(": .")
             raise Unfinished(
-                f"a run could not be finished ({said}), which says nothing about its choice; what is finished is "
+                f"a run could not be finished ({said}), which says nothing about its choice; what "
+                "is finished is "
                 "kept, and the same call goes on from there."
             ) from error
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
@@ -115,17 +129,18 @@ def rejected(violation: Violation, switching: float) -> Outcome:
     return Outcome(kind, None, reason, switching=switching, t=t, parts=parts)
 
 
-# --- what a record must be --------------------------------------------------------------------------------------------
+# --- what a record must be ------------------------------------------------------------------------
 #: Plain values of a node, as journals keep it.
 NODE: dict[str, Any] = {
     "r": list[tuple[float, float, float]], "q": list[tuple[float, float, float, float]],
-    "links": list[tuple[int, int, str]], "verdict": str, "reason": str, "energy": float, "frequencies": list[float],
-    "potential": str | None,
+    "links": list[tuple[int, int, str]], "verdict": str, "reason": str, "energy": float,
+    "frequencies": list[float], "potential": str | None,
 }  # fmt: skip
 
 
 def fits(hint: Any) -> Callable[[Any], bool]:
-    """Whether a value is of a type: of texts, numbers, lists and tuples (which may be lists), and unions of them."""
+    """Whether a value is of a type: of texts, numbers, lists and tuples (which may be lists), and
+    unions of them."""
     kind, inner = get_origin(hint), get_args(hint)
     if hint is float:
         return lambda value: type(value) in (float, int)
@@ -173,7 +188,9 @@ def check_reached(node: Any) -> None:
     for name, check in NODE_CHECKS.items():
         if not check(node[name]):
             raise TypeError(f"its {name} is none")
-    if len(node["r"]) != len(node["q"]) or not all(map(math.isfinite, (x for row in node["r"] for x in row))):
+    if len(node["r"]) != len(node["q"]) or not all(
+        map(math.isfinite, (x for row in node["r"] for x in row))
+    ):
         raise ValueError("its places are none")
     if any(abs(math.hypot(*row) - 1.0) > 1e-6 for row in node["q"]):
         raise ValueError("its turns are none")

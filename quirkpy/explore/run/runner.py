@@ -53,7 +53,8 @@ from quirkpy.system.multibody import Multibody
 T = TypeVar("T")
 #: What is said of joints that do not fit.
 UNMET = "the joints chosen cannot all be met at this pose"
-#: Contacts of one run at most, and meetings of sensors for which there is no joint: more is a rattle that never ends.
+#: Contacts of one run at most, and meetings of sensors for which there is no joint: more is a
+#: rattle that never ends.
 CONTACTS, MEETINGS, RATTLE = 50, 200, "sensors meet again and again"
 
 
@@ -62,8 +63,9 @@ Left: TypeAlias = "tuple[float, int] | None"
 
 
 class Ended(NamedTuple):
-    """How one motion ended: what was found, the links that hold then, the stretches of the motion, contacts, what
-    joints took at the end of each stretch [J], and the unstable rests that it left."""
+    """How one motion ended: what was found, the links that hold then, the stretches of the motion,
+    contacts, what joints took at the end of each stretch [J], and the unstable rests that it
+    left."""
 
     found: Equilibrium
     links: tuple[Link, ...]
@@ -75,20 +77,24 @@ class Ended(NamedTuple):
     leavings: tuple[Leaving, ...] = ()
 
 
-# --- the start --------------------------------------------------------------------------------------------------------
+# --- the start ------------------------------------------------------------------------------------
 def start_record(study: Scope) -> dict[str, Any]:
-    """The node in which a study begins: everything in range held as firmly as options allow, settled."""
+    """The node in which a study begins: everything in range held as firmly as options allow,
+    settled."""
     links, caught = lock_in_range(study, study.system.initial, ())
     system = assembled(study, links, caught.state, None)
     found = uninterrupted(settle(system, rule_of(study, study.nudge)))
     if found.verdict in ("never settles", "stopped"):
-        raise PartError(f"Study: the start does not come to rest ({found.reason}); begin at rest, or add damping.")
+        raise PartError(
+            f"Study: the start does not come to rest ({found.reason}); begin at rest, or add "
+            "damping."
+        )
     return centred(study, record_of(study, found, links, None))
 
 
 def centred(study: Scope, record: dict[str, Any]) -> dict[str, Any]:
-    """The record of a node, its mass centre in the origin of N where forces do not notice places: how exact a run is
-    depends on how far from there it begins."""
+    """The record of a node, its mass centre in the origin of N where forces do not notice places:
+    how exact a run is depends on how far from there it begins."""
     if study.shapes.group == "none":
         return record
     tables = study.system.tables
@@ -106,24 +112,40 @@ def uninterrupted(found: Equilibrium) -> Equilibrium:
 def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
     """How runs of a study are settled."""
     r = study.settle
-    settings = Settings(r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12)
-    more = f"damp it less, or give the study settle=SettleRule(evaluations=...) above {r.evaluations:g}"
+    settings = Settings(
+        r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12
+    )
+    more = (
+        "damp it less, or give the study settle=SettleRule(evaluations=...) above "
+        f"{r.evaluations:g}"
+    )
     return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False, more)
 
 
-def record_of(study: Scope, found: Equilibrium, links: tuple[Link, ...], potential: str | None) -> dict[str, Any]:
+def record_of(
+    study: Scope, found: Equilibrium, links: tuple[Link, ...], potential: str | None
+) -> dict[str, Any]:
     """What a journal keeps of a node reached."""
     s = found.state
     kept = released(study, s, links)
     frequencies = tuple(mode.frequency for mode in found.modes)
-    node = Node(0, rest_at(s.bodies, s.r, s.q), kept, found.verdict, found.reason, found.energy, frequencies, potential)
+    node = Node(
+        0,
+        rest_at(s.bodies, s.r, s.q),
+        kept,
+        found.verdict,
+        found.reason,
+        found.energy,
+        frequencies,
+        potential,
+    )
     return node_record(node)
 
 
-# --- one choice -------------------------------------------------------------------------------------------------------
+# --- one choice -----------------------------------------------------------------------------------
 class Begun(NamedTuple):
-    """A choice made, before anything moves: what holds, the system, the work of switching [J] and the potential energy
-    after it [J], and a run of no length, which safety judges."""
+    """A choice made, before anything moves: what holds, the system, the work of switching [J] and
+    the potential energy after it [J], and a run of no length, which safety judges."""
 
     links: list[Link]
     system: Multibody
@@ -139,7 +161,9 @@ def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begu
     never = next((v for v in (rule.before(system) for rule in study.safety) if v is not None), None)
     before = energy_held(study, universe, node.links, node.potential, node.state)
     if never is not None:
-        return rejected(never, energy_held(study, universe, links, choice.potential, node.state) - before)
+        return rejected(
+            never, energy_held(study, universe, links, choice.potential, node.state) - before
+        )
     caught = fitted(holding_system(study, universe, links))
     if caught is None:
         return Outcome("rejected", None, UNMET, t=0.0)
@@ -147,21 +171,36 @@ def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begu
     energy = energy_held(study, universe, links, choice.potential, caught.state)
     run = stand(system)
     held = run.final.held  # faces on which the start presses
-    return Begun(links, system.at(replace(system.initial, held=held)) if held else system, energy - before, energy, run)
+    return Begun(
+        links,
+        system.at(replace(system.initial, held=held)) if held else system,
+        energy - before,
+        energy,
+        run,
+    )
 
 
 def run_choice(
-    study: Scope, node: Node, choice: Choice, universe: Multibody | None = None, images: Images = NONE
+    study: Scope,
+    node: Node,
+    choice: Choice,
+    universe: Multibody | None = None,
+    images: Images = NONE,
 ) -> Record:
-    """Everything that may come of a choice at a node; images: of the cones, where others ask about it."""
+    """Everything that may come of a choice at a node; images: of the cones, where others ask about
+    it."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
     if isinstance(begun, Outcome):
         return recorded(Way((begun, None)), images)
     lookout = Lookout(images)
-    rules = [rule for rule in lookout.rules(study.safety) if not isinstance(rule, NoCollision)]  # it was reached so
+    rules = [
+        rule for rule in lookout.rules(study.safety) if not isinstance(rule, NoCollision)
+    ]  # it was reached so
     early = judge(rules, begun.run).violation
     entered = lookout.entered(begun.run, early).items()
-    met: tuple[Entered[Told], ...] = tuple(Entered(k, 0, v.t, (rejected(v, begun.switching), None)) for k, v in entered)
+    met: tuple[Entered[Told], ...] = tuple(
+        Entered(k, 0, v.t, (rejected(v, begun.switching), None)) for k, v in entered
+    )
     if early is not None:
         return recorded(Way((rejected(early, begun.switching), None), met), images)
 
@@ -178,18 +217,23 @@ def run_choice(
     return recorded(replace(every, entered=(*met, *every.entered)), images)
 
 
-def told_of(study: Scope, node: Node, choice: Choice, begun: Begun, ended: Ended, nudge: Left) -> Told:
+def told_of(
+    study: Scope, node: Node, choice: Choice, begun: Begun, ended: Ended, nudge: Left
+) -> Told:
     """What a motion has come to."""
     kind, reason, target = judged(study, node, ended)
     outcome = measured(study, ended, kind, reason, begun, holding(study, choice), nudge)
     if not target:
         return outcome, None
     record = record_of(study, ended.found, ended.links, choice.potential)
-    return outcome._replace(end_energy=energy_at_end(study, ended, record, choice)), centred(study, record)
+    return outcome._replace(end_energy=energy_at_end(study, ended, record, choice)), centred(
+        study, record
+    )
 
 
 def fitted(system: Multibody) -> Catch | None:
-    """The pose of a node on the joints of a choice, from which it does not differ where these have held it before."""
+    """The pose of a node on the joints of a choice, from which it does not differ where these have
+    held it before."""
     if misfit(system, system.initial) <= START_TOLERANCE:
         return Catch(system.initial, 0.0, np.zeros(2))
     return caught_in(system)
@@ -206,7 +250,9 @@ def chosen_links(study: Scope, node: Node, choice: Choice) -> list[Link]:
     return out
 
 
-def chosen_system(study: Scope, universe: Multibody, choice: Choice, links: list[Link]) -> Multibody:
+def chosen_system(
+    study: Scope, universe: Multibody, choice: Choice, links: list[Link]
+) -> Multibody:
     """The universe of a node with what a choice selects."""
     parts = [*study.system.parts, *parts_of(study, links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint | Force)]
@@ -215,31 +261,41 @@ def chosen_system(study: Scope, universe: Multibody, choice: Choice, links: list
     return universe.choosing(held, [*always, *forces])
 
 
-def energy_held(study: Scope, system: System, links: Iterable[Link], potential: str | None, state: State) -> float:
-    """The potential energy [J] of a system at a state while some links hold and a potential acts, beside what always
-    does; before the first potential (None) that is all.  What the images of a flux pin hold is left out, for cold makes
-    them, and no current."""
+def energy_held(
+    study: Scope, system: System, links: Iterable[Link], potential: str | None, state: State
+) -> float:
+    """The potential energy [J] of a system at a state while some links hold and a potential acts,
+    beside what always does; before the first potential (None) that is all.  What the images of a
+    flux pin hold is left out, for cold makes them, and no current."""
     tables, chosen = system.tables, () if potential is None else study.forces[potential]
     parts = [*study.system.parts, *study.always, *chosen]
     parts += [part for part in parts_of(study, links) if not isinstance(part, FluxPinning)]
     named = [part.name for part in parts if isinstance(part, BaseJoint | Force)]
-    joints, forces = ([name for name in named if name in index] for index in (tables.joint_index, tables.force_index))
+    joints, forces = (
+        [name for name in named if name in index]
+        for index in (tables.joint_index, tables.force_index)
+    )
     return math.fsum(state.instant(tables.select(joints, forces)).loads.potential)
 
 
-def motions(study: Scope, system: Multibody, links: list[Link], choice: Choice) -> list[tuple[Ended, Left]]:
-    """The motions of a choice: one; or, where it begins or ends at an unstable rest, one in each sense of each
-    direction in which that is unstable and no stop in the way: 2 k runs for k directions.  With each: how the first
-    such rest was left."""
+def motions(
+    study: Scope, system: Multibody, links: list[Link], choice: Choice
+) -> list[tuple[Ended, Left]]:
+    """The motions of a choice: one; or, where it begins or ends at an unstable rest, one in each
+    sense of each direction in which that is unstable and no stop in the way: 2 k runs for k
+    directions.  With each: how the first such rest was left."""
     ends = ways(study, system, links, choice, Lookout(NONE)).ends()
     return [(ended, nudge) for ended, nudge in ends if isinstance(ended, Ended)]
 
 
-#: Motions, each with how the first unstable rest was left; or what was raised, where others ask about what came before.
+#: Motions, each with how the first unstable rest was left; or what was raised, where others ask
+#: about what came before.
 Ways: TypeAlias = "Way[tuple[Ended | Exception, Left]]"
 
 
-def ways(study: Scope, system: Multibody, links: list[Link], choice: Choice, lookout: Lookout) -> Ways:
+def ways(
+    study: Scope, system: Multibody, links: list[Link], choice: Choice, lookout: Lookout
+) -> Ways:
     """The motions of a choice as a tree."""
 
     def flown() -> Ended:
@@ -250,25 +306,37 @@ def ways(study: Scope, system: Multibody, links: list[Link], choice: Choice, loo
 
 
 def way_of(
-    study: Scope, choice: Choice, flown: Callable[[], Ended], nudge: Left, saddles: list[Parting], lookout: Lookout,
-    above: tuple[int, ...] = (),
+    study: Scope, choice: Choice, flown: Callable[[], Ended], nudge: Left, saddles: list[Parting],
+    lookout: Lookout, above: tuple[int, ...] = (),
 ) -> Ways:  # fmt: skip
-    """A motion, and where it leads on to from a saddle, unless one like it has been left before; saddles: those that
-    were left, above: those on the way to this motion."""
+    """A motion, and where it leads on to from a saddle, unless one like it has been left before;
+    saddles: those that were left, above: those on the way to this motion."""
     ended = attempted(flown, lookout)
     met = tuple(replace(met, value=(met.value, nudge)) for met in lookout.met)
     end: Ways = Way((ended, nudge), met)
-    if isinstance(ended, Exception) or ended.found.verdict != "unstable" or ended.violation is not None:
+    if (
+        isinstance(ended, Exception)
+        or ended.found.verdict != "unstable"
+        or ended.violation is not None
+    ):
         return end
     if study.nudge == 0.0 or lookout.over:
         return end
     pose = poses_of(ended.found.state.r, ended.found.state.q)
-    like = tuple(k for k, s in enumerate(saddles) if study.shapes.distance(pose, s.pose) <= study.shapes.tolerance)
-    if any(k in above or (saddles[k].sure and saddles[k].clear >= lookout.clear.keys()) for k in like):
+    like = tuple(
+        k
+        for k, s in enumerate(saddles)
+        if study.shapes.distance(pose, s.pose) <= study.shapes.tolerance
+    )
+    if any(
+        k in above or (saddles[k].sure and saddles[k].clear >= lookout.clear.keys()) for k in like
+    ):
         return end
     here, sure = len(saddles), not like and all(saddles[k].sure for k in above)
     saddles.append(Parting(pose, frozenset(lookout.clear), sure))
-    onward = attempted(lambda: list(left(study, choice, ended, nudge, saddles, lookout, (*above, here))), lookout)
+    onward = attempted(
+        lambda: list(left(study, choice, ended, nudge, saddles, lookout, (*above, here))), lookout
+    )
     return replace(
         end, saddle=here, like=like,
         onward=(Way((onward, nudge)),) if isinstance(onward, Exception) else tuple(onward),
@@ -276,7 +344,8 @@ def way_of(
 
 
 def attempted(make: Callable[[], T], lookout: Lookout) -> T | Exception:
-    """What comes of an attempt; or what it raises, where somebody may ask about what came before."""
+    """What comes of an attempt; or what it raises, where somebody may ask about what came
+    before."""
     try:
         return make()
     except Exception as error:
@@ -286,8 +355,8 @@ def attempted(make: Callable[[], T], lookout: Lookout) -> T | Exception:
 
 
 def left(
-    study: Scope, choice: Choice, ended: Ended, nudge: Left, saddles: list[Parting], lookout: Lookout,
-    above: tuple[int, ...],
+    study: Scope, choice: Choice, ended: Ended, nudge: Left, saddles: list[Parting],
+    lookout: Lookout, above: tuple[int, ...],
 ) -> Iterator[Ways]:  # fmt: skip
     """The motions onward from a saddle."""
     found = ended.found
@@ -295,7 +364,9 @@ def left(
     system, rule = found.system, rule_of(study, 0.0, (SensorsMeet(),))
     around = Vicinity(system.clusters, found.state)
     modes = directions(found)
-    senses = [(size, k) for k, mode in enumerate(modes) for size in ways_out(around, mode, study.nudge)]
+    senses = [
+        (size, k) for k, mode in enumerate(modes) for size in ways_out(around, mode, study.nudge)
+    ]
     starts = [nudged(around, modes[k], size) for size, k in senses]
 
     def flown(state: State, mode: Mode, there: Lookout) -> Ended:
@@ -308,7 +379,15 @@ def left(
     for given, state in zip(senses, starts, strict=True):
         if state is not None:
             there, mode = lookout.onward(), modes[given[1]]
-            yield way_of(study, choice, partial(flown, state, mode, there), nudge or given, saddles, there, above)
+            yield way_of(
+                study,
+                choice,
+                partial(flown, state, mode, there),
+                nudge or given,
+                saddles,
+                there,
+                above,
+            )
     if all(state is None for state in starts):
         reason = f"{found.reason}, and stops are in the way of all of it"
         yield Way((ended._replace(found=replace(found, reason=reason)), nudge))
@@ -324,9 +403,10 @@ def follow(
     vary: Callable[[Multibody], Multibody] = lambda system: system, before: Ended | None = None,
     lookout: Lookout | None = None, play: float = 0.0,
 ) -> Ended:  # fmt: skip
-    """What a motion leads to: where sensors meet they lock, and it goes on; nudge: how it leaves saddles on its way;
-    vary: what the systems that it then makes are in truth; before: what it goes on from; lookout: for cones
-    that do not end it; play [m]: of joints, by which bodies may overlap."""
+    """What a motion leads to: where sensors meet they lock, and it goes on; nudge: how it leaves
+    saddles on its way; vary: what the systems that it then makes are in truth; before: what it goes
+    on from; lookout: for cones that do not end it; play [m]: of joints, by which bodies may
+    overlap."""
     lookout = Lookout(NONE) if lookout is None else lookout
     ended = Ended(found, tuple(links), (), (), ()) if before is None else before
     gaps = [] if ended.clearance is None else [ended.clearance]
@@ -339,7 +419,9 @@ def follow(
             gaps += [] if clearance is None else [clearance]
             runs, losses = (*ended.runs, found.run), (*ended.losses, 0.0)
             least = min(gaps, default=None)
-            ended = ended._replace(found=found, runs=runs, losses=losses, violation=violation, clearance=least)
+            ended = ended._replace(
+                found=found, runs=runs, losses=losses, violation=violation, clearance=least
+            )
             for k, v in entered.items():
                 there = ended._replace(violation=v._replace(t=begun + v.t))
                 lookout.met.append(Entered(k, len(runs), v.t, there))
@@ -355,22 +437,31 @@ def follow(
         onward = vary(assembled(study, ended.links, caught.state, choice.potential, found.system))
         if new:
             assert found.system is not None
-            taken = found.system.energy(found.state) - onward.energy()  # what the pose loses as it snaps, too
+            taken = (
+                found.system.energy(found.state) - onward.energy()
+            )  # what the pose loses as it snaps, too
             ended = ended._replace(losses=(*ended.losses[:-1], taken))
         holdable = any(firmest(study, pair, 0) is not None for pair in closed)
         if study.on_contact == "stop" and holdable:
             here, reason = onward.energy().potential, "sensors met, which ends a motion"
-            return ended._replace(found=replace(found, state=caught.state, energy=here, reason=reason))
+            return ended._replace(
+                found=replace(found, state=caught.state, energy=here, reason=reason)
+            )
         if (holdable and not new) or len(ended.contacts) > CONTACTS or len(ended.runs) > MEETINGS:
             reason = "sensors meet, and none can lock" if holdable and not new else RATTLE
             return ended._replace(found=replace(found, verdict="never settles", reason=reason))
-        found = rigid(onward) or uninterrupted(settle(onward, rule_of(study, nudge, (SensorsMeet(),))))
+        found = rigid(onward) or uninterrupted(
+            settle(onward, rule_of(study, nudge, (SensorsMeet(),)))
+        )
 
 
 def rigid(system: Multibody) -> Equilibrium | None:
-    """The certificate of a system in which nothing can move but the whole, however that drifts and turns; else None."""
+    """The certificate of a system in which nothing can move but the whole, however that drifts and
+    turns; else None."""
     s = system.initial
-    around = Vicinity(system.clusters, replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=()))
+    around = Vicinity(
+        system.clusters, replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
+    )
     return replace(certify(around), system=system) if stands(around) else None
 
 
@@ -378,11 +469,14 @@ def met_pairs(study: Scope, found: Equilibrium) -> set[int]:
     """The pairs whose meeting has ended a motion; hinges that closed are among them."""
     assert found.run is not None
     names = {frozenset(event.sensors) for event in found.run.events if event.t == found.run.t[-1]}
-    ends = ((k, (study.sensors[pair.one].name, study.sensors[pair.two].name)) for k, pair in enumerate(study.pairs))
+    ends = (
+        (k, (study.sensors[pair.one].name, study.sensors[pair.two].name))
+        for k, pair in enumerate(study.pairs)
+    )
     return {k for k, both in ends if frozenset(both) in names}
 
 
-# --- judging and measuring --------------------------------------------------------------------------------------------
+# --- judging and measuring ------------------------------------------------------------------------
 def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
@@ -395,14 +489,21 @@ def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
 
 
 def energy_at_end(study: Scope, ended: Ended, record: dict[str, Any], choice: Choice) -> float:
-    """The potential energy [J] of what holds and acts where a motion has reached a node with some record."""
+    """The potential energy [J] of what holds and acts where a motion has reached a node with some
+    record."""
     found, links = ended.found, [Link(*link) for link in record["links"]]
     assert found.system is not None
     return energy_held(study, found.system, links, choice.potential, found.state)
 
 
 def measured(
-    study: Scope, ended: Ended, kind: Kind, reason: str, begun: Begun, power: float, nudge: tuple[float, int] | None
+    study: Scope,
+    ended: Ended,
+    kind: Kind,
+    reason: str,
+    begun: Begun,
+    power: float,
+    nudge: tuple[float, int] | None,
 ) -> Outcome:
     """The figures of a motion."""
     runs, violation = ended.runs, ended.violation
@@ -410,16 +511,23 @@ def measured(
     wanted = any(isinstance(rule, Limit) and rule.what == "load" for rule in study.safety)
     loads = [peak(run, "load") for run in runs] if wanted else []
     return Outcome(
-        kind, None, reason,
+        kind,
+        None,
+        reason,
         duration=float(runs[-1].t[-1]) if runs else 0.0,
-        switching=begun.switching, holding=power,
+        switching=begun.switching,
+        holding=power,
         dissipated=math.fsum(float(run.dissipated[-1]) for run in runs),
         put_in=math.fsum(float(run.work[-1]) for run in runs),
         lost=math.fsum([*ended.losses, *(float(run.lost[-1] + run.projected[-1]) for run in runs)]),
-        peak_speed=max(speeds, default=0.0), peak_load=max(loads, default=None) if wanted else None,
+        peak_speed=max(speeds, default=0.0),
+        peak_load=max(loads, default=None) if wanted else None,
         clearance=ended.clearance,
         contacts=ended.contacts,
-        t=None if violation is None else violation.t, parts=() if violation is None else violation.parts,
-        nudge=nudge, evaluations=sum(run.counts.evaluations for run in runs),
-        start_energy=begun.energy, leavings=ended.leavings,
-    )  # fmt: skip
+        t=None if violation is None else violation.t,
+        parts=() if violation is None else violation.parts,
+        nudge=nudge,
+        evaluations=sum(run.counts.evaluations for run in runs),
+        start_energy=begun.energy,
+        leavings=ended.leavings,
+    )

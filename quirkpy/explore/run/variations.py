@@ -1,4 +1,5 @@
-"""What an edge may meet in flight: starts, masses, forces and hinges that are not quite what was written."""
+"""What an edge may meet in flight: starts, masses, forces and hinges that are not quite what was
+written."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
 BLOCK = 64
 #: So often at most a start is drawn again that lies beyond a stop.
 DRAWN_AGAIN = 1000
-#: Displacements up to this [m or rad] do not turn slopes of coordinates to half of them; and by so much they are found.
+#: Displacements up to this [m or rad] do not turn slopes of coordinates to half of them; and by so
+#: much they are found.
 CLOSE, STEP = 0.05, 1e-6
 #: Angles so far from half a turn [rad] do not pass it with such displacements.
 AWAY = 0.5
@@ -62,11 +64,13 @@ class Parameter(NamedTuple):
 class Variations:
     """A choice at a node, and the systems that are nearly the one which it makes.
 
-    A vector x has a number for each of `parameters`, in the units of `Spread`; zeros give the very system and start.
-    nudge: how the edge leaves an unstable start.  Everything is compiled once; only numbers are exchanged.
-    """
+    A vector x has a number for each of `parameters`, in the units of `Spread`; zeros give the very
+    system and start. nudge: how the edge leaves an unstable start.  Everything is compiled once;
+    only numbers are exchanged."""
 
-    def __init__(self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None) -> None:
+    def __init__(
+        self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None
+    ) -> None:
         begun = begin(study, node, choice, study.universe(node))
         if isinstance(begun, Outcome):
             raise PartError(f"robustness: {choice} cannot begin at {node.key}: {begun.reason}.")
@@ -96,10 +100,12 @@ class Variations:
     def drawn(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
         """The parameters of some samples (p,), normally distributed, the same whoever draws them.
 
-        They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto the joints at once.
-        """
+        They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto
+        the joints at once."""
         for block in range(samples.start // BLOCK, -(-samples.stop // BLOCK)):
-            wanted = range(max(samples.start - block * BLOCK, 0), min(samples.stop - block * BLOCK, BLOCK))
+            wanted = range(
+                max(samples.start - block * BLOCK, 0), min(samples.stop - block * BLOCK, BLOCK)
+            )
             found = self._block(spread, np.random.default_rng((seed, block)))
             states = self._states(found)
             for k in wanted:
@@ -107,7 +113,8 @@ class Variations:
                 yield found[k]
 
     def _block(self, spread: Spread, rng: np.random.Generator) -> list[Floats]:
-        """A block of samples.  A start in which shut faces would lie within each other is none: it is drawn again."""
+        """A block of samples.  A start in which shut faces would lie within each other is none: it
+        is drawn again."""
         scale, free = self.scale(spread), self.around.freedoms
         made = scale * rng.standard_normal((BLOCK, len(scale)))
         for _ in range(DRAWN_AGAIN):
@@ -116,13 +123,15 @@ class Variations:
                 return list(made)
             made[refused, :free] = scale[:free] * rng.standard_normal((len(refused), free))
         raise PartError(
-            f"robustness: of {DRAWN_AGAIN} starts drawn none is free of the stops; give a smaller start= spread."
+            f"robustness: of {DRAWN_AGAIN} starts drawn none is free of the stops; give a smaller "
+            "start= spread."
         )
 
-    # --- starts ---------------------------------------------------------------------------------------------------
+    # --- starts -----------------------------------------------------------------------------------
     @cached_property
     def _steps(self) -> Floats:
-        """How far along each freedom a displacement of 1 m or 1 rad of the body that moves most is (f,)."""
+        """How far along each freedom a displacement of 1 m or 1 rad of the body that moves most is
+        (f,)."""
         return np.array([1.0 / size_of(self.around, unit) for unit in np.eye(self.around.freedoms)])
 
     def state(self, x: Floats) -> State:
@@ -138,10 +147,21 @@ class Variations:
         if not moves.any():
             return [self.start] * len(moves)
         around = self.around
-        rows = around.answers(around.displaced(self._steps * moves[:, :f], self._steps * moves[:, f:])).rows
-        lengths = zip(abs(moves).sum(axis=1).tolist(), abs(moves[:, :f]).sum(axis=1).tolist(), rows, strict=True)
+        rows = around.answers(
+            around.displaced(self._steps * moves[:, :f], self._steps * moves[:, f:])
+        ).rows
+        lengths = zip(
+            abs(moves).sum(axis=1).tolist(),
+            abs(moves[:, :f]).sum(axis=1).tolist(),
+            rows,
+            strict=True,
+        )
         return [
-            self.start if not any_way else self._moved_to(y) if self._plain and far <= CLOSE else around.state_of(y)
+            self.start
+            if not any_way
+            else self._moved_to(y)
+            if self._plain and far <= CLOSE
+            else around.state_of(y)
             for any_way, far, y in lengths
         ]
 
@@ -161,7 +181,8 @@ class Variations:
         return self.around.entry.merger is None and bool((turns > AWAY).all())
 
     def stands(self, x: Floats) -> bool:
-        """Whether the start is the pose of the node itself, at rest, which may then be an equilibrium."""
+        """Whether the start is the pose of the node itself, at rest, which may then be an
+        equilibrium."""
         return self.start is self.system.initial and not x[: 2 * self.around.freedoms].any()
 
     def allows(self, x: Floats) -> bool:
@@ -195,26 +216,36 @@ class Variations:
 
     @cached_property
     def _clearance_slopes(self) -> tuple[Floats, Floats]:
-        """The same to first order, where a small step says all: slopes (ns, f) and what there is at the start (ns,)."""
+        """The same to first order, where a small step says all: slopes (ns, f) and what there is at
+        the start (ns,)."""
         f, here = self.around.freedoms, self._clearances(np.zeros(len(self.parameters)))
         steps = STEP * np.eye(len(self.parameters))[:f]
-        slopes = [(self._clearances(step) - self._clearances(-step)) / (2.0 * STEP) for step in steps]
+        slopes = [
+            (self._clearances(step) - self._clearances(-step)) / (2.0 * STEP) for step in steps
+        ]
         return np.array(slopes).T.reshape(len(here), f), here
 
     def play(self, x: Floats) -> float:
-        """How far bodies may stand from where joints as written would have them [m]: half a turn about a hinge that
-        stands aside carries what it holds twice as far aside, and what hinges hold one after the other adds up."""
+        """How far bodies may stand from where joints as written would have them [m]: half a turn
+        about a hinge that stands aside carries what it holds twice as far aside, and what hinges
+        hold one after the other adds up."""
         first = 2 * self.around.freedoms
         moved: dict[str, Floats] = {}
-        for (what, name, axis), value in zip(self.parameters[first:], x[first:].tolist(), strict=True):
+        for (what, name, axis), value in zip(
+            self.parameters[first:], x[first:].tolist(), strict=True
+        ):
             if what == "hinge":
                 moved.setdefault(name, np.zeros(3))[axis] = value
         return 2.0 * math.fsum(float(np.linalg.norm(shift)) for shift in moved.values())
 
-    # --- systems --------------------------------------------------------------------------------------------------
+    # --- systems ----------------------------------------------------------------------------------
     def at(self, x: Floats) -> Multibody:
-        """The system at some parameters, in its start; it serves until the next one is asked for."""
-        own, made = self._own, self.system.on_tables(self._tables(self.system.tables, x), self.state(x))
+        """The system at some parameters, in its start; it serves until the next one is asked
+        for."""
+        own, made = (
+            self._own,
+            self.system.on_tables(self._tables(self.system.tables, x), self.state(x)),
+        )
         if own is not None:
             own.fit(made)
         return made
@@ -224,12 +255,15 @@ class Variations:
         return system.on_tables(self._tables(system.tables, x), system.initial)
 
     def _tables(self, tables: Tables, x: Floats) -> Tables:
-        """Tables with other numbers, as far as they know the parts of which the parameters speak."""
+        """Tables with other numbers, as far as they know the parts of which the parameters
+        speak."""
         masses: dict[str, float] = {}
         strengths: dict[str, float] = {}
         shifts: dict[str, Floats] = {}
         first = 2 * self.around.freedoms
-        for (what, name, axis), value in zip(self.parameters[first:], x[first:].tolist(), strict=True):
+        for (what, name, axis), value in zip(
+            self.parameters[first:], x[first:].tolist(), strict=True
+        ):
             if value and what == "mass":
                 masses[name] = math.exp(value)
             elif value and what == "strength" and name in tables.force_index:
@@ -245,13 +279,16 @@ class Variations:
         out = {}
         for name, shift in shifts.items():
             k = tables.joint_index[name]
-            for row, axes in zip((tables.joint_site1[k], tables.joint_site2[k]), self.places[name], strict=True):
+            for row, axes in zip(
+                (tables.joint_site1[k], tables.joint_site2[k]), self.places[name], strict=True
+            ):
                 out[int(row)] = tables.site_point[row] + axes @ shift
         return out
 
     @cached_property
     def _own(self) -> _Own | None:
-        """None where locks make one body of several, or users' Python acts: then each system has a layout anew."""
+        """None where locks make one body of several, or users' Python acts: then each system has a
+        layout anew."""
         layout = Layout(self.system.selection)
         with layout.lend() as engine:
             plain = self.system.clusters.merger is None and not engine.model.hook.any()
@@ -259,7 +296,8 @@ class Variations:
 
 
 class _Own:
-    """One layout for all systems of which only numbers differ, with arrays of its own to write these to."""
+    """One layout for all systems of which only numbers differ, with arrays of its own to write
+    these to."""
 
     def __init__(self, selection: Selection) -> None:
         self.layout = Layout(selection)
@@ -290,12 +328,15 @@ def _nudged_start(study: Scope, system: Multibody, nudge: tuple[float, int] | No
     size, k = nudge
     state = nudged(Vicinity(system.clusters, first.state), directions(first)[k], size)
     if state is None:
-        raise PartError("robustness: a stop is in the way of the sense in which the edge leaves its start.")
+        raise PartError(
+            "robustness: a stop is in the way of the sense in which the edge leaves its start."
+        )
     return state
 
 
 def _places(system: Multibody, state: State) -> dict[str, tuple[Floats, Floats]]:
-    """The selected joints that move: axes of site 1, in the axes of each of its two bodies (3, 3)."""
+    """The selected joints that move: axes of site 1, in the axes of each of its two bodies (3,
+    3)."""
     t, out = system.tables, {}
     turns = np.concatenate([state.q, [(1.0, 0.0, 0.0, 0.0)]])
     for k in system.selection.joints:

@@ -1,4 +1,5 @@
-"""Workers: what they are asked, what they keep, and what they hand back; in this process, in others, or elsewhere."""
+"""Workers: what they are asked, what they keep, and what they hand back; in this process, in
+others, or elsewhere."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ KEPT = 4
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
-# --- batches ----------------------------------------------------------------------------------------------------------
+# --- batches --------------------------------------------------------------------------------------
 #: A choice at a node.
 Work: TypeAlias = tuple[Node, Choice]
 
@@ -47,8 +48,8 @@ class Batch(NamedTuple):
 
 
 class Pace:
-    """How many runs a task should have: few enough for all workers to have some, and for a kill to cost little; so many
-    that handing them out costs little beside them."""
+    """How many runs a task should have: few enough for all workers to have some, and for a kill to
+    cost little; so many that handing them out costs little beside them."""
 
     def __init__(self) -> None:
         self.runs, self.seconds, self.tasks = 0, 0.0, 0
@@ -65,9 +66,10 @@ class Pace:
         return max(1, min(enough, MOST, math.ceil(waiting / tasks)))
 
 
-# --- in a worker ------------------------------------------------------------------------------------------------------
+# --- in a worker ----------------------------------------------------------------------------------
 class Sent:
-    """A study on its way to workers: written once for all tasks, and read where it is not known yet."""
+    """A study on its way to workers: written once for all tasks, and read where it is not known
+    yet."""
 
     def __init__(self, study: Scope | None, text: bytes = b"") -> None:
         self.study, self.text = study, text
@@ -115,7 +117,8 @@ DESK = Desk()
 
 
 def begin_worker(digest: str, study: Scope) -> None:
-    """What a worker process of ours does first: Ctrl-C is its parent's business, and it ends with its parent."""
+    """What a worker process of ours does first: Ctrl-C is its parent's business, and it ends with
+    its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     DESK.studies[digest] = study
@@ -129,14 +132,16 @@ def _end_with_parent() -> None:
 
 
 def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool = False) -> Batch:
-    """Some choices; sent: None where the worker has been told of the study at its beginning.  everywhere: cones end no
-    run, which tells of all their images."""
+    """Some choices; sent: None where the worker has been told of the study at its beginning.
+    everywhere: cones end no run, which tells of all their images."""
     begun = time.perf_counter()
     if sent is not None and digest not in DESK.studies:
         DESK.studies[digest] = sent.known()
     known = DESK.studies[digest]
     images = DESK.images(digest) if everywhere else NONE
-    records = [tried(known, node, choice, DESK.universe(digest, node), images) for node, choice in work]
+    records = [
+        tried(known, node, choice, DESK.universe(digest, node), images) for node, choice in work
+    ]
     return Batch(records, time.perf_counter() - begun)
 
 
@@ -148,14 +153,18 @@ def tried(study: Scope, node: Node, choice: Choice, universe: Multibody, images:
         return recorded(Way((failed(error), None)), images)
 
 
-# --- pools ------------------------------------------------------------------------------------------------------------
+# --- pools ----------------------------------------------------------------------------------------
 def check_workers(who: str, workers: Any) -> None:
     """Refuse what are no workers, and workers that would start workers."""
     if not isinstance(workers, Executor) and not (type(workers) is int and workers >= 1):
-        raise PartError(f"{who}: workers is {shown(workers)}, but must be a number from 1 up, or an Executor.")
-    if workers != 1 and getattr(current_process(), "_inheriting", False):  # a worker that is still starting
         raise PartError(
-            f"{who}: every worker reads the script anew, and must not start workers of its own; put the call under "
+            f"{who}: workers is {shown(workers)}, but must be a number from 1 up, or an Executor."
+        )
+    # A worker that is still starting
+    if workers != 1 and getattr(current_process(), "_inheriting", False):
+        raise PartError(
+            f"{who}: every worker reads the script anew, and must not start workers of its own; "
+            "put the call under "
             "`if __name__ == '__main__':`."
         )
 
@@ -173,7 +182,8 @@ def pool_for(workers: int | Executor, study: Scope) -> Iterator[Executor | None]
 
 
 def killed(error: Exception) -> bool:
-    """Whether an error says that a worker has died, and its tasks with it, as executors say it, or Dask."""
+    """Whether an error says that a worker has died, and its tasks with it, as executors say it, or
+    Dask."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
 
 
@@ -182,16 +192,19 @@ def workers_of(pool: Executor) -> int:
     client = getattr(pool, "_client", None)  # Dask's
     if client is not None:
         return max(1, sum(client.ncores().values()))
-    return int(getattr(pool, "_max_workers", None) or getattr(pool, "num_workers", None) or 1)  # that of mpi4py
+    # That of mpi4py
+    return int(getattr(pool, "_max_workers", None) or getattr(pool, "num_workers", None) or 1)
 
 
 @contextmanager
 def deaf_to_interrupts() -> Iterator[None]:
-    """What is started meanwhile does not hear Ctrl-C, from its first moment on; one that comes is heard here later."""
+    """What is started meanwhile does not hear Ctrl-C, from its first moment on; one that comes is
+    heard here later."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # which would hear it again, were it started with the first worker
+    # The tracker would hear it again, were it started with the first worker.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -210,10 +223,16 @@ class Workers(ProcessPoolExecutor):
 
 @contextmanager
 def processes(workers: int, study: Scope) -> Iterator[Executor]:
-    """Workers of our own, each with one thread for linear algebra; whatever ends the exploration early ends them."""
+    """Workers of our own, each with one thread for linear algebra; whatever ends the exploration
+    early ends them."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update({name: "1" for name, value in before.items() if value is None})
-    pool = Workers(workers, mp_context=get_context("spawn"), initializer=begin_worker, initargs=(study.digest, study))
+    pool = Workers(
+        workers,
+        mp_context=get_context("spawn"),
+        initializer=begin_worker,
+        initargs=(study.digest, study),
+    )
     try:
         yield pool
     except BaseException:

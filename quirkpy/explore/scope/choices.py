@@ -13,7 +13,8 @@ from quirkpy.parts.part import Part, checked
 #: What saves runs: see `Study.explore`.
 Reduction: TypeAlias = Literal["clusters", "rigid", "symmetry", "cache"]
 OnContact: TypeAlias = Literal["lock", "stop"]
-#: Called now and then with how far an exploration has come; False: nothing; None: a line on a terminal.
+#: Called now and then with how far an exploration has come; False: nothing; None: a line on a
+#: terminal.
 Exploring: TypeAlias = "Callable[[Count], None] | Literal[False] | None"
 
 
@@ -28,8 +29,9 @@ class SettleRule(Part):
 
 
 class Count(NamedTuple):
-    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that wait; runs of now,
-    the tasks in which workers were given them, and how long these took, all workers together [s]."""
+    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that
+    wait; runs of now, the tasks in which workers were given them, and how long these took, all
+    workers together [s]."""
 
     nodes: int
     edges: int
@@ -49,7 +51,8 @@ class Pair(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A pair that is held together: its number, after which turn [quarter] of the second about the first, and how."""
+    """A pair that is held together: its number, after which turn [quarter] of the second about the
+    first, and how."""
 
     pair: int
     roll: int
@@ -65,8 +68,11 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """The choice in a line of text, the same for the same choice; one string for all nodes that have it."""
-        return intern("; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential]))
+        """The choice in a line of text, the same for the same choice; one string for all nodes that
+        have it."""
+        return intern(
+            "; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential])
+        )
 
     def __str__(self) -> str:
         held = ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")
@@ -74,8 +80,9 @@ class Choice:
 
 
 class Carried(NamedTuple):
-    """Where an edge has its outcomes from that no run of its own has found: the reductions that allowed it, and the
-    node ("n0") and selection of the run that speaks for it; None where there was no need of any."""
+    """Where an edge has its outcomes from that no run of its own has found: the reductions that
+    allowed it, and the node ("n0") and selection of the run that speaks for it; None where there
+    was no need of any."""
 
     by: tuple[Reduction, ...]
     node: str | None = None

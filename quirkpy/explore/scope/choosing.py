@@ -10,8 +10,9 @@ from quirkpy.parts.part import Part
 
 
 class Chosen(NamedTuple):
-    """What one pair becomes: the bodies that it joins ("ground" for fixed ones), the label of its option, and how many
-    freedoms that leaves between them: none for a lock, one for a hinge, six where nothing holds."""
+    """What one pair becomes: the bodies that it joins ("ground" for fixed ones), the label of its
+    option, and how many freedoms that leaves between them: none for a lock, one for a hinge, six
+    where nothing holds."""
 
     one: str
     two: str
@@ -31,14 +32,16 @@ class Choosing(Part):
 
     @abstractmethod
     def allows(self, chosen: Sequence[Chosen], bodies: Sequence[str]) -> bool:
-        """Whether what all pairs become may be tried; bodies: names of all, "ground" among them if any is fixed."""
+        """Whether what all pairs become may be tried; bodies: names of all, "ground" among them if
+        any is fixed."""
 
 
 class OneHinge(Choosing):
-    """Exactly one pair is held and moves; locks make two rigid clusters of all bodies, between which it stands.
+    """Exactly one pair is held and moves; locks make two rigid clusters of all bodies, between
+    which it stands.
 
-    Of the selections that make the same two clusters, only that with every lock within them is tried.
-    """
+    Of the selections that make the same two clusters, only that with every lock within them is
+    tried."""
 
     def allows(self, chosen: Sequence[Chosen], bodies: Sequence[str]) -> bool:
         hinges = [pair for pair in chosen if 0 < pair.freedoms < 6]

@@ -1,4 +1,5 @@
-"""When two poses of a system are the same shape: modulo what forces cannot tell, and modules that are alike."""
+"""When two poses of a system are the same shape: modulo what forces cannot tell, and modules that
+are alike."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ NEAR = 10.0
 
 def _names(value: Any) -> Any:
     if isinstance(value, str) or not all(isinstance(group, (tuple, list)) for group in value):
-        raise TypeError(f"is {shown(value)}, but must be a list of lists of bodies, such as [[one, two]]")
+        raise TypeError(
+            f"is {shown(value)}, but must be a list of lists of bodies, such as [[one, two]]"
+        )
     return tuple(tuple(getattr(body, "name", body) for body in group) for group in value)
 
 
@@ -44,7 +47,9 @@ def _symmetries(value: Any) -> Any:
     pairs = value.items() if isinstance(value, dict) else value
     out = []
     for body, turns in pairs:
-        quaternions = tuple(tuple(quat.to_array(quat.unit_quaternion(_rotation(turn))).tolist()) for turn in turns)
+        quaternions = tuple(
+            tuple(quat.to_array(quat.unit_quaternion(_rotation(turn))).tolist()) for turn in turns
+        )
         out.append((getattr(body, "name", body), quaternions))
     return tuple(out)
 
@@ -55,14 +60,14 @@ def _rotation(value: Any) -> Any:
 
 
 class SameShape(Part):
-    """Two poses are one shape when a motion of the whole that no selectable force notices, and exchanges of modules
-    that are alike, carry one onto the other.
+    """Two poses are one shape when a motion of the whole that no selectable force notices, and
+    exchanges of modules that are alike, carry one onto the other.
 
-    interchangeable: groups of bodies of which each may stand for any other, ``[[a, b, c]]``.  symmetry: rotations, in
-    body axes, after which a body is the same as before, ``{a: [qp.rotation((0, 0, 1), pi)]}``; give all but the
-    identity.  tolerance [m] and [rad].  group: "none", "translations", "rigid" (both), or "auto": the largest that
-    forces allow; a larger one is refused.
-    """
+    interchangeable: groups of bodies of which each may stand for any other, ``[[a, b, c]]``.
+    symmetry: rotations, in body axes, after which a body is the same as before, ``{a:
+    [qp.rotation((0, 0, 1), pi)]}``; give all but the identity.  tolerance [m] and [rad].  group:
+    "none", "translations", "rigid" (both), or "auto": the largest that forces allow; a larger one
+    is refused."""
 
     interchangeable: Sequence[Sequence[Any]] = checked(_names, default=(), kw_only=True)
     symmetry: Mapping[Any, Any] = checked(_symmetries, default=(), kw_only=True)
@@ -72,7 +77,8 @@ class SameShape(Part):
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """`SameShape` for the bodies of one system: which may stand for which, and after which turns."""
+    """`SameShape` for the bodies of one system: which may stand for which, and after which
+    turns."""
 
     bodies: tuple[str, ...]
     kinds: tuple[int, ...]  # the same number: interchangeable
@@ -87,26 +93,31 @@ class Shapes:
         for group in rule.interchangeable:
             for name in group:
                 if name not in kinds:
-                    raise rule.refuse(f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}.")
+                    raise rule.refuse(
+                        f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}."
+                    )
                 kinds[name] = kinds[group[0]]
         symmetric = dict(rule.symmetry)
         for name in symmetric:
             if name not in kinds:
-                raise rule.refuse(f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}.")
+                raise rule.refuse(
+                    f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}."
+                )
         order = get_args(Group)[1:]
         group = allowed if rule.group == "auto" else rule.group
         if order.index(group) > order.index(allowed):
             raise rule.refuse(
-                f"group is {group!r}, but the selectable forces are invariant under {allowed!r} only; use 'auto'."
+                f"group is {group!r}, but the selectable forces are invariant under {allowed!r} "
+                "only; use 'auto'."
             )
         identity = (1.0, 0.0, 0.0, 0.0)
         turns = tuple(np.array([identity, *symmetric.get(name, ())]) for name in bodies)
         return cls(bodies, tuple(kinds[name] for name in bodies), turns, group, rule.tolerance)
 
-    # --- comparing ----------------------------------------------------------------------------------------------
+    # --- comparing --------------------------------------------------------------------------------
     def distance(self, one: Floats, two: Floats) -> float:
-        """How far two poses (n, 7), r and q, are apart as shapes: the largest displacement [m] or turn [rad] of any
-        body, after the best motion of the whole and exchange."""
+        """How far two poses (n, 7), r and q, are apart as shapes: the largest displacement [m] or
+        turn [rad] of any body, after the best motion of the whole and exchange."""
         return self.match(one, two)[0]
 
     def match(self, one: Floats, two: Floats) -> tuple[float, tuple[int, ...]]:
@@ -122,9 +133,11 @@ class Shapes:
             best = min(best, _assigned(apart[k]), key=lambda pair: pair[0])
         return best
 
-    def exchanges(self, one: Floats, two: Floats) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Every way to carry one pose onto another of the same shape: which body of the second stands for each of the
-        first, and after which of that body's turns, by number."""
+    def exchanges(
+        self, one: Floats, two: Floats
+    ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Every way to carry one pose onto another of the same shape: which body of the second
+        stands for each of the first, and after which of that body's turns, by number."""
         if not len(one):
             yield (), ()
             return
@@ -137,11 +150,13 @@ class Shapes:
     def _turn(self, one: Floats, two: Floats, b: int) -> int:
         """The turn of body b, by number, after which an orientation of it is nearest to another."""
         there = product(np.broadcast_to(two, self.turns[b].shape), self.turns[b])
-        return int(np.minimum(((there - one) ** 2).sum(axis=1), ((there + one) ** 2).sum(axis=1)).argmin())
+        return int(
+            np.minimum(((there - one) ** 2).sum(axis=1), ((there + one) ** 2).sum(axis=1)).argmin()
+        )
 
     def _carried(self, one: Floats, two: Floats) -> Floats:
-        """The first pose, carried so that its first body lies where any of its kind does in the second, turned in any
-        way in which that is the same (k, n, 7)."""
+        """The first pose, carried so that its first body lies where any of its kind does in the
+        second, turned in any way in which that is the same (k, n, 7)."""
         if self.group == "none":
             return one[None]
         alike = [j for j in range(len(two)) if self.kinds[j] == self.kinds[0]]
@@ -149,7 +164,9 @@ class Shapes:
             out = np.repeat(one[None], len(alike), axis=0)
             out[..., :3] += (two[alike, :3] - one[0, :3])[:, None]
             return out
-        places = np.concatenate([np.repeat(two[j : j + 1], len(self.turns[j]), axis=0) for j in alike])
+        places = np.concatenate(
+            [np.repeat(two[j : j + 1], len(self.turns[j]), axis=0) for j in alike]
+        )
         there = product(places[:, 3:], np.concatenate([self.turns[j] for j in alike]))
         q = product(there, one[:1, 3:] * (1.0, -1.0, -1.0, -1.0))[:, None]
         out = np.empty((len(q), *one.shape))
@@ -168,12 +185,14 @@ class Shapes:
         return out
 
     def _apart(self, ones: Floats, two: Floats) -> Floats:
-        """Displacement or turn between each body of some poses (k, n, 7) and each of another, modulo its own symmetry
-        (k, n, n); infinite where one may not stand for the other."""
+        """Displacement or turn between each body of some poses (k, n, 7) and each of another,
+        modulo its own symmetry (k, n, n); infinite where one may not stand for the other."""
         turns = product(np.broadcast_to(two[:, None, 3:], self._every_turn.shape), self._every_turn)
         mine = ones[:, :, None, None, 3:]
         chords = np.sqrt(
-            np.minimum(((turns - mine) ** 2).sum(axis=-1), ((turns + mine) ** 2).sum(axis=-1)).min(axis=-1)
+            np.minimum(((turns - mine) ** 2).sum(axis=-1), ((turns + mine) ** 2).sum(axis=-1)).min(
+                axis=-1
+            )
         )
         moved = np.linalg.norm(ones[:, :, None, :3] - two[:, :3], axis=-1)
         kinds = np.array(self.kinds)
@@ -181,8 +200,8 @@ class Shapes:
         return np.where(kinds[:, None] == kinds, far, np.inf)
 
     def fingerprint(self, pose: Floats) -> Floats:
-        """Numbers that a shape keeps, whatever carries it and whoever is exchanged: what differs in them by more than
-        the tolerance (times the bodies) differs."""
+        """Numbers that a shape keeps, whatever carries it and whoever is exchanged: what differs in
+        them by more than the tolerance (times the bodies) differs."""
         if not len(pose):
             return np.zeros(1)
         r, kinds = pose[:, :3], np.array(self.kinds)
@@ -200,19 +219,23 @@ class Shapes:
         return np.array(out)
 
     def _seen_from_the_bodies(self, arms: Floats, q: Floats) -> Floats:
-        """How far the middle of all bodies lies along some directions from each, in front of it, on average over its
-        turns; as a share, so that it changes by no more than poses do (n, directions)."""
+        """How far the middle of all bodies lies along some directions from each, in front of it, on
+        average over its turns; as a share, so that it changes by no more than poses do (n,
+        directions)."""
         there = turned(q * (1.0, -1.0, -1.0, -1.0), -arms)
         turns = self._every_turn
         many = np.broadcast_to(there[:, None], (*turns.shape[:2], 3))
         counts = np.array([len(mine) for mine in self.turns])
         known = np.arange(turns.shape[1]) < counts[:, None]
         along = np.maximum(turned(turns, many) @ PROBES.T, 0.0) * known[..., None]
-        return np.asarray(along.sum(axis=1) / counts[:, None] / (2.0 + np.linalg.norm(arms, axis=1).max()))
+        return np.asarray(
+            along.sum(axis=1) / counts[:, None] / (2.0 + np.linalg.norm(arms, axis=1).max())
+        )
 
 
 def _assigned(apart: Floats) -> tuple[float, tuple[int, ...]]:
-    """Each body to the nearest that is left; in shapes that are alike there is but one near enough."""
+    """Each body to the nearest that is left; in shapes that are alike there is but one near
+    enough."""
     apart, worst, to = apart.copy(), 0.0, []
     for row in apart:
         j = int(row.argmin())
@@ -230,16 +253,18 @@ def poses_of(r: Floats, q: Floats) -> Floats:
 def allowed_group(systems: Sequence[Multibody]) -> Group:
     """The largest group of motions of the whole that changes nothing in any of some systems.
 
-    Bodies or joints on the ground, and forces that know places or directions in N, leave less; what turns the whole is
-    tried at a pose and velocities that are nothing special.
-    """
+    Bodies or joints on the ground, and forces that know places or directions in N, leave less; what
+    turns the whole is tried at a pose and velocities that are nothing special."""
     groups = [_group_of(system) for system in systems]
     order = get_args(Group)[1:]
     return min(groups, key=order.index)
 
 
 def _group_of(system: Multibody) -> Group:
-    if any(body.name != GROUND.name for body in system.tables.fixed) or (system.clusters.layout.islands < 0).any():
+    if (
+        any(body.name != GROUND.name for body in system.tables.fixed)
+        or (system.clusters.layout.islands < 0).any()
+    ):
         return "none"
     with system.clusters.lend() as engine:
         return _group_in(engine, system.initial)

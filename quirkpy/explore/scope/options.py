@@ -1,4 +1,5 @@
-"""What a pair of sensors in range may become: nothing, a lock, a hinge about an edge, or what you write."""
+"""What a pair of sensors in range may become: nothing, a lock, a hinge about an edge, or what you
+write."""
 
 from __future__ import annotations
 
@@ -20,15 +21,16 @@ from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
 
-#: An edge is looked for where a line from the face's centre leaves the box, no nearer than this [m].
+#: An edge is looked for where a line from the face's centre leaves the box, no nearer than this
+#: [m].
 THIN = 1e-9
 #: How far off a magnet stands [m] as long as nobody has said where its superconductor goes cold.
 AWAY = 1.0
 
 
 class Option(Part):
-    """Base of what a pair may become.  Yours gives the parts that join two sites; these lie on each other, axes and
-    all, when the sensors meet exactly::
+    """Base of what a pair may become.  Yours gives the parts that join two sites; these lie on each
+    other, axes and all, when the sensors meet exactly::
 
         class Ball(qp.Option):
             def parts(self, name, one, two):
@@ -44,13 +46,18 @@ class Option(Part):
         """The joint, first, and whatever belongs to it."""
 
     def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
-        """Those parts as they take hold at a state, where they remember it; the same, where they do not."""
+        """Those parts as they take hold at a state, where they remember it; the same, where they do
+        not."""
         return parts
 
     @property
     def label(self) -> str:
         """A short word for it, which tells it from the other options of a pair."""
-        fields = [f"{name}={getattr(self, name)}" for name, _ in self._checks if getattr(self, name) is not None]
+        fields = [
+            f"{name}={getattr(self, name)}"
+            for name, _ in self._checks
+            if getattr(self, name) is not None
+        ]
         return " ".join([type(self).__name__.lower(), *fields])
 
 
@@ -77,12 +84,13 @@ def _edge(value: Any) -> Any:
 
 
 class Hinge(Option):
-    """The faces open about an edge that both share; closed, they press on each other as a stop does.
+    """The faces open about an edge that both share; closed, they press on each other as a stop
+    does.
 
-    edge: of the first body's box, around the face of its sensor: 1 and 2 run along the x axis of the site, on its +y
-    and its -y side, 3 and 4 along y, on its +x and -x side.  Or at [m] and axis, both in the axes of the first site:
-    a positive angle opens.  opens [rad]: how far, at most; of two boxes about an edge, half a turn.
-    """
+    edge: of the first body's box, around the face of its sensor: 1 and 2 run along the x axis of
+    the site, on its +y and its -y side, 3 and 4 along y, on its +x and -x side.  Or at [m] and
+    axis, both in the axes of the first site: a positive angle opens.  opens [rad]: how far, at
+    most; of two boxes about an edge, half a turn."""
 
     edge: int | None = checked(optional(_edge), default=None)
     at: Any = checked(optional(vector), default=None, kw_only=True)
@@ -115,7 +123,9 @@ class Hinge(Option):
             return self.at, unit(self.axis), self.opens
         shape = one.body.shape
         if not isinstance(shape, Box):
-            raise self.refuse(f"body {one.body.name!r} is no box, so it has no edges; give at= and axis=.")
+            raise self.refuse(
+                f"body {one.body.name!r} is no box, so it has no edges; give at= and axis=."
+            )
         side, sign = (1, 1.0) if self.edge in (1, 2) else (0, 1.0)
         sign = 1.0 if self.edge in (1, 3) else -1.0
         across = tuple(sign * (1.0 if k == side else 0.0) for k in range(3))
@@ -126,24 +136,27 @@ class Hinge(Option):
     def _to_the_edge(self, one: Site, shape: Box, way: Any) -> float:
         """How far the face goes on from the site along a direction in body axes [m]."""
         distances = [
-            (math.copysign(0.5 * size, w) - x) / w for size, x, w in zip(shape.size, one.at, way) if abs(w) > THIN
+            (math.copysign(0.5 * size, w) - x) / w
+            for size, x, w in zip(shape.size, one.at, way)
+            if abs(w) > THIN
         ]
         reach = min(distances, default=0.0)
         if reach <= THIN:
             raise self.refuse(
-                f"the site {one.name!r} of body {one.body.name!r} lies at or beyond that edge of its box."
+                f"the site {one.name!r} of body {one.body.name!r} lies at or beyond that edge of "
+                "its box."
             )
         return reach
 
 
 class Pin(Option):
-    """A superconductor at the first site goes cold where the pair stands, and pins magnets of the second body without
-    contact: a flux pin, frozen anew with every choice.
+    """A superconductor at the first site goes cold where the pair stands, and pins magnets of the
+    second body without contact: a flux pin, frozen anew with every choice.
 
-    One magnet stands in the middle, its moment [A m2] along z of the second site: the pin is a hinge about that axis,
-    which spins freely.  ring [m]: four more around it, at this distance along x and y, hold that too.  damping: of each
-    motion, as a share of critical; spin [N m s/rad]: of spinning.  Both are guesses where nothing was measured.
-    """
+    One magnet stands in the middle, its moment [A m2] along z of the second site: the pin is a
+    hinge about that axis, which spins freely.  ring [m]: four more around it, at this distance
+    along x and y, hold that too.  damping: of each motion, as a share of critical; spin [N m
+    s/rad]: of spinning.  Both are guesses where nothing was measured."""
 
     moment: float = checked(positive)
     ring: float | None = checked(optional(positive), default=None, kw_only=True)
@@ -156,7 +169,9 @@ class Pin(Option):
 
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         a = self.ring
-        points = [(0.0, 0.0)] if a is None else [(0.0, 0.0), (a, 0.0), (0.0, a), (-a, 0.0), (0.0, -a)]
+        points = (
+            [(0.0, 0.0)] if a is None else [(0.0, 0.0), (a, 0.0), (0.0, a), (-a, 0.0), (0.0, -a)]
+        )
         z, x = turn(two.axes9, (0.0, 0.0, -1.0)), turn(two.axes9, (1.0, 0.0, 0.0))
         sites = [
             Site(two.body, f"{name} {k}", add(two.at, turn(two.axes9, (*point, 0.0))), z, x)
@@ -186,10 +201,16 @@ def shifted(site: Site, name: str, at: Any, axis: Any) -> Site:
 
 
 def mated(sensor: Sensor, roll: float) -> Site:
-    """The frame on a sensor's body that lies on the other sensor's site when the two meet: z reversed, x turned back by
-    the roll [rad] of this one's x axis about the other's z."""
+    """The frame on a sensor's body that lies on the other sensor's site when the two meet: z
+    reversed, x turned back by the roll [rad] of this one's x axis about the other's z."""
     site = sensor.site
     axes = site.axes9
     c, s = math.cos(roll), math.sin(roll)
     # in its own axes: z' = -z; about z' a turn by -roll carries x to x'
-    return Site(site.body, f"{site.name} mated", site.at, turn(axes, (0.0, 0.0, -1.0)), turn(axes, (c, s, 0.0)))
+    return Site(
+        site.body,
+        f"{site.name} mated",
+        site.at,
+        turn(axes, (0.0, 0.0, -1.0)),
+        turn(axes, (c, s, 0.0)),
+    )

@@ -35,14 +35,17 @@ Extent: TypeAlias = Literal["centres", "balls"]
 ENTERS = "enters a cone that must stay clear"
 #: What is said of the smallest piece of several.
 APART = "comes apart"
-#: What happens within this share of the time, or of a second, happens at once: which is the earlier is rounding.
+#: What happens within this share of the time, or of a second, happens at once: which is the earlier
+#: is rounding.
 AT_ONCE = 1e-9
-#: What exceeds a limit by as much as another to this share does so with it: which is the larger is rounding.
+#: What exceeds a limit by as much as another to this share does so with it: which is the larger is
+#: rounding.
 TIED = 1e-6
 
 
 class Violation(NamedTuple):
-    """What was violated, when [s] from the start of the run, and by which parts; what the motion counts as."""
+    """What was violated, when [s] from the start of the run, and by which parts; what the motion
+    counts as."""
 
     reason: str
     t: float
@@ -67,27 +70,37 @@ class Safety(Part):
         """The first violation along a motion, if there is one."""
 
     def before(self, system: System) -> Violation | None:
-        """What forbids a motion before anything moves, so that no run is needed; None by default."""
+        """What forbids a motion before anything moves, so that no run is needed; None by
+        default."""
         return None
 
 
 class StayTogether(Safety):
-    """No part of the spacecraft comes apart from the rest: what neither joints nor cold flux pins hold together, with
-    all fixed bodies as one.  apart [m]: how far mass centres of any two pieces may part from where they were, if pieces
-    are allowed at all; one with fixed bodies stands still.  Named is the smaller one, or both where they are as large,
-    of all that part so far at once."""
+    """No part of the spacecraft comes apart from the rest: what neither joints nor cold flux pins
+    hold together, with all fixed bodies as one.  apart [m]: how far mass centres of any two pieces
+    may part from where they were, if pieces are allowed at all; one with fixed bodies stands
+    still.  Named is the smaller one, or both where they are as large, of all that part so far at
+    once."""
 
     apart: float | None = checked(optional(positive), default=None)
 
     def before(self, system: System) -> Violation | None:
         pieces = pieces_of(system)
-        return Violation(APART, 0.0, smallest(pieces)) if len(pieces) > 1 and self.apart is None else None
+        return (
+            Violation(APART, 0.0, smallest(pieces))
+            if len(pieces) > 1 and self.apart is None
+            else None
+        )
 
     def first(self, run: Trajectory) -> Violation | None:
         pieces = pieces_of(run.system)
         if len(pieces) < 2 or self.apart is None:
             return self.before(run.system)
-        allowed, weights, pairs = self.apart, weights_of(run.system, pieces), np.triu_indices(len(pieces), 1)
+        allowed, weights, pairs = (
+            self.apart,
+            weights_of(run.system, pieces),
+            np.triu_indices(len(pieces), 1),
+        )
 
         def parted(states: Floats) -> Floats:
             """How far each two pieces have parted from where they were (k, pairs)."""
@@ -98,19 +111,29 @@ class StayTogether(Safety):
         if t is None:
             return None
         (far,) = parted(run.at(t).instant().state[None])
-        both = [(pieces[pairs[0][k]], pieces[pairs[1][k]]) for k in np.flatnonzero(far >= (1.0 - TIED) * far.max())]
-        named = {body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))}
+        both = [
+            (pieces[pairs[0][k]], pieces[pairs[1][k]])
+            for k in np.flatnonzero(far >= (1.0 - TIED) * far.max())
+        ]
+        named = {
+            body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))
+        }
         loose = tuple(name for piece in pieces for name in piece if name in named)
         return Violation(APART, t - float(run.t[0]), loose)
 
 
 def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:
-    """What each body counts in the mass centre of each piece; in that of one with fixed bodies nothing does, for it
-    stands still (pieces, bodies)."""
+    """What each body counts in the mass centre of each piece; in that of one with fixed bodies
+    nothing does, for it stands still (pieces, bodies)."""
     mass, names = system.tables.body_mass, system.bodies
-    rows = [[m if name in piece and "ground" not in piece else 0.0 for m, name in zip(mass, names)] for piece in pieces]
+    rows = [
+        [m if name in piece and "ground" not in piece else 0.0 for m, name in zip(mass, names)]
+        for piece in pieces
+    ]
     weights = np.array(rows)
-    return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+    return np.asarray(
+        weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    )
 
 
 def _as_large(one: Sequence[str], two: Sequence[str]) -> bool:
@@ -119,18 +142,21 @@ def _as_large(one: Sequence[str], two: Sequence[str]) -> bool:
 
 
 class NoCollision(Safety):
-    """Bodies do not run into each other: what has a shape keeps a distance [m], zero by default, from all else.
+    """Bodies do not run into each other: what has a shape keeps a distance [m], zero by default,
+    from all else.
 
-    Partners of a joint may touch, and faces that lie on each other at the start or at the end, where sensors have met
-    and locked: see `clearances`.  Where bodies run into each other all the same, the motion
+    Partners of a joint may touch, and faces that lie on each other at the start or at the end,
+    where sensors have met and locked: see `clearances`.  Where bodies run into each other all the
+    same, the motion
 
-    - is blocked, if they have touched from the start: a face, or a corner, presses on what lies in its way.  Rejected.
-    - jams, if they come to touch on the way and no sensors meet that would lock them: a corner has met a face or a
-      corner, and so it would stay, in no shape that anything holds.  An outcome of its own: "jammed".
+    - is blocked, if they have touched from the start: a face, or a corner, presses on what lies in
+      its way.  Rejected.
+    - jams, if they come to touch on the way and no sensors meet that would lock them: a corner has
+      met a face or a corner, and so it would stay, in no shape that anything holds.  An outcome of
+      its own: "jammed".
 
-    What touches in passing, tangentially, overlaps nothing and goes on.  Bodies that come nearer than a margin without
-    touching are rejected.
-    """
+    What touches in passing, tangentially, overlaps nothing and goes on.  Bodies that come nearer
+    than a margin without touching are rejected."""
 
     margin: float = checked(not_negative, default=0.0)
 
@@ -138,7 +164,8 @@ class NoCollision(Safety):
         return self.judged(run, self.passed(run))
 
     def passed(self, run: Trajectory, play: float = 0.0) -> Clearances:
-        """How all bodies pass each other; play [m]: by which bodies may overlap that only joints hold apart."""
+        """How all bodies pass each other; play [m]: by which bodies may overlap that only joints
+        hold apart."""
         return clearances(run, margin=self.margin, play=play)
 
     def judged(self, run: Trajectory, found: Clearances) -> Violation | None:
@@ -156,8 +183,8 @@ class NoCollision(Safety):
 
 
 class Limit(Safety):
-    """A quantity stays below a value: "speed" of any mass centre [m/s], "turning" of any body [rad/s], or "load" on
-    any joint [N or N m], of least norm where it is not unique."""
+    """A quantity stays below a value: "speed" of any mass centre [m/s], "turning" of any body
+    [rad/s], or "load" on any joint [N or N m], of least norm where it is not unique."""
 
     what: Limited = checked(word(Limited))
     value: float = checked(positive)
@@ -166,26 +193,37 @@ class Limit(Safety):
         if self.what != "load" and self._far_from(run):
             return None
         t = (
-            run.between.first_time(lambda t: self.value - heaviest(run, t)) if self.what == "load"
-            else first_below(run, lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0))
-        )  # fmt: skip
+            run.between.first_time(lambda t: self.value - heaviest(run, t))
+            if self.what == "load"
+            else first_below(
+                run, lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0)
+            )
+        )
         if t is None:
             return None
         names, sizes = run.system.bodies, rates(run.at(t).instant().state, self.what)
         if self.what == "load":
             names, sizes = loads(run, t)
-        which = tuple(name for name, size in zip(names, sizes, strict=True) if size >= (1.0 - TIED) * sizes.max())
+        which = tuple(
+            name
+            for name, size in zip(names, sizes, strict=True)
+            if size >= (1.0 - TIED) * sizes.max()
+        )
         return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), which)
 
     def _far_from(self, run: Trajectory) -> bool:
-        """Whether accelerations, taken twice, could not carry anything to the limit within any step."""
-        return bool(fastest(run.course, run.system.clusters)[0 if self.what == "speed" else 1] < self.value)
+        """Whether accelerations, taken twice, could not carry anything to the limit within any
+        step."""
+        return bool(
+            fastest(run.course, run.system.clusters)[0 if self.what == "speed" else 1] < self.value
+        )
 
 
 class KeepOut(Safety):
-    """A cone that stays clear: no other body comes within `half_angle` [rad] of the z axis of a site, nearer than
-    `length` [m].  Beyond a right angle it is all of a ball but the cone that opens the other way.  of: "centres", mass
-    centres count alone; or "balls", so does what lies around them, as far as the shape of a body reaches."""
+    """A cone that stays clear: no other body comes within `half_angle` [rad] of the z axis of a
+    site, nearer than `length` [m].  Beyond a right angle it is all of a ball but the cone that
+    opens the other way.  of: "centres", mass centres count alone; or "balls", so does what lies
+    around them, as far as the shape of a body reaches."""
 
     site: Site = checked(instance(Site))
     half_angle: float = checked(angle_up_to(math.pi, "pi"))
@@ -195,14 +233,19 @@ class KeepOut(Safety):
     def first(self, run: Trajectory) -> Violation | None:
         name, bodies, t = self.site.body.name, list(run.system.bodies), run.system.tables
         others = [k for k, body in enumerate(bodies) if body != name]
-        fixed = [body for body in t.fixed if name in bodies and body != GROUND]  # what stands still may come in sight
+        fixed = [
+            body for body in t.fixed if name in bodies and body != GROUND
+        ]  # what stands still may come in sight
         names = [*(bodies[k] for k in others), *(body.name for body in fixed)]
         places = np.array([body.position for body in fixed]).reshape(-1, 3)
         reach = self._reach(t, names)
 
         def seen(states: Floats) -> tuple[Floats, Floats]:
-            """Every other body from the tip of the cone (k, others, 3), and the axis of that (k, 1, 3)."""
-            at = np.concatenate([states[:, others, R:Q], np.tile(places, (len(states), 1, 1))], axis=1)
+            """Every other body from the tip of the cone (k, others, 3), and the axis of that (k, 1,
+            3)."""
+            at = np.concatenate(
+                [states[:, others, R:Q], np.tile(places, (len(states), 1, 1))], axis=1
+            )
             placed = self._placed(states, bodies)
             return at - placed[:, None, :3], placed[:, None, 3:]
 
@@ -218,8 +261,14 @@ class KeepOut(Safety):
             d, _ = seen(states)
             v, turning = self._moving(states, bodies)
             moving = states[:, others, V:OMEGA] - v
-            speeds = np.concatenate([_lengths(moving), np.repeat(_lengths(v), len(fixed), axis=1)], axis=1)
-            return np.asarray((speeds + turning * (_lengths(d) + math.hypot(*self.site.at))).max(axis=1, initial=0.0))
+            speeds = np.concatenate(
+                [_lengths(moving), np.repeat(_lengths(v), len(fixed), axis=1)], axis=1
+            )
+            return np.asarray(
+                (speeds + turning * (_lengths(d) + math.hypot(*self.site.at))).max(
+                    axis=1, initial=0.0
+                )
+            )
 
         first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf), rate)
         if first is None:
@@ -230,7 +279,11 @@ class KeepOut(Safety):
     def _reach(self, t: Tables, names: Sequence[str]) -> Floats:
         """How far from its mass centre what counts of each body reaches [m] (n,)."""
         known, solids = solids_of(t) if self.of == "balls" else ((), None)
-        far = {} if solids is None else dict(zip(known, solids.numbers[:, REACH].tolist(), strict=True))
+        far = (
+            {}
+            if solids is None
+            else dict(zip(known, solids.numbers[:, REACH].tolist(), strict=True))
+        )
         return np.array([far.get(name, 0.0) for name in names])
 
     def _placed(self, states: Floats, bodies: list[str]) -> Floats:
@@ -239,7 +292,10 @@ class KeepOut(Safety):
             at, axes = self.site.placed()
             return np.tile([*at, *np.array(axes).reshape(3, 3)[:, 2]], (len(states), 1))
         own = states[:, bodies.index(self.site.body.name)]
-        arm, z = (turned(own[:, Q:V], np.tile(a, (len(own), 1))) for a in (self.site.at, unit(self.site.z)))
+        arm, z = (
+            turned(own[:, Q:V], np.tile(a, (len(own), 1)))
+            for a in (self.site.at, unit(self.site.z))
+        )
         return np.concatenate([own[:, R:Q] + arm, z], axis=1)
 
     def _moving(self, states: Floats, bodies: list[str]) -> tuple[Floats, Floats]:
@@ -256,10 +312,12 @@ def _lengths(vectors: Floats) -> Floats:
 
 
 def outside_cone(along: Floats, across: Floats, half_angle: float, length: float) -> Floats:
-    """How far points, so far from its tip along the axis and across [m], are from a cone that ends at a length [m] from
-    its tip; below zero inside: how deep."""
+    """How far points, so far from its tip along the axis and across [m], are from a cone that ends
+    at a length [m] from its tip; below zero inside: how deep."""
     c, s = math.cos(half_angle), math.sin(half_angle)
-    nearest = np.minimum(np.maximum(along * c + across * s, 0.0), length)  # of the points on the side, from the tip
+    nearest = np.minimum(
+        np.maximum(along * c + across * s, 0.0), length
+    )  # of the points on the side, from the tip
     x, y = along - nearest * c, across - nearest * s
     aside = np.sqrt(x * x + y * y) if half_angle < math.pi else np.inf  # a whole ball has no side
     beyond = np.sqrt(along * along + across * across) - length
@@ -267,20 +325,28 @@ def outside_cone(along: Floats, across: Floats, half_angle: float, length: float
     return np.asarray(np.where(within, np.maximum(beyond, -aside), aside))
 
 
-# --- what happens along a motion --------------------------------------------------------------------------------------
+# --- what happens along a motion ------------------------------------------------------------------
 def first_below(
-    run: Trajectory, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats] | None = None
+    run: Trajectory,
+    margin: Callable[[Floats], Floats],
+    rate: Callable[[Floats], Floats] | None = None,
 ) -> float | None:
-    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s]; None: never.
+    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s];
+    None: never.
 
     rate: how fast it may change, where that is known.
     """
     t = run.between.first(margin, rate)
-    return None if t is None else run.passing(t, lambda state: float(margin(state.instant().state[None])[0]))
+    return (
+        None
+        if t is None
+        else run.passing(t, lambda state: float(margin(state.instant().state[None])[0]))
+    )
 
 
 def rates(states: Floats, what: Limited) -> Floats:
-    """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k, n)."""
+    """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k,
+    n)."""
     columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
     return np.asarray(np.linalg.norm(states[..., columns], axis=-1))
 
@@ -293,9 +359,13 @@ class Loads(NamedTuple):
 
 
 def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
-    """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one time of a run."""
+    """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one
+    time of a run."""
     found = run.system.reactions(run.at(t))
-    return {name: (float(one.force @ one.force), float(one.torque @ one.torque)) for name, one in found.items()}
+    return {
+        name: (float(one.force @ one.force), float(one.torque @ one.torque))
+        for name, one in found.items()
+    }
 
 
 def loads(run: Trajectory, t: float) -> Loads:
@@ -317,7 +387,8 @@ def peak(run: Trajectory, what: Limited) -> float:
 
 
 def peak_load(run: Trajectory) -> float:
-    """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have knots."""
+    """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have
+    knots."""
     t, most = run.between.places, 0.0
     found = [carried(run, float(x)) for x in t]
     jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
@@ -335,8 +406,8 @@ def peak_load(run: Trajectory) -> float:
 
 
 def pieces_of(system: System) -> list[tuple[str, ...]]:
-    """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what stands on the
-    ground first, where anything does, then the largest; fixed bodies are one."""
+    """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what
+    stands on the ground first, where anything does, then the largest; fixed bodies are one."""
     made: list[tuple[str, ...]] | None = system.selection.derived.get("pieces")
     if made is None:
         made = system.selection.derived["pieces"] = _pieces_of(system)
@@ -346,26 +417,36 @@ def pieces_of(system: System) -> list[tuple[str, ...]]:
 def _pieces_of(system: System) -> list[tuple[str, ...]]:
     tables, n = system.tables, len(system.bodies)
     joints, elements = system.selection.joints, system.selection.elements
-    pins = elements[(tables.element_kind[elements] == IMAGE) & (tables.element_numbers[elements, 0] != 0.0)]
+    pins = elements[
+        (tables.element_kind[elements] == IMAGE) & (tables.element_numbers[elements, 0] != 0.0)
+    ]
     one, two = (
         tables.site_body[np.concatenate([joints_at[joints], pins_at[pins]])]
         for joints_at, pins_at in (
-            (tables.joint_site1, tables.element_site1), (tables.joint_site2, tables.element_site2)
+            (tables.joint_site1, tables.element_site1),
+            (tables.joint_site2, tables.element_site2),
         )
-    )  # fmt: skip
+    )
     labels = list(range(n + 1))
     for a, b in zip(one.tolist(), two.tolist(), strict=True):
         mine, other = labels[a], labels[b]
         labels = [mine if label == other else label for label in labels]
-    ground = any(body != GROUND for body in tables.fixed) or bool((np.concatenate([one, two]) == n).any())
+    ground = any(body != GROUND for body in tables.fixed) or bool(
+        (np.concatenate([one, two]) == n).any()
+    )
     names = (*system.bodies, "ground")
-    out = [tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)]
+    out = [
+        tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)
+    ]
     return largest_first(out)
 
 
 def largest_first(pieces: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """What stands on the ground, then the largest; empty ones are left out."""
-    return sorted((piece for piece in pieces if piece), key=lambda piece: ("ground" not in piece, -len(piece), piece))
+    return sorted(
+        (piece for piece in pieces if piece),
+        key=lambda piece: ("ground" not in piece, -len(piece), piece),
+    )
 
 
 def smallest(pieces: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -374,16 +455,16 @@ def smallest(pieces: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 class Judged(NamedTuple):
-    """The earliest of what is violated along a motion, if anything is; the least distance of bodies that move past each
-    other [m], where that was asked for."""
+    """The earliest of what is violated along a motion, if anything is; the least distance of bodies
+    that move past each other [m], where that was asked for."""
 
     violation: Violation | None
     clearance: float | None
 
 
 def judge(criteria: Sequence[Safety], run: Trajectory, play: float = 0.0) -> Judged:
-    """All criteria along a motion; what a cone says comes last, where two are violated at once.  play [m]: of joints,
-    by which bodies may overlap."""
+    """All criteria along a motion; what a cone says comes last, where two are violated at once.
+    play [m]: of joints, by which bodies may overlap."""
     violations, least = [], []
     for criterion in sorted(criteria, key=lambda criterion: isinstance(criterion, KeepOut)):
         if isinstance(criterion, NoCollision):
@@ -404,8 +485,8 @@ def at_once(one: float, two: float) -> bool:
 
 
 def least_of(run: Trajectory, found: Clearances) -> float | None:
-    """The least distance of bodies that move past each other: that no joint holds together, nor locks as one, and that
-    touch neither at the start nor at the end."""
+    """The least distance of bodies that move past each other: that no joint holds together, nor
+    locks as one, and that touch neither at the start nor at the end."""
     merger, names = run.system.clusters.merger, run.system.bodies
     of = {name: name if merger is None else int(merger.cluster[k]) for k, name in enumerate(names)}
     past = [

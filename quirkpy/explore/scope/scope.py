@@ -34,15 +34,26 @@ Made = TypeVar("Made", bound="Scope")
 
 
 class Scope:
-    """What is explored and what decides what becomes of it: all of a `Study` but the exploration itself."""
+    """What is explored and what decides what becomes of it: all of a `Study` but the exploration
+    itself."""
 
     def __init__(
-        self, system: Multibody, *, sensors: Sequence[Sensor], options: Mapping[tuple[str, str], Sequence[Option]],
-        choosing: Sequence[Choosing] = (), potentials: Mapping[str, Sequence[Force]] | None = None,
-        always: Sequence[Force] = (), safety: Sequence[Safety] = (), settle: SettleRule | None = None,
-        on_contact: OnContact = "lock", same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
+        self,
+        system: Multibody,
+        *,
+        sensors: Sequence[Sensor],
+        options: Mapping[tuple[str, str], Sequence[Option]],
+        choosing: Sequence[Choosing] = (),
+        potentials: Mapping[str, Sequence[Force]] | None = None,
+        always: Sequence[Force] = (),
+        safety: Sequence[Safety] = (),
+        settle: SettleRule | None = None,
+        on_contact: OnContact = "lock",
+        same: SameShape | None = None,
+        nudge: float = 1e-6,
+        seed: int = 0,
         disturbance: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.system, self.sensors = system, listed("sensors", sensors, Sensor)
         self.options = {
             _kinds(kinds): listed(f"options of {kinds!r}", chosen, Option)
@@ -50,7 +61,9 @@ class Scope:
         }
         self.potentials = {
             name: listed(f"potential {name!r}", forces, Force)
-            for name, forces in mapped("potentials", {"none": ()} if potentials is None else potentials).items()
+            for name, forces in mapped(
+                "potentials", {"none": ()} if potentials is None else potentials
+            ).items()
         }
         self.choosing = listed("choosing", choosing, Choosing)
         self.always, self.safety = listed("always", always, Force), listed("safety", safety, Safety)
@@ -69,7 +82,9 @@ class Scope:
         )
         for field, kind, called in kinds:
             if not isinstance(getattr(self, field), kind):
-                raise PartError(f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}.")
+                raise PartError(
+                    f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}."
+                )
         checks = (
             ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
             ("disturbance", optional(positive)),
@@ -83,9 +98,15 @@ class Scope:
         for pair, chosen in self.options.items():
             labels = [option.label for option in chosen]
             if not chosen or len(set(labels)) < len(labels):
-                raise PartError(f"Study: the options of {pair!r} are {labels}; give each once, and at least one.")
+                raise PartError(
+                    f"Study: the options of {pair!r} are {labels}; give each once, and at least "
+                    "one."
+                )
         if not self.potentials:
-            raise PartError("Study: potentials is empty; leave it out, or give one without forces: {'none': []}.")
+            raise PartError(
+                "Study: potentials is empty; leave it out, or give one without forces: {'none': "
+                "[]}."
+            )
 
     def _check_sensors(self) -> None:
         here = {part.name for part in self.system.parts if isinstance(part, Body)}
@@ -93,29 +114,48 @@ class Scope:
             raise PartError("Study: two sensors have the same name; give each a name of its own.")
         for sensor in self.sensors:
             if sensor.site.body.name not in here:
-                raise sensor.refuse(f"its body {sensor.site.body.name!r} is not in the system of the study.")
+                raise sensor.refuse(
+                    f"its body {sensor.site.body.name!r} is not in the system of the study."
+                )
         kinds = {sensor.kind for sensor in self.sensors}
         for pair in self.options:
             if not set(pair) <= kinds:
                 raise PartError(
-                    f"Study: options has the pair {pair!r}, but sensors are of the kinds {', '.join(sorted(kinds))}."
+                    f"Study: options has the pair {pair!r}, but sensors are of the kinds "
+                    f"{', '.join(sorted(kinds))}."
                 )
             if pair[0] != pair[1] and pair[::-1] in self.options:
-                raise PartError(f"Study: options has {pair!r} in both orders; give one, and the first comes first.")
+                raise PartError(
+                    f"Study: options has {pair!r} in both orders; give one, and the first comes "
+                    "first."
+                )
 
-    # --- what may meet ------------------------------------------------------------------------------------------
+    # --- what may meet ----------------------------------------------------------------------------
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
-        """Every pair of sensors of different bodies with options, in the order of the sensors; the first of a pair is
-        of the kind that its options name first."""
+        """Every pair of sensors of different bodies with options, in the order of the sensors; the
+        first of a pair is of the kind that its options name first."""
         out = []
         for j, two in enumerate(self.sensors):
             for i, one in enumerate(self.sensors[:j]):
-                apart = one.site.body.name != two.site.body.name and not (one.site.body.fixed and two.site.body.fixed)
-                if apart and one.kind in two.accepts and two.kind in one.accepts and self._options_of(one, two):
+                apart = one.site.body.name != two.site.body.name and not (
+                    one.site.body.fixed and two.site.body.fixed
+                )
+                if (
+                    apart
+                    and one.kind in two.accepts
+                    and two.kind in one.accepts
+                    and self._options_of(one, two)
+                ):
                     straight = (one.kind, two.kind) in self.options
                     first, second = (i, j) if straight else (j, i)
-                    out.append(Pair(first, second, f"{self.sensors[first].name} | {self.sensors[second].name}"))
+                    out.append(
+                        Pair(
+                            first,
+                            second,
+                            f"{self.sensors[first].name} | {self.sensors[second].name}",
+                        )
+                    )
         return tuple(out)
 
     @cached_property
@@ -144,37 +184,51 @@ class Scope:
     def _seen(self) -> sight.Sensors:
         """All sensors and pairs as numbers; limits with the rim."""
         index = {name: k for k, name in enumerate(self.system.bodies)}
-        places, bodies = np.zeros((len(self.sensors), sight.SENSOR_WIDTH)), np.full(len(self.sensors), -1)
+        places, bodies = (
+            np.zeros((len(self.sensors), sight.SENSOR_WIDTH)),
+            np.full(len(self.sensors), -1),
+        )
         for k, sensor in enumerate(self.sensors):
             site, fixed = sensor.site, sensor.site.body.fixed
             at, axes = site.placed() if fixed else (site.at, site.axes9)
             places[k], bodies[k] = (*at, *axes), -1 if fixed else index[site.body.name]
         pairs = np.array([pair[:2] for pair in self.pairs], dtype=np.int64).reshape(-1, 2)
-        sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(-1, 2)
+        sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(
+            -1, 2
+        )
         limits = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]]) * (1.0 + RIM)
-        rolls = np.array([(self._roll(pair), len(self.rolls(pair))) for pair in self.pairs]).reshape(-1, 2)
+        rolls = np.array(
+            [(self._roll(pair), len(self.rolls(pair))) for pair in self.pairs]
+        ).reshape(-1, 2)
         return sight.Sensors(places, bodies, pairs, np.concatenate([limits, rolls], axis=1))
 
     def in_range(self, state: State, met: Iterable[int] = ()) -> list[tuple[int, int]]:
-        """Pairs within reach of each other, facing, and how they are turned: numbers of pair and roll; met: pairs that
-        an event has found in range, to within what it leaves of them."""
-        known, out = np.zeros(len(self.pairs), dtype=bool), np.zeros((len(self.pairs), 2), dtype=np.int64)
+        """Pairs within reach of each other, facing, and how they are turned: numbers of pair and
+        roll; met: pairs that an event has found in range, to within what it leaves of them."""
+        known, out = (
+            np.zeros(len(self.pairs), dtype=bool),
+            np.zeros((len(self.pairs), 2), dtype=np.int64),
+        )
         known[list(met)] = True
         count = sight.in_range(state.r, state.q, self._seen, known, out)
         return [(pair, roll) for pair, roll in out[:count].tolist()]
 
-    # --- choices ------------------------------------------------------------------------------------------------
+    # --- choices ----------------------------------------------------------------------------------
     def open_pairs(self, node: Any) -> list[tuple[int, int]]:
-        """Pairs about which there is a choice at a node: those in range, and those that a joint holds open."""
+        """Pairs about which there is a choice at a node: those in range, and those that a joint
+        holds open."""
         return self._open(node)[1]
 
     def _open(self, node: Any) -> tuple[set[int], list[tuple[int, int]]]:
-        """Pairs in range at a node, and all open ones; the last answer is kept, for choices come node by node."""
+        """Pairs in range at a node, and all open ones; the last answer is kept, for choices come
+        node by node."""
         last = self._last  # once: other threads ask about other nodes
         if last is None or last[0] is not node:
             near = self.in_range(node.state)
             known = {pair for pair, _ in near}
-            every = sorted([*near, *((link.pair, link.roll) for link in node.links if link.pair not in known)])
+            every = sorted(
+                [*near, *((link.pair, link.roll) for link in node.links if link.pair not in known)]
+            )
             last = self._last = node, known, every
         return last[1:]
 
@@ -185,11 +239,14 @@ class Scope:
     def _choices(self, node: Any) -> Iterator[Choice]:
         pairs, sets = self.open_pairs(node), self.sets(node)
         joints = [
-            [(self.pairs[pair].name, label) for label in labels] for (pair, _), labels in zip(pairs, sets, strict=True)
+            [(self.pairs[pair].name, label) for label in labels]
+            for (pair, _), labels in zip(pairs, sets, strict=True)
         ]
         every = zip(itertools.product(*sets), itertools.product(*joints), strict=True)
         allowed = [held for chosen, held in every if self.allows(pairs, chosen)]
-        for potential in self.potentials:  # what is held is said once, however many potentials there are
+        for (
+            potential
+        ) in self.potentials:  # what is held is said once, however many potentials there are
             for held in allowed:
                 yield Choice(held, potential)
 
@@ -201,14 +258,19 @@ class Scope:
         for pair, _ in pairs:
             options = self.options_of(self.pairs[pair])
             free = [option.label for option in options if not option.joins]
-            sets.append([option.label for option in options] if pair in near else [*free, held[pair]])
+            sets.append(
+                [option.label for option in options] if pair in near else [*free, held[pair]]
+            )
         return sets
 
     def allows(self, pairs: Sequence[tuple[int, int]], labels: Sequence[str]) -> bool:
         """Whether the rules of the study let a selection be tried."""
         if not self.choosing:
             return True
-        chosen = [self._chosen(pair, roll, label) for (pair, roll), label in zip(pairs, labels, strict=True)]
+        chosen = [
+            self._chosen(pair, roll, label)
+            for (pair, roll), label in zip(pairs, labels, strict=True)
+        ]
         return all(rule.allows(chosen, self.names) for rule in self.choosing)
 
     @cached_property
@@ -235,10 +297,12 @@ class Scope:
         """The option of a pair that has a label."""
         return next(option for option in self.options_of(pair) if option.label == label)
 
-    # --- parts of a run -----------------------------------------------------------------------------------------
+    # --- parts of a run ---------------------------------------------------------------------------
     def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
         """What joins a pair, named after it."""
-        return self._kept(("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option))
+        return self._kept(
+            ("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option)
+        )
 
     def _joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
         p = self.pairs[pair]
@@ -275,27 +339,35 @@ class Scope:
         }
 
     def universe(self, node: Any) -> Multibody:
-        """All that may act at a node: joints of every option, forces of every potential; none of them chosen."""
+        """All that may act at a node: joints of every option, forces of every potential; none of
+        them chosen."""
         later: list[Part] = [force for forces in self.forces.values() for force in forces]
         for pair, roll in self.open_pairs(node):
             for option in self.options_of(self.pairs[pair]):
                 later += option.hold(self.joint_parts(pair, roll, option), node.state)
-        return Multibody(*self.system.parts, *self.always, *self.sensors, candidates=later, start=node.state)
+        return Multibody(
+            *self.system.parts, *self.always, *self.sensors, candidates=later, start=node.state
+        )
 
     @cached_property
     def shapes(self) -> Shapes:
         """When two poses are one shape."""
-        systems = [Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()]
+        systems = [
+            Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()
+        ]
         return Shapes.of(self.same, self.system.bodies, allowed_group(systems))
 
-    # --- identity of the study ----------------------------------------------------------------------------------
+    # --- identity of the study --------------------------------------------------------------------
     @cached_property
     def digest(self) -> str:
-        """A hash of all that decides the graph; the source of users' classes is part of it, what plans count is not."""
+        """A hash of all that decides the graph; the source of users' classes is part of it, what
+        plans count is not."""
         if self.disturbance is not None:
             return _restored(type(self), self.fields() | {"disturbance": None}).digest
         parts = parts_within([*self.system.parts, *self.fields().values()])
-        sources = sorted({_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__})
+        sources = sorted(
+            {_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__}
+        )
         return hashlib.sha256("\n".join([self.document(), *sources]).encode()).hexdigest()
 
     def document(self) -> str:
@@ -316,9 +388,10 @@ class Scope:
     def fields(self) -> dict[str, Any]:
         """What it was made of."""
         return {
-            "system": self.system, "sensors": self.sensors, "options": self.options, "choosing": self.choosing,
-            "potentials": self.potentials, "always": self.always, "safety": self.safety, "settle": self.settle,
-            "on_contact": self.on_contact, "same": self.same, "nudge": self.nudge, "seed": self.seed,
+            "system": self.system, "sensors": self.sensors, "options": self.options,
+            "choosing": self.choosing, "potentials": self.potentials, "always": self.always,
+            "safety": self.safety, "settle": self.settle, "on_contact": self.on_contact,
+            "same": self.same, "nudge": self.nudge, "seed": self.seed,
             "disturbance": self.disturbance,
         }  # fmt: skip
 
@@ -362,7 +435,10 @@ def mapped(what: str, value: Any) -> Mapping[Any, Any]:
 
 def _kinds(value: Any) -> tuple[str, str]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise PartError(f"Study: options has {shown(value)}, but must name two kinds of sensors, ('face', 'face').")
+        raise PartError(
+            f"Study: options has {shown(value)}, but must name two kinds of sensors, ('face', "
+            "'face')."
+        )
     return value[0], value[1]
 
 

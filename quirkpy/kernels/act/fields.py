@@ -30,25 +30,47 @@ from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, norm, scal
 from quirkpy.kernels.place.kinematics import inertia_in_n, site_motion
 from quirkpy.kernels.place.schedules import scheduled, scheduled_rate
 from quirkpy.maths.types import Floats
-from quirkpy.tables.tables import BUSHING, CHARGES, DIPOLES, HILL, IMAGE, LAW, PLANET, PLANET_DIPOLE, WHEEL
+from quirkpy.tables.tables import (
+    BUSHING,
+    CHARGES,
+    DIPOLES,
+    HILL,
+    IMAGE,
+    LAW,
+    PLANET,
+    PLANET_DIPOLE,
+    WHEEL,
+)
 
 #: Coulomb's constant [N m2/C2].
 COULOMB = 8.9875517923e9
-# Columns of a bushing: stiffness, then damping, each as linear (6), mixed (9) and angular (6) block.
+# Columns of a bushing: stiffness, then damping, each as linear (6), mixed (9) and angular (6)
+# block.
 BUSHING_DAMPING, MIXED_BLOCK, ANGULAR_BLOCK = 21, 6, 15
 
 
 @inner
 def hill(e: int, numbers: Floats, bodies: Floats, frames: Floats, wrench: Floats) -> float:
-    """The turning frame, on every mass element: x up, y along, z normal; returns the amended potential.
+    """The turning frame, on every mass element: x up, y along, z normal; returns the amended
+    potential.
 
-    Force m (2n y' + 3n2 x, -2n x', -n2 z); torque 3n2 x^ x I x^ + I (w x o) - o x I (w + o) - w x I o, o = n z^.
-    """
+    Force m (2n y' + 3n2 x, -2n x', -n2 z); torque 3n2 x^ x I x^ + I (w x o) - o x I (w + o) - w x I
+    o, o = n z^."""
     n, energy = numbers[e, 0], 0.0
     for b in range(bodies.shape[0]):
-        m, r, v, w = bodies[b, MASS], get3(frames, b, POSITION), get3(frames, b, VELOCITY), get3(frames, b, SPIN)
+        m, r, v, w = (
+            bodies[b, MASS],
+            get3(frames, b, POSITION),
+            get3(frames, b, VELOCITY),
+            get3(frames, b, SPIN),
+        )
         j, o = inertia_in_n(bodies, frames, b), (0.0, 0.0, n)
-        add3(wrench, b, 0, (m * n * (2.0 * v[1] + 3.0 * n * r[0]), -2.0 * m * n * v[0], -m * n * n * r[2]))
+        add3(
+            wrench,
+            b,
+            0,
+            (m * n * (2.0 * v[1] + 3.0 * n * r[0]), -2.0 * m * n * v[0], -m * n * n * r[2]),
+        )
         of_frame = sym_times(j, o)
         gradient = (0.0, -3.0 * n * n * j[2], 3.0 * n * n * j[1])
         turning = sub(sym_times(j, cross(w, o)), cross(o, sym_times(j, w)))
@@ -58,13 +80,20 @@ def hill(e: int, numbers: Floats, bodies: Floats, frames: Floats, wrench: Floats
 
 
 @inner
-def planet(t: float, e: int, numbers: Floats, bodies: Floats, frames: Floats, wrench: Floats, power: Floats) -> float:
-    """A point mass, to second order in the size of each body: force and torque; returns the potential energy.
+def planet(
+    t: float, e: int, numbers: Floats, bodies: Floats, frames: Floats, wrench: Floats, power: Floats
+) -> float:
+    """A point mass, to second order in the size of each body: force and torque; returns the
+    potential energy.
 
-    Where the origin of N falls with the planet's pull, that at the origin is left out, without cancellation, and what
-    remains counts as work, for its potential would depend on time.
-    """
-    mu, moving, centre, energy = numbers[e, MU], numbers[e, MOVING] != 0.0, origin(t, e, numbers), 0.0
+    Where the origin of N falls with the planet's pull, that at the origin is left out, without
+    cancellation, and what remains counts as work, for its potential would depend on time."""
+    mu, moving, centre, energy = (
+        numbers[e, MU],
+        numbers[e, MOVING] != 0.0,
+        origin(t, e, numbers),
+        0.0,
+    )
     for b in range(bodies.shape[0]):
         m, r, j = bodies[b, MASS], get3(frames, b, POSITION), inertia_in_n(bodies, frames, b)
         at = add(centre, r)
@@ -92,8 +121,8 @@ def planet(t: float, e: int, numbers: Floats, bodies: Floats, frames: Floats, wr
 
 @inner
 def charges(
-    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats, wrench: Floats,
-    power: Floats,
+    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
+    wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
     """Two charges in a plasma: U = k q1 q2 exp(-d / l) / d, or work where a charge is scheduled."""
     numbers, one, two = elements.numbers, elements.what[e, SCHEDULE1], elements.what[e, SCHEDULE2]
@@ -119,14 +148,20 @@ def block_times(numbers: Floats, e: int, first: int, a: Vec, b: Vec) -> tuple[Ve
     """A symmetric 6x6 matrix, stored by blocks from column `first` on, times (a, b)."""
     mixed = mat9(numbers, e, first + MIXED_BLOCK)
     rows = mixed[0:3], mixed[3:6], mixed[6:9]
-    upper = add(sym_times(sym6(numbers, e, first), a), (dot(rows[0], b), dot(rows[1], b), dot(rows[2], b)))
-    lower = add(mixed_transposed(rows[0], rows[1], rows[2], a), sym_times(sym6(numbers, e, first + ANGULAR_BLOCK), b))
+    upper = add(
+        sym_times(sym6(numbers, e, first), a), (dot(rows[0], b), dot(rows[1], b), dot(rows[2], b))
+    )
+    lower = add(
+        mixed_transposed(rows[0], rows[1], rows[2], a),
+        sym_times(sym6(numbers, e, first + ANGULAR_BLOCK), b),
+    )
     return upper, lower
 
 
 @inner
 def rotation_vector(s1: int, s2: int, sites: Sites, frames: Floats) -> Vec:
-    """Axis times angle of the turn from site 1 to site 2, in either's axes, at most half a turn [rad]."""
+    """Axis times angle of the turn from site 1 to site 2, in either's axes, at most half a turn
+    [rad]."""
     x = to_site(s1, from_site(s2, (1.0, 0.0, 0.0), sites, frames), sites, frames)
     y = to_site(s1, from_site(s2, (0.0, 1.0, 0.0), sites, frames), sites, frames)
     z = to_site(s1, from_site(s2, (0.0, 0.0, 1.0), sites, frames), sites, frames)
@@ -138,7 +173,8 @@ def rotation_vector(s1: int, s2: int, sites: Sites, frames: Floats) -> Vec:
 
 @inner
 def conjugate_torque(phi: Vec, g: Vec) -> Vec:
-    """The torque that does with angular velocity what g does with the rate of the rotation vector phi."""
+    """The torque that does with angular velocity what g does with the rate of the rotation vector
+    phi."""
     angle = norm(phi)
     if angle < 1e-2:
         square = angle * angle
@@ -150,9 +186,16 @@ def conjugate_torque(phi: Vec, g: Vec) -> Vec:
 
 
 @inner
-def bushing(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floats, power: Floats) -> float:
-    """A 6x6 spring and damper between two sites, in the axes of site 1; returns its potential energy."""
-    numbers, s1, s2 = elements.numbers, elements.what[e, ELEMENT_SITE1], elements.what[e, ELEMENT_SITE2]
+def bushing(
+    e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floats, power: Floats
+) -> float:
+    """A 6x6 spring and damper between two sites, in the axes of site 1; returns its potential
+    energy."""
+    numbers, s1, s2 = (
+        elements.numbers,
+        elements.what[e, ELEMENT_SITE1],
+        elements.what[e, ELEMENT_SITE2],
+    )
     b1, c1, x1, u1, w1 = site_motion(s1, sites, frames)
     b2, c2, x2, u2, w2 = site_motion(s2, sites, frames)
     apart, phi = sub(x2, x1), rotation_vector(s1, s2, sites, frames)
@@ -162,7 +205,9 @@ def bushing(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Fl
     g, gamma = block_times(numbers, e, 0, d, phi)
     drag, resistance = block_times(numbers, e, BUSHING_DAMPING, rate, spin)
     f = from_site(s1, scale(-1.0, add(g, drag)), sites, frames)
-    torque = from_site(s1, scale(-1.0, add(conjugate_torque(phi, gamma), resistance)), sites, frames)
+    torque = from_site(
+        s1, scale(-1.0, add(conjugate_torque(phi, gamma), resistance)), sites, frames
+    )
     apply_force(wrench, b2, c2, f)
     add3(wrench, b2, 3, torque)
     apply_force(wrench, b1, add(c1, apart), scale(-1.0, f))
@@ -173,11 +218,16 @@ def bushing(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Fl
 
 @inner
 def wheel(
-    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats, wrench: Floats,
-    power: Floats,
+    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
+    wrench: Floats, power: Floats,
 ) -> None:  # fmt: skip
-    """A momentum h stored in a body: torque -h' - w x h, h' as seen from the body; that of the motor counts as work."""
-    site, s, h = elements.what[e, ELEMENT_SITE1], elements.what[e, SCHEDULE1], get3(elements.numbers, e, 0)
+    """A momentum h stored in a body: torque -h' - w x h, h' as seen from the body; that of the
+    motor counts as work."""
+    site, s, h = (
+        elements.what[e, ELEMENT_SITE1],
+        elements.what[e, SCHEDULE1],
+        get3(elements.numbers, e, 0),
+    )
     motor = 0.0, 0.0, 0.0
     if s >= 0:
         h = scheduled(s, t, schedules)
@@ -190,8 +240,8 @@ def wheel(
 
 @inner
 def field_loads(
-    t: float, e: int, elements: Elements, schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
-    wrench: Floats, power: Floats,
+    t: float, e: int, elements: Elements, schedules: Schedules, bodies: Floats, sites: Sites,
+    frames: Floats, wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
     """What element e does, added to `wrench` and `power`; returns its potential energy."""
     kind, numbers, energy = elements.what[e, KIND], elements.numbers, 0.0
@@ -212,6 +262,11 @@ def field_loads(
     elif kind == WHEEL:
         wheel(t, e, elements, schedules, sites, frames, wrench, power)
     elif kind == LAW:
-        address, what, sites_of, places = elements.what[e, LAW_ADDRESS], elements.what, sites.body, sites.place
+        address, what, sites_of, places = (
+            elements.what[e, LAW_ADDRESS],
+            elements.what,
+            sites.body,
+            sites.place,
+        )
         energy = call_law(address, t, e, what, numbers, sites_of, places, frames, wrench, power)
     return energy

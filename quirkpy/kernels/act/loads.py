@@ -1,4 +1,5 @@
-"""Applied loads on each body, in N: force, torque about the mass centre; potential energies and powers."""
+"""Applied loads on each body, in N: force, torque about the mass centre; potential energies and
+powers."""
 
 from __future__ import annotations
 
@@ -29,7 +30,13 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.compiled import woven, woven_kernel
 from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
-from quirkpy.kernels.place.kinematics import along, coordinate_axis, joint_coordinate, site_motion, turning_rate
+from quirkpy.kernels.place.kinematics import (
+    along,
+    coordinate_axis,
+    joint_coordinate,
+    site_motion,
+    turning_rate,
+)
 from quirkpy.kernels.place.schedules import scheduled
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, CALLBACK, COORDINATE, PAIR, PUSH, STOP, TRAVEL, UNIFORM
@@ -49,10 +56,22 @@ def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Flo
 
 @woven
 def pair(
-    wrench: Floats, e: int, numbers: Floats, s1: int, s2: int, sites: Sites, frames: Floats, power: Floats
+    wrench: Floats,
+    e: int,
+    numbers: Floats,
+    s1: int,
+    s2: int,
+    sites: Sites,
+    frames: Floats,
+    power: Floats,
 ) -> float:
     """A spring and damper between two sites; returns its potential energy."""
-    stiffness, rest, damping, tension_only = numbers[e, 0], numbers[e, 1], numbers[e, 2], numbers[e, 3] != 0.0
+    stiffness, rest, damping, tension_only = (
+        numbers[e, 0],
+        numbers[e, 1],
+        numbers[e, 2],
+        numbers[e, 3] != 0.0,
+    )
     b1, c1, x1, u1, _ = site_motion(s1, sites, frames)
     b2, c2, x2, u2, _ = site_motion(s2, sites, frames)
     d = sub(x2, x1)
@@ -80,7 +99,14 @@ def pair(
 
 @woven
 def coordinate(
-    wrench: Floats, e: int, numbers: Floats, c: int, joints: Joints, sites: Sites, frames: Floats, power: Floats
+    wrench: Floats,
+    e: int,
+    numbers: Floats,
+    c: int,
+    joints: Joints,
+    sites: Sites,
+    frames: Floats,
+    power: Floats,
 ) -> float:
     """A spring, damper and friction on a coordinate of a joint; returns its potential energy."""
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
@@ -116,12 +142,16 @@ def coordinate(
 
 @woven
 def push(
-    wrench: Floats, t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
-    power: Floats,
+    wrench: Floats, t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites,
+    frames: Floats, power: Floats,
 ) -> None:  # fmt: skip
     """A force at a site and a torque."""
     f, torque = get3(elements.numbers, e, 0), get3(elements.numbers, e, 3)
-    one, two, site = elements.what[e, SCHEDULE1], elements.what[e, SCHEDULE2], elements.what[e, ELEMENT_SITE1]
+    one, two, site = (
+        elements.what[e, SCHEDULE1],
+        elements.what[e, SCHEDULE2],
+        elements.what[e, ELEMENT_SITE1],
+    )
     if one >= 0:
         f = scheduled(one, t, schedules)
     if two >= 0:
@@ -137,10 +167,11 @@ def push(
 
 @woven_kernel
 def applied_loads(
-    t: float, which: Ints, elements: Elements, joints: Joints, schedules: Schedules, bodies: Floats, sites: Sites,
-    frames: Floats, wrench: Floats, potential: Floats, power: Floats,
+    t: float, which: Ints, elements: Elements, joints: Joints, schedules: Schedules, bodies: Floats,
+    sites: Sites, frames: Floats, wrench: Floats, potential: Floats, power: Floats,
 ) -> None:  # fmt: skip
-    """Sum over the given elements: wrench (nb + 1, 6), potential of each (n,), power (2,); callbacks give nothing."""
+    """Sum over the given elements: wrench (nb + 1, 6), potential of each (n,), power (2,);
+    callbacks give nothing."""
     wrench[:] = 0.0
     power[:] = 0.0
     what, numbers = elements.what, elements.numbers
@@ -153,7 +184,9 @@ def applied_loads(
         elif kind == PAIR:
             energy = pair(wrench, e, numbers, s1, s2, sites, frames, power)
         elif kind == COORDINATE:
-            energy = coordinate(wrench, e, numbers, what[e, ELEMENT_COORDINATE], joints, sites, frames, power)
+            energy = coordinate(
+                wrench, e, numbers, what[e, ELEMENT_COORDINATE], joints, sites, frames, power
+            )
         elif kind == PUSH:
             push(wrench, t, e, elements, schedules, sites, frames, power)
         elif kind != CALLBACK and kind != STOP:

@@ -47,9 +47,11 @@ def on_dipole(m1: Vec, m2: Vec, d: Vec) -> tuple[Vec, Vec, float]:
 
 
 @inner
-def moment_of(t: float, site: int, e: int, first: int, s: int, elements: Elements, schedules: Schedules, sites: Sites,
+def moment_of(t: float, site: int, e: int, first: int, s: int, elements: Elements,
+schedules: Schedules, sites: Sites,
               frames: Floats) -> Vec:  # fmt: skip
-    """Moment in N of the dipole at a site: three numbers from column `first` on, or schedule s, in axes of the site."""
+    """Moment in N of the dipole at a site: three numbers from column `first` on, or schedule s, in
+    axes of the site."""
     m = get3(elements.numbers, e, first)
     if s >= 0:
         m = scheduled(s, t, schedules)
@@ -58,19 +60,28 @@ def moment_of(t: float, site: int, e: int, first: int, s: int, elements: Element
 
 @inner
 def dipoles(
-    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats, wrench: Floats,
-    power: Floats,
+    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
+    wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """Two dipoles; returns their energy, or counts what they do as work where a moment is scheduled."""
+    """Two dipoles; returns their energy, or counts what they do as work where a moment is
+    scheduled."""
     what = elements.what
-    site1, site2, one, two = what[e, ELEMENT_SITE1], what[e, ELEMENT_SITE2], what[e, SCHEDULE1], what[e, SCHEDULE2]
+    site1, site2, one, two = (
+        what[e, ELEMENT_SITE1],
+        what[e, ELEMENT_SITE2],
+        what[e, SCHEDULE1],
+        what[e, SCHEDULE2],
+    )
     b1, c1, x1, _, _ = site_motion(site1, sites, frames)
     b2, c2, x2, _, _ = site_motion(site2, sites, frames)
     m1 = moment_of(t, site1, e, 0, one, elements, schedules, sites, frames)
     m2 = moment_of(t, site2, e, 3, two, elements, schedules, sites, frames)
     d = sub(x2, x1)
     f, torque, energy = on_dipole(m1, m2, d)
-    back, counter = scale(-1.0, f), scale(-1.0, add(torque, cross(d, f)))  # together they have no moment
+    back, counter = (
+        scale(-1.0, f),
+        scale(-1.0, add(torque, cross(d, f))),
+    )  # together they have no moment
     apply_force(wrench, b2, c2, f)
     add3(wrench, b2, 3, torque)
     apply_force(wrench, b1, c1, back)
@@ -83,11 +94,11 @@ def dipoles(
 
 @inner
 def image(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floats) -> float:
-    """One magnet (site 2) and the two images of another or the same (site 3) behind a face (site 1, normal z).
+    """One magnet (site 2) and the two images of another or the same (site 3) behind a face (site 1,
+    normal z).
 
-    Everything in the axes of the face.  The mobile image mirrors the magnet of site 3, the frozen one stays; the energy
-    of the mobile one counts half, for it is induced.
-    """
+    Everything in the axes of the face.  The mobile image mirrors the magnet of site 3, the frozen
+    one stays; the energy of the mobile one counts half, for it is induced."""
     numbers, what = elements.numbers, elements.what
     if numbers[e, COLD] == 0.0:
         return 0.0
@@ -96,11 +107,20 @@ def image(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floa
     b2, c2, x2, _, _ = site_motion(site, sites, frames)
     _, _, x3, _, _ = site_motion(source, sites, frames)
     x, y = to_site(face, sub(x2, p), sites, frames), to_site(face, sub(x3, p), sites, frames)
-    m = to_site(face, from_site(site, (0.0, 0.0, numbers[e, MOMENT1]), sites, frames), sites, frames)
-    k = to_site(face, from_site(source, (0.0, 0.0, numbers[e, MOMENT2]), sites, frames), sites, frames)
+    m = to_site(
+        face, from_site(site, (0.0, 0.0, numbers[e, MOMENT1]), sites, frames), sites, frames
+    )
+    k = to_site(
+        face, from_site(source, (0.0, 0.0, numbers[e, MOMENT2]), sites, frames), sites, frames
+    )
     f1, t1, u1 = on_dipole((k[0], k[1], -k[2]), m, sub(x, (y[0], y[1], -y[2])))
-    f2, t2, u2 = on_dipole(get3(numbers, e, FROZEN_MOMENT), m, sub(x, get3(numbers, e, FROZEN_POINT)))
-    f, torque = from_site(face, add(f1, f2), sites, frames), from_site(face, add(t1, t2), sites, frames)
+    f2, t2, u2 = on_dipole(
+        get3(numbers, e, FROZEN_MOMENT), m, sub(x, get3(numbers, e, FROZEN_POINT))
+    )
+    f, torque = (
+        from_site(face, add(f1, f2), sites, frames),
+        from_site(face, add(t1, t2), sites, frames),
+    )
     apply_force(wrench, b2, c2, f)
     add3(wrench, b2, 3, torque)
     lever = add(from_site(face, x, sites, frames), sub(p, get3(frames, b1, 0)))
@@ -111,11 +131,16 @@ def image(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floa
 
 @inner
 def planet_dipole(
-    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats, wrench: Floats,
-    power: Floats,
+    t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
+    wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """A dipole in the field of a planet's; energy, or work where the planet moves in N or the moment is scheduled."""
-    numbers, site, s = elements.numbers, elements.what[e, ELEMENT_SITE1], elements.what[e, SCHEDULE1]
+    """A dipole in the field of a planet's; energy, or work where the planet moves in N or the
+    moment is scheduled."""
+    numbers, site, s = (
+        elements.numbers,
+        elements.what[e, ELEMENT_SITE1],
+        elements.what[e, SCHEDULE1],
+    )
     b, arm, x, _, _ = site_motion(site, sites, frames)
     m = moment_of(t, site, e, OWN_MOMENT, s, elements, schedules, sites, frames)
     f, torque, energy = on_dipole(get3(numbers, e, PLANET_MOMENT), m, add(origin(t, e, numbers), x))

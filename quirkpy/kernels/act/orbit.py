@@ -11,9 +11,9 @@ from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, get3, scale
 from quirkpy.maths.types import Floats
 
-# Columns of the numbers of an element that knows a planet: mu; semi-major axis (0: the planet stands in N);
-# eccentricity; mean anomaly at t = 0; unit vectors to the pericentre, or else the point of N's origin from the
-# planet, and across it.
+# Columns of the numbers of an element that knows a planet: mu; semi-major axis (0: the planet
+# stands in N); eccentricity; mean anomaly at t = 0; unit vectors to the pericentre, or else the
+# point of N's origin from the planet, and across it.
 MU, MOVING, ECCENTRICITY, ANOMALY, TO_PERICENTRE, ACROSS = 0, 1, 2, 3, 4, 7
 #: Steps of Newton's method that no ellipse needs.
 MOST_STEPS = 50
@@ -23,7 +23,9 @@ MOST_STEPS = 50
 def eccentric_anomaly(mean: float, e: float) -> float:
     """E of E - e sin E = mean."""
     mean -= 2.0 * math.pi * np.rint(mean / (2.0 * math.pi))
-    out = mean + 0.85 * e * math.copysign(1.0, mean)  # from here Newton's method finds it for every e
+    out = mean + 0.85 * e * math.copysign(
+        1.0, mean
+    )  # from here Newton's method finds it for every e
     for _ in range(MOST_STEPS):
         step = (out - e * math.sin(out) - mean) / (1.0 - e * math.cos(out))
         out -= step

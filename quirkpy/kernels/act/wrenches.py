@@ -7,8 +7,9 @@ from quirkpy.kernels.base.compiled import inner, woven
 from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, turn, turn_back
 from quirkpy.maths.types import Floats
 
-#: Columns of the power of forces that no potential accounts for: what loads put in, what dampers take out.  Of the
-#: ledger, the last row of a state, as well: what joints took as they took hold, and what projection took.
+#: Columns of the power of forces that no potential accounts for: what loads put in, what dampers
+#: take out.  Of the ledger, the last row of a state, as well: what joints took as they took hold,
+#: and what projection took.
 INTO, OUT, LOST, PROJECTED = range(4)
 
 

@@ -1,9 +1,9 @@
 """The tables as the kernels take them: few packed arrays, a row per thing, with named columns.
 
-A compiled call copies the description of each array that it is given, so a dozen packed arrays cost less than fifty
-slim ones.  All of them can be written to, unlike those of the tables: kernels are compiled once for each kind of array.
-The tuples must be importable by name: numba finds its cached code by them.
-"""
+A compiled call copies the description of each array that it is given, so a dozen packed arrays cost
+less than fifty slim ones.  All of them can be written to, unlike those of the tables: kernels are
+compiled once for each kind of array.  The tuples must be importable by name: numba finds its cached
+code by them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from quirkpy.maths.types import Floats, Ints
 
 #: Three numbers in registers.
 Vec: TypeAlias = tuple[float, float, float]
-#: A symmetric 3x3 matrix in registers: xx xy xz yy yz zz; or a lower triangular one, column by column.
+#: A symmetric 3x3 matrix in registers: xx xy xz yy yz zz; or a lower triangular one, column by
+#: column.
 Sym: TypeAlias = tuple[float, float, float, float, float, float]
 #: Any 3x3 matrix in registers, row by row.
 Mat: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
@@ -32,31 +33,53 @@ PLACE_POINT, PLACE_AXES, PLACE_WIDTH = 0, 3, 12
 # Columns of Joints.ends.
 SITE1, SITE2 = range(2)
 
-# Columns of Joints.coordinates: kind, axis, the site to which that belongs, and the sites of the joint; of an angle the
-# pointer, an axis of the other site, and the axes between which it turns (see `joint_angle`).
+# Columns of Joints.coordinates: kind, axis, the site to which that belongs, and the sites of the
+# joint; of an angle the pointer, an axis of the other site, and the axes between which it turns
+# (see `joint_angle`).
 COORDINATE_KIND, COORDINATE_AXIS, AXIS_SITE, COORDINATE_SITE1, COORDINATE_SITE2 = range(5)
 POINTER_SITE, POINTER, ACROSS, UP = range(5, 9)
 
-# Columns of RowTable.what; the third and fourth body are those of a second coordinate, -1 where there is none or where
-# it is of the same joint.
-ROW_KIND, ROW_JOINT, ROW_AXIS1, ROW_AXIS2, ROW_SCHEDULE, ROW_BODY1, ROW_BODY2, ROW_BODY3, ROW_BODY4 = range(9)
-# Columns of RowTable.numbers; the period of a relation with just one angle is what a whole turn of it makes, else 0.
+# Columns of RowTable.what; the third and fourth body are those of a second coordinate, -1 where
+# there is none or where it is of the same joint.
+(
+    ROW_KIND,
+    ROW_JOINT,
+    ROW_AXIS1,
+    ROW_AXIS2,
+    ROW_SCHEDULE,
+    ROW_BODY1,
+    ROW_BODY2,
+    ROW_BODY3,
+    ROW_BODY4,
+) = range(9)
+# Columns of RowTable.numbers; the period of a relation with just one angle is what a whole turn of
+# it makes, else 0.
 ROW_VALUE, ROW_FACTOR, ROW_PERIOD = range(3)
 
 # Columns of Elements.what; the last: where the machine code of a user's law is, 0 for others.
-KIND, ELEMENT_SITE1, ELEMENT_SITE2, ELEMENT_SITE3, ELEMENT_COORDINATE, SCHEDULE1, SCHEDULE2, LAW_ADDRESS = range(8)
+(
+    KIND,
+    ELEMENT_SITE1,
+    ELEMENT_SITE2,
+    ELEMENT_SITE3,
+    ELEMENT_COORDINATE,
+    SCHEDULE1,
+    SCHEDULE2,
+    LAW_ADDRESS,
+) = range(8)
 ELEMENT_COLUMNS = 8
 
 # Columns of Schedules.spans, and of its knots.
 FIRST_KNOT, LAST_KNOT, INTERPOLATION = range(3)
 KNOT_TIME, KNOT_VALUE = 0, 1
 
-# Columns of Packed.motions, and of Packed.carriers: bodies, sites, where its freedoms begin and how many they are,
-# whether a tree can hang on it.
+# Columns of Packed.motions, and of Packed.carriers: bodies, sites, where its freedoms begin and how
+# many they are, whether a tree can hang on it.
 MOTION_KIND, MOTION_AXIS = range(2)
 BODY1, BODY2, CARRIER_SITE1, CARRIER_SITE2, FIRST_MOTION, MOTIONS, IN_TREE, CARRIER_WIDTH = range(8)
 
-# Columns of the body array: mass, and the moments xx xy xz yy yz zz about the mass centre in body axes.
+# Columns of the body array: mass, and the moments xx xy xz yy yz zz about the mass centre in body
+# axes.
 MASS, MOMENTS, BODY_WIDTH = 0, 1, 7
 # Of nine numbers row by row, the upper triangle.
 UPPER = [0, 1, 2, 4, 5, 8]
@@ -70,8 +93,8 @@ class Sites(NamedTuple):
 
 
 class Joints(NamedTuple):
-    """Tables.joint_* and coordinate_*; near: the angle [rad] next to which that of each coordinate is taken, so that it
-    is continuous past pi."""
+    """Tables.joint_* and coordinate_*; near: the angle [rad] next to which that of each coordinate
+    is taken, so that it is continuous past pi."""
 
     ends: Ints
     coordinates: Ints
@@ -105,9 +128,9 @@ def state_rows(r: Floats, q: Floats, v: Floats, omega: Floats) -> Floats:
 
 
 class Packed(NamedTuple):
-    """Tables as the kernels take them.  ends: of every joint (nj, 2); coordinates (nc, 9); bodies: masses and moments
-    (nb, BODY_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); carriers: what a tree is made of
-    (nj, CARRIER_WIDTH)."""
+    """Tables as the kernels take them.  ends: of every joint (nj, 2); coordinates (nc, 9); bodies:
+    masses and moments (nb, BODY_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2);
+    carriers: what a tree is made of (nj, CARRIER_WIDTH)."""
 
     sites: Sites
     ends: Ints

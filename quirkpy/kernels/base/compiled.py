@@ -1,4 +1,5 @@
-"""How every kernel is compiled: on first use, cached on disk, with IEEE arithmetic, operation by operation."""
+"""How every kernel is compiled: on first use, cached on disk, with IEEE arithmetic, operation by
+operation."""
 
 from __future__ import annotations
 
@@ -11,13 +12,15 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-#: Division by zero gives inf or NaN, as in NumPy.  No fastmath flag, not even "contract": where LLVM may fuse a * b + c
-#: the last bit depends on what it has inlined, and a process that compiles differs from one that reads the cache.
+#: Division by zero gives inf or NaN, as in NumPy.  No fastmath flag, not even "contract": where
+#: LLVM may fuse a * b + c the last bit depends on what it has inlined, and a process that compiles
+#: differs from one that reads the cache.
 SETTINGS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 
 
 def check_cache() -> None:
-    """Do without files of machine code where numba finds no folder for them, and say what that costs."""
+    """Do without files of machine code where numba finds no folder for them, and say what that
+    costs."""
 
     def probe() -> None:
         """A function of this module, whose folder is that of all kernels."""
@@ -28,9 +31,11 @@ def check_cache() -> None:
         SETTINGS["cache"] = False
         said = " ".join(str(error).split())
         print(
-            f"quirkpy: no folder can be written to in which compiled kernels would be kept ({said}), so every process "
-            "compiles them anew, up to a minute; NUMBA_CACHE_DIR names a folder for them.", file=sys.stderr
-        )  # fmt: skip
+            "quirkpy: no folder can be written to in which compiled kernels would be kept "
+            f"({said}), so every process "
+            "compiles them anew, up to a minute; NUMBA_CACHE_DIR names a folder for them.",
+            file=sys.stderr,
+        )
 
 
 check_cache()
@@ -41,14 +46,16 @@ WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrappe
 kernel: Any = njit(**GIVEN)
 #: Of those that make arrays.
 allocating: Any = njit(**SETTINGS)
-#: Of those that only kernels call: without the wrapper through which Python would, they compile faster.
+#: Of those that only kernels call: without the wrapper through which Python would, they compile
+#: faster.
 inner: Any = njit(**GIVEN, **WITHOUT_WRAPPERS)
-#: Of those that LLVM is to write into their callers: a call hands over every array as seven numbers.
+#: Of those that LLVM is to write into their callers: a call hands over every array as seven
+#: numbers.
 woven: Any = njit(**GIVEN, **WITHOUT_WRAPPERS, forceinline=True)
 #: The same for kernels that Python calls as well.
 woven_kernel: Any = njit(**GIVEN, forceinline=True)
-#: Of long ones with one caller: numba writes them into the caller.  Otherwise all that they call would be translated
-#: for both: every kernel carries its own copy of what it calls.
+#: Of long ones with one caller: numba writes them into the caller.  Otherwise all that they call
+#: would be translated for both: every kernel carries its own copy of what it calls.
 inlined: Any = njit(**GIVEN, inline="always")
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -59,10 +66,10 @@ SOURCES = ("kernels/**/*.py", "maths/quat.py", "tables/tables.py")
 def forget_stale_machine_code(package: Path = PACKAGE) -> None:
     """Delete numba's files when a source differs from what it was when they were written.
 
-    numba looks only at the file of each kernel itself, so the machine code of its callers would outlive a change of a
-    helper, and an update of the package would meet classes that are no longer there.  Where the folder cannot be
-    written to, nothing happens: numba then keeps its files elsewhere.
-    """
+    numba looks only at the file of each kernel itself, so the machine code of its callers would
+    outlive a change of a helper, and an update of the package would meet classes that are no longer
+    there.  Where the folder cannot be written to, nothing happens: numba then keeps its files
+    elsewhere."""
     digest = hashlib.sha256()
     for path in sorted(path for pattern in SOURCES for path in package.glob(pattern)):
         digest.update(f"{path.relative_to(package)}\n".encode() + path.read_bytes())
@@ -77,7 +84,8 @@ def forget_stale_machine_code(package: Path = PACKAGE) -> None:
 
 
 class Notice(event.Listener):
-    """One line a process, before the wait, when a kernel of ours is really compiled and not read from disk."""
+    """One line a process, before the wait, when a kernel of ours is really compiled and not read
+    from disk."""
 
     def __init__(self) -> None:
         self.given = False
@@ -93,7 +101,9 @@ class Notice(event.Listener):
                 return
             self.given = True
             print(
-                f"quirkpy: compiling its kernels, up to a minute and once; they are kept in {folder}", file=sys.stderr
+                "quirkpy: compiling its kernels, up to a minute and once; they are kept in "
+                f"{folder}",
+                file=sys.stderr,
             )
 
     def on_end(self, compilation: Any) -> None:

@@ -1,4 +1,5 @@
-"""Ways from compiled code to what a user wrote, by the address of a function: data, so nothing is compiled for it.
+"""Ways from compiled code to what a user wrote, by the address of a function: data, so nothing is
+compiled for it.
 
 Into Python (`ask`), and to laws that are machine code themselves (`call_law`).
 """
@@ -16,12 +17,12 @@ from numba.extending import intrinsic, overload
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.maths.types import Floats, Ints
 
-#: What Python is asked for: loads of the users' forces, rows of their joints, values of their events, what is wrong
-#: with a law that gave no number.
+#: What Python is asked for: loads of the users' forces, rows of their joints, values of their
+#: events, what is wrong with a law that gave no number.
 LOADS, ROWS, EVENTS, WRONG_LAW = range(4)
 
-# Columns of the hook: address of the function or 0; whether it has failed; whether parts ask (not events alone);
-# whether there are compiled laws.
+# Columns of the hook: address of the function or 0; whether it has failed; whether parts ask (not
+# events alone); whether there are compiled laws.
 ADDRESS, FAILED, PARTS, LAWS, HOOK_WIDTH = range(5)
 
 #: A function of what is asked for; returns 0, or 1 when it failed.
@@ -67,17 +68,18 @@ PLAIN_LAWS: dict[int, Callable[..., float]] = {}
 
 
 def call_law(
-    address: int, t: float, e: int, what: Ints, numbers: Floats, body: Ints, place: Floats, frames: Floats,
-    wrench: Floats, power: Floats,
+    address: int, t: float, e: int, what: Ints, numbers: Floats, body: Ints, place: Floats,
+    frames: Floats, wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """Call the law at an address for element e: it adds to wrench and power, and returns the potential energy."""
+    """Call the law at an address for element e: it adds to wrench and power, and returns the
+    potential energy."""
     return PLAIN_LAWS[int(address)](t, e, what, numbers, body, place, frames, wrench, power)
 
 
 @intrinsic
 def _call_law(
-    typing_context: Any, address: Any, t: Any, e: Any, what: Any, numbers: Any, body: Any, place: Any, frames: Any,
-    wrench: Any, power: Any,
+    typing_context: Any, address: Any, t: Any, e: Any, what: Any, numbers: Any, body: Any,
+    place: Any, frames: Any, wrench: Any, power: Any,
 ) -> Any:  # fmt: skip
     """The same in machine code; arrays go as the addresses of their numbers."""
 
@@ -85,7 +87,9 @@ def _call_law(
         arrays = zip(signature.args[3:], arguments[3:], strict=True)
         data = [context.make_array(kind)(context, builder, value).data for kind, value in arrays]
         kinds = [ir.DoubleType(), ir.IntType(64), *(pointer.type for pointer in data)]
-        function = builder.inttoptr(arguments[0], ir.FunctionType(ir.DoubleType(), kinds).as_pointer())
+        function = builder.inttoptr(
+            arguments[0], ir.FunctionType(ir.DoubleType(), kinds).as_pointer()
+        )
         return builder.call(function, [arguments[1], arguments[2], *data])
 
     arrays = what, numbers, body, place, frames, wrench, power
@@ -97,11 +101,20 @@ law_in_machine_code: Any = _call_law
 
 @overload(call_law)
 def _call_law_compiled(
-    address: Any, t: Any, e: Any, what: Any, numbers: Any, body: Any, place: Any, frames: Any, wrench: Any, power: Any
+    address: Any,
+    t: Any,
+    e: Any,
+    what: Any,
+    numbers: Any,
+    body: Any,
+    place: Any,
+    frames: Any,
+    wrench: Any,
+    power: Any,
 ) -> Any:
     def compiled(
-        address: Any, t: Any, e: Any, what: Any, numbers: Any, body: Any, place: Any, frames: Any, wrench: Any,
-        power: Any,
+        address: Any, t: Any, e: Any, what: Any, numbers: Any, body: Any, place: Any, frames: Any,
+        wrench: Any, power: Any,
     ) -> Any:  # fmt: skip
         return law_in_machine_code(address, t, e, what, numbers, body, place, frames, wrench, power)
 

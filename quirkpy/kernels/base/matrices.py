@@ -1,4 +1,5 @@
-"""3x3 matrices as tuples, kept in registers: symmetric ones as six numbers, triangular ones too, any other as nine."""
+"""3x3 matrices as tuples, kept in registers: symmetric ones as six numbers, triangular ones too,
+any other as nine."""
 
 from __future__ import annotations
 
@@ -12,7 +13,14 @@ from quirkpy.maths.types import Floats
 @inner
 def sym6(work: Floats, i: int, k: int) -> Sym:
     """A symmetric 3x3 matrix stored at column k."""
-    return work[i, k], work[i, k + 1], work[i, k + 2], work[i, k + 3], work[i, k + 4], work[i, k + 5]
+    return (
+        work[i, k],
+        work[i, k + 1],
+        work[i, k + 2],
+        work[i, k + 3],
+        work[i, k + 4],
+        work[i, k + 5],
+    )
 
 
 @inner

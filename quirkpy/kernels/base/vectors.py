@@ -54,7 +54,8 @@ def norm(a: Vec) -> float:
 
 @inner
 def turn(array: Floats, i: int, first: int, a: Vec) -> Vec:
-    """The row-major matrix in row i, from column `first` on, times a vector: body components to N components."""
+    """The row-major matrix in row i, from column `first` on, times a vector: body components to N
+    components."""
     return (
         array[i, first] * a[0] + array[i, first + 1] * a[1] + array[i, first + 2] * a[2],
         array[i, first + 3] * a[0] + array[i, first + 4] * a[1] + array[i, first + 5] * a[2],

@@ -1,1 +1,2 @@
-"""Where everything is: frames of bodies and sites, coordinates of joints, constraint rows, schedules."""
+"""Where everything is: frames of bodies and sites, coordinates of joints, constraint rows,
+schedules."""

@@ -1,4 +1,5 @@
-"""Where sites are and how they move, everything in N.  The ground is the last row of every body array."""
+"""Where sites are and how they move, everything in N.  The ground is the last row of every body
+array."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ rotation_matrix = inner(quat.rotation_matrix)
 
 @woven_kernel
 def fill_frames(y: Floats, frames: Floats) -> None:
-    """Kinematics of the moving bodies from the state; the last row, the ground, is left as it is."""
+    """Kinematics of the moving bodies from the state; the last row, the ground, is left as it
+    is."""
     for i in range(frames.shape[0] - 1):
         nine = rotation_matrix(y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
         put3(frames, i, AXES, (nine[0], nine[1], nine[2]))
@@ -78,7 +80,13 @@ def site_motion(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, Vec,
     b = sites.body[site]
     arm = turn(frames, b, AXES, get3(sites.place, site, PLACE_POINT))
     w = get3(frames, b, SPIN)
-    return b, arm, add(get3(frames, b, POSITION), arm), add(get3(frames, b, VELOCITY), cross(w, arm)), w
+    return (
+        b,
+        arm,
+        add(get3(frames, b, POSITION), arm),
+        add(get3(frames, b, VELOCITY), cross(w, arm)),
+        w,
+    )
 
 
 @woven
@@ -91,16 +99,20 @@ def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
 def next_to(near: float, angle: float) -> float:
     """The angle, from -pi to pi, with the whole turns that bring it next to another.
 
-    Half a turn from two: then with the turns that the other has, when it is a number of whole turns.
-    """
+    Half a turn from two: then with the turns that the other has, when it is a number of whole
+    turns."""
     turns = (near - angle) / TURN_AROUND
-    return angle + TURN_AROUND * (math.floor(turns + 0.5 + TIE) if angle > 0.0 else math.ceil(turns - 0.5 - TIE))
+    return angle + TURN_AROUND * (
+        math.floor(turns + 0.5 + TIE) if angle > 0.0 else math.ceil(turns - 0.5 - TIE)
+    )
 
 
 @woven
 def coordinate_axis(c: int, joints: Joints, sites: Sites, frames: Floats) -> Vec:
     """The axis of a coordinate, in N."""
-    return site_axis(joints.coordinates[c, AXIS_SITE], joints.coordinates[c, COORDINATE_AXIS], sites, frames)
+    return site_axis(
+        joints.coordinates[c, AXIS_SITE], joints.coordinates[c, COORDINATE_AXIS], sites, frames
+    )
 
 
 @woven
@@ -113,8 +125,8 @@ def turning_rate(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
 
 @woven
 def joint_angle(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
-    """An angle about an axis of either site, whole turns included: of the pointer, an axis of the other site, from
-    where it is at zero."""
+    """An angle about an axis of either site, whole turns included: of the pointer, an axis of the
+    other site, from where it is at zero."""
     row = joints.coordinates
     pointer = site_axis(row[c, POINTER_SITE], row[c, POINTER], sites, frames)
     across = site_axis(row[c, AXIS_SITE], row[c, ACROSS], sites, frames)
@@ -125,7 +137,8 @@ def joint_angle(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
 
 @inner
 def joint_coordinate(c: int, joints: Joints, sites: Sites, frames: Floats) -> tuple[float, float]:
-    """Value and rate of a coordinate: angle [rad], whole turns included, travel [m] or length [m]."""
+    """Value and rate of a coordinate: angle [rad], whole turns included, travel [m] or length
+    [m]."""
     if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
         return joint_angle(c, joints, sites, frames), turning_rate(c, joints, sites, frames)
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
@@ -146,7 +159,9 @@ def along(d: Vec, length: float) -> Vec:
 
 
 @kernel
-def joint_coordinates(which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats) -> None:
+def joint_coordinates(
+    which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats
+) -> None:
     """Value and rate of each of the given coordinates (n, 2)."""
     for k in range(which.shape[0]):
         out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)

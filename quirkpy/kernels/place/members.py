@@ -1,7 +1,7 @@
 """Rows of clusters from rows of the bodies that are locked together in them, and back.
 
-Operation by operation the same for every row, so that a row has the same bits alone and among others.
-"""
+Operation by operation the same for every row, so that a row has the same bits alone and among
+others."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ def turned_by(q: Four, a: Vec) -> Vec:
 
 @inner
 def put_moved(row: Floats, i: int, r: Vec, q: Four, v: Vec, omega: Vec, place: Vec) -> None:
-    """Write place and velocity of the point that lies at `place` [m], in body axes, from a mass centre."""
+    """Write place and velocity of the point that lies at `place` [m], in body axes, from a mass
+    centre."""
     put3(row, i, R, add(r, turned_by(q, place)))
     put3(row, i, V, add(v, turned_by(q, cross(omega, place))))
 
 
 @kernel
-def spread(states: Floats, cluster: Ints, place: Floats, turn: Floats, clusters: int, out: Floats) -> None:
-    """States of all bodies (k, nb + m, STATE_WIDTH) from those of their clusters (k, n + m, STATE_WIDTH); m rows that
-    are no bodies stay last.  Bodies of cluster n stand on the ground."""
+def spread(
+    states: Floats, cluster: Ints, place: Floats, turn: Floats, clusters: int, out: Floats
+) -> None:
+    """States of all bodies (k, nb + m, STATE_WIDTH) from those of their clusters (k, n + m,
+    STATE_WIDTH); m rows that are no bodies stay last.  Bodies of cluster n stand on the ground."""
     still = 0.0, 0.0, 0.0
     for k in range(states.shape[0]):
         for i in range(cluster.shape[0]):
@@ -50,7 +53,8 @@ def spread(states: Floats, cluster: Ints, place: Floats, turn: Floats, clusters:
 
 @kernel
 def gather(states: Floats, leader: Ints, place: Floats, bodies: int, out: Floats) -> None:
-    """`spread` undone, but for rounding: clusters move as their leaders have it, which lie at `place` in them."""
+    """`spread` undone, but for rounding: clusters move as their leaders have it, which lie at
+    `place` in them."""
     for k in range(states.shape[0]):
         for c in range(leader.shape[0]):
             i, y = leader[c], states[k]

@@ -1,7 +1,7 @@
 """Constraint rows: residual, Jacobian and what the accelerations must supply.
 
-Each row is phi(x1, x2, e1, e2) = value between two sites (parts/primitives.py lists the kinds).  With
-u = (v1, w1, v2, w2), velocities of the two mass centres and angular velocities, all in N:
+Each row is phi(x1, x2, e1, e2) = value between two sites (parts/primitives.py lists the kinds).
+With u = (v1, w1, v2, w2), velocities of the two mass centres and angular velocities, all in N:
 
     d phi/dt = J u        d2 phi/dt2 = J du/dt - gamma
 """
@@ -36,19 +36,29 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, norm, put3, scale, sub
-from quirkpy.kernels.place.kinematics import along, centripetal, coordinate_axis, joint_angle, site_axis, site_motion
+from quirkpy.kernels.place.kinematics import (
+    along,
+    centripetal,
+    coordinate_axis,
+    joint_angle,
+    site_axis,
+    site_motion,
+)
 from quirkpy.kernels.place.schedules import schedule_motion
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, DISTANCE, DOT, LINE, RELATION_ROW, TRAVEL
 
-# Columns of a row at one instant: residual, its explicit time derivative, what the accelerations must supply, what is
-# left to be supplied while loops are closed, the size of what is left of the row; J over (v1, w1, v2, w2) (12); and, of
-# a row that relates coordinates of two joints, J over those of the second joint's bodies (12).
+# Columns of a row at one instant: residual, its explicit time derivative, what the accelerations
+# must supply, what is left to be supplied while loops are closed, the size of what is left of the
+# row; J over (v1, w1, v2, w2) (12); and, of a row that relates coordinates of two joints, J over
+# those of the second joint's bodies (12).
 PHI, RATE, GAMMA, LEFT, SIZE, JACOBIAN, SECOND, ROW_WIDTH = 0, 1, 2, 3, 4, 5, 17, 29
 
 
 @inner
-def dot_row(i: int, row: int, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
+def dot_row(
+    i: int, row: int, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+) -> None:
     """Row i: an axis e of site 1 and an axis f of site 2 enclose a given angle, e . f = value."""
     j = table.what[row, ROW_JOINT]
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
@@ -65,7 +75,9 @@ def dot_row(i: int, row: int, table: RowTable, joints: Joints, sites: Sites, fra
 
 
 @inner
-def point_row(i: int, row: int, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats) -> None:
+def point_row(
+    i: int, row: int, table: RowTable, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+) -> None:
     """Row i about d = x2 - x1: its component e . d along an axis e of site 1, or its length |d|."""
     j = table.what[row, ROW_JOINT]
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
@@ -93,10 +105,17 @@ def point_row(i: int, row: int, table: RowTable, joints: Joints, sites: Sites, f
 
 @inner
 def coordinate_row(
-    i: int, first: int, factor: float, c: int, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+    i: int,
+    first: int,
+    factor: float,
+    c: int,
+    joints: Joints,
+    sites: Sites,
+    frames: Floats,
+    rows: Floats,
 ) -> tuple[float, float]:
-    """Add `factor` times J of a coordinate to row i, from column `first` on; returns the coordinate x and what of its
-    second derivative velocities alone make: x'' = J du/dt + extra."""
+    """Add `factor` times J of a coordinate to row i, from column `first` on; returns the coordinate
+    x and what of its second derivative velocities alone make: x'' = J du/dt + extra."""
     if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
         return angle_row(i, first, factor, c, joints, sites, frames, rows)
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
@@ -120,17 +139,27 @@ def coordinate_row(
 
 @inner
 def angle_row(
-    i: int, first: int, factor: float, c: int, joints: Joints, sites: Sites, frames: Floats, rows: Floats
+    i: int,
+    first: int,
+    factor: float,
+    c: int,
+    joints: Joints,
+    sites: Sites,
+    frames: Floats,
+    rows: Floats,
 ) -> tuple[float, float]:
-    """The same for an angle.  Its rate is (w2 - w1) . g with g = (n - s p) / (1 - s^2), s = n . p: the axis n belongs
-    to one site, the pointer p to the other, and where the joint is closed they are perpendicular."""
+    """The same for an angle.  Its rate is (w2 - w1) . g with g = (n - s p) / (1 - s^2), s = n . p:
+    the axis n belongs to one site, the pointer p to the other, and where the joint is closed they
+    are perpendicular."""
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
     w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
     w = sub(w2, w1)
     pointing = joints.coordinates[c, POINTER_SITE]
     n = coordinate_axis(c, joints, sites, frames)
     p = site_axis(pointing, joints.coordinates[c, POINTER], sites, frames)
-    n_rate, p_rate = (cross(w1, n), cross(w2, p)) if pointing == s2 else (cross(w2, n), cross(w1, p))
+    n_rate, p_rate = (
+        (cross(w1, n), cross(w2, p)) if pointing == s2 else (cross(w2, n), cross(w1, p))
+    )
     s, s_rate = dot(n, p), dot(n_rate, p) + dot(n, p_rate)
     h = 1.0 / (1.0 - s * s)
     g = scale(h, sub(n, scale(s, p)))
@@ -143,11 +172,16 @@ def angle_row(
 
 @inner
 def relation_row(
-    i: int, row: int, t: float, table: RowTable, joints: Joints, schedules: Schedules, sites: Sites, frames: Floats,
-    rows: Floats,
+    i: int, row: int, t: float, table: RowTable, joints: Joints, schedules: Schedules, sites: Sites,
+    frames: Floats, rows: Floats,
 ) -> None:  # fmt: skip
-    """Row i: a coordinate plus a multiple of another one equals a number and, perhaps, a schedule."""
-    one, two, schedule = table.what[row, ROW_AXIS1], table.what[row, ROW_AXIS2], table.what[row, ROW_SCHEDULE]
+    """Row i: a coordinate plus a multiple of another one equals a number and, perhaps, a
+    schedule."""
+    one, two, schedule = (
+        table.what[row, ROW_AXIS1],
+        table.what[row, ROW_AXIS2],
+        table.what[row, ROW_SCHEDULE],
+    )
     phi, extra = coordinate_row(i, JACOBIAN, 1.0, one, joints, sites, frames, rows)
     phi -= table.numbers[row, ROW_VALUE]
     if two >= 0:
@@ -170,10 +204,11 @@ def within_turn(x: float, period: float) -> float:
 
 @kernel
 def constraint_rows(
-    which: Ints, t: float, table: RowTable, joints: Joints, schedules: Schedules, sites: Sites, frames: Floats,
-    rows: Floats,
+    which: Ints, t: float, table: RowTable, joints: Joints, schedules: Schedules, sites: Sites,
+    frames: Floats, rows: Floats,
 ) -> None:  # fmt: skip
-    """Fill in phi, J and gamma of the given rows at the time t; those of other kinds become zero."""
+    """Fill in phi, J and gamma of the given rows at the time t; those of other kinds become
+    zero."""
     for i in range(which.shape[0]):
         for k in range(SECOND):
             rows[i, k] = 0.0

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from quirkpy.kernels.base.arrays import FIRST_KNOT, INTERPOLATION, KNOT_TIME, KNOT_VALUE, LAST_KNOT, Schedules, Vec
+from quirkpy.kernels.base.arrays import (
+    FIRST_KNOT,
+    INTERPOLATION,
+    KNOT_TIME,
+    KNOT_VALUE,
+    LAST_KNOT,
+    Schedules,
+    Vec,
+)
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, get3, scale, sub
 from quirkpy.tables.tables import HOLD, SMOOTH
@@ -50,7 +58,11 @@ def schedule_motion(s: int, t: float, schedules: Schedules) -> tuple[float, floa
 @inner
 def scheduled_rate(s: int, t: float, schedules: Schedules) -> Vec:
     """Slope [1/s] of schedule s at time t; at a knot that of what follows."""
-    knots, k, kind = schedules.knots, knot_before(s, t, schedules), schedules.spans[s, INTERPOLATION]
+    knots, k, kind = (
+        schedules.knots,
+        knot_before(s, t, schedules),
+        schedules.spans[s, INTERPOLATION],
+    )
     if k < schedules.spans[s, FIRST_KNOT] or k >= schedules.spans[s, LAST_KNOT] or kind == HOLD:
         return 0.0, 0.0, 0.0
     rise = sub(get3(knots, k + 1, KNOT_VALUE), get3(knots, k, KNOT_VALUE))

@@ -1,10 +1,11 @@
-"""The clearance of two solids along a motion: where it is least, and where it first falls below a threshold.
+"""The clearance of two solids along a motion: where it is least, and where it first falls below a
+threshold.
 
-A look at one instant says how far the solids are apart and in which direction n.  Along n, carried along by either of
-them, they stay apart by what the velocities of all their points say, less half of what accelerations can do: a bound
-for the instants around.  Looks go on from left to right, each as far as its bound may be hoped to be enough, and where
-it is not, again and nearer.  So nothing is missed between the looks.
-"""
+A look at one instant says how far the solids are apart and in which direction n.  Along n, carried
+along by either of them, they stay apart by what the velocities of all their points say, less half
+of what accelerations can do: a bound for the instants around.  Looks go on from left to right, each
+as far as its bound may be hoped to be enough, and where it is not, again and nearer.  So nothing is
+missed between the looks."""
 
 from __future__ import annotations
 
@@ -37,11 +38,11 @@ from quirkpy.maths.types import Floats, Ints
 SHARE = 1e-3
 #: A span shorter than this share of a step is an instant.
 SHORTEST = 1e-13
-#: The next look goes on by this share of what the last one hopes for, by so many times as much at most; and back to
-#: this share of its span at least, where it was not enough.
+#: The next look goes on by this share of what the last one hopes for, by so many times as much at
+#: most; and back to this share of its span at least, where it was not enough.
 HOPED, FARTHER, NEARER = 0.95, 4.0, 0.01
-# Columns of the answers: the least clearance, and when; when the threshold was first passed and the clearance then; how
-# many looks it took.
+# Columns of the answers: the least clearance, and when; when the threshold was first passed and the
+# clearance then; how many looks it took.
 LEAST, WHEN, PASSED, THERE, LOOKS, FOUND_WIDTH = range(6)
 
 
@@ -54,8 +55,8 @@ class Motions(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What is written while a pair is looked at: relative rows (k, RELATIVE_WIDTH), control points, and a bound of the
-    clearance over each step (k,)."""
+    """What is written while a pair is looked at: relative rows (k, RELATIVE_WIDTH), control points,
+    and a bound of the clearance over each step (k,)."""
 
     rows: Floats
     curve: Floats
@@ -64,12 +65,13 @@ class Room(NamedTuple):
 
 @inner
 def bound_along(
-    n: Vec, p: Vec, one: int, a: Vec, A: Mat, q: Vec, two: int, b: Vec, B: Mat, y: Vec, rate: Vec, w: Vec, d: float,
-    second: bool,
+    n: Vec, p: Vec, one: int, a: Vec, A: Mat, q: Vec, two: int, b: Vec, B: Mat, y: Vec, rate: Vec,
+    w: Vec, d: float, second: bool,
 ) -> float:  # fmt: skip
-    """How far the solids are apart along n after a time d, were all points to go on at their velocities, and n carried
-    by the first body, or by the second; p, q: their centres from those of their bodies, y: the second body, w: its
-    angular velocity, everything in the axes of the first."""
+    """How far the solids are apart along n after a time d, were all points to go on at their
+    velocities, and n carried by the first body, or by the second; p, q: their centres from those of
+    their bodies, y: the second body, w: its angular velocity, everything in the axes of the
+    first."""
     m = add(n, scale(d, cross(n, w)))
     if second:
         m = sub(scale(2.0, n), m)
@@ -124,20 +126,23 @@ def product(a: Mat, b: Mat) -> Mat:
 def far_off(i: int, j: int, solids: Solids, curve: Floats, speed: float) -> float:
     """Bound of the clearance over a whole step, from the balls around both."""
     y, _, _, _ = pose_at(0.5, curve)
-    far = norm(sub(y, get3(solids.numbers, i, SOLID_POINT))) - norm(get3(solids.numbers, j, SOLID_POINT))
+    far = norm(sub(y, get3(solids.numbers, i, SOLID_POINT))) - norm(
+        get3(solids.numbers, j, SOLID_POINT)
+    )
     return far - 0.5 * speed - solids.numbers[i, REACH] - solids.numbers[j, REACH]
 
 
 @inner
 def search(
-    k: int, target: float, relative: float, fine: float, passing: bool, i: int, j: int, solids: Solids, room: Room,
-    limits: tuple[float, float, float, float], out: Floats,
+    k: int, target: float, relative: float, fine: float, passing: bool, i: int, j: int,
+    solids: Solids, room: Room, limits: tuple[float, float, float, float], out: Floats,
 ) -> tuple[float, float]:  # fmt: skip
-    """Looks at step k until its clearance is known not to fall below the target by more than `fine`.
+    """Looks at step k until its clearance is known not to fall below the target by more than
+    `fine`.
 
-    passing: returns the first s at which it is below the target, and the clearance there; 2 where it is not.  Else
-    the target follows the least clearance found, of which it is to be the share `relative` below; returns that and s.
-    """
+    passing: returns the first s at which it is below the target, and the clearance there; 2 where
+    it is not.  Else the target follows the least clearance found, of which it is to be the share
+    `relative` below; returns that and s."""
     begin, end, half, where, there = 0.0, 1.0, 0.5, 2.0, target
     while begin < end:
         whole = 2.0 * half >= end - begin
@@ -155,7 +160,9 @@ def search(
             continue
         enough = target if passing else target - max(fine, relative * abs(target))
         spare, lost = max(gap - enough, fine), gap - bound
-        hope = HOPED * math.sqrt(spare / max(lost, 1e-300))  # what is lost grows with the square of the span
+        hope = HOPED * math.sqrt(
+            spare / max(lost, 1e-300)
+        )  # what is lost grows with the square of the span
         if lost <= spare or half <= SHORTEST:
             begin = end if whole else s + half
             half *= min(max(hope, 1.0), FARTHER)
@@ -174,7 +181,14 @@ def step_of(k: int, motions: Motions, room: Room) -> float:
 
 @inner
 def find_least(
-    i: int, j: int, last: int, fine: float, solids: Solids, motions: Motions, room: Room, out: Floats
+    i: int,
+    j: int,
+    last: int,
+    fine: float,
+    solids: Solids,
+    motions: Motions,
+    room: Room,
+    out: Floats,
 ) -> None:
     """LEAST and WHEN of a pair over its rows 0 to `last`, to `fine` [m] or a share SHARE of it."""
     least, when = math.inf, 0.0
@@ -185,7 +199,8 @@ def find_least(
         out[LOOKS] += 1.0
         if gap < least:
             least, when = gap, motions.t[k + end]
-    for k in range(last):  # one look a step at first: then of most of them it is known that they are farther apart
+    # One look a step at first: then of most of them it is known that they are farther apart
+    for k in range(last):
         h = step_of(k, motions, room)
         limits = bounds_of(room.curve)
         room.bounds[k] = far_off(i, j, solids, room.curve, limits[0])
@@ -197,7 +212,9 @@ def find_least(
     for k in range(last):
         if room.bounds[k] < least - max(fine, SHARE * abs(least)):
             h = step_of(k, motions, room)
-            s, found = search(k, least, SHARE, fine, False, i, j, solids, room, bounds_of(room.curve), out)
+            s, found = search(
+                k, least, SHARE, fine, False, i, j, solids, room, bounds_of(room.curve), out
+            )
             if found < least:
                 least, when = found, motions.t[k] + s * h
     out[LEAST], out[WHEN] = least, when
@@ -205,11 +222,11 @@ def find_least(
 
 @inner
 def find_passing(
-    i: int, j: int, last: int, fine: float, thresholds: Floats, solids: Solids, motions: Motions, room: Room,
-    out: Floats,
+    i: int, j: int, last: int, fine: float, thresholds: Floats, solids: Solids, motions: Motions,
+    room: Room, out: Floats,
 ) -> None:  # fmt: skip
-    """PASSED and THERE of a pair: when its clearance is first below the threshold of that step (k - 1,), judged to
-    `fine` [m]; the time is infinite where it never is."""
+    """PASSED and THERE of a pair: when its clearance is first below the threshold of that step (k -
+    1,), judged to `fine` [m]; the time is infinite where it never is."""
     out[PASSED] = math.inf
     for k in range(last):
         h = step_of(k, motions, room)
@@ -223,16 +240,21 @@ def find_passing(
 
 @kernel
 def pass_by(
-    passing: bool, pairs: Ints, last: Ints, fine: Floats, thresholds: Floats, solids: Solids, motions: Motions,
-    room: Room, out: Floats,
+    passing: bool, pairs: Ints, last: Ints, fine: Floats, thresholds: Floats, solids: Solids,
+    motions: Motions, room: Room, out: Floats,
 ) -> None:  # fmt: skip
-    """Of each pair, over its rows 0 to `last`, the least clearance; passing: when it first falls below the thresholds,
-    one a step (n, k - 1)."""
+    """Of each pair, over its rows 0 to `last`, the least clearance; passing: when it first falls
+    below the thresholds, one a step (n, k - 1)."""
     for n in range(pairs.shape[0]):
         i, j = pairs[n, 0], pairs[n, 1]
         for k in range(last[n] + 1):
             relative_row(
-                k, solids.what[i, SOLID_BODY], solids.what[j, SOLID_BODY], motions.states, motions.bends, room.rows
+                k,
+                solids.what[i, SOLID_BODY],
+                solids.what[j, SOLID_BODY],
+                motions.states,
+                motions.bends,
+                room.rows,
             )
         if passing:
             find_passing(i, j, last[n], fine[n], thresholds[n], solids, motions, room, out[n])
@@ -241,7 +263,9 @@ def pass_by(
 
 
 @kernel
-def along(pair: Ints, times: Floats, solids: Solids, motions: Motions, room: Room, out: Floats) -> None:
+def along(
+    pair: Ints, times: Floats, solids: Solids, motions: Motions, room: Room, out: Floats
+) -> None:
     """The clearance of a pair (1, 2) at some times of a motion of more than one row (n,) [m]."""
     i, j, last = pair[0, 0], pair[0, 1], motions.t.shape[0] - 2
     one, two, known = solids.what[i, SOLID_BODY], solids.what[j, SOLID_BODY], -1

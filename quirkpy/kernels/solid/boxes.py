@@ -1,10 +1,11 @@
-"""Two boxes: how far they are apart, or how deep they overlap, both exactly; nothing has to converge.
+"""Two boxes: how far they are apart, or how deep they overlap, both exactly; nothing has to
+converge.
 
-Everything is said in the axes of the first box: half lengths a and b, the centre c of the second and its axes R.  There
-are fifteen axes on which boxes can be told apart: the normals of either, and what is perpendicular to an edge of each.
-On the best of them they are as far apart as is possible on any, or overlap least.  Where the nearest points lie within
-two edges, what is perpendicular to these is the best axis; else one of the points is a corner.
-"""
+Everything is said in the axes of the first box: half lengths a and b, the centre c of the second
+and its axes R.  There are fifteen axes on which boxes can be told apart: the normals of either, and
+what is perpendicular to an edge of each.  On the best of them they are as far apart as is possible
+on any, or overlap least.  Where the nearest points lie within two edges, what is perpendicular to
+these is the best axis; else one of the points is a corner."""
 
 from __future__ import annotations
 
@@ -15,10 +16,11 @@ from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, cross, dot, scale, sub
 from quirkpy.kernels.solid.solids import turned, turned_back
 
-#: An edge that crosses another gives an axis; edges closer to parallel than this [rad] give none: faces do then.
+#: An edge that crosses another gives an axis; edges closer to parallel than this [rad] give none:
+#: faces do then.
 PARALLEL = 1e-14
-#: What rounding may be, as a share of the size.  An axis of two edges must beat those of faces by it: so faces that lie
-#: on each other are told apart by their normal.
+#: What rounding may be, as a share of the size.  An axis of two edges must beat those of faces by
+#: it: so faces that lie on each other are told apart by their normal.
 ROUNDING = 1e-14
 #: An edge as near to lying in a face as this [rad] may be met on either side of it.
 EITHER_SIDE = 1e-12
@@ -44,7 +46,8 @@ def facing(n: Vec, c: Vec) -> Vec:
 
 @inner
 def on_faces(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec]:
-    """How far two boxes are apart on the best of their six normals, and which it is, from the first to the second."""
+    """How far two boxes are apart on the best of their six normals, and which it is, from the first
+    to the second."""
     best, n = -math.inf, (1.0, 0.0, 0.0)
     for i in range(3):
         reach = a[i] + b[0] * abs(R[3 * i]) + b[1] * abs(R[3 * i + 1]) + b[2] * abs(R[3 * i + 2])
@@ -62,7 +65,8 @@ def on_faces(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec]:
 
 @inner
 def edge_normal(i: int, j: int, R: Mat) -> tuple[float, Vec]:
-    """The sine between edge i of the first box and edge j of the second, and the direction perpendicular to both."""
+    """The sine between edge i of the first box and edge j of the second, and the direction
+    perpendicular to both."""
     n = cross(unit(i, 1.0), axis_of(R, j))
     sine = math.sqrt(dot(n, n))
     return sine, (scale(1.0 / sine, n) if sine > PARALLEL else n)
@@ -82,7 +86,8 @@ def on_edges(i: int, j: int, a: Vec, b: Vec, c: Vec, R: Mat, m: Vec) -> float:
 
 @inner
 def told_apart(a: Vec, b: Vec, c: Vec, R: Mat, small: float) -> tuple[float, Vec]:
-    """How far they are apart on the best axis, and which it is: one of two edges only where it is better by `small`."""
+    """How far they are apart on the best axis, and which it is: one of two edges only where it is
+    better by `small`."""
     best, n = on_faces(a, b, c, R)
     faces = best
     for i in range(3):
@@ -119,7 +124,8 @@ def corner(half: Vec, k: int) -> Vec:
 
 @inner
 def nearest_corner(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec, Vec]:
-    """Square of the least distance between a corner of either box and the other box, and the two points."""
+    """Square of the least distance between a corner of either box and the other box, and the two
+    points."""
     best, p, q = math.inf, c, c
     for k in range(8):
         y = add(c, turned(R, corner(b, k)))
@@ -140,12 +146,15 @@ def nearest_corner(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec, Vec]:
 
 
 @inner
-def between_edges(i: int, ai: float, x: Vec, bj: float, y: Vec, axis: Vec, m: Vec, sine: float) -> tuple[Vec, Vec]:
-    """The nearest points of two edges: through x along axis i, and through y along `axis`, of half lengths ai and bj.
+def between_edges(
+    i: int, ai: float, x: Vec, bj: float, y: Vec, axis: Vec, m: Vec, sine: float
+) -> tuple[Vec, Vec]:
+    """The nearest points of two edges: through x along axis i, and through y along `axis`, of half
+    lengths ai and bj.
 
-    m, sine: their common perpendicular, and the sine between them.  Where they are nearly parallel the place along them
-    is uncertain by rounding over the sine; the distance then changes by the product of the two.
-    """
+    m, sine: their common perpendicular, and the sine between them.  Where they are nearly parallel
+    the place along them is uncertain by rounding over the sine; the distance then changes by the
+    product of the two."""
     d = sub(y, x)
     s = clamped(dot(cross(d, axis), m) / sine, ai)
     t = clamped(s * axis[i] - dot(axis, d), bj)
@@ -157,8 +166,8 @@ def between_edges(i: int, ai: float, x: Vec, bj: float, y: Vec, axis: Vec, m: Ve
 def nearest_on_edges(
     i: int, j: int, a: Vec, b: Vec, c: Vec, R: Mat, best: float, p: Vec, q: Vec
 ) -> tuple[float, Vec, Vec]:  # fmt: skip
-    """What `nearest_corner` has found, or points within edges i and j: those that face each other along what is
-    perpendicular to both."""
+    """What `nearest_corner` has found, or points within edges i and j: those that face each other
+    along what is perpendicular to both."""
     sine, m = edge_normal(i, j, R)
     n, axis = facing(m, c), axis_of(R, j)
     i1, i2, j1, j2 = (i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3
@@ -182,14 +191,16 @@ def nearest_on_edges(
 
 @inner
 def boxes_apart(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec, Vec, Vec]:
-    """Distance of two boxes, below zero the depth; its direction, and the points of the first and of the second."""
+    """Distance of two boxes, below zero the depth; its direction, and the points of the first and
+    of the second."""
     small = ROUNDING * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
     gap, n = told_apart(a, b, c, R, small)
     back = scale(min(gap, 0.0), n)  # where they overlap, the second is drawn back until they touch
     c = sub(c, back)
     square, p, q = nearest_corner(a, b, c, R)
     least = max(gap, 0.0) + small
-    if square > least * least:  # no corner is as near as the best axis says: points within edges, or no such points
+    # No corner is as near as the best axis says: points within edges, or no such points
+    if square > least * least:
         for i in range(3):
             for j in range(3):
                 sine, m = edge_normal(i, j, R)

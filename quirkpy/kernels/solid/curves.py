@@ -1,9 +1,10 @@
-"""What bodies do between the rows of a run: curves of fifth degree through pose, velocity and acceleration of both.
+"""What bodies do between the rows of a run: curves of fifth degree through pose, velocity and
+acceleration of both.
 
-A pair of bodies is seen from the first: place and turn of the second in the axes of the first.  What both do together
-is then no motion at all.  A curve is kept by its six control points (Bezier): it lies within their convex hull, and its
-derivatives within those of theirs, so that its speed and its bend have bounds that need no sampling.
-"""
+A pair of bodies is seen from the first: place and turn of the second in the axes of the first.
+What both do together is then no motion at all.  A curve is kept by its six control points (Bezier):
+it lies within their convex hull, and its derivatives within those of theirs, so that its speed and
+its bend have bounds that need no sampling."""
 
 from __future__ import annotations
 
@@ -18,12 +19,13 @@ from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.tree.stops import HOLDS
 from quirkpy.maths.types import Bools, Floats, Ints
 
-# Columns of relative rows: place and turn of the second body in the axes of the first, their rates, and theirs.
+# Columns of relative rows: place and turn of the second body in the axes of the first, their rates,
+# and theirs.
 PLACE, TURN, PLACE_RATE, TURN_RATE, PLACE_BEND, TURN_BEND, RELATIVE_WIDTH = 0, 3, 7, 10, 14, 17, 21
 #: Control points of a curve, and numbers of each: place and turn.
 CONTROLS, CURVE_WIDTH = 6, 7
-#: A curve whose acceleration is wrong by e in the middle of a step h misses the motion by about this share of h2 e, or
-#: less: by a twenty-fourth where all is smooth.
+#: A curve whose acceleration is wrong by e in the middle of a step h misses the motion by about
+#: this share of h2 e, or less: by a twenty-fourth where all is smooth.
 OF_DEFECT = 0.125
 
 
@@ -52,9 +54,15 @@ def between(p: Four, q: Four) -> Four:
 
 @inner
 def turn_bend(q: Four, w: Vec, rate: Vec) -> Four:
-    """The second derivative of a quaternion, from angular velocity and acceleration in body axes."""
+    """The second derivative of a quaternion, from angular velocity and acceleration in body
+    axes."""
     b, s = times(q, rate), -0.25 * dot(w, w)
-    return 0.5 * b[0] + s * q[0], 0.5 * b[1] + s * q[1], 0.5 * b[2] + s * q[2], 0.5 * b[3] + s * q[3]
+    return (
+        0.5 * b[0] + s * q[0],
+        0.5 * b[1] + s * q[1],
+        0.5 * b[2] + s * q[2],
+        0.5 * b[3] + s * q[3],
+    )
 
 
 @inner
@@ -66,7 +74,8 @@ def put4(array: Floats, i: int, first: int, a: Four) -> None:
 
 @inner
 def middle(x0: float, x1: float, v0: float, v1: float, a0: float, a1: float) -> Vec:
-    """Value, first and second derivative in the middle of a polynomial of fifth degree over a step of one."""
+    """Value, first and second derivative in the middle of a polynomial of fifth degree over a step
+    of one."""
     return (
         0.5 * (x0 + x1) + 0.15625 * (v0 - v1) + 0.015625 * (a0 + a1),
         1.875 * (x1 - x0) - 0.4375 * (v0 + v1) - 0.03125 * (a0 - a1),
@@ -75,12 +84,20 @@ def middle(x0: float, x1: float, v0: float, v1: float, a0: float, a1: float) -> 
 
 
 @inner
-def to_middle(k: int, i: int, h: float, states: Floats, bends: Floats, within: Floats, bend: Floats) -> None:
-    """State of body i in the middle of step k, and its accelerations there as the polynomial has them."""
+def to_middle(
+    k: int, i: int, h: float, states: Floats, bends: Floats, within: Floats, bend: Floats
+) -> None:
+    """State of body i in the middle of step k, and its accelerations there as the polynomial has
+    them."""
     y0, y1 = states[k], states[k + 1]
     for c in range(3):
         x, v, a = middle(
-            y0[i, c], y1[i, c], h * y0[i, V + c], h * y1[i, V + c], h * h * bends[k, i, c], h * h * bends[k + 1, i, c]
+            y0[i, c],
+            y1[i, c],
+            h * y0[i, V + c],
+            h * y1[i, V + c],
+            h * h * bends[k, i, c],
+            h * h * bends[k + 1, i, c],
         )
         within[i, c], within[i, V + c], bend[i, c] = x, v / h, a / (h * h)
     q0, q1, w0, w1 = get4(y0, i, Q), get4(y1, i, Q), get3(y0, i, OMEGA), get3(y1, i, OMEGA)
@@ -93,18 +110,22 @@ def to_middle(k: int, i: int, h: float, states: Floats, bends: Floats, within: F
     s = 1.0 / math.sqrt(m0[0] * m0[0] + m1[0] * m1[0] + m2[0] * m2[0] + m3[0] * m3[0])
     q = s * m0[0], s * m1[0], s * m2[0], s * m3[0]
     put4(within, i, Q, q)
-    rate, second = between(q, (m0[1], m1[1], m2[1], m3[1])), between(q, (m0[2], m1[2], m2[2], m3[2]))
+    rate, second = (
+        between(q, (m0[1], m1[1], m2[1], m3[1])),
+        between(q, (m0[2], m1[2], m2[2], m3[2])),
+    )
     put3(within, i, OMEGA, scale(2.0 * s / h, (rate[1], rate[2], rate[3])))
     put3(bend, i, 3, scale(2.0 * s / (h * h), (second[1], second[2], second[3])))
 
 
 @kernel
 def fill_bends(
-    t: Floats, states: Floats, angles: Floats, held: Bools, reach: Floats, model: Model, scratch: Scratch,
-    room: tuple[Floats, Floats, Floats], bends: Floats, missed: Floats,
+    t: Floats, states: Floats, angles: Floats, held: Bools, reach: Floats, model: Model,
+    scratch: Scratch, room: tuple[Floats, Floats, Floats], bends: Floats, missed: Floats,
 ) -> None:  # fmt: skip
-    """Accelerations of all bodies at every row (k, nb, 6), and how far the motion may be from the curves between rows
-    (k - 1,) [m], for points within `reach` of their centres: from accelerations in the middle of each step.
+    """Accelerations of all bodies at every row (k, nb, 6), and how far the motion may be from the
+    curves between rows (k - 1,) [m], for points within `reach` of their centres: from accelerations
+    in the middle of each step.
 
     room: three more arrays of the kind, a state (nb + 1, STATE_WIDTH) and two of accelerations.
     """
@@ -130,10 +151,17 @@ def fill_bends(
 
 @kernel
 def rates_within(
-    t: Floats, states: Floats, angles: Floats, held: Bools, model: Model, scratch: Scratch, bends: Floats, most: Floats
+    t: Floats,
+    states: Floats,
+    angles: Floats,
+    held: Bools,
+    model: Model,
+    scratch: Scratch,
+    bends: Floats,
+    most: Floats,
 ) -> None:
-    """How fast any body may move [m/s] and turn [rad/s] between rows (2,): were its acceleration twice what it is at
-    either end of a step (k, nb, 6), all along."""
+    """How fast any body may move [m/s] and turn [rad/s] between rows (2,): were its acceleration
+    twice what it is at either end of a step (k, nb, 6), all along."""
     most[0] = most[1] = 0.0
     for k in range(t.shape[0]):
         hold_as(k, angles, held, model)
@@ -149,8 +177,11 @@ def rates_within(
 
 
 @kernel
-def fill_middles(steps: Ints, t: Floats, states: Floats, bends: Floats, room: Floats, out: Floats) -> None:
-    """States in the middle of some steps (n, nb + 1, STATE_WIDTH), on the curves; the ledger is left alone."""
+def fill_middles(
+    steps: Ints, t: Floats, states: Floats, bends: Floats, room: Floats, out: Floats
+) -> None:
+    """States in the middle of some steps (n, nb + 1, STATE_WIDTH), on the curves; the ledger is
+    left alone."""
     for n in range(steps.shape[0]):
         k = steps[n]
         for i in range(bends.shape[1]):
@@ -166,16 +197,20 @@ def hold_as(k: int, angles: Floats, held: Bools, model: Model) -> None:
         model.stops.what[s, HOLDS] = 1 if held[k, s] else 0
 
 
-# --- pairs ----------------------------------------------------------------------------------------------------------
+# --- pairs ----------------------------------------------------------------------------------------
 @inner
-def motion_of(k: int, i: int, states: Floats, bends: Floats) -> tuple[Vec, Four, Vec, Vec, Vec, Vec]:
-    """r, q, v, omega and the accelerations of a body at row k; of the ground, the last row, nothing moves."""
+def motion_of(
+    k: int, i: int, states: Floats, bends: Floats
+) -> tuple[Vec, Four, Vec, Vec, Vec, Vec]:
+    """r, q, v, omega and the accelerations of a body at row k; of the ground, the last row, nothing
+    moves."""
     if i == bends.shape[1]:
         z = 0.0, 0.0, 0.0
         return z, (1.0, 0.0, 0.0, 0.0), z, z, z, z
     y = states[k]
     return (
-        get3(y, i, R), get4(y, i, Q), get3(y, i, V), get3(y, i, OMEGA), get3(bends[k], i, 0), get3(bends[k], i, 3),
+        get3(y, i, R), get4(y, i, Q), get3(y, i, V), get3(y, i, OMEGA), get3(bends[k], i, 0),
+        get3(bends[k], i, 3),
     )  # fmt: skip
 
 
@@ -229,7 +264,8 @@ def along_curve(s: float, c: int, curve: Floats) -> tuple[float, float]:
 
 @inner
 def pose_at(s: float, curve: Floats) -> tuple[Vec, Four, Vec, Vec]:
-    """Place and turn at s, the rate of the place, and the angular velocity in the axes of the second body."""
+    """Place and turn at s, the rate of the place, and the angular velocity in the axes of the
+    second body."""
     x, u = along_curve(s, 0, curve)
     y, v = along_curve(s, 1, curve)
     z, w = along_curve(s, 2, curve)
@@ -245,7 +281,8 @@ def pose_at(s: float, curve: Floats) -> tuple[Vec, Four, Vec, Vec]:
 
 @inner
 def largest(curve: Floats, order: int, first: int, width: int) -> float:
-    """Bound of the length of some numbers of the curve (order 0), or of their first or second derivative."""
+    """Bound of the length of some numbers of the curve (order 0), or of their first or second
+    derivative."""
     most = 0.0
     for k in range(CONTROLS - order):
         square = 0.0
@@ -262,7 +299,8 @@ def largest(curve: Floats, order: int, first: int, width: int) -> float:
 
 @inner
 def shortest(curve: Floats) -> float:
-    """Bound from below of the length of the quaternion: of its part along the middle of both ends."""
+    """Bound from below of the length of the quaternion: of its part along the middle of both
+    ends."""
     length, least = 0.0, math.inf
     for c in range(3, CURVE_WIDTH):
         length += (curve[0, c] + curve[5, c]) ** 2
@@ -300,7 +338,8 @@ def choose(n: int, k: int) -> float:
 
 @inner
 def bounds_of(curve: Floats) -> tuple[float, float, float, float]:
-    """Over the whole step: bounds of speed and acceleration of the place, of angular velocity and acceleration."""
+    """Over the whole step: bounds of speed and acceleration of the place, of angular velocity and
+    acceleration."""
     rate, bend, short = largest(curve, 1, 3, 4), largest(curve, 2, 3, 4), shortest(curve)
     turning = 2.0 * (bend / short + 2.0 * stretching(curve) * rate / short**3)
     return largest(curve, 1, 0, 3), largest(curve, 2, 0, 3), 2.0 * rate / short, turning

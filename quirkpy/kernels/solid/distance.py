@@ -1,10 +1,11 @@
-"""How far two solids are apart, or how deep one is in the other: with the direction, and a point of each.
+"""How far two solids are apart, or how deep one is in the other: with the direction, and a point of
+each.
 
-Spheres by their centres, two boxes by their features, cylinders by `gjk` where they are apart.  Where a cylinder nearly
-touches or overlaps, likely directions are improved: from a solid that is drawn back along a direction, until both are
-just apart, there is a nearest direction to the other, and along that it is at least as well out.  What is found is a
-depth at which the solids do come apart; of shallow overlaps it is the least one.
-"""
+Spheres by their centres, two boxes by their features, cylinders by `gjk` where they are apart.
+Where a cylinder nearly touches or overlaps, likely directions are improved: from a solid that is
+drawn back along a direction, until both are just apart, there is a nearest direction to the other,
+and along that it is at least as well out.  What is found is a depth at which the solids do come
+apart; of shallow overlaps it is the least one."""
 
 from __future__ import annotations
 
@@ -33,19 +34,21 @@ from quirkpy.kernels.solid.solids import (
 )
 from quirkpy.maths.types import Floats, Ints
 
-#: Distance [m], below zero the depth; its direction from the first solid to the second; a point of each.
+#: Distance [m], below zero the depth; its direction from the first solid to the second; a point of
+#: each.
 Apart: TypeAlias = tuple[float, Vec, Vec, Vec]
 
-#: An overlap is looked at from this share of the size outside; its direction is improved so many times at most, as long
-#: as the depth changes by more than this share of the size.
+#: An overlap is looked at from this share of the size outside; its direction is improved so many
+#: times at most, as long as the depth changes by more than this share of the size.
 OUTSIDE, MOST_TURNS, SETTLED = 1e-3, 20, 1e-12
-#: Nearer than this share of the size solids are treated like those that overlap: the direction between points that are
-#: so close has lost its digits.
+#: Nearer than this share of the size solids are treated like those that overlap: the direction
+#: between points that are so close has lost its digits.
 NEARLY = 1e-5
-#: Where the distance is uncertain by more than this share of the size, it is searched for once more from the direction
-#: in which the first search has ended.
+#: Where the distance is uncertain by more than this share of the size, it is searched for once more
+#: from the direction in which the first search has ended.
 DOUBTFUL = 1e-10
-#: Solids that overlap a little are apart when they shrink to this share: in a direction that is good to begin with.
+#: Solids that overlap a little are apart when they shrink to this share: in a direction that is
+#: good to begin with.
 SHRUNK = 0.9
 #: Directions shorter than this share of the size are none.
 NO_DIRECTION = 1e-9
@@ -56,12 +59,15 @@ GAP, NORMAL, POINT1, POINT2, ANSWER_WIDTH = 0, 1, 4, 7, 10
 
 @inner
 def gap_along(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, n: Vec) -> float:
-    """How far two solids are apart along a unit vector n; no direction gives more than their distance."""
+    """How far two solids are apart along a unit vector n; no direction gives more than their
+    distance."""
     return dot(n, c) - extent(one, a, n) - extent(two, b, turned_back(R, n))
 
 
 @inner
-def better(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, d: Vec, gap: float, n: Vec) -> tuple[float, Vec]:
+def better(
+    one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, d: Vec, gap: float, n: Vec
+) -> tuple[float, Vec]:
     """The gap along d, of any length, and that direction, if it is larger than what is known."""
     length = norm(d)
     if length > NO_DIRECTION * (norm(a) + norm(b)):
@@ -74,8 +80,8 @@ def better(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, d: Vec, gap: floa
 
 @inner
 def likely_direction(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec]:
-    """The best of the axes of both, of what is perpendicular to an axis of each, of the line of centres, and of what
-    leads from the axis of a cylinder to the other centre."""
+    """The best of the axes of both, of what is perpendicular to an axis of each, of the line of
+    centres, and of what leads from the axis of a cylinder to the other centre."""
     gap, n = -math.inf, (0.0, 0.0, 1.0)
     for i in range(3):
         gap, n = better(one, a, two, b, c, R, unit(i, 1.0), gap, n)
@@ -90,7 +96,8 @@ def likely_direction(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> tupl
 
 @inner
 def improved(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, gap: float, n: Vec) -> Apart:
-    """The best direction that can be reached from n, on which the solids are as far apart as `gap`."""
+    """The best direction that can be reached from n, on which the solids are as far apart as
+    `gap`."""
     size = norm(a) + norm(b)
     p, q = n, n
     for _ in range(MOST_TURNS):
@@ -109,7 +116,8 @@ def improved(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, gap: float, n: 
 
 @inner
 def close(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, near: Vec) -> Apart:
-    """Two solids, boxes or cylinders, that overlap or nearly touch; near: a direction that may be a good one."""
+    """Two solids, boxes or cylinders, that overlap or nearly touch; near: a direction that may be a
+    good one."""
     gap, n = likely_direction(one, a, two, b, c, R)
     gap, n = better(one, a, two, b, c, R, near, gap, n)
     gap, n, p, q = improved(one, a, two, b, c, R, gap, n)
@@ -123,7 +131,8 @@ def close(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, near: Vec) -> Apar
 
 @inner
 def apart(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> Apart:
-    """Two solids, in the axes of the first: half lengths a and b, centre c of the second and its axes R."""
+    """Two solids, in the axes of the first: half lengths a and b, centre c of the second and its
+    axes R."""
     if two == SPHERE:
         far, n = point_apart(one, a, c)
         return far - b[0], n, sub(c, scale(far, n)), sub(c, scale(b[0], n))
@@ -152,7 +161,9 @@ def apart_in_n(i: int, j: int, solids: Solids, poses: Floats) -> Apart:
     c = turned_back(A, sub(get3(poses, j, POSE_POINT), x))
     R = seen_from(A, mat9(poses, j, POSE_AXES))
     one, two = solids.what[i, SOLID_KIND], solids.what[j, SOLID_KIND]
-    gap, n, p, q = apart(one, get3(solids.numbers, i, HALF), two, get3(solids.numbers, j, HALF), c, R)
+    gap, n, p, q = apart(
+        one, get3(solids.numbers, i, HALF), two, get3(solids.numbers, j, HALF), c, R
+    )
     return gap, turned(A, n), add(x, turned(A, p)), add(x, turned(A, q))
 
 

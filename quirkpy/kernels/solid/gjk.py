@@ -1,8 +1,9 @@
-"""Two solids that are apart: their distance from support points alone, as Gilbert, Johnson and Keerthi find it.
+"""Two solids that are apart: their distance from support points alone, as Gilbert, Johnson and
+Keerthi find it.
 
-What is sought is the point nearest to the origin in the set of all differences, of a point of the second solid less one
-of the first.  A simplex of at most four of them comes nearer and nearer; with each step a plane is known that tells the
-solids apart, so the distance is known from both sides.
+What is sought is the point nearest to the origin in the set of all differences, of a point of the
+second solid less one of the first.  A simplex of at most four of them comes nearer and nearer; with
+each step a plane is known that tells the solids apart, so the distance is known from both sides.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from quirkpy.kernels.base.vectors import add, dot, norm, scale, sub
 from quirkpy.kernels.solid.simplices import on_segment, on_tetrahedron, on_triangle, weighted
 from quirkpy.kernels.solid.solids import support, turned, turned_back
 
-#: The two sides may differ by this share of the size; and most steps, which thin and nearly parallel solids ask for.
+#: The two sides may differ by this share of the size; and most steps, which thin and nearly
+#: parallel solids ask for.
 TIGHT, MOST_STEPS = 1e-12, 200
-#: Between faces that are parallel but for rounding the direction goes on improving where the distance does not.
+#: Between faces that are parallel but for rounding the direction goes on improving where the
+#: distance does not.
 MOST_STALLS = 6
 #: Nearer than this share of the size solids touch.
 TOUCH = 1e-14
@@ -33,8 +36,8 @@ def farthest(kind: int, half: Vec, c: Vec, R: Mat, d: Vec) -> Vec:
 def gjk(
     one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, towards: Vec
 ) -> tuple[float, float, Vec, Vec, Vec, int]:  # fmt: skip
-    """Distance from below and from above, its direction from the first solid to the second, a point of each, and the
-    steps taken; where they overlap both distances are zero.
+    """Distance from below and from above, its direction from the first solid to the second, a point
+    of each, and the steps taken; where they overlap both distances are zero.
 
     towards: the direction in which to begin, from the first to the second.
     """

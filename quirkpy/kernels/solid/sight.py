@@ -11,15 +11,15 @@ from quirkpy.kernels.base.vectors import add, column, dot, get3, get4, sub
 from quirkpy.kernels.place.members import turned_by
 from quirkpy.maths.types import Bools, Floats, Ints
 
-# Columns of a sensor: its point and axes in body axes; of a pair: reach [m], alignment [rad], the step from one turn of
-# the second about the first to the next [rad], and how many there are.
+# Columns of a sensor: its point and axes in body axes; of a pair: reach [m], alignment [rad], the
+# step from one turn of the second about the first to the next [rad], and how many there are.
 POINT, AXES, SENSOR_WIDTH = 0, 3, 12
 REACH, ALIGNMENT, ROLL, ROLLS, PAIR_WIDTH = range(5)
 
 
 class Sensors(NamedTuple):
-    """Sensors (n, SENSOR_WIDTH), and the row of the body of each, -1 where that is fixed: then everything is in N (n,);
-    pairs of them (m, 2), with their limits (m, PAIR_WIDTH)."""
+    """Sensors (n, SENSOR_WIDTH), and the row of the body of each, -1 where that is fixed: then
+    everything is in N (n,); pairs of them (m, 2), with their limits (m, PAIR_WIDTH)."""
 
     places: Floats
     bodies: Ints
@@ -63,8 +63,8 @@ def nearest_turn(one: int, two: int, k: int, sensors: Sensors, q: Floats) -> tup
 
 @kernel
 def in_range(r: Floats, q: Floats, sensors: Sensors, met: Bools, out: Ints) -> int:
-    """Pairs within reach, facing, and in one of their turns: their numbers and turns in `out` (m, 2); returns how many.
-    Of pairs that have met (m,) only the turn is asked."""
+    """Pairs within reach, facing, and in one of their turns: their numbers and turns in `out` (m,
+    2); returns how many.  Of pairs that have met (m,) only the turn is asked."""
     count = 0
     for k in range(sensors.pairs.shape[0]):
         one, two = sensors.pairs[k, 0], sensors.pairs[k, 1]

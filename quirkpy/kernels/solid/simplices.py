@@ -1,8 +1,9 @@
-"""The point of a simplex that is nearest to the origin, by signed volumes: its weights at the corners.
+"""The point of a simplex that is nearest to the origin, by signed volumes: its weights at the
+corners.
 
-M. Montanari, N. Petrinic and E. Barbieri, ACM Transactions on Graphics 36 (2017), article 30: weights are quotients of
-projected lengths, areas or volumes, so that those of thin simplices keep their digits.
-"""
+M. Montanari, N. Petrinic and E. Barbieri, ACM Transactions on Graphics 36 (2017), article 30:
+weights are quotients of projected lengths, areas or volumes, so that those of thin simplices keep
+their digits."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from quirkpy.kernels.base.vectors import add, cross, dot, scale, sub
 
 Weights: TypeAlias = tuple[float, float, float, float]
 
-#: Of a flat tetrahedron rounding may say that it holds the origin; then its weights miss it by more than this, squared
-#: and relative to the farthest corner.
+#: Of a flat tetrahedron rounding may say that it holds the origin; then its weights miss it by more
+#: than this, squared and relative to the farthest corner.
 FLAT = 1e-24
 
 
@@ -84,7 +85,9 @@ def on_tetrahedron(a: Vec, b: Vec, c: Vec, d: Vec) -> Weights:
     """Weights of four corners; none of them is zero where the origin lies within."""
     va, vb = dot(b, cross(d, c)), dot(a, cross(c, d))
     vc, vd = dot(a, cross(d, b)), dot(a, cross(b, c))
-    if (va > 0.0 and vb > 0.0 and vc > 0.0 and vd > 0.0) or (va < 0.0 and vb < 0.0 and vc < 0.0 and vd < 0.0):
+    if (va > 0.0 and vb > 0.0 and vc > 0.0 and vd > 0.0) or (
+        va < 0.0 and vb < 0.0 and vc < 0.0 and vd < 0.0
+    ):
         total = va + vb + vc + vd
         out = va / total, vb / total, vc / total, vd / total
         p = weighted(out, a, b, c, d)

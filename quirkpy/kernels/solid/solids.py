@@ -1,8 +1,8 @@
-"""Solids: the shapes of bodies as rows of numbers, their support points, and how far a point is from them.
+"""Solids: the shapes of bodies as rows of numbers, their support points, and how far a point is
+from them.
 
-A solid is handed on in its own axes: its kind and its half lengths; of a cylinder these are the radius twice and half
-its length, which lies along z, of a sphere three times the radius.
-"""
+A solid is handed on in its own axes: its kind and its half lengths; of a cylinder these are the
+radius twice and half its length, which lies along z, of a sphere three times the radius."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 
 #: Kinds of solid.
 SPHERE, BOX, CYLINDER = range(3)
-# Columns of Solids.what, and of Solids.numbers: half lengths, centre and axes in the axes of the body (on a fixed body
-# in N), and the radius of the ball around the centre that holds all of it.
+# Columns of Solids.what, and of Solids.numbers: half lengths, centre and axes in the axes of the
+# body (on a fixed body in N), and the radius of the ball around the centre that holds all of it.
 SOLID_KIND, SOLID_BODY = range(2)
 HALF, SOLID_POINT, SOLID_AXES, REACH, SOLID_WIDTH = 0, 3, 6, 15, 16
 # Columns of a pose of a solid in N.
@@ -53,7 +53,10 @@ def half_lengths(shape: Shape) -> tuple[int, Triple, Nine]:
         return CYLINDER, (shape.radius, shape.radius, 0.5 * shape.length), ALONG[shape.axis]
     if isinstance(shape, Sphere):
         return SPHERE, (shape.radius, shape.radius, shape.radius), NO_TURN
-    raise TypeError(f"{type(shape).__name__} is no shape whose distance is known; give a Box, a Sphere or a Cylinder")
+    raise TypeError(
+        f"{type(shape).__name__} is no shape whose distance is known; give a Box, a Sphere or a "
+        "Cylinder"
+    )
 
 
 def reach_of(kind: int, half: Triple) -> float:
@@ -125,7 +128,11 @@ def fill_poses(solids: Solids, frames: Floats, poses: Floats) -> None:
 def support(kind: int, half: Vec, d: Vec) -> Vec:
     """The point of a solid that is farthest in the direction d, of any length but zero."""
     if kind == BOX:
-        return math.copysign(half[0], d[0]), math.copysign(half[1], d[1]), math.copysign(half[2], d[2])
+        return (
+            math.copysign(half[0], d[0]),
+            math.copysign(half[1], d[1]),
+            math.copysign(half[2], d[2]),
+        )
     if kind == CYLINDER:
         across = math.hypot(d[0], d[1])
         if across == 0.0:
@@ -148,7 +155,8 @@ def extent(kind: int, half: Vec, n: Vec) -> float:
 
 @inner
 def point_apart(kind: int, half: Vec, y: Vec) -> tuple[float, Vec]:
-    """How far a point is from the surface of a solid, below zero inside, and the direction from there to the point."""
+    """How far a point is from the surface of a solid, below zero inside, and the direction from
+    there to the point."""
     if kind == BOX:
         return point_from_box(half, y)
     if kind == CYLINDER:
@@ -167,7 +175,11 @@ def point_from_box(half: Vec, y: Vec) -> tuple[float, Vec]:
     far = math.sqrt(x * x + u * u + z * z)
     if far > 0.0:
         s = 1.0 / far
-        return far, (math.copysign(s * x, y[0]), math.copysign(s * u, y[1]), math.copysign(s * z, y[2]))
+        return far, (
+            math.copysign(s * x, y[0]),
+            math.copysign(s * u, y[1]),
+            math.copysign(s * z, y[2]),
+        )
     if over[0] >= over[1] and over[0] >= over[2]:
         return over[0], (math.copysign(1.0, y[0]), 0.0, 0.0)
     if over[1] >= over[2]:

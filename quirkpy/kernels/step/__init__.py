@@ -1,1 +1,2 @@
-"""Steps in time: methods, projection, the ledger of energy, events, impacts, and the loop around them."""
+"""Steps in time: methods, projection, the ledger of energy, events, impacts, and the loop around
+them."""

@@ -1,4 +1,5 @@
-"""Where in a step something happens: crossings of the watched functions, located on the polynomial of the step."""
+"""Where in a step something happens: crossings of the watched functions, located on the polynomial
+of the step."""
 
 from __future__ import annotations
 
@@ -46,18 +47,21 @@ from quirkpy.kernels.tree.stops import HOLDS
 
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
-#: What stands for the value of a watched function at its crossing; its sign is that of the side where it goes on.
+#: What stands for the value of a watched function at its crossing; its sign is that of the side
+#: where it goes on.
 JUST_CROSSED = float(np.finfo(float).tiny)
-#: What a joint coordinate may be off by the rounding of places, as a share of how far these are from the origin.
+#: What a joint coordinate may be off by the rounding of places, as a share of how far these are
+#: from the origin.
 ROUNDED = 16.0 * float(np.finfo(float).eps)
 #: Of a function that does not cross zero in the step.
 NEVER = 2.0
-#: Where the cubic through distances and rates at both ends of a step comes nearer than this many reaches, or than this
-#: share of its fall, the step is looked into for a short visit.
+#: Where the cubic through distances and rates at both ends of a step comes nearer than this many
+#: reaches, or than this share of its fall, the step is looked into for a short visit.
 NEARBY, SHARE = 2.0, 0.02
-#: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  A step is searched
-#: where it falls to this share of its largest value in the step; whether it falls or rises at an end is judged over the
-#: fourth number of steps; the stages of a step lie no further apart than the fifth.
+#: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  A
+#: step is searched where it falls to this share of its largest value in the step; whether it falls
+#: or rises at an end is judged over the fourth number of steps; the stages of a step lie no further
+#: apart than the fifth.
 NEARNESS, SINGULAR, DEEP, GLANCE, APART = -1, 1e-4, 0.25, 1e-3, 0.3
 #: A visit that does not go deeper than this is rounding.
 GRAZE = 1e-12
@@ -72,8 +76,11 @@ def crosses(before: float, after: float, direction: int) -> bool:
 
 
 @inner
-def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
-    """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to a singular one."""
+def value_within(
+    x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+) -> float:
+    """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to
+    a singular one."""
     interpolate(x, run, table)
     if k == NEARNESS:
         scratch.report[TIME] = run.clock[T] + x * run.clock[STEP]
@@ -83,20 +90,22 @@ def value_within(x: float, k: int, run: Run, model: Model, scratch: Scratch, tab
     if k == NEARNESS:
         return nearness(True, run, scratch)
     watched(run.states[WITHIN], run.out, model, scratch, watch)
-    watched_stops(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, watch, run.out)
+    watched_stops(
+        run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, watch, run.out
+    )
     return watch.values[k, TRIAL]
 
 
 @inlined
 def root_between(
-    a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table,
-    watch: Watch,
+    a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model, scratch: Scratch,
+    table: Table, watch: Watch,
 ) -> float:  # fmt: skip
-    """Where function k, of opposite signs at a and b, has just crossed zero: Chandrupatla's method, to rounding.
+    """Where function k, of opposite signs at a and b, has just crossed zero: Chandrupatla's method,
+    to rounding.
 
-    T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic interpolation where it is
-    safe, halving elsewhere.
-    """
+    T. R. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic
+    interpolation where it is safe, halving elsewhere."""
     t, c, fc, beyond = 0.5, a, fa, fb > 0.0
     for _ in range(100):
         x = a + t * (b - a)
@@ -113,20 +122,24 @@ def root_between(
         xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
         t = 0.5
         if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
-            t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+            t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (
+                fc - fb
+            )
         t = min(1.0 - least, max(least, t))
     return a
 
 
 @inner
 def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, float]:
-    """Where within (0, 1) the cubic with these values and slopes at 0 and 1 is least, and its value; (-1, inf) where
-    that is at an end."""
+    """Where within (0, 1) the cubic with these values and slopes at 0 and 1 is least, and its
+    value; (-1, inf) where that is at an end."""
     c3, c2 = r0 + r1 - 2.0 * (g1 - g0), 3.0 * (g1 - g0) - 2.0 * r0 - r1
     square = c2 * c2 - 3.0 * c3 * r0
     if square < 0.0:
         return -1.0, math.inf
-    q = -(c2 + math.copysign(math.sqrt(square), c2))  # roots of 3 c3 x2 + 2 c2 x + r0, without cancellation
+    q = -(
+        c2 + math.copysign(math.sqrt(square), c2)
+    )  # roots of 3 c3 x2 + 2 c2 x + r0, without cancellation
     best, value = -1.0, math.inf
     for n in range(2):
         if n == 0:
@@ -142,8 +155,8 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 
 @inner
 def may_visit(k: int, run: Run, model: Model, watch: Watch) -> float:
-    """The fraction of the step at which a pair of sensors that is apart at both ends may have met within, or a joint
-    have been at its stop; -1: nowhere.
+    """The fraction of the step at which a pair of sensors that is apart at both ends may have met
+    within, or a joint have been at its stop; -1: nowhere.
 
     Judged by the cubic through the squared distance, or the clearance, and its rate at both ends.
     """
@@ -162,10 +175,18 @@ def may_visit(k: int, run: Run, model: Model, watch: Watch) -> float:
 
 @inlined
 def least_between(
-    a: float, b: float, enough: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+    a: float,
+    b: float,
+    enough: float,
+    k: int,
+    run: Run,
+    model: Model,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
 ) -> tuple[float, float]:
-    """Where between a and b function k is least, by golden sections, and its value; or the first place found where it
-    is no more than `enough`."""
+    """Where between a and b function k is least, by golden sections, and its value; or the first
+    place found where it is no more than `enough`."""
     left, right, fl, fr = a, b, math.inf, math.inf
     for n in range(SECTIONS):
         if n == 0 or (n > 1 and fl < fr):
@@ -187,12 +208,15 @@ def least_between(
 
 @inlined
 def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
-    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where none is.
+    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where
+    none is.
 
-    Nearness goes below SINGULAR near the stage that came nearest, and has a minimum there: where that stage is an end
-    of the step, nearness falls from there into the step.
-    """
-    nearest, k = run.clock[NEAREST], np.int64(NEARNESS)  # not a literal: kernels are compiled anew for each
+    Nearness goes below SINGULAR near the stage that came nearest, and has a minimum there: where
+    that stage is an end of the step, nearness falls from there into the step."""
+    nearest, k = (
+        run.clock[NEAREST],
+        np.int64(NEARNESS),
+    )  # not a literal: kernels are compiled anew for each
     if run.clock[PASSING] > DEEP * run.clock[FARTHEST]:
         return NEVER
     make_polynomial(run, model, scratch, table)
@@ -205,14 +229,16 @@ def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch:
     x, near = least_between(low, high, 0.0, k, run, model, scratch, table, watch)
     if near >= SINGULAR:
         return NEVER
-    value_within(x, k, run, model, scratch, table, watch)  # there, so that the report is that of the pose
+    value_within(
+        x, k, run, model, scratch, table, watch
+    )  # there, so that the report is that of the pose
     return x
 
 
 @inner
 def past_rounding(k: int, run: Run, watch: Watch) -> float:
-    """How long after a stop has just been left its coordinate differs from the bound by more than the rounding of
-    places [s]; 0 of all that is no stop, or is not left."""
+    """How long after a stop has just been left its coordinate differs from the bound by more than
+    the rounding of places [s]; 0 of all that is no stop, or is not left."""
     rate, far = watch.values[k, GAP + 1], 0.0
     if watch.what[k, KIND] != STOP or rate <= 0.0:
         return 0.0
@@ -223,7 +249,8 @@ def past_rounding(k: int, run: Run, watch: Watch) -> float:
 
 @inlined
 def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
-    """The fraction of the step at which the first event happens (NEVER: none does); of each, in column ROOT."""
+    """The fraction of the step at which the first event happens (NEVER: none does); of each, in
+    column ROOT."""
     values, made, first = watch.values, False, NEVER
     for k in range(values.shape[0]):
         values[k, ROOT] = NEVER

@@ -1,4 +1,5 @@
-"""The end of a step: its slope and watched values, notes of what happened, and what stops do there."""
+"""The end of a step: its slope and watched values, notes of what happened, and what stops do
+there."""
 
 from __future__ import annotations
 
@@ -73,10 +74,11 @@ from quirkpy.maths.types import Bools, Floats
 FIT, CONTRADICTED, UNHELD, AGAIN = -1, -2, -3, -4
 #: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
 CONTRADICTORY = 1e-4
-#: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow the drive.
+#: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow
+#: the drive.
 SLIPPING = 1e-9
-# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row (-1: in none); what
-# energy joints have taken [J].
+# Columns of Rows.notes: time; what happened; to which watched function, or in which closing row
+# (-1: in none); what energy joints have taken [J].
 NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
 # What happened: a watched function crossed zero, a stop was released, a singular pose was passed, joints took hold, or
 # went on doing so.
@@ -84,8 +86,8 @@ CROSSED, RELEASED, POSE, HELD, HELD_ON = range(5)
 
 
 class Rows(NamedTuple):
-    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of velocity), which
-    stops hold; and notes of events."""
+    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of
+    velocity), which stops hold; and notes of events."""
 
     t: Floats
     states: Floats
@@ -125,12 +127,12 @@ def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch)
 
 @inlined
 def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
-    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or the number of a stop
-    that a joint begins beyond.
+    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or
+    the number of a stop that a joint begins beyond.
 
-    One after the other takes hold, the most pressed first: where all held and were let go one by one, stops that shut
-    the same motion more than once would not tell that nothing presses on them together.
-    """
+    One after the other takes hold, the most pressed first: where all held and were let go one by
+    one, stops that shut the same motion more than once would not tell that nothing presses on them
+    together."""
     stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
@@ -182,8 +184,8 @@ def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watc
 def resolve_stops(
     t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
 ) -> None:  # fmt: skip
-    """What stops do that have been reached, or no longer pressed on, at the END of the step; counts[ANSWER]: the number
-    of one that contradicts a drive, at the velocities before."""
+    """What stops do that have been reached, or no longer pressed on, at the END of the step;
+    counts[ANSWER]: the number of one that contradicts a drive, at the velocities before."""
     stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
     fill_frames(y, scratch.frames)
     last = -1
@@ -238,8 +240,8 @@ def resolve_stops(
 
 @kernel
 def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool:
-    """Whether the joints alone decide the coordinate of stop s at a state: told to change it and nothing else, they
-    contradict.  Leaves the kinematics in the scratch."""
+    """Whether the joints alone decide the coordinate of stop s at a state: told to change it and
+    nothing else, they contradict.  Leaves the kinematics in the scratch."""
     stops, rows = model.stops, scratch.rows
     first = rows.shape[0] - stops.what.shape[0]
     fill_frames(y, scratch.frames)
@@ -256,8 +258,8 @@ def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool
     stop_row(first + s, s, stops, model.joints, model.sites, scratch.frames, rows)
     rows[first + s, LEFT] = 1.0
     close_loops(
-        model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT, scratch.work,
-        scratch.general, scratch.report,
+        model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT,
+        scratch.work, scratch.general, scratch.report,
     )  # fmt: skip
     return scratch.report[CONTRADICTION] > CONTRADICTORY * scratch.report[TARGET]
 
@@ -273,7 +275,8 @@ def driven(model: Model, scratch: Scratch) -> bool:
 
 @inner
 def contradicted(model: Model, scratch: Scratch) -> bool:
-    """Whether velocities after an impact, in the scratch, are not those of the drives, or still lead into a stop."""
+    """Whether velocities after an impact, in the scratch, are not those of the drives, or still
+    lead into a stop."""
     stops, rows, loops, moving = model.stops, scratch.rows, model.tree.loops, False
     for k in range(rows.shape[0] - stops.what.shape[0]):
         if rows[k, RATE] != 0.0:
@@ -298,8 +301,8 @@ def contradicted(model: Model, scratch: Scratch) -> bool:
 
 @inner
 def parted(run: Run, model: Model, scratch: Scratch) -> int:
-    """The number of a stop that holds against a drive, so that one of the two is not where it should be at the state
-    just settled; or FIT."""
+    """The number of a stop that holds against a drive, so that one of the two is not where it
+    should be at the state just settled; or FIT."""
     stops, held = model.stops, FIT
     if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not driven(model, scratch):
         return FIT
@@ -398,13 +401,14 @@ def rate_after(s: int, model: Model, scratch: Scratch) -> float:
 
 @inlined
 def let_go_of_unpressed(
-    t: float, least_value: float, noting: bool, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+    t: float, least_value: float, noting: bool, run: Run, model: Model, scratch: Scratch,
+    watch: Watch, rows: Rows
 ) -> None:  # fmt: skip
-    """Release the stops whose watched value is no more than `least_value`, the least pressed first, until all that hold
-    are pressed on; a free one at its bound counts as just left.
+    """Release the stops whose watched value is no more than `least_value`, the least pressed first,
+    until all that hold are pressed on; a free one at its bound counts as just left.
 
-    What lies at its stop and is pulled neither way is held: let go, it would be met again by the next rounding.
-    """
+    What lies at its stop and is pulled neither way is held: let go, it would be met again by the
+    next rounding."""
     stops, values = model.stops, watch.values
     for _ in range(values.shape[0]):
         least, which = least_value, -1

@@ -1,7 +1,7 @@
 """The adaptive integrator: steps with error control, back onto the constraints, events.
 
-`advance` runs until there is something for Python to do: buffers are full, the run is over, or cannot go on.
-"""
+`advance` runs until there is something for Python to do: buffers are full, the run is over, or
+cannot go on."""
 
 from __future__ import annotations
 
@@ -115,15 +115,18 @@ GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED,
 )
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
 START_TOLERANCE = 1e-10
-#: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still count as inside.
+#: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still
+#: count as inside.
 RIM = 1e-6
-#: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing will come of more.
+#: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
+#: will come of more.
 TOO_MANY = 1000
 
 
 @inner
 def remember_angles(model: Model, scratch: Scratch) -> None:
-    """The angles of the state whose kinematics are in the scratch, so that the next are taken next to them."""
+    """The angles of the state whose kinematics are in the scratch, so that the next are taken next
+    to them."""
     joints = model.joints
     for c in range(joints.near.shape[0]):
         if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
@@ -132,12 +135,13 @@ def remember_angles(model: Model, scratch: Scratch) -> None:
 
 @inlined
 def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> None:
-    """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row; the first step.
+    """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row;
+    the first step.
 
-    A start that is on them already is not touched by a bit: a run goes on where it stopped.  counts[ANSWER]: FIT, or
-    why it is no start: CONTRADICTED where the velocities are of no motion that the joints allow (in a singular pose
-    rows that are no longer independent may contradict the others), or the number of a stop that a joint begins beyond.
-    """
+    A start that is on them already is not touched by a bit: a run goes on where it stopped.
+    counts[ANSWER]: FIT, or why it is no start: CONTRADICTED where the velocities are of no motion
+    that the joints allow (in a singular pose rows that are no longer independent may contradict the
+    others), or the number of a stop that a joint begins beyond."""
     clock, moved = run.clock, run.moved
     moved[:] = 0.0
     if clock[PROJECTING] > 0.0:
@@ -170,7 +174,8 @@ def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, 
 
 @inlined
 def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
-    """A step of clock[STEP] to RAW, and END on the constraints; chooses the next step; returns whether it is good."""
+    """A step of clock[STEP] to RAW, and END on the constraints; chooses the next step; returns
+    whether it is good."""
     clock = run.clock
     fixed, projecting = clock[FIXED] > 0.0, clock[PROJECTING] > 0.0 and scratch.rows.shape[0] > 0
     smooth = projecting and clock[NEAR] < WEAK
@@ -247,9 +252,8 @@ def land(
 def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> bool:
     """Note what happened at the END of the step; returns whether any of it ends the run.
 
-    Together with the first event happens what crosses within TOGETHER of it, and what has crossed by the rounding of
-    the landing.
-    """
+    Together with the first event happens what crosses within TOGETHER of it, and what has crossed
+    by the rounding of the landing."""
     values, over = watch.values, False
     for k in range(values.shape[0]):
         with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[
@@ -347,7 +351,8 @@ def advance(
     fresh: bool,
     room: int,
 ) -> int:
-    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full; returns why.
+    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full;
+    returns why.
 
     fresh: the run begins, and the start is the first row.
     """

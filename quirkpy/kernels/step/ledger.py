@@ -1,8 +1,8 @@
 """Holding a run to its ledger: energy = what it was at the start + work - dissipation.
 
-The correction is the smallest change of velocity, in the metric of kinetic energy, that the joints allow and that
-leaves the rigid motion of every free island, and so both its momenta, as it is: what moves within is scaled.
-"""
+The correction is the smallest change of velocity, in the metric of kinetic energy, that the joints
+allow and that leaves the rigid motion of every free island, and so both its momenta, as it is: what
+moves within is scaled."""
 
 from __future__ import annotations
 
@@ -17,14 +17,24 @@ from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.maths.types import Floats
 
-#: Of all the energy that moves within the islands a correction may be this share; more means that something is wrong,
-#: and nothing is touched.
+#: Of all the energy that moves within the islands a correction may be this share; more means that
+#: something is wrong, and nothing is touched.
 LARGEST_SHARE = 1e-2
 
 
-# Columns of the sums over an island: mass; mass centre, its velocity, angular velocity, angular momentum about the mass
-# centre (3 each); moments of inertia xx xy xz yy yz zz; an angular momentum to be held (3).
-ISLAND_MASS, CENTRE, DRIFT, TURNING, MOMENTUM, INERTIA, HELD, ISLAND_WIDTH = 0, 1, 4, 7, 10, 13, 19, 22
+# Columns of the sums over an island: mass; mass centre, its velocity, angular velocity, angular
+# momentum about the mass centre (3 each); moments of inertia xx xy xz yy yz zz; an angular momentum
+# to be held (3).
+ISLAND_MASS, CENTRE, DRIFT, TURNING, MOMENTUM, INERTIA, HELD, ISLAND_WIDTH = (
+    0,
+    1,
+    4,
+    7,
+    10,
+    13,
+    19,
+    22,
+)
 
 
 @inner
@@ -59,7 +69,12 @@ def rigid_motion(model: Model, frames: Floats, sums: Floats) -> None:
             sums[k, INERTIA + 5] += own[5] + m * (square - d[2] * d[2])
     for k in range(n + 1):
         if sums[k, ISLAND_MASS] > 0.0:
-            put3(sums, k, TURNING, sym_times(sym_inverse(sym6(sums, k, INERTIA)), get3(sums, k, MOMENTUM)))
+            put3(
+                sums,
+                k,
+                TURNING,
+                sym_times(sym_inverse(sym6(sums, k, INERTIA)), get3(sums, k, MOMENTUM)),
+            )
 
 
 @inner
@@ -76,7 +91,10 @@ def within(i: int, model: Model, frames: Floats, sums: Floats) -> tuple[Vec, Vec
 @inner
 def kinetic(i: int, v: Vec, w: Vec, model: Model, frames: Floats) -> float:
     """Kinetic energy of body i with the given velocities in N."""
-    return 0.5 * (model.bodies[i, MASS] * dot(v, v) + dot(w, sym_times(inertia_in_n(model.bodies, frames, i), w)))
+    return 0.5 * (
+        model.bodies[i, MASS] * dot(v, v)
+        + dot(w, sym_times(inertia_in_n(model.bodies, frames, i), w))
+    )
 
 
 @kernel
@@ -93,13 +111,20 @@ def motion_energy(model: Model, scratch: Scratch) -> float:
     """Kinetic energy at the kinematics in the scratch."""
     out = 0.0
     for i in range(model.bodies.shape[0]):
-        out += kinetic(i, get3(scratch.frames, i, VELOCITY), get3(scratch.frames, i, SPIN), model, scratch.frames)
+        out += kinetic(
+            i,
+            get3(scratch.frames, i, VELOCITY),
+            get3(scratch.frames, i, SPIN),
+            model,
+            scratch.frames,
+        )
     return out
 
 
 @kernel
 def restore_energy(y: Floats, start: float, model: Model, scratch: Scratch) -> bool:
-    """Scale what moves within the islands so that energy + dissipated - work is `start` again; y as just evaluated.
+    """Scale what moves within the islands so that energy + dissipated - work is `start` again; y as
+    just evaluated.
 
     Returns whether the velocities were changed.
     """
@@ -122,10 +147,11 @@ def restore_energy(y: Floats, start: float, model: Model, scratch: Scratch) -> b
 
 @kernel
 def hold_momentum(before: Floats, after: Floats, model: Model, scratch: Scratch) -> None:
-    """Turn every free island of `after` as a whole so that its angular momentum is that of `before`.
+    """Turn every free island of `after` as a whole so that its angular momentum is that of
+    `before`.
 
-    Moved poses with the old velocities have another one; a rigid turn of the velocities is what every joint allows.
-    """
+    Moved poses with the old velocities have another one; a rigid turn of the velocities is what
+    every joint allows."""
     n, frames, sums = model.bodies.shape[0], scratch.frames, scratch.islands
     fill_frames(before, frames)
     rigid_motion(model, frames, sums)

@@ -1,8 +1,8 @@
-"""Runge-Kutta tables: the coefficients that SciPy's integrators carry, as plain arrays for the kernels.
+"""Runge-Kutta tables: the coefficients that SciPy's integrators carry, as plain arrays for the
+kernels.
 
-DOP853 (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I) for accuracy, RK45 (Dormand and Prince)
-for loose tolerances.
-"""
+DOP853 (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I) for accuracy, RK45
+(Dormand and Prince) for loose tolerances."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Method: TypeAlias = Literal["dop853", "rk45"]
 
 #: Slopes that a step may need, those of the interpolant included.
 MOST_SLOPES = 16
-# Rows of Table.weights: of the stages (the one after the last makes the step itself, those behind it serve the
-# interpolant); of the two error estimates; of the interpolant (4).
+# Rows of Table.weights: of the stages (the one after the last makes the step itself, those behind
+# it serve the interpolant); of the two error estimates; of the interpolant (4).
 FIFTH, THIRD, DENSE, WEIGHT_ROWS = 16, 17, 18, 22
 # Its last column: the time of the stage, in steps.
 NODE = MOST_SLOPES
-# Columns of Table.counts: stages; slopes of the error estimates; stages of the interpolant beyond the end; order of the
-# error estimate.
+# Columns of Table.counts: stages; slopes of the error estimates; stages of the interpolant beyond
+# the end; order of the error estimate.
 STAGES, ESTIMATED, EXTRA, ORDER = range(4)
 
 

@@ -1,9 +1,10 @@
-"""Back onto the constraints: the smallest correction of poses, then of velocities, in the metric of kinetic energy.
+"""Back onto the constraints: the smallest correction of poses, then of velocities, in the metric of
+kinetic energy.
 
-The recursion solves this too.  Where it takes what the velocities alone make of a joint's acceleration, it is given the
-gap (or the slip) of the joint instead, with no loads; its answer is then not an acceleration but a displacement of each
-body (or a change of its velocity): moved as little as the masses allow, the ends meet.
-"""
+The recursion solves this too.  Where it takes what the velocities alone make of a joint's
+acceleration, it is given the gap (or the slip) of the joint instead, with no loads; its answer is
+then not an acceleration but a displacement of each body (or a change of its velocity): moved as
+little as the masses allow, the ends meet."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ SETTLED = 1e-8
 
 @kernel
 def project(y: Floats, model: Model, scratch: Scratch, moved: Floats) -> None:
-    """Poses, then velocities, onto the constraints; moved: the largest displacement and change of velocity (2,).
+    """Poses, then velocities, onto the constraints; moved: the largest displacement and change of
+    velocity (2,).
 
     Users' joints are asked about the time in the report, which the caller sets.
     """
@@ -70,7 +72,8 @@ def change_velocities(y: Floats, model: Model, scratch: Scratch) -> float:
 
 @kernel
 def move_on(y: Floats) -> None:
-    """Move every body by its velocity, and turn it by its angular velocity (body axes), for one second."""
+    """Move every body by its velocity, and turn it by its angular velocity (body axes), for one
+    second."""
     for i in range(y.shape[0] - 1):
         add3(y, i, R, get3(y, i, V))
         nine = rotation_matrix(y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])

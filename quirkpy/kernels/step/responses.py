@@ -1,4 +1,5 @@
-"""What many states near each other answer: each is put onto its joints, then asked for accelerations and energy."""
+"""What many states near each other answer: each is put onto its joints, then asked for
+accelerations and energy."""
 
 from __future__ import annotations
 
@@ -11,10 +12,16 @@ from quirkpy.maths.types import Floats
 
 @kernel
 def respond(
-    t: float, states: Floats, model: Model, scratch: Scratch, moved: Floats, accelerations: Floats, energies: Floats
+    t: float,
+    states: Floats,
+    model: Model,
+    scratch: Scratch,
+    moved: Floats,
+    accelerations: Floats,
+    energies: Floats,
 ) -> None:
-    """States (k, nb + 1, STATE_WIDTH), onto their joints where they stand; their accelerations (k, nb, 6) and potential
-    energies (k,).  moved: room for what projection says (2,)."""
+    """States (k, nb + 1, STATE_WIDTH), onto their joints where they stand; their accelerations (k,
+    nb, 6) and potential energies (k,).  moved: room for what projection says (2,)."""
     for k in range(states.shape[0]):
         scratch.report[TIME] = t
         project(states[k], model, scratch, moved)

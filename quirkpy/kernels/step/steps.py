@@ -1,8 +1,8 @@
-"""One Runge-Kutta step: slopes, stages, error estimate, the next step, and the polynomial within it.
+"""One Runge-Kutta step: slopes, stages, error estimate, the next step, and the polynomial within
+it.
 
-The state is a row r q v omega for each body, and a last row for the ledger: work put in by loads, energy taken out by
-dampers.  All that a step computes are lines of one array, a state each.
-"""
+The state is a row r q v omega for each body, and a last row for the ledger: work put in by loads,
+energy taken out by dampers.  All that a step computes are lines of one array, a state each."""
 
 from __future__ import annotations
 
@@ -66,16 +66,19 @@ from quirkpy.maths.types import Floats, Ints
 # or which stop is in the way of a drive; how many steps on end events have cut to nothing; in how many on end
 # projection has taken more energy than the tolerances allow.
 EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, COUNTS_WIDTH = range(9)
-# Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the constraints; its
-# slope; a state within; room; the interpolant.
+# Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the
+# constraints; its slope; a state within; room; the interpolant.
 BEGIN, RAW, END, END_SLOPE, WITHIN, SMALL, POLYNOMIAL = MOST_SLOPES, 17, 18, 19, 20, 21, 22
 LINES = POLYNOMIAL + 7
 
-#: A step grows at most tenfold and shrinks at most fivefold; 0.9 of the step that the error allows is taken.
+#: A step grows at most tenfold and shrinks at most fivefold; 0.9 of the step that the error allows
+#: is taken.
 GROW, SHRINK, SAFETY = 10.0, 0.2, 0.9
-#: Nearer than this to a singular pose (the weakest closing row's independent part, squared), stages are projected.
+#: Nearer than this to a singular pose (the weakest closing row's independent part, squared), stages
+#: are projected.
 WEAK = 3e-2
-#: A projection that moves bodies by more than this share of the distance to a singular pose may land on another branch.
+#: A projection that moves bodies by more than this share of the distance to a singular pose may
+#: land on another branch.
 LEAP = 0.1
 #: A step near a singular pose, or a state within any, that misses the joints by more than so many tolerances, and by
 #: more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is; so many times on end at most.
@@ -86,9 +89,9 @@ ACROSS = 1e-6
 
 
 class Run(NamedTuple):
-    """clock, counts; the lines (LINES, (nb + 1) STATE_WIDTH), and the same memory as states (LINES, nb + 1,
-    STATE_WIDTH); accelerations (nb, 6); displacement and change of velocity of the last projection (2,); room for
-    those (2,)."""
+    """clock, counts; the lines (LINES, (nb + 1) STATE_WIDTH), and the same memory as states (LINES,
+    nb + 1, STATE_WIDTH); accelerations (nb, 6); displacement and change of velocity of the last
+    projection (2,); room for those (2,)."""
 
     clock: Floats
     counts: Ints
@@ -126,7 +129,8 @@ def slope(t: float, line: int, to: int, run: Run, model: Model, scratch: Scratch
 
 @inner
 def combine(lines: Floats, weights: Floats, row: int, n: int, h: float, base: int, to: int) -> None:
-    """lines[to] = lines[base] (nothing where base < 0) + h (weights[row, 0] lines[0] + ... n of them), pair by pair."""
+    """lines[to] = lines[base] (nothing where base < 0) + h (weights[row, 0] lines[0] + ... n of
+    them), pair by pair."""
     width = lines.shape[1]
     if base >= 0:
         for i in range(width):
@@ -147,11 +151,11 @@ def combine(lines: Floats, weights: Floats, row: int, n: int, h: float, base: in
 
 @inlined
 def nearness(met: bool, run: Run, scratch: Scratch) -> float:
-    """How far the pose just evaluated is from a singular one: the weakest row's independent part, squared; 0 where a
-    row that was independent before does not count at all.
+    """How far the pose just evaluated is from a singular one: the weakest row's independent part,
+    squared; 0 where a row that was independent before does not count at all.
 
-    met: it is on the constraints.  Elsewhere a redundant row may look independent, and it is not remembered as such.
-    """
+    met: it is on the constraints.  Elsewhere a redundant row may look independent, and it is not
+    remembered as such."""
     rank = scratch.report[COUNTED]
     if met:
         run.clock[RANK] = max(run.clock[RANK], rank)
@@ -160,12 +164,12 @@ def nearness(met: bool, run: Run, scratch: Scratch) -> float:
 
 @inlined
 def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
-    """The slopes of a step from BEGIN, the first being known, and its end RAW, noting the nearness met; returns whether
-    it may count.
+    """The slopes of a step from BEGIN, the first being known, and its end RAW, noting the nearness
+    met; returns whether it may count.
 
-    smooth: every stage is projected first.  Stages miss the constraints by their own errors, and near a singular pose
-    accelerations answer to that as 1 / distance squared; on the constraints they are as smooth as anywhere.  It may
-    not count where a stage would be moved too far for that.
+    smooth: every stage is projected first.  Stages miss the constraints by their own errors, and
+    near a singular pose accelerations answer to that as 1 / distance squared; on the constraints
+    they are as smooth as anywhere.  It may not count where a stage would be moved too far for that.
     """
     clock, t, h, stages = run.clock, run.clock[T], run.clock[STEP], table.counts[STAGES]
     clock[PASSING], clock[NEAREST], clock[FARTHEST] = clock[NEAR], 0.0, clock[NEAR]
@@ -191,14 +195,14 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
     return True
 
 
-# --- errors -----------------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------
 @inner
 def size_of(error: int, run: Run) -> float:
-    """Sum of squares over positions, quaternions, velocities and angular velocities of error / tolerance.
+    """Sum of squares over positions, quaternions, velocities and angular velocities of error /
+    tolerance.
 
-    The scale of a vector is its length (that of a quaternion one), not its components: turning the world changes
-    nothing.  The ledger takes no part.
-    """
+    The scale of a vector is its length (that of a quaternion one), not its components: turning the
+    world changes nothing.  The ledger takes no part."""
     before, after, off = run.states[BEGIN], run.states[RAW], run.states[error]
     rtol, atol = run.clock[RTOL], run.clock[ATOL]
     out = 0.0
@@ -216,7 +220,8 @@ def size_of(error: int, run: Run) -> float:
 
 @inlined
 def error_of(along: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> float:
-    """Error of a step over its tolerance: a step is good below one.  along: of its part along the constraints alone."""
+    """Error of a step over its tolerance: a step is good below one.  along: of its part along the
+    constraints alone."""
     h, n, slopes = run.clock[STEP], STATE_WIDTH * run.out.shape[0], table.counts[ESTIMATED]
     sizes = (0.0, 0.0)
     for estimate in range(1 if table.counts[ORDER] < 7 else 2):
@@ -237,7 +242,8 @@ def error_of(along: bool, run: Run, model: Model, scratch: Scratch, table: Table
 
 @inner
 def small_turn(y: Floats, d: Floats, i: int) -> Vec:
-    """The rotation vector in N by which a small change d of its quaternion turns body i: 2 d q*, vector part."""
+    """The rotation vector in N by which a small change d of its quaternion turns body i: 2 d q*,
+    vector part."""
     w, a = y[i, Q], (y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
     dw, b = d[i, Q], (d[i, Q + 1], d[i, Q + 2], d[i, Q + 3])
     return scale(2.0, sub(sub(scale(w, b), scale(dw, a)), cross(b, a)))
@@ -297,7 +303,8 @@ def next_step(error: float, clipped: bool, run: Run, table: Table) -> bool:
 
 @inner
 def shares(line: int, less: int, run: Run) -> float:
-    """Mean square of a line (less another, where that is none below zero) over the tolerances at BEGIN."""
+    """Mean square of a line (less another, where that is none below zero) over the tolerances at
+    BEGIN."""
     y, d, rtol, atol = run.states[BEGIN], run.states[line], run.clock[RTOL], run.clock[ATOL]
     out = 0.0
     for i in range(run.out.shape[0]):
@@ -331,8 +338,9 @@ def missed(line: int, run: Run) -> bool:
 
 @inlined
 def first_step(run: Run, model: Model, scratch: Scratch, table: Table) -> float:
-    """A step whose error should be a hundredth of the tolerance, by the first slope and how it changes in a small step
-    (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4)."""
+    """A step whose error should be a hundredth of the tolerance, by the first slope and how it
+    changes in a small step (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I,
+    II.4)."""
     size, rate, span = shares(BEGIN, -1, run), shares(0, -1, run), run.clock[T_END] - run.clock[T]
     small = min(span, 1e-6 if size < 1e-10 or rate < 1e-10 else 0.01 * math.sqrt(size / rate))
     for i in range(run.lines.shape[1]):
@@ -375,7 +383,7 @@ def unit_quaternions(y: Floats) -> None:
             y[i, k] *= size
 
 
-# --- within the step --------------------------------------------------------------------------------------------------
+# --- within the step ------------------------------------------------------------------------------
 @inlined
 def make_polynomial(run: Run, model: Model, scratch: Scratch, table: Table) -> None:
     """The interpolant over the present step, from its slopes; it ends in RAW."""
@@ -406,7 +414,8 @@ def make_polynomial(run: Run, model: Model, scratch: Scratch, table: Table) -> N
 
 @inner
 def interpolate(x: float, run: Run, table: Table) -> None:
-    """The state at the fraction x of the step, into WITHIN; the correction from RAW to END is blended in smoothly."""
+    """The state at the fraction x of the step, into WITHIN; the correction from RAW to END is
+    blended in smoothly."""
     lines, blend, extra = run.lines, x * x * (3.0 - 2.0 * x), table.counts[EXTRA]
     terms = 4 if extra == 0 else 7
     for i in range(lines.shape[1]):

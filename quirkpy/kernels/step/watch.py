@@ -17,22 +17,24 @@ from quirkpy.kernels.tree.stops import ASKED, HOLDS, RELEASE, SIDE, clearance, s
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.maths.types import Floats, Ints
 
-#: What is watched.  REST: a = speed [m/s], b = acceleration [m/s2].  ENERGY: a = energy [J].  MEETING: sites one and
-#: two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the event is asked.  STOP: one =
-#: number of the stop; the clearance where it does not hold, else how hard it is pressed on, as an acceleration.
+#: What is watched.  REST: a = speed [m/s], b = acceleration [m/s2].  ENERGY: a = energy [J].
+#: MEETING: sites one and two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the
+#: event is asked.  STOP: one = number of the stop; the clearance where it does not hold, else how
+#: hard it is pressed on, as an acceleration.
 REST, ENERGY, MEETING, PYTHON, STOP = range(5)
 
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
-# Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state asked about; where in
-# the step it crosses zero; for meetings the square of the distance and its rate, for stops the clearance and its rate,
-# at the same three states.
+# Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state
+# asked about; where in the step it crosses zero; for meetings the square of the distance and its
+# rate, for stops the clearance and its rate, at the same three states.
 VALUE, NOW, TRIAL, ROOT, GAP, VALUES_WIDTH = 0, 1, 2, 3, 4, 10
 
 
 class Watch(NamedTuple):
-    """what (n, WHAT_WIDTH), direction: -1 falling, 1 rising, 0 both; numbers a, b, c (n, 3); values (n, VALUES_WIDTH);
-    asked: the state that events in Python are asked about (nb + 1, STATE_WIDTH)."""
+    """what (n, WHAT_WIDTH), direction: -1 falling, 1 rising, 0 both; numbers a, b, c (n, 3); values
+    (n, VALUES_WIDTH); asked: the state that events in Python are asked about (nb + 1,
+    STATE_WIDTH)."""
 
     what: Ints
     numbers: Floats
@@ -42,7 +44,8 @@ class Watch(NamedTuple):
 
 @inner
 def metric(u: Floats, first: int, w: Floats, second: int, bodies: Floats) -> float:
-    """Sum over bodies of m |linear|^2 + angular . I angular, from columns `first` of u and `second` of w."""
+    """Sum over bodies of m |linear|^2 + angular . I angular, from columns `first` of u and `second`
+    of w."""
     out = 0.0
     for i in range(bodies.shape[0]):
         a, b = get3(u, i, first), get3(w, i, second)
@@ -61,8 +64,8 @@ def total_mass(bodies: Floats) -> float:
 
 @inner
 def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
-    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches its x axis; the
-    distance as well."""
+    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches
+    its x axis; the distance as well."""
     one, two = watch.what[k, ONE], watch.what[k, TWO]
     reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
     _, _, x1, u1, _ = site_motion(one, model.sites, frames)

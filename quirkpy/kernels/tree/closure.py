@@ -1,16 +1,17 @@
 """Closing loops: the rows that the tree does not satisfy by itself, solved in innovation space.
 
-Every freedom of the tree has an innovation nu: its acceleration in units in which the tree's mass matrix is one.  A
-unit load on a row, carried up both paths to the root, leaves one number at each freedom that it passes; these numbers
-are a row of A, with A A' = J M^-1 J' over the tree.  Gauss's principle is then the smallest nu with A nu = gamma - J a:
-rows are scaled by what they would yield between free bodies, so that units and masses do not matter, and taken
-strong ones first.  A row that lies in the span of those before it, or that the tree already satisfies, is redundant and
-drops out; one that nearly does is damped smoothly (`PIVOT`).  Beside light members a row may be short and yet demand
-something of its own: how far it reaches is then measured without masses (`reach`).
+Every freedom of the tree has an innovation nu: its acceleration in units in which the tree's mass
+matrix is one.  A unit load on a row, carried up both paths to the root, leaves one number at each
+freedom that it passes; these numbers are a row of A, with A A' = J M^-1 J' over the tree.  Gauss's
+principle is then the smallest nu with A nu = gamma - J a: rows are scaled by what they would yield
+between free bodies, so that units and masses do not matter, and taken strong ones first.  A row
+that lies in the span of those before it, or that the tree already satisfies, is redundant and drops
+out; one that nearly does is damped smoothly (`PIVOT`).  Beside light members a row may be short and
+yet demand something of its own: how far it reaches is then measured without masses (`reach`).
 
-Freedoms are numbered along the loops (tree.py), so that a row answers in a short span of A and is compared only with
-rows whose spans meet its own: a row of four-bars costs in proportion to its length.
-"""
+Freedoms are numbered along the loops (tree.py), so that a row answers in a short span of A and is
+compared only with rows whose spans meet its own: a row of four-bars costs in proportion to its
+length."""
 
 from __future__ import annotations
 
@@ -41,7 +42,16 @@ from quirkpy.kernels.tree.elimination import (
     SHIFT,
     general_motion,
 )
-from quirkpy.kernels.tree.reach import HIGH, LISTED, LOW, ROUNDING, SHORT, free_response, least_size, strength
+from quirkpy.kernels.tree.reach import (
+    HIGH,
+    LISTED,
+    LOW,
+    ROUNDING,
+    SHORT,
+    free_response,
+    least_size,
+    strength,
+)
 from quirkpy.kernels.tree.tree import (
     BALL_NODE,
     COUNT,
@@ -62,18 +72,21 @@ from quirkpy.kernels.tree.tree import (
 )
 from quirkpy.maths.types import Floats, Ints
 
-#: Rows whose part independent of the others, squared, is far above this count fully; far below, not at all.  For one
-#: acceleration, exact; and for the stages of a run, whose drift of 1e-9 must not pose as independence.
+#: Rows whose part independent of the others, squared, is far above this count fully; far below, not
+#: at all.  For one acceleration, exact; and for the stages of a run, whose drift of 1e-9 must not
+#: pose as independence.
 PIVOT = 1e-11
 RUNNING_PIVOT = 1e-8
-#: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 / d^2)^SWEEPS.
+#: Sweeps of the damped solution: what is left of a row with independent part d is (mu^2 /
+#: d^2)^SWEEPS.
 SWEEPS = 3
-#: Rows that have kept this share of the strongest one's size may be taken before it, for the sake of short spans.
+#: Rows that have kept this share of the strongest one's size may be taken before it, for the sake
+#: of short spans.
 STRONG = 0.25
 
-# Columns of the report: of the rows that count, how many, and the independent part of the weakest, squared (1 when
-# there is none), and which row that is (-1: none), or the first of those that fade; the largest contradiction, and the
-# largest demand; the time of the evaluation.
+# Columns of the report: of the rows that count, how many, and the independent part of the weakest,
+# squared (1 when there is none), and which row that is (-1: none), or the first of those that fade;
+# the largest contradiction, and the largest demand; the time of the evaluation.
 COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, TIME, REPORT_WIDTH = range(7)
 
 
@@ -96,9 +109,18 @@ def innovation_scales(nodes: Ints, work: Floats) -> None:
 
 @inner
 def pass_freedoms(
-    i: int, kind: int, count: int, f: Vec, n: Vec, row: Floats, at: int, work: Floats, general: Floats
+    i: int,
+    kind: int,
+    count: int,
+    f: Vec,
+    n: Vec,
+    row: Floats,
+    at: int,
+    work: Floats,
+    general: Floats,
 ) -> tuple[Vec, Vec]:
-    """A load (f, n) at the point of body i: adds its innovations to row[at:], returns what goes on to the parent."""
+    """A load (f, n) at the point of body i: adds its innovations to row[at:], returns what goes on
+    to the parent."""
     if kind == TURN_NODE or kind == SLIDE_NODE:
         z = get3(work, i, AXIS)
         y = dot(z, n) if kind == TURN_NODE else dot(z, f)
@@ -107,7 +129,14 @@ def pass_freedoms(
         return sub(f, scale(y, get3(work, i, GAIN))), sub(n, scale(y, get3(work, i, GAIN + 3)))
     if kind == BALL_NODE or kind == FREE_NODE:
         y = lower_transposed(sym6(work, i, ROOT), n)
-        f = sub(f, (dot(get3(work, i, GAIN), n), dot(get3(work, i, GAIN + 3), n), dot(get3(work, i, GAIN + 6), n)))
+        f = sub(
+            f,
+            (
+                dot(get3(work, i, GAIN), n),
+                dot(get3(work, i, GAIN + 3), n),
+                dot(get3(work, i, GAIN + 6), n),
+            ),
+        )
         for k in range(3):
             row[at + k] += y[k]
         if kind == FREE_NODE:
@@ -117,7 +146,9 @@ def pass_freedoms(
         return f, (0.0, 0.0, 0.0)
     if kind == GENERAL_NODE:
         for k in range(count):
-            x = dot(get3(general, i, G_MOTION + 6 * k), f) + dot(get3(general, i, G_MOTION + 6 * k + 3), n)
+            x = dot(get3(general, i, G_MOTION + 6 * k), f) + dot(
+                get3(general, i, G_MOTION + 6 * k + 3), n
+            )
             for m in range(k):
                 x -= general[i, G_FACTOR + MOST * k + m] * general[i, G_STEP + m]
             x /= general[i, G_FACTOR + MOST * k + k]
@@ -136,10 +167,19 @@ def pass_freedoms(
 
 @inner
 def carry_up(
-    nodes: Ints, a: int, b: int, fa: Vec, na: Vec, fb: Vec, nb: Vec, row: Floats, work: Floats, general: Floats
+    nodes: Ints,
+    a: int,
+    b: int,
+    fa: Vec,
+    na: Vec,
+    fb: Vec,
+    nb: Vec,
+    row: Floats,
+    work: Floats,
+    general: Floats,
 ) -> tuple[int, int]:
-    """Carry the loads of a row from bodies a and b up to the root; where the paths meet they go on as one.  Returns the
-    span of the freedoms that they pass."""
+    """Carry the loads of a row from bodies a and b up to the root; where the paths meet they go on
+    as one.  Returns the span of the freedoms that they pass."""
     ground = nodes.shape[0] - 1
     low, high = row.shape[0], 0
     while a < ground or b < ground:
@@ -163,8 +203,8 @@ def carry_up(
 def load_and_motion(
     rows: Floats, k: int, first: int, i: int, work: Floats
 ) -> tuple[tuple[Vec, Vec], float, float]:  # fmt: skip
-    """For body i and the six columns of row k from `first` on: the load at the body's point, J a, and its size without
-    signs; nothing for the ground."""
+    """For body i and the six columns of row k from `first` on: the load at the body's point, J a,
+    and its size without signs; nothing for the ground."""
     if i == work.shape[0] - 1:
         return ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)), 0.0, 0.0
     linear = dot(get3(rows, k, first), get3(work, i, CENTRE))
@@ -176,8 +216,9 @@ def load_and_motion(
 def innovation_rows(
     tree: Tree, bodies: Floats, rows: Floats, A: Floats, spans: Ints, work: Floats, general: Floats
 ) -> None:
-    """A, and what the accelerations in the scratch array leave of the targets, LEFT - J a, scaled; SIZE: what went into
-    that, without signs.  Outside its span, that of the last time on entry, a row is zero."""
+    """A, and what the accelerations in the scratch array leave of the targets, LEFT - J a, scaled;
+    SIZE: what went into that, without signs.  Outside its span, that of the last time on entry, a
+    row is zero."""
     for k in range(rows.shape[0]):
         a, b = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2]
         for m in range(spans[k, LOW], spans[k, HIGH]):
@@ -216,7 +257,8 @@ def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Ve
 
 @inner
 def list_rows(A: Floats, spans: Ints, rows: Floats, floor: float, report: Floats) -> int:
-    """SIZE of each row; the numbers of those above the floor into spans[:, LISTED]; returns how many they are."""
+    """SIZE of each row; the numbers of those above the floor into spans[:, LISTED]; returns how
+    many they are."""
     listed = 0
     for i in range(rows.shape[0]):
         report[TARGET] = max(report[TARGET], rows[i, SIZE])
@@ -247,8 +289,15 @@ def next_row(listed: int, spans: Ints, rows: Floats) -> int:
 
 @inner
 def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, floor: float) -> int:
-    """Take the share of row `best` out of the other listed rows; returns how many stay on the list."""
-    q, low, high, d, left = A[best], spans[best, LOW], spans[best, HIGH], rows[best, SIZE], rows[best, LEFT]
+    """Take the share of row `best` out of the other listed rows; returns how many stay on the
+    list."""
+    q, low, high, d, left = (
+        A[best],
+        spans[best, LOW],
+        spans[best, HIGH],
+        rows[best, SIZE],
+        rows[best, LEFT],
+    )
     kept = 0
     for p in range(listed):
         i = spans[p, LISTED]
@@ -287,14 +336,21 @@ def leave_out(which: int, listed: int, spans: Ints) -> int:
 
 @inner
 def smallest_solution(
-    tree: Tree, bodies: Floats, work: Floats, A: Floats, spans: Ints, rows: Floats, mu: float, report: Floats
+    tree: Tree,
+    bodies: Floats,
+    work: Floats,
+    A: Floats,
+    spans: Ints,
+    rows: Floats,
+    mu: float,
+    report: Floats,
 ) -> None:
-    """The smallest nu with A nu = rows[:, LEFT], strong rows first, into the last row of A; destroys the others.
+    """The smallest nu with A nu = rows[:, LEFT], strong rows first, into the last row of A;
+    destroys the others.
 
-    report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they contradict the
-    others; report[TARGET]: the largest of the numbers in SIZE; report[WHICH]: of rows that fade, the first, else the
-    weakest of those that count.
-    """
+    report[CONTRADICTION]: the largest right-hand side left on rows that do not count: how far they
+    contradict the others; report[TARGET]: the largest of the numbers in SIZE; report[WHICH]: of
+    rows that fade, the first, else the weakest of those that count."""
     m, n = rows.shape[0], A.shape[1]
     nu = A[m]
     for k in range(n):
@@ -318,7 +374,9 @@ def smallest_solution(
                 report[WEAKEST], report[WHICH] = part, best
         elif fading < 0.0:
             fading = best
-        undone = mu * mu / (part * (part + mu) + mu * mu)  # what one sweep of the damped solution leaves
+        undone = (
+            mu * mu / (part * (part + mu) + mu * mu)
+        )  # what one sweep of the damped solution leaves
         step = rows[best, LEFT] / d * (1.0 - undone**SWEEPS)
         for k in range(spans[best, LOW], spans[best, HIGH]):
             nu[k] += step * A[best, k]
@@ -343,7 +401,9 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> N
             a = add(get3(work, p, CHANGE), cross(alpha, get3(work, i, SHIFT)))
         if kind == TURN_NODE or kind == SLIDE_NODE:
             s = nu[at] * work[i, ROOT]
-            s -= (dot(get3(work, i, GAIN), a) + dot(get3(work, i, GAIN + 3), alpha)) * work[i, INVERSE]
+            s -= (dot(get3(work, i, GAIN), a) + dot(get3(work, i, GAIN + 3), alpha)) * work[
+                i, INVERSE
+            ]
             if kind == TURN_NODE:
                 alpha = add(alpha, scale(s, get3(work, i, AXIS)))
             else:
@@ -351,7 +411,9 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> N
         elif kind == BALL_NODE or kind == FREE_NODE:
             if kind == FREE_NODE:
                 a = lower(sym6(work, i, SCHUR_ROOT), (nu[at + 3], nu[at + 4], nu[at + 5]))
-            back = mixed_transposed(get3(work, i, GAIN), get3(work, i, GAIN + 3), get3(work, i, GAIN + 6), a)
+            back = mixed_transposed(
+                get3(work, i, GAIN), get3(work, i, GAIN + 3), get3(work, i, GAIN + 6), a
+            )
             alpha = sub(lower(sym6(work, i, ROOT), (nu[at], nu[at + 1], nu[at + 2])), back)
         elif kind == GENERAL_NODE:
             for r in range(count):
@@ -363,15 +425,18 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> N
         put3(work, i, CHANGE, a)
         put3(work, i, CHANGE + 3, alpha)
         put3(work, i, ACCELERATION + 3, add(get3(work, i, ACCELERATION + 3), alpha))
-        put3(work, i, CENTRE, add(get3(work, i, CENTRE), sub(a, cross(alpha, get3(work, i, POINT)))))
+        put3(
+            work, i, CENTRE, add(get3(work, i, CENTRE), sub(a, cross(alpha, get3(work, i, POINT))))
+        )
 
 
 @kernel
 def close_loops(
-    tree: Tree, bodies: Floats, rows: Floats, A: Floats, spans: Ints, mu: float, work: Floats, general: Floats,
-    report: Floats,
+    tree: Tree, bodies: Floats, rows: Floats, A: Floats, spans: Ints, mu: float, work: Floats,
+    general: Floats, report: Floats,
 ) -> None:  # fmt: skip
-    """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = LEFT on the closing rows."""
+    """Correct the tree's accelerations (CENTRE and the angular ones) so that J a = LEFT on the
+    closing rows."""
     innovation_scales(tree.nodes, work)
     innovation_rows(tree, bodies, rows, A, spans, work, general)
     smallest_solution(tree, bodies, work, A, spans, rows, mu, report)

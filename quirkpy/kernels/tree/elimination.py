@@ -1,8 +1,7 @@
 """Eliminating the freedoms of one body, and handing its inertia and load to its parent.
 
-The work of one body is one row of the scratch array, so that a pass touches memory in order; recursion.py says what the
-letters mean.
-"""
+The work of one body is one row of the scratch array, so that a pass touches memory in order;
+recursion.py says what the letters mean."""
 
 from __future__ import annotations
 
@@ -31,13 +30,16 @@ EFFORT = 57  # single freedom: -S' p
 ACCELERATION = 58  # a at o: linear, angular (6)
 SCHUR = 64  # free: inverse of A - B C^-1 B' (6)
 CENTRE = 70  # acceleration of the mass centre (3)
-ROOT = 73  # loops: H with H H' = C^-1 (ball, free), packed like a symmetric matrix; 1 / sqrt(D) (single) (6)
+# Loops: H with H H' = C^-1 (ball, free), packed like a symmetric matrix; 1 / sqrt(D) (single) (6).
+ROOT = 73
 SCHUR_ROOT = 79  # loops: H with H H' = SCHUR (free) (6)
 CHANGE = 85  # loops: what closing them adds to the acceleration at o (6)
-BRANCH = 85  # loops: before that, mass of the body and of all that hangs on it, where it was asked for
+# Loops: before that, mass of the body and of all that hangs on it, where it was asked for
+BRANCH = 85
 WIDTH = 91
 
-# Columns of the second scratch array, for joints with several freedoms that are not all turns (at most 5).
+# Columns of the second scratch array, for joints with several freedoms that are not all turns (at
+# most 5).
 MOST = 5
 G_MOTION = 0  # S, a column after the other (6 x 5)
 G_GAIN = 30  # U = I S (6 x 5)
@@ -51,7 +53,8 @@ G_WIDTH = 135
 
 @inner
 def hand_over(i: int, p: int, A: Sym, B: Mat, C: Sym, f: Vec, n: Vec, work: Floats) -> None:
-    """Add inertia [A B; B' C] and load (f, n), taken at the point of body i, to body p at its own point."""
+    """Add inertia [A B; B' C] and load (f, n), taken at the point of body i, to body p at its own
+    point."""
     d = get3(work, i, SHIFT)
     # B - A [d]x: row k of A [d]x is (row k of A) x d
     r0 = cross((A[0], A[1], A[2]), d)
@@ -112,12 +115,18 @@ def eliminate_single(i: int, kind: int, work: Floats) -> None:
 
 @woven
 def without_single(i: int, work: Floats) -> tuple[Sym, Mat, Sym, Vec, Vec]:
-    """What a body with one turn or slide leaves to its parent: I - U U'/D and p + I c + U (u / D)."""
+    """What a body with one turn or slide leaves to its parent: I - U U'/D and p + I c + U (u /
+    D)."""
     A, C = sym6(work, i, LINEAR), sym6(work, i, ANGULAR)
     b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
     f, n = get3(work, i, LOAD), get3(work, i, LOAD + 3)
     cf, cn = get3(work, i, BIAS), get3(work, i, BIAS + 3)
-    uf, un, inverse, effort = get3(work, i, GAIN), get3(work, i, GAIN + 3), work[i, INVERSE], work[i, EFFORT]
+    uf, un, inverse, effort = (
+        get3(work, i, GAIN),
+        get3(work, i, GAIN + 3),
+        work[i, INVERSE],
+        work[i, EFFORT],
+    )
     # p + I c, and the part of it that the freedom takes: (u - U . c) / D
     take = (effort - dot(uf, cf) - dot(un, cn)) * inverse
     fa, na = sym_times(A, cf), mixed_transposed(b0, b1, b2, cf)
@@ -151,7 +160,8 @@ def without_single(i: int, work: Floats) -> tuple[Sym, Mat, Sym, Vec, Vec]:
 
 @inner
 def eliminate_turns(i: int, work: Floats) -> tuple[Sym, Vec]:
-    """All three turns: what remains is a point mass A - B C^-1 B' and a force; keeps C^-1 and B C^-1."""
+    """All three turns: what remains is a point mass A - B C^-1 B' and a force; keeps C^-1 and B
+    C^-1."""
     A, inverse = sym6(work, i, LINEAR), sym_inverse(sym6(work, i, ANGULAR))
     b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
     f, n = get3(work, i, LOAD), get3(work, i, LOAD + 3)
@@ -215,8 +225,11 @@ def ball_turn(i: int, a: Vec, n: Vec, work: Floats) -> Vec:
 
 
 @inner
-def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: Floats, general: Floats) -> None:
-    """Freedoms S (6 x n): replaces A, B, C by I - U D^-1 U', and p by p + U D^-1 u; keeps S, U, D and u = -S' p."""
+def eliminate_general(
+    i: int, tree: Tree, place: Floats, frames: Floats, work: Floats, general: Floats
+) -> None:
+    """Freedoms S (6 x n): replaces A, B, C by I - U D^-1 U', and p by p + U D^-1 u; keeps S, U, D
+    and u = -S' p."""
     first, n = tree.nodes[i, MOTION], tree.nodes[i, COUNT]
     A, C = sym6(work, i, LINEAR), sym6(work, i, ANGULAR)
     b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
@@ -243,7 +256,9 @@ def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: F
                 d += general[i, G_MOTION + 6 * k + c] * general[i, G_GAIN + 6 * m + c]
             for c in range(m):
                 d -= general[i, G_FACTOR + MOST * k + c] * general[i, G_FACTOR + MOST * m + c]
-            general[i, G_FACTOR + MOST * k + m] = math.sqrt(d) if m == k else d / general[i, G_FACTOR + MOST * m + m]
+            general[i, G_FACTOR + MOST * k + m] = (
+                math.sqrt(d) if m == k else d / general[i, G_FACTOR + MOST * m + m]
+            )
     # V = L^-1 U': then U D^-1 U' = V' V and U D^-1 t = V' (L^-1 t)
     for k in range(n):
         for c in range(7):
@@ -266,13 +281,18 @@ def eliminate_general(i: int, tree: Tree, place: Floats, frames: Floats, work: F
 
 
 @inner
-def general_motion(i: int, n: int, a: Vec, alpha: Vec, push: int, general: Floats) -> tuple[Vec, Vec]:
+def general_motion(
+    i: int, n: int, a: Vec, alpha: Vec, push: int, general: Floats
+) -> tuple[Vec, Vec]:
     """a + S s'' with D s'' = (-S' p) - U' a, where -S' p stands in column `push`."""
     s = G_STEP
     for k in range(n):
         x = general[i, push + k]
         for c in range(3):
-            x -= general[i, G_GAIN + 6 * k + c] * a[c] + general[i, G_GAIN + 6 * k + 3 + c] * alpha[c]
+            x -= (
+                general[i, G_GAIN + 6 * k + c] * a[c]
+                + general[i, G_GAIN + 6 * k + 3 + c] * alpha[c]
+            )
         for m in range(k):
             x -= general[i, G_FACTOR + MOST * k + m] * general[i, s + m]
         general[i, s + k] = x / general[i, G_FACTOR + MOST * k + k]

@@ -1,4 +1,5 @@
-"""One evaluation: from a state to its accelerations, or to the smallest correction that puts it back on its joints."""
+"""One evaluation: from a state to its accelerations, or to the smallest correction that puts it
+back on its joints."""
 
 from __future__ import annotations
 
@@ -7,7 +8,16 @@ from typing import NamedTuple
 
 from quirkpy.kernels.act.loads import applied_loads
 from quirkpy.kernels.act.wrenches import INTO
-from quirkpy.kernels.base.arrays import MASS, SPIN, VELOCITY, Elements, Joints, RowTable, Schedules, Sites
+from quirkpy.kernels.base.arrays import (
+    MASS,
+    SPIN,
+    VELOCITY,
+    Elements,
+    Joints,
+    RowTable,
+    Schedules,
+    Sites,
+)
 from quirkpy.kernels.base.compiled import inner, kernel, woven
 from quirkpy.kernels.base.hook import LAWS, LOADS, PARTS, ROWS, WRONG_LAW, ask
 from quirkpy.kernels.base.matrices import sym_times
@@ -17,21 +27,28 @@ from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND,
 from quirkpy.kernels.tree.closure import TIME, close_loops
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.tree.gaps import aim
-from quirkpy.kernels.tree.recursion import backward, centres, forward, hang_bodies, in_body_axes, start_bodies
+from quirkpy.kernels.tree.recursion import (
+    backward,
+    centres,
+    forward,
+    hang_bodies,
+    in_body_axes,
+    start_bodies,
+)
 from quirkpy.kernels.tree.stops import BOUNCE, HOLDS, Stops, stop_row
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
 from quirkpy.maths.types import Floats, Ints
 
-# Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how much of a gap
-# [1/s2] and of a slip [1/s] becomes acceleration; 1, or 0 where
-# joints that move by themselves are to be taken as standing still.
+# Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how
+# much of a gap [1/s2] and of a slip [1/s] becomes acceleration; 1, or 0 where joints that move by
+# themselves are to be taken as standing still.
 PIVOT_USED, OF_GAP, OF_SLIP, EXPLICIT, CONTROL_WIDTH = range(5)
 
 
 class Model(NamedTuple):
-    """All that an evaluation reads: the tree, the tables, which elements act, the bodies, the number of the island of
-    each (those that hang together without the ground; -1: on the ground) (nb,), the stops, whose rows come last, the
-    hook, and the control."""
+    """All that an evaluation reads: the tree, the tables, which elements act, the bodies, the
+    number of the island of each (those that hang together without the ground; -1: on the ground)
+    (nb,), the stops, whose rows come last, the hook, and the control."""
 
     tree: Tree
     sites: Sites
@@ -48,10 +65,10 @@ class Model(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of each acting element,
-    power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with several freedoms, the closing rows
-    (m, ROW_WIDTH), their innovations A and the solution (m + 1, freedoms), the spans of A (m, SPAN_WIDTH), sums over
-    islands, and the report."""
+    """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of
+    each acting element, power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with
+    several freedoms, the closing rows (m, ROW_WIDTH), their innovations A and the solution (m + 1,
+    freedoms), the spans of A (m, SPAN_WIDTH), sums over islands, and the report."""
 
     frames: Floats
     wrench: Floats
@@ -72,14 +89,21 @@ def evaluate_here(t: float, y: Floats, model: Model, scratch: Scratch, out: Floa
     scratch.report[TIME] = t
     fill_frames(y, scratch.frames)
     applied_loads(
-        t, model.acting, model.elements, model.joints, model.schedules, model.bodies, model.sites, scratch.frames,
-        scratch.wrench, scratch.potential, scratch.power,
+        t, model.acting, model.elements, model.joints, model.schedules, model.bodies, model.sites,
+        scratch.frames, scratch.wrench, scratch.potential, scratch.power,
     )  # fmt: skip
     if model.hook[PARTS] != 0:
         ask(model.hook, LOADS)
     if model.hook[LAWS] != 0:
         look_at_laws(model.hook, scratch.potential)
-    solve_here(model, scratch, 1.0, model.control[OF_GAP], model.control[OF_SLIP], model.control[PIVOT_USED])
+    solve_here(
+        model,
+        scratch,
+        1.0,
+        model.control[OF_GAP],
+        model.control[OF_SLIP],
+        model.control[PIVOT_USED],
+    )
     in_body_axes(scratch.frames, scratch.work, out)
     for k in range(scratch.rows.shape[0]):
         if scratch.rows[k, RATE] != 0.0:
@@ -98,7 +122,8 @@ def look_at_laws(hook: Ints, potential: Floats) -> None:
 
 @inner
 def power_of_joints(bodies: Floats, scratch: Scratch) -> float:
-    """What joints that move by themselves put in [W]: all that loads do not explain of the accelerations."""
+    """What joints that move by themselves put in [W]: all that loads do not explain of the
+    accelerations."""
     frames, work, wrench, out = scratch.frames, scratch.work, scratch.wrench, 0.0
     for i in range(bodies.shape[0]):
         w, inertia = get3(frames, i, SPIN), inertia_in_n(bodies, frames, i)
@@ -115,14 +140,16 @@ def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -
 
 
 @woven
-def solve_here(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
-    """What the bodies do about loads, gaps and slips at the kinematics in the scratch arrays: work[:, CENTRE] and the
-    angular half of work[:, ACCELERATION].
+def solve_here(
+    model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float
+) -> None:
+    """What the bodies do about loads, gaps and slips at the kinematics in the scratch arrays:
+    work[:, CENTRE] and the angular half of work[:, ACCELERATION].
 
-    keep = 1: accelerations, to which `of_gap` and `of_slip` may be added so that joints pull themselves together.
-    keep = 0: loads and velocity terms are left out; with of_gap = 1 the smallest displacement that closes every gap,
-    with of_slip = 1 the smallest change of velocity that stops every slip.
-    """
+    keep = 1: accelerations, to which `of_gap` and `of_slip` may be added so that joints pull
+    themselves together. keep = 0: loads and velocity terms are left out; with of_gap = 1 the
+    smallest displacement that closes every gap, with of_slip = 1 the smallest change of velocity
+    that stops every slip."""
     frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
     start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites.place, frames, work)
     hang_bodies(tree.nodes, model.sites.place, frames, work)
@@ -135,12 +162,22 @@ def solve_here(model: Model, scratch: Scratch, keep: float, of_gap: float, of_sl
         closing_rows(model, scratch)
         set_targets(model, scratch, keep, of_gap, of_slip)
         close_loops(
-            tree, model.bodies, scratch.rows, scratch.innovations, scratch.spans, pivot, work, general, scratch.report
+            tree,
+            model.bodies,
+            scratch.rows,
+            scratch.innovations,
+            scratch.spans,
+            pivot,
+            work,
+            general,
+            scratch.report,
         )
 
 
 @kernel
-def solve(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float) -> None:
+def solve(
+    model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float
+) -> None:
     """The same, where a call does not matter."""
     solve_here(model, scratch, keep, of_gap, of_slip, pivot)
 
@@ -150,13 +187,24 @@ def closing_rows(model: Model, scratch: Scratch) -> None:
     """phi, J and gamma of the closing rows."""
     which = model.tree.loops[:, LOOP_ROW]
     t = scratch.report[TIME]
-    constraint_rows(which, t, model.rows, model.joints, model.schedules, model.sites, scratch.frames, scratch.rows)
+    constraint_rows(
+        which,
+        t,
+        model.rows,
+        model.joints,
+        model.schedules,
+        model.sites,
+        scratch.frames,
+        scratch.rows,
+    )
     if model.hook[PARTS] != 0:
         ask(model.hook, ROWS)
     first = scratch.rows.shape[0] - model.stops.what.shape[0]
     for k in range(model.stops.what.shape[0]):
         if model.stops.what[k, HOLDS] != 0:
-            stop_row(first + k, k, model.stops, model.joints, model.sites, scratch.frames, scratch.rows)
+            stop_row(
+                first + k, k, model.stops, model.joints, model.sites, scratch.frames, scratch.rows
+            )
 
 
 @inner
@@ -180,7 +228,9 @@ def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_s
             rate = model.control[EXPLICIT] * rows[k, RATE]
             rate += row_rate(k, JACOBIAN, a, b, rows, frames)
             if loops[k, LOOP_BODY3] >= 0:
-                rate += row_rate(k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, frames)
+                rate += row_rate(
+                    k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, frames
+                )
             bounce = model.stops.numbers[k - first, BOUNCE] if k >= first else 0.0
             left -= of_slip * (1.0 + bounce) * rate
         rows[k, LEFT] = left

@@ -1,9 +1,10 @@
-"""How strong a closing row is: what it adds to those before it, in the metric of mass, and how far it reaches without.
+"""How strong a closing row is: what it adds to those before it, in the metric of mass, and how far
+it reaches without.
 
-A row is divided by what its two bodies would yield if they were free: so it is long where the lightest of them can
-follow it, and short where only heavier ones could.  Short is also what the tree satisfies by itself.  The two are told
-apart by weighing every freedom of the tree as much as its whole branch: masses cancel then, and angles are left.
-"""
+A row is divided by what its two bodies would yield if they were free: so it is long where the
+lightest of them can follow it, and short where only heavier ones could.  Short is also what the
+tree satisfies by itself.  The two are told apart by weighing every freedom of the tree as much as
+its whole branch: masses cancel then, and angles are left."""
 
 from __future__ import annotations
 
@@ -29,11 +30,11 @@ from quirkpy.maths.types import Floats, Ints
 
 #: What is left of a row below this share of the pivot is rounding.
 ROUNDING = 1e-3
-#: Rows shorter than the first are asked how far they reach: a pose may be singular, or a member light; what is shorter
-#: than the second is rounding, whatever masses are.
+#: Rows shorter than the first are asked how far they reach: a pose may be singular, or a member
+#: light; what is shorter than the second is rounding, whatever masses are.
 SHORT, NOTHING = 1e-4, 1e-26
-# Columns of the spans of A, a row per closing row: where it may differ from zero; and, apart from that, a list of the
-# rows that are still to be taken.
+# Columns of the spans of A, a row per closing row: where it may differ from zero; and, apart from
+# that, a list of the rows that are still to be taken.
 LOW, HIGH, LISTED, SPAN_WIDTH = range(4)
 
 
@@ -81,19 +82,22 @@ def heaviest_over_lightest(bodies: Floats) -> float:
 
 @inner
 def least_size(mu: float, bodies: Floats) -> float:
-    """The SIZE from which on a row may count: where masses are so uneven that its reach may be more, next to none."""
+    """The SIZE from which on a row may count: where masses are so uneven that its reach may be
+    more, next to none."""
     least = ROUNDING * mu
     return least if heaviest_over_lightest(bodies) * math.sqrt(least) <= 1.0 else NOTHING
 
 
 @inner
-def reach(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats) -> float:
-    """What is left of row k, squared, if each freedom answered as its whole branch of the tree weighs: about 1 where
-    some body can follow the row alone, the square of an angle where all would have to be turned by that first.
+def reach(
+    k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats
+) -> float:
+    """What is left of row k, squared, if each freedom answered as its whole branch of the tree
+    weighs: about 1 where some body can follow the row alone, the square of an angle where all would
+    have to be turned by that first.
 
-    Masses cancel: the share of a light member, which answers to a load a million times as fast as what it is joined
-    to, does not hide what the row asks of the others.
-    """
+    Masses cancel: the share of a light member, which answers to a load a million times as fast as
+    what it is joined to, does not hide what the row asks of the others."""
     nodes, n = tree.nodes, bodies.shape[0]
     for i in range(n):
         work[i, BRANCH] = bodies[i, MASS]
@@ -103,10 +107,16 @@ def reach(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floa
             work[nodes[i, PARENT], BRANCH] += work[i, BRANCH]
     out = 0.0
     for i in range(n):
-        for m in range(max(spans[k, LOW], nodes[i, FIRST]), min(spans[k, HIGH], nodes[i, FIRST] + nodes[i, COUNT])):
+        for m in range(
+            max(spans[k, LOW], nodes[i, FIRST]),
+            min(spans[k, HIGH], nodes[i, FIRST] + nodes[i, COUNT]),
+        ):
             out += A[k, m] * A[k, m] * work[i, BRANCH]
     a, b, c, d = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2], tree.loops[k, LOOP_BODY3], 0
-    free, unit = free_response(rows, k, JACOBIAN, a, b, bodies), own_mass(rows, k, JACOBIAN, a, b, bodies)
+    free, unit = (
+        free_response(rows, k, JACOBIAN, a, b, bodies),
+        own_mass(rows, k, JACOBIAN, a, b, bodies),
+    )
     if c >= 0:
         d = tree.loops[k, LOOP_BODY4]
         free += free_response(rows, k, SECOND, c, d, bodies)
@@ -115,8 +125,10 @@ def reach(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floa
 
 
 @inner
-def strength(k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats) -> float:
-    """The part of a short row that is independent of those taken before it, squared: SIZE; beside light members the
-    square of its reach, which is the larger one only there."""
+def strength(
+    k: int, A: Floats, spans: Ints, rows: Floats, tree: Tree, bodies: Floats, work: Floats
+) -> float:
+    """The part of a short row that is independent of those taken before it, squared: SIZE; beside
+    light members the square of its reach, which is the larger one only there."""
     far = reach(k, A, spans, rows, tree, bodies, work)
     return max(rows[k, SIZE], far * far)

@@ -1,23 +1,43 @@
-"""Accelerations by articulated-body recursion in absolute coordinates: O(n) for trees, exact for every joint.
+"""Accelerations by articulated-body recursion in absolute coordinates: O(n) for trees, exact for
+every joint.
 
-Each body hangs on its parent at a point o, the origin of the joint's site on the body (a free root: its mass centre).
-Spatial quantities are taken at o in the axes of N, linear part first:
+Each body hangs on its parent at a point o, the origin of the joint's site on the body (a free root:
+its mass centre).  Spatial quantities are taken at o in the axes of N, linear part first:
 
-    a = X a_parent + c + S s''      acceleration of the point of the body at o, and of its angular velocity
-    f = I a + p                     what the joint must transmit, with the articulated inertia I = [A B; B' C]
-    S' f = 0                        the joint's own freedoms carry no load
+    a = X a_parent + c + S s''      acceleration of the point of the body at o, and of its angular
+    velocity f = I a + p                     what the joint must transmit, with the articulated
+    inertia I = [A B; B' C] S' f = 0                        the joint's own freedoms carry no load
 
-Backward, from the leaves, each body's freedoms are eliminated and its inertia and load handed to its parent; forward,
-from the roots, accelerations follow (Featherstone, Rigid Body Dynamics Algorithms, ch. 7; here without joint
-coordinates, so that a change of joints changes a list and nothing else).
-"""
+Backward, from the leaves, each body's freedoms are eliminated and its inertia and load handed to
+its parent; forward, from the roots, accelerations follow (Featherstone, Rigid Body Dynamics
+Algorithms, ch. 7; here without joint coordinates, so that a change of joints changes a list and
+nothing else)."""
 
 from __future__ import annotations
 
-from quirkpy.kernels.base.arrays import AXES, MASS, PLACE_AXES, PLACE_POINT, POSITION, SPIN, VELOCITY
+from quirkpy.kernels.base.arrays import (
+    AXES,
+    MASS,
+    PLACE_AXES,
+    PLACE_POINT,
+    POSITION,
+    SPIN,
+    VELOCITY,
+)
 from quirkpy.kernels.base.compiled import woven
 from quirkpy.kernels.base.matrices import mat9, put6, sym6, sym_inverse, sym_times
-from quirkpy.kernels.base.vectors import add, column, cross, dot, get3, put3, scale, sub, turn, turn_back
+from quirkpy.kernels.base.vectors import (
+    add,
+    column,
+    cross,
+    dot,
+    get3,
+    put3,
+    scale,
+    sub,
+    turn,
+    turn_back,
+)
 from quirkpy.kernels.place.kinematics import centripetal, inertia_in_n
 from quirkpy.kernels.tree.elimination import (
     ACCELERATION,
@@ -64,12 +84,15 @@ from quirkpy.maths.types import Floats, Ints
 
 
 @woven
-def start_bodies(nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, frames: Floats, work: Floats) -> None:
+def start_bodies(
+    nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, frames: Floats, work: Floats
+) -> None:
     """Point, own inertia and own load of every body."""
     for i in range(bodies.shape[0]):
         w = get3(frames, i, SPIN)
         far = nodes[i, FAR]
-        # the point o, and the body's own inertia there: A = m, B = m [c]x, C = J - m [c]x [c]x with c = o - r
+        # the point o, and the body's own inertia there: A = m, B = m [c]x, C = J - m [c]x [c]x with
+        # c = o - r
         c = (0.0, 0.0, 0.0)
         if far >= 0:
             c = turn(frames, i, AXES, get3(place, far, PLACE_POINT))
@@ -97,16 +120,22 @@ def start_bodies(nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, fra
 
 @woven
 def hang_bodies(nodes: Ints, place: Floats, frames: Floats, work: Floats) -> None:
-    """Shift to the parent's point, axis of the joint, and the acceleration c that the velocities alone make."""
+    """Shift to the parent's point, axis of the joint, and the acceleration c that the velocities
+    alone make."""
     for i in range(nodes.shape[0] - 1):
         p, kind = nodes[i, PARENT], nodes[i, NODE]
         c = get3(work, i, POINT)
-        arm = sub(add(get3(frames, i, POSITION), c), get3(frames, p, POSITION))  # from the parent's mass centre to o
+        arm = sub(
+            add(get3(frames, i, POSITION), c), get3(frames, p, POSITION)
+        )  # from the parent's mass centre to o
         d = sub(arm, get3(work, p, POINT))
         w, wp = get3(frames, i, SPIN), get3(frames, p, SPIN)
         bias = centripetal(wp, d)
         if kind == SLIDE_NODE or kind == GENERAL_NODE:
-            slip = sub(add(get3(frames, i, VELOCITY), cross(w, c)), add(get3(frames, p, VELOCITY), cross(wp, arm)))
+            slip = sub(
+                add(get3(frames, i, VELOCITY), cross(w, c)),
+                add(get3(frames, p, VELOCITY), cross(wp, arm)),
+            )
             bias = add(bias, scale(2.0, cross(wp, slip)))
         put3(work, i, SHIFT, d)
         put3(work, i, BIAS, bias)
@@ -141,7 +170,16 @@ def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: F
                 eliminate_general(i, tree, place, frames, work, general)
             if p < ground:
                 f, n = whole_bias(i, work)
-                hand_over(i, p, sym6(work, i, LINEAR), mat9(work, i, MIXED), sym6(work, i, ANGULAR), f, n, work)
+                hand_over(
+                    i,
+                    p,
+                    sym6(work, i, LINEAR),
+                    mat9(work, i, MIXED),
+                    sym6(work, i, ANGULAR),
+                    f,
+                    n,
+                    work,
+                )
 
 
 @woven
@@ -179,10 +217,14 @@ def forward(nodes: Ints, work: Floats, general: Floats) -> None:
 
 @woven
 def centres(frames: Floats, work: Floats, keep: float, n: int) -> None:
-    """From the acceleration at each body's point to that of its mass centre; the centripetal part is kept or not."""
+    """From the acceleration at each body's point to that of its mass centre; the centripetal part
+    is kept or not."""
     for i in range(n):
         c = get3(work, i, POINT)
-        turning = add(cross(get3(work, i, ACCELERATION + 3), c), scale(keep, centripetal(get3(frames, i, SPIN), c)))
+        turning = add(
+            cross(get3(work, i, ACCELERATION + 3), c),
+            scale(keep, centripetal(get3(frames, i, SPIN), c)),
+        )
         put3(work, i, CENTRE, sub(get3(work, i, ACCELERATION), turning))
 
 

@@ -1,4 +1,5 @@
-"""Stops: bounds on joint coordinates.  One that holds is a constraint row; one that is hit gives an impulse."""
+"""Stops: bounds on joint coordinates.  One that holds is a constraint row; one that is hit gives an
+impulse."""
 
 from __future__ import annotations
 
@@ -23,10 +24,11 @@ from quirkpy.tables.tables import STOP, Selection
 STOP_JOINT, STOP_COORDINATE, HOLDS, DECIDED, ASKED, STOP_WIDTH = range(6)
 BOUND, SIDE, RESTITUTION, SETTLE, BOUNCE, STOP_NUMBERS = range(6)
 
-#: A held stop lets go when the coordinate would leave it with more than this acceleration [rad/s2] or [m/s2].
+#: A held stop lets go when the coordinate would leave it with more than this acceleration [rad/s2]
+#: or [m/s2].
 RELEASE = 1e-9
-#: As near as this [rad] or [m], and not moving, a joint begins in contact with its stop; further beyond it than the
-#: second it is refused.
+#: As near as this [rad] or [m], and not moving, a joint begins in contact with its stop; further
+#: beyond it than the second it is refused.
 TOUCHING, BEYOND = 1e-9, 1e-6
 #: A drive may go on so far [rad] or [m] beyond a stop: it often ends just there, but for rounding.
 LEEWAY = 5e-7
@@ -102,7 +104,8 @@ def stop_rows(
 
 @inner
 def solved(i: int, a: int, b: int, rows: Floats, work: Floats) -> float:
-    """J d of row i between bodies a and b, for what has just been solved for; on the ground nothing moves."""
+    """J d of row i between bodies a and b, for what has just been solved for; on the ground nothing
+    moves."""
     out, ground = 0.0, work.shape[0] - 1
     if a < ground:
         out += dot(get3(rows, i, JACOBIAN), get3(work, a, CENTRE))

@@ -1,8 +1,8 @@
-"""The spanning tree of a selection: which joint carries which body, and which rows are left to close loops.
+"""The spanning tree of a selection: which joint carries which body, and which rows are left to
+close loops.
 
-Breadth first from the ground, then from one root of every part that floats free.  Locks are taken before joints that
-move, so that the tree has as few freedoms as it can have.
-"""
+Breadth first from the ground, then from one root of every part that floats free.  Locks are taken
+before joints that move, so that the tree has as few freedoms as it can have."""
 
 from __future__ import annotations
 
@@ -48,13 +48,14 @@ COUNT = 9  # how many they are
 MOTION = 10  # where the joint's begin in Tree.motions
 NODE_WIDTH = 11
 
-# Columns of Tree.loops: the row, and its bodies; the other two are those of a second joint, -1: none.
+# Columns of Tree.loops: the row, and its bodies; the other two are those of a second joint, -1:
+# none.
 LOOP_ROW, LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_WIDTH = range(6)
 
 
 class Tree(NamedTuple):
-    """nodes (nb + 1, NODE_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); loops: the constraint rows
-    that the tree does not take care of, and their bodies (m, LOOP_WIDTH)."""
+    """nodes (nb + 1, NODE_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); loops:
+    the constraint rows that the tree does not take care of, and their bodies (m, LOOP_WIDTH)."""
 
     nodes: Ints
     motions: Ints
@@ -62,18 +63,30 @@ class Tree(NamedTuple):
 
 
 def tree_of(s: Selection, packed: Packed) -> tuple[Tree, Ints]:
-    """The spanning tree of a selection, and its islands: what the active joints hold together; the number of each
-    body's island, -1 where that includes the ground (nb,)."""
+    """The spanning tree of a selection, and its islands: what the active joints hold together; the
+    number of each body's island, -1 where that includes the ground (nb,)."""
     n = s.tables.n_bodies
-    nodes, loops = np.zeros((n + 1, NODE_WIDTH), np.int64), np.empty((len(s.rows), LOOP_WIDTH), np.int64)
+    nodes, loops = (
+        np.zeros((n + 1, NODE_WIDTH), np.int64),
+        np.empty((len(s.rows), LOOP_WIDTH), np.int64),
+    )
     islands = np.empty(n + 1, np.int64)
-    count = plant(nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions)
+    count = plant(
+        nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions
+    )
     return Tree(nodes, packed.motions, loops[:count]), islands[:n]
 
 
 @allocating
 def plant(
-    nodes: Ints, loops: Ints, islands: Ints, active: Ints, rows: Ints, carriers: Ints, what: Ints, motions: Ints
+    nodes: Ints,
+    loops: Ints,
+    islands: Ints,
+    active: Ints,
+    rows: Ints,
+    carriers: Ints,
+    what: Ints,
+    motions: Ints,
 ) -> int:
     """Fill in nodes, loops and islands; returns how many loops there are."""
     nb = nodes.shape[0] - 1
@@ -96,7 +109,10 @@ def plant(
         a, b = what[row, ROW_BODY1], what[row, ROW_BODY2]
         if nodes[a, CARRIER] != j and nodes[b, CARRIER] != j:
             loops[count, LOOP_ROW], loops[count, LOOP_BODY1], loops[count, LOOP_BODY2] = row, a, b
-            loops[count, LOOP_BODY3], loops[count, LOOP_BODY4] = what[row, ROW_BODY3], what[row, ROW_BODY4]
+            loops[count, LOOP_BODY3], loops[count, LOOP_BODY4] = (
+                what[row, ROW_BODY3],
+                what[row, ROW_BODY4],
+            )
             count += 1
     number_freedoms(nodes, loops, count)
     number_islands(islands, active, carriers)
@@ -105,7 +121,8 @@ def plant(
 
 @inner
 def number_paths(a: int, b: int, freedoms: int, nodes: Ints) -> int:
-    """FIRST of the bodies on the paths from a and b to the root, the deeper one first; returns the next number."""
+    """FIRST of the bodies on the paths from a and b to the root, the deeper one first; returns the
+    next number."""
     nb = nodes.shape[0] - 1
     while a != nb or b != nb:
         if nodes[a, PLACE] < nodes[b, PLACE]:
@@ -119,7 +136,8 @@ def number_paths(a: int, b: int, freedoms: int, nodes: Ints) -> int:
 
 @inner
 def number_freedoms(nodes: Ints, loops: Ints, count: int) -> None:
-    """FIRST of every body: along the loops, so that the freedoms of each stand side by side, then the others."""
+    """FIRST of every body: along the loops, so that the freedoms of each stand side by side, then
+    the others."""
     nb = nodes.shape[0] - 1
     freedoms = 0
     for b in range(nb):
@@ -137,7 +155,8 @@ def number_freedoms(nodes: Ints, loops: Ints, count: int) -> None:
 
 @inner
 def number_islands(islands: Ints, active: Ints, carriers: Ints) -> None:
-    """Join what each joint holds together under the larger number; the ground's, the largest, becomes -1."""
+    """Join what each joint holds together under the larger number; the ground's, the largest,
+    becomes -1."""
     n = islands.shape[0]
     for b in range(n):
         islands[b] = b
@@ -157,7 +176,8 @@ def number_islands(islands: Ints, active: Ints, carriers: Ints) -> None:
 
 @allocating
 def joints_at_bodies(nb: int, active: Ints, carriers: Ints) -> tuple[Ints, Ints]:
-    """Joints that can carry a body, by body: touching[start[b] : start[b + 1]]; the ground is body nb."""
+    """Joints that can carry a body, by body: touching[start[b] : start[b + 1]]; the ground is body
+    nb."""
     start = np.zeros(nb + 2, np.int64)
     for j in active:
         a, b = carriers[j, BODY1], carriers[j, BODY2]
@@ -206,9 +226,8 @@ def next_root(nb: int, reached: Bools, start: Ints) -> int:
 def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints) -> None:
     """Fill in ORDER, PARENT, NODE, CARRIER, PLACE, COUNT.
 
-    Two queues of bodies whose joints are still to be followed: all locks that can be reached come before the next joint
-    that moves.
-    """
+    Two queues of bodies whose joints are still to be followed: all locks that can be reached come
+    before the next joint that moves."""
     nb = nodes.shape[0] - 1
     reached = np.zeros(nb + 1, np.bool_)
     locks, moves = np.empty(nb + 1, np.int64), np.empty(nb + 1, np.int64)

@@ -1,4 +1,5 @@
-"""Users' Python in compiled runs: kernels ask for it through the hook; what it raises waits for their return."""
+"""Users' Python in compiled runs: kernels ask for it through the hook; what it raises waits for
+their return."""
 
 from __future__ import annotations
 
@@ -14,7 +15,17 @@ from typing import Any
 import numpy as np
 
 from quirkpy.kernels.base.arrays import ROW_PERIOD
-from quirkpy.kernels.base.hook import ADDRESS, EVENTS, FAILED, LAWS, LOADS, PARTS, ROWS, SIGNATURE, WRONG_LAW
+from quirkpy.kernels.base.hook import (
+    ADDRESS,
+    EVENTS,
+    FAILED,
+    LAWS,
+    LOADS,
+    PARTS,
+    ROWS,
+    SIGNATURE,
+    WRONG_LAW,
+)
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
 from quirkpy.kernels.tree.closure import TIME
 from quirkpy.kernels.tree.evaluation import Model, Scratch
@@ -25,11 +36,11 @@ from quirkpy.tables.tables import CALLBACK, LAW, Selection
 
 
 class PythonParts:
-    """Answers for the users' parts of one selection, at the kinematics that the kernels have just computed.
+    """Answers for the users' parts of one selection, at the kinematics that the kernels have just
+    computed.
 
-    `events`: puts the values of a run's events that are Python where the run looks for them; t: the time [s] of the
-    last question.
-    """
+    `events`: puts the values of a run's events that are Python where the run looks for them; t: the
+    time [s] of the last question."""
 
     def __init__(self, selection: Selection, model: Model, scratch: Scratch) -> None:
         self.selection, self.hook, self.scratch = selection, model.hook, scratch
@@ -59,11 +70,14 @@ class PythonParts:
         """Let kernels ask."""
         if self._pointer is None:
             me = weakref.proxy(self)  # which a method of its own would keep
-            self._pointer = SIGNATURE(lambda what: me._answer(what))  # lives as long as its address is in use
+            self._pointer = SIGNATURE(
+                lambda what: me._answer(what)
+            )  # lives as long as its address is in use
             self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
 
     def _answer(self, what: int) -> int:
-        """Do what is asked for; an error, or an interruption, is kept: no exception passes through machine code."""
+        """Do what is asked for; an error, or an interruption, is kept: no exception passes through
+        machine code."""
         self.t = float(self.scratch.report[TIME])
         try:
             if self.halted:
@@ -104,7 +118,11 @@ class PythonParts:
             joint = self.selection.tables.joints[j]
             assert isinstance(joint, GeneralJoint)
             made = users.rows_of(joint)
-            rows[where, PHI], rows[where, RATE], rows[where, GAMMA] = made.phi, made.rate, made.gamma
+            rows[where, PHI], rows[where, RATE], rows[where, GAMMA] = (
+                made.phi,
+                made.rate,
+                made.gamma,
+            )
             rows[where, JACOBIAN:SECOND] = made.jacobian
         for j, where in self.driven:
             x, rate, bend = users.motion_of(self.selection.tables.joints[j])
@@ -115,7 +133,8 @@ class PythonParts:
 
 @contextmanager
 def interruptions(python: PythonParts) -> Iterator[None]:
-    """Within, Ctrl-C waits for the kernel at work to return, which it does within a second; a second one does not.
+    """Within, Ctrl-C waits for the kernel at work to return, which it does within a second; a
+    second one does not.
 
     An interruption that came while compiled code calls back would be lost.
     """

@@ -1,8 +1,8 @@
 """Laws of `CompiledForce`s as machine code that kernels call by its address.
 
-For each law, and each form of its arguments, a few lines are written that take them out of the arrays and add what the
-law returns; numba compiles these together with the law, once in each process.
-"""
+For each law, and each form of its arguments, a few lines are written that take them out of the
+arrays and add what the law returns; numba compiles these together with the law, once in each
+process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import register_jitable
 
 from quirkpy.kernels.act.wrenches import INTO, OUT, apply_force, power_of
-from quirkpy.kernels.base.arrays import ELEMENT_COLUMNS, ELEMENT_SITE1, FRAME_WIDTH, PLACE_WIDTH, Sites, Vec
+from quirkpy.kernels.base.arrays import (
+    ELEMENT_COLUMNS,
+    ELEMENT_SITE1,
+    FRAME_WIDTH,
+    PLACE_WIDTH,
+    Sites,
+    Vec,
+)
 from quirkpy.kernels.base.compiled import woven
 from quirkpy.kernels.base.hook import PLAIN_LAWS
 from quirkpy.kernels.base.vectors import add3
@@ -36,7 +43,8 @@ carray: Any = nb.carray
 for _helper in (triples.add, triples.sub, triples.scale, triples.dot, triples.norm, triples.cross):
     register_jitable(_helper)
 
-#: Law, energy, and of each argument its name and whether it is a place (0), a number (1) or a tuple of n numbers (-n).
+#: Law, energy, and of each argument its name and whether it is a place (0), a number (1) or a tuple
+#: of n numbers (-n).
 Form: TypeAlias = tuple[Callable[..., Any], Callable[..., Any] | None, tuple[tuple[str, int], ...]]
 PLACE, NUMBER = 0, 1
 
@@ -50,7 +58,9 @@ OF_USERS: dict[str, Any] = {**SETTINGS, "boundscheck": True, "forceinline": True
 TRIPLE = types.UniTuple(types.float64, 3)
 PLACE_TYPE = types.NamedUniTuple(TRIPLE, 6, PlaceMotion)
 WHOLE, NUMBERS = types.CPointer(types.int64), types.CPointer(types.float64)
-SIGNATURE = types.float64(types.float64, types.int64, WHOLE, NUMBERS, WHOLE, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+SIGNATURE = types.float64(
+    types.float64, types.int64, WHOLE, NUMBERS, WHOLE, NUMBERS, NUMBERS, NUMBERS, NUMBERS
+)
 
 
 def address_of(force: CompiledForce) -> int:
@@ -80,19 +90,35 @@ def _compiled(force: CompiledForce, form: Form) -> int:
         return len(PLAIN_LAWS)
     try:
         law, energy = _law(force, form), _energy(force, form)
-        adapter = nb.njit(**SETTINGS)(_adapter(form, law, energy, [len(w.types) > 1 for w in _wrenches(law, form)]))
+        adapter = nb.njit(**SETTINGS)(
+            _adapter(form, law, energy, [len(w.types) > 1 for w in _wrenches(law, form)])
+        )
 
         @nb.cfunc(SIGNATURE, **SETTINGS)
         def called(
-            t: float, e: int, what: Any, numbers: Any, body: Any, place: Any, frames: Any, wrench: Any, power: Any
+            t: float,
+            e: int,
+            what: Any,
+            numbers: Any,
+            body: Any,
+            place: Any,
+            frames: Any,
+            wrench: Any,
+            power: Any,
         ) -> float:
             # Rows are found by their width; how many there are nobody asks.
             try:
                 return adapter(
-                    t, e, carray(what, (1, ELEMENT_COLUMNS)), carray(numbers, (1, ELEMENT_WIDTH)), carray(body, (1,)),
-                    carray(place, (1, PLACE_WIDTH)), carray(frames, (1, FRAME_WIDTH)), carray(wrench, (1, 6)),
+                    t,
+                    e,
+                    carray(what, (1, ELEMENT_COLUMNS)),
+                    carray(numbers, (1, ELEMENT_WIDTH)),
+                    carray(body, (1,)),
+                    carray(place, (1, PLACE_WIDTH)),
+                    carray(frames, (1, FRAME_WIDTH)),
+                    carray(wrench, (1, 6)),
                     carray(power, (2,)),
-                )  # fmt: skip
+                )
             except Exception:  # it is told from Python (see `PythonParts`)
                 return math.nan
 
@@ -108,7 +134,8 @@ def _law(force: CompiledForce, form: Form) -> Any:
     wrenches = _wrenches(law, form)
     if len(wrenches) != _places(form) or not all(map(is_wrench, wrenches)):
         raise force.refuse(
-            f"law must return {_places(form)} qp.Wrench, one for each body and site that it asks for, each of three "
+            f"law must return {_places(form)} qp.Wrench, one for each body and site that it asks "
+            "for, each of three "
             "numbers or twice three, without a point."
         )
     return law
@@ -126,7 +153,9 @@ def _energy(force: CompiledForce, form: Form) -> Any:
 
 def _user(function: Callable[..., Any], form: Form) -> Any:
     made, kinds = nb.njit(**OF_USERS)(function), dict(form[2])
-    made.compile(tuple(_type_of(kinds.get(name, NUMBER)) for name in inspect.signature(function).parameters))
+    made.compile(
+        tuple(_type_of(kinds.get(name, NUMBER)) for name in inspect.signature(function).parameters)
+    )
     return made
 
 
@@ -158,7 +187,9 @@ def is_wrench(kind: Any) -> bool:
         return False
     given, point = kind.types[:2], kind.types[2:]
     vectors = all(isinstance(v, types.BaseTuple) and len(v.types) == 3 for v in given)
-    whole = vectors and all(isinstance(x, (types.Float, types.Integer)) for v in given for x in v.types)
+    whole = vectors and all(
+        isinstance(x, (types.Float, types.Integer)) for v in given for x in v.types
+    )
     return whole and all(isinstance(p, types.NoneType) for p in point)
 
 
@@ -172,13 +203,25 @@ def reason(error: Exception) -> str:
 def first_line(error: Exception) -> str:
     """What numba complains about, on one line."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Failed in", "No implementation", "- "))]
+    told = [
+        line
+        for line in lines
+        if line and not line.startswith(("Failed in", "No implementation", "- "))
+    ]
     return (told[0] if told else "it gives no reason")[:200].rstrip(".:")
 
 
 def _adapter(form: Form, law: Any, energy: Any, turning: list[bool]) -> Callable[..., float]:
-    """A function of the arrays that calls law and energy for element e; turning: which wrenches have a torque."""
-    names = {"law": law, "energy": energy, "Sites": Sites, "moving": moving, "resting": resting, "push": push}
+    """A function of the arrays that calls law and energy for element e; turning: which wrenches
+    have a torque."""
+    names = {
+        "law": law,
+        "energy": energy,
+        "Sites": Sites,
+        "moving": moving,
+        "resting": resting,
+        "push": push,
+    }
     names |= {"power_of": power_of, "INTO": INTO, "OUT": OUT, "__name__": form[0].__module__}
     exec(compile(source(form, turning), f"<law of {form[0].__qualname__}>", "exec"), names)
     return names["adapter"]
@@ -204,7 +247,11 @@ def source(form: Form, turning: list[bool]) -> str:
         asked = [words[name] for name in inspect.signature(function).parameters]
         return f"({', '.join(at + word[2:] if word.startswith('at') else word for word in asked)})"
 
-    acted = [words[name][2:] for name in inspect.signature(law).parameters if words[name].startswith("at")]
+    acted = [
+        words[name][2:]
+        for name in inspect.signature(law).parameters
+        if words[name].startswith("at")
+    ]
     lines = ["sites = Sites(body, place)"]
     for i in range(len(places)):
         lines.append(f"b{i}, arm{i}, at{i} = moving(what[e, {ELEMENT_SITE1 + i}], sites, frames)")
@@ -215,7 +262,8 @@ def source(form: Form, turning: list[bool]) -> str:
     for load in loads:
         lines += [f"push({load}, wrench)", f"given += power_of({load}, frames)"]
     if energy is None:
-        return _function([*lines, "power[INTO] += given", "return 0.0 * given"])  # nan where that is no number
+        # nan where that is no number
+        return _function([*lines, "power[INTO] += given", "return 0.0 * given"])
     lines += [f"still{i} = resting(at{i})" for i in range(len(places))]
     lines.append(f"{', '.join(f'w{i}' for i in acted)} = law{call(law, 'still')}")
     lines += [f"given -= power_of({load}, frames)" for load in loads]
@@ -231,7 +279,11 @@ def _function(lines: list[str]) -> str:
 def moving(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, PlaceMotion]:
     """Body row, arm from the mass centre, and how a law sees the site."""
     b, arm, x, u, w = site_motion(site, sites, frames)
-    axes = site_axis(site, 0, sites, frames), site_axis(site, 1, sites, frames), site_axis(site, 2, sites, frames)
+    axes = (
+        site_axis(site, 0, sites, frames),
+        site_axis(site, 1, sites, frames),
+        site_axis(site, 2, sites, frames),
+    )
     return b, arm, PlaceMotion(x, axes[0], axes[1], axes[2], u, w)
 
 

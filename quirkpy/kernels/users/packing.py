@@ -28,17 +28,21 @@ def _pack(t: Tables) -> Packed:
     sites = t.joint_site1[t.coordinate_joint], t.joint_site2[t.coordinate_joint]
     second = t.coordinate_site == 1
     turning = [(t.coordinate_axis + k) % 3 for k in (1, 2)]
-    across, up = np.where(second, turning[::-1], turning)  # seen from site 2, an axis of site 1 turns the other way
+    across, up = np.where(
+        second, turning[::-1], turning
+    )  # seen from site 2, an axis of site 1 turns the other way
     coordinates = _columns(
-        t.coordinate_kind, t.coordinate_axis, np.where(second, *sites[::-1]), *sites, np.where(second, *sites), across,
-        across, up,
+        t.coordinate_kind, t.coordinate_axis, np.where(second, *sites[::-1]), *sites,
+        np.where(second, *sites), across, across, up,
     )  # fmt: skip
     return Packed(
         Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1)),
         _columns(t.joint_site1, t.joint_site2),
         coordinates,
         RowTable(
-            _columns(t.row_kind, t.row_joint, t.row_axis1, t.row_axis2, t.row_schedule, *_row_bodies(t)),
+            _columns(
+                t.row_kind, t.row_joint, t.row_axis1, t.row_axis2, t.row_schedule, *_row_bodies(t)
+            ),
             np.stack([t.row_value, t.row_factor, _periods(t)], axis=1),
         ),
         Elements(
@@ -59,12 +63,20 @@ def _pack(t: Tables) -> Packed:
         ),
         np.ascontiguousarray(np.concatenate([t.body_mass[:, None], moments], axis=1)),
         _columns(t.freedom_kind, t.freedom_axis),
-        _columns(*body, t.joint_site1, t.joint_site2, t.joint_freedom[:-1], np.diff(t.joint_freedom), t.joint_in_tree),
+        _columns(
+            *body,
+            t.joint_site1,
+            t.joint_site2,
+            t.joint_freedom[:-1],
+            np.diff(t.joint_freedom),
+            t.joint_in_tree,
+        ),
     )
 
 
 def _addresses(t: Tables) -> Ints:
-    """Where the machine code of each element's law is, compiled in this process; 0: it has none (ne,)."""
+    """Where the machine code of each element's law is, compiled in this process; 0: it has none
+    (ne,)."""
     out = np.zeros(len(t.element_kind), dtype=np.int64)
     for e in np.flatnonzero(t.element_kind == LAW):
         from quirkpy.kernels.users.laws import address_of  # only then: it needs these arrays

@@ -22,18 +22,19 @@ from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
 from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Selection
 
-#: Step of the pose differences that turn a user's potential into a force: [m] for positions (times the body's own
-#: scale when that is larger than 1 m), [rad] for rotations.
+#: Step of the pose differences that turn a user's potential into a force: [m] for positions (times
+#: the body's own scale when that is larger than 1 m), [rad] for rotations.
 POSE_STEP = 2e-4
-#: Load and potential are compared so far beside the pose [m and rad, as above]: farther than differences reach.
+#: Load and potential are compared so far beside the pose [m and rad, as above]: farther than
+#: differences reach.
 BESIDE = 5.0 * POSE_STEP
 #: Up to which relative difference.
 AGREEMENT = 1e-5
 
 
 class Frames(NamedTuple):
-    """Kinematics of all bodies in N, the ground last (nb + 1, FRAME_WIDTH); position [m], velocity [m/s], axes and spin
-    [rad/s] are views of its columns."""
+    """Kinematics of all bodies in N, the ground last (nb + 1, FRAME_WIDTH); position [m], velocity
+    [m/s], axes and spin [rad/s] are views of its columns."""
 
     rows: Floats
 
@@ -59,8 +60,8 @@ class Frames(NamedTuple):
 
 
 class OwnRows(NamedTuple):
-    """What a user's own joint says: phi (m,), its explicit time derivative (m,), J over (v1, w1, v2, w2) (m, 12), gamma
-    (m,)."""
+    """What a user's own joint says: phi (m,), its explicit time derivative (m,), J over (v1, w1,
+    v2, w2) (m, 12), gamma (m,)."""
 
     phi: Floats
     rate: Floats
@@ -69,21 +70,30 @@ class OwnRows(NamedTuple):
 
 
 def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
-    """Joints with a user's own equations among the given rows of the tables, and where theirs stand."""
+    """Joints with a user's own equations among the given rows of the tables, and where theirs
+    stand."""
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
     own = t.row_kind[rows] == CALLBACK_ROW
     if not own.any():
         return []
-    return [(int(j), np.flatnonzero(own & (t.row_joint[rows] == j))) for j in np.unique(t.row_joint[rows[own]])]
+    return [
+        (int(j), np.flatnonzero(own & (t.row_joint[rows] == j)))
+        for j in np.unique(t.row_joint[rows[own]])
+    ]
 
 
 def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
-    """Joints among the given rows that a user's function of time moves, and where their rows stand."""
+    """Joints among the given rows that a user's function of time moves, and where their rows
+    stand."""
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
     by_time = np.flatnonzero((t.row_kind[rows] == RELATION_ROW) & (t.row_schedule[rows] < 0))
-    joints = [int(j) for j in np.unique(t.row_joint[rows[by_time]]) if t.joints[j].relations()[0].motion is not None]
+    joints = [
+        int(j)
+        for j in np.unique(t.row_joint[rows[by_time]])
+        if t.joints[j].relations()[0].motion is not None
+    ]
     return [(j, by_time[t.row_joint[rows[by_time]] == j]) for j in joints]
 
 
@@ -115,7 +125,7 @@ class Users:
         """The kinematics as a user's own force or joint sees them."""
         return _ArrayView(self.t, self.selection.tables.body_index, self.frames)
 
-    # --- joints -------------------------------------------------------------------------------------------------
+    # --- joints -----------------------------------------------------------------------------------
     def rows_of(self, joint: GeneralJoint) -> OwnRows:
         """The rows of a user's own equations."""
         m = len(joint.units)
@@ -140,16 +150,19 @@ class Users:
             error.add_note(f"in the motion of {type(joint).__name__} {joint.name!r}")
             raise
 
-    # --- forces -------------------------------------------------------------------------------------------------
+    # --- forces -----------------------------------------------------------------------------------
     def add_load(self, wrench: Floats, power: Floats, force: Force) -> None:
-        """Add what a user's own force does; it counts as work where no potential accounts for it."""
+        """Add what a user's own force does; it counts as work where no potential accounts for
+        it."""
         if not force.gives("load"):
             wrench[:-1] -= self._gradient(force)
             return
         mine = self.load_of(force)
         wrench += mine
         if not force.gives("potential"):
-            power[INTO] += (mine[:, :3] * self.frames.velocity + mine[:, 3:] * self.frames.spin).sum()
+            power[INTO] += (
+                mine[:, :3] * self.frames.velocity + mine[:, 3:] * self.frames.spin
+            ).sum()
 
     def load_of(self, force: Force) -> Floats:
         """The wrench on every body (nb + 1, 6) that a user's force states."""
@@ -165,13 +178,20 @@ class Users:
         row = self.selection.tables.body_index.get(body.name) if isinstance(body, Body) else None
         if row is None or not isinstance(one, Wrench):
             raise force.refuse(
-                f"load(at) returned {{{body!r}: {one!r}}}; the keys must be bodies of the system, the values qp.Wrench."
+                f"load(at) returned {{{body!r}: {one!r}}}; the keys must be bodies of the system, "
+                "the values qp.Wrench."
             )
         try:
             f, torque = np.asarray(vector(one.force)), np.asarray(vector(one.torque))
-            arm = np.zeros(3) if one.point is None else np.asarray(vector(one.point)) - self.frames.position[row]
+            arm = (
+                np.zeros(3)
+                if one.point is None
+                else np.asarray(vector(one.point)) - self.frames.position[row]
+            )
         except (TypeError, ValueError) as error:
-            raise force.refuse(f"load(at) at t = {self.t}: a vector of the wrench on {body.name!r} {error}.") from None
+            raise force.refuse(
+                f"load(at) at t = {self.t}: a vector of the wrench on {body.name!r} {error}."
+            ) from None
         wrench[row, :3] += f
         wrench[row, 3:] += torque + np.cross(arm, f)
 
@@ -184,10 +204,11 @@ class Users:
             raise force.refuse(f"potential(at) at t = {self.t} {error}.") from error
 
     def look_at_laws(self, where: Ints, potential: Floats) -> None:
-        """Raise what is wrong with a compiled law that gave no number; where: the laws among the acting elements.
+        """Raise what is wrong with a compiled law that gave no number; where: the laws among the
+        acting elements.
 
-        It is asked once more, in Python.  Where there is no number to begin with, none of them is to blame.
-        """
+        It is asked once more, in Python.  Where there is no number to begin with, none of them is
+        to blame."""
         if not np.isfinite(self.frames.rows).all():
             return
         t = self.selection.tables
@@ -196,31 +217,39 @@ class Users:
             with suppress(KeyError):  # of members of a cluster there is no view
                 self.load_of(force)
                 self.energy_of(force)
-            raise force.refuse(f"its compiled law gives no number at t = {self.t}, or raises an error.")
+            raise force.refuse(
+                f"its compiled law gives no number at t = {self.t}, or raises an error."
+            )
 
     def _gradient(self, force: Force) -> Floats:
-        """dU over displacements of each mass centre and turns of each body in N (nb, 6): differences of 6th order; of
-        bodies that the potential does not read they are zero, and it is not asked."""
+        """dU over displacements of each mass centre and turns of each body in N (nb, 6):
+        differences of 6th order; of bodies that the potential does not read they are zero, and it
+        is not asked."""
         moving = self.frames.rows[:-1, POSITION:VELOCITY]
-        out, view = np.zeros((len(moving), 6)), _ArrayView(self.t, self.selection.tables.body_index, self.frames)
+        out, view = (
+            np.zeros((len(moving), 6)),
+            _ArrayView(self.t, self.selection.tables.body_index, self.frames),
+        )
         self.energy_of(force, view)
         for b in sorted(view.read):
             for k in range(6):
                 h = POSE_STEP * (max(1.0, abs(float(moving[b, k]))) if k < 3 else 1.0)
                 u = [self.energy_of(force, self._moved(b, k, n * h)) for n in (-3, -2, -1, 1, 2, 3)]
-                out[b, k] = (45.0 * (u[3] - u[2]) - 9.0 * (u[4] - u[1]) + (u[5] - u[0])) / (60.0 * h)
+                out[b, k] = (45.0 * (u[3] - u[2]) - 9.0 * (u[4] - u[1]) + (u[5] - u[0])) / (
+                    60.0 * h
+                )
         return out
 
-    # --- is the one the gradient of the other? ---------------------------------------------------------------------
+    # --- is the one the gradient of the other? ----------------------------------------------------
     def check_potentials(self) -> None:
-        """Refuse forces whose load, with everything at rest, is not the negative gradient of the potential beside it.
+        """Refuse forces whose load, with everything at rest, is not the negative gradient of the
+        potential beside it.
 
-        A selection is asked once, when its system is made or at its first run.  Both are asked along one line through
-        all poses at once, whose direction is random, the same each time: what the load says of it must be the slope of
-        the potential, at a pose on either side of the present one (there a spring is not at its natural length, and a
-        rope not just taut).  What differences cannot tell is let pass, and so is a pose at which the force has no
-        answer.
-        """
+        A selection is asked once, when its system is made or at its first run.  Both are asked
+        along one line through all poses at once, whose direction is random, the same each time:
+        what the load says of it must be the slope of the potential, at a pose on either side of the
+        present one (there a spring is not at its natural length, and a rope not just taut).  What
+        differences cannot tell is let pass, and so is a pose at which the force has no answer."""
         for force in compared(self.selection):
             if any(self._disagrees(force, side) for side in (-BESIDE, BESIDE)):
                 raise self._disagreement(force)
@@ -235,15 +264,20 @@ class Users:
         except Exception:
             return False
         slope = (45.0 * (u[4] - u[2]) - 9.0 * (u[5] - u[1]) + (u[6] - u[0])) / (60.0 * h)
-        curl = abs(slope - 0.5 * (u[4] - u[2]) / h)  # of a kink in the load, and below of one in the potential
+        curl = abs(
+            slope - 0.5 * (u[4] - u[2]) / h
+        )  # of a kink in the load, and below of one in the potential
         kink = abs(u[1] - 4.0 * u[2] + 6.0 * u[3] - 4.0 * u[4] + u[5]) / h
         rounding = 1e-13 * max(map(abs, u)) / h
         size = abs(load * way).sum() + abs(slope)
-        return bool(abs((load * way).sum() + slope) > AGREEMENT * size + 10.0 * curl + kink + rounding)
+        return bool(
+            abs((load * way).sum() + slope) > AGREEMENT * size + 10.0 * curl + kink + rounding
+        )
 
     @cached_property
     def _way(self) -> Floats:
-        """A random direction of all displacements and turns (nb, 6); the largest of each is one step."""
+        """A random direction of all displacements and turns (nb, 6); the largest of each is one
+        step."""
         position = self.frames.position[:-1]
         way = np.random.default_rng(0).uniform(-1.0, 1.0, (len(position), 6))
         way[:, :3] *= np.maximum(1.0, abs(position))
@@ -259,7 +293,8 @@ class Users:
         return Users(self.selection, self.t, Frames(rows))
 
     def _disagreement(self, force: Force) -> PartError:
-        """The refusal: on which body, in force or in torque, and the two values, where they differ most."""
+        """The refusal: on which body, in force or in torque, and the two values, where they differ
+        most."""
         found = []
         for step in (0.0, -BESIDE, BESIDE):
             with suppress(Exception):
@@ -271,9 +306,12 @@ class Users:
         mine, wanted = (_words(one[b, 3 * half : 3 * half + 3]) for one in (load, gradient))
         what, unit = ("torque", "N m") if half else ("force", "N")
         return force.refuse(
-            f"its load and its potential disagree on body {self.selection.tables.body_names[b]!r} at t = {self.t}, at "
-            f"rest and near this pose: the load gives the {what} {mine} {unit}, minus the gradient of the potential "
-            f"{wanted} {unit}; correct one, leave one out, or make a force of its own of what no potential gives."
+            f"its load and its potential disagree on body {self.selection.tables.body_names[b]!r} "
+            f"at t = {self.t}, at "
+            f"rest and near this pose: the load gives the {what} {mine} {unit}, minus the gradient "
+            "of the potential "
+            f"{wanted} {unit}; correct one, leave one out, or make a force of its own of what no "
+            "potential gives."
         )
 
     def _moved(self, b: int, k: int, step: float) -> MotionView:

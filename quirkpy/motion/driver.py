@@ -312,7 +312,8 @@ class Driver:
         )
 
     def _note(self, t: float, what: int, which: int, lost: float) -> None:
-        """Keep what a note of the kernels means; what joints go on taking belongs to the event with which it began."""
+        """Keep what a note of the kernels means; what joints go on taking belongs to the event with
+        which it began."""
         if what == HELD_ON:
             k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
             self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)

@@ -1,5 +1,5 @@
-"""What putting states onto the joints takes from their energy: its ledger, and whether it is more than the tolerances
-leave open."""
+"""What putting states onto the joints takes from their energy: its ledger, and whether it is more
+than the tolerances leave open."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.kernels.tree.reach import trace_of
 from quirkpy.maths.types import Floats
 
-#: Projections may move so many times the energy that the tolerances leave open, and rounding, a share of all energy;
-#: where they move more, joints have taken hold of a motion.  After so many steps on end in which they do a run is over;
-#: one that puts energy in counts as so many.
+#: Projections may move so many times the energy that the tolerances leave open, and rounding, a
+#: share of all energy; where they move more, joints have taken hold of a motion.  After so many
+#: steps on end in which they do a run is over; one that puts energy in counts as so many.
 OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
 
 
 @inner
 def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
-    """Put the kinetic energy that projection has taken from one state to the other in a column of its ledger."""
+    """Put the kinetic energy that projection has taken from one state to the other in a column of
+    its ledger."""
     old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
     loss = 0.5 * (
         metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
@@ -45,8 +46,8 @@ def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> No
 
 @inner
 def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """The same for what the loads at END do along the way from the pose in a line; and compare what projection has
-    moved with what the tolerances leave open.  (A fixed step knows none.)"""
+    """The same for what the loads at END do along the way from the pose in a line; and compare what
+    projection has moved with what the tolerances leave open. (A fixed step knows none.)"""
     new, n, clock = run.states[END], model.bodies.shape[0], run.clock
     clock[CHARGE] = 0.0
     if run.moved[0] == 0.0 and run.moved[1] == 0.0:
@@ -77,7 +78,8 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 
 @inner
 def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """Put what the loads at END do along the way from the pose in a line in the ledger of projections."""
+    """Put what the loads at END do along the way from the pose in a line in the ledger of
+    projections."""
     old, new = run.states[line], run.states[END]
     for i in range(model.bodies.shape[0]):
         f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
@@ -87,7 +89,8 @@ def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 
 @inner
 def overdrawn(run: Run) -> bool:
-    """Whether projections have moved more energy than the tolerances explain, step after step: it is no motion."""
+    """Whether projections have moved more energy than the tolerances explain, step after step: it
+    is no motion."""
     if run.clock[CHARGE] == 0.0:
         run.counts[HARSH] = 0
     else:

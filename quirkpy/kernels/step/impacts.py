@@ -69,10 +69,11 @@ from quirkpy.kernels.tree.stops import (
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
 from quirkpy.maths.types import Bools, Floats
 
-#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop; and of a step beyond
-#: which joints cannot be held; and of one that is to be taken anew, shorter.
+#: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop;
+#: and of a step beyond which joints cannot be held; and of one that is to be taken anew, shorter.
 FIT, CONTRADICTED, UNHELD, AGAIN = -1, -2, -3, -4
-#: Rows that ask for something else than the others, by this share of the largest demand, contradict them.
+#: Rows that ask for something else than the others, by this share of the largest demand, contradict
+#: them.
 CONTRADICTORY = 1e-4
 #: A row that a drive does not follow by more than this [m/s], [rad/s] is contradicted, however slow
 #: the drive.
@@ -80,8 +81,8 @@ SLIPPING = 1e-9
 # Columns of Rows.notes: time; what happened; to which watched function, or in which closing row
 # (-1: in none); what energy joints have taken [J].
 NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
-# What happened: a watched function crossed zero, a stop was released, a singular pose was passed, joints took hold, or
-# went on doing so.
+# What happened: a watched function crossed zero, a stop was released, a singular pose was passed,
+# joints took hold, or went on doing so.
 CROSSED, RELEASED, POSE, HELD, HELD_ON = range(5)
 
 
@@ -165,8 +166,8 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
 
 @inner
 def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> int:
-    """The watched function of the stop, of those at which joints begin and that do not hold, into which its coordinate
-    would go with the largest acceleration; -1 where all would be left."""
+    """The watched function of the stop, of those at which joints begin and that do not hold, into
+    which its coordinate would go with the largest acceleration; -1 where all would be left."""
     stops, values, least, which = model.stops, watch.values, RELEASE, -1
     evaluate(t, run.states[END], model, scratch, run.out)
     for k in range(values.shape[0]):
@@ -323,10 +324,11 @@ def parted(run: Run, model: Model, scratch: Scratch) -> int:
 def let_go_of_pulled(
     t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
 ) -> None:
-    """Of the stops that hold during an impact, release those that would have to pull: without them they part.
+    """Of the stops that hold during an impact, release those that would have to pull: without them
+    they part.
 
-    Those of which each, let go alone, would still be held by the others are let go together, and hold again one by one,
-    the one first that is met the fastest.
+    Those of which each, let go alone, would still be held by the others are let go together, and
+    hold again one by one, the one first that is met the fastest.
     """
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):

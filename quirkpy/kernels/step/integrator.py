@@ -113,7 +113,8 @@ from quirkpy.tables.tables import ANGLE
 GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(
     9
 )
-#: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is projected first.
+#: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is
+#: projected first.
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still
 #: count as inside.
@@ -162,9 +163,8 @@ def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, 
     keep(watch, VALUE)
     remember_angles(model, scratch)
     run.counts[ANSWER] = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
-    for k in range(
-        watch.values.shape[0]
-    ):  # a pair on the rim of its range is in it, until it has parted
+    # A pair on the rim of its range is in it, until it has parted
+    for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
     fill_row(clock[T], BEGIN, run, model, rows)
@@ -224,8 +224,9 @@ def land(
 ) -> float:
     """Make the state at the first event the END of the step; returns its time.
 
-    counts[ANSWER] is AGAIN where that misses the joints by so much that it is none: a step that ends about there is to
-    be taken instead.  (One that somebody else has taken, or of a fixed length, cannot be.)
+    counts[ANSWER] is AGAIN where that misses the joints by so much that it is none: a step that
+    ends about there is to be taken instead. (One that somebody else has taken, or of a fixed
+    length, cannot be.)
     """
     clock, t = run.clock, run.clock[T] + first * run.clock[STEP]
     if first < 1.0:
@@ -288,9 +289,9 @@ def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
 def accept(
     t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
 ) -> bool:
-    """Finish the step that ends in END at the time t, or at the first event within it, and keep it as a row; returns
-    whether the run is over: counts[ANSWER] is the number of a stop that contradicts a drive, UNHELD, or FIT; or whether
-    nothing is kept: then it is AGAIN."""
+    """Finish the step that ends in END at the time t, or at the first event within it, and keep it
+    as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
+    contradicts a drive, UNHELD, or FIT; or whether nothing is kept: then it is AGAIN."""
     over, first, x, weak, clock = False, NEVER, NEVER, 0, run.clock
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
@@ -365,9 +366,8 @@ def advance(
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:
             return NO_START
-    while (
-        counts[ROOM] < room and counts[NOTED] + 2 * events + 2 <= rows.notes.shape[0]
-    ):  # a stop may let go at once
+    # A stop may let go at once; and a pose may be singular, where joints take hold
+    while counts[ROOM] < room and counts[NOTED] + 2 * events + 2 <= rows.notes.shape[0]:
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED
@@ -408,7 +408,8 @@ def advance(
 def finish(
     t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
 ) -> bool:
-    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether the run is over."""
+    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether
+    the run is over."""
     run.clock[PASSING] = 1.0
     put_back(run, model, scratch)
     return accept(t, run, model, scratch, table, watch, rows)

@@ -30,13 +30,14 @@ from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, TIME, WEAKEST
 from quirkpy.kernels.tree.evaluation import EXPLICIT, Model, Scratch, evaluate, evaluate_here, solve
 from quirkpy.maths.types import Floats, Ints
 
-# Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest step; fixed step or 0;
-# whether the energy is held, and its value at the start; whether states are projected; the length of the present step;
-# how far the present state is from a singular pose (see `nearness`), and the largest rank of the closing rows so far;
-# whether the last step was refused; how near to a singular pose the present step comes, at which fraction of it, and
-# how far from one it gets; the closing row that is weakest at the present state; the energy that projections have moved
-# so far, in or out, and what the tolerances have allowed them; what that of the present step has taken, if it was more;
-# how many steps on end were not taken because they missed the joints.
+# Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest
+# step; fixed step or 0; whether the energy is held, and its value at the start; whether states are
+# projected; the length of the present step; how far the present state is from a singular pose (see
+# `nearness`), and the largest rank of the closing rows so far; whether the last step was refused;
+# how near to a singular pose the present step comes, at which fraction of it, and how far from one
+# it gets; the closing row that is weakest at the present state; the energy that projections have
+# moved so far, in or out, and what the tolerances have allowed them; what that of the present step
+# has taken, if it was more; how many steps on end were not taken because they missed the joints.
 (
     T,
     H,
@@ -62,9 +63,9 @@ from quirkpy.maths.types import Floats, Ints
     MISSES,
     CLOCK_WIDTH,
 ) = range(23)
-# Columns of the counts: of the run; then rows filled and events noted since Python looked; what became of the start,
-# or which stop is in the way of a drive; how many steps on end events have cut to nothing; in how many on end
-# projection has taken more energy than the tolerances allow.
+# Columns of the counts: of the run; then rows filled and events noted since Python looked; what
+# became of the start, or which stop is in the way of a drive; how many steps on end events have cut
+# to nothing; in how many on end projection has taken more energy than the tolerances allow.
 EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, COUNTS_WIDTH = range(9)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the
 # constraints; its slope; a state within; room; the interpolant.
@@ -80,11 +81,13 @@ WEAK = 3e-2
 #: A projection that moves bodies by more than this share of the distance to a singular pose may
 #: land on another branch.
 LEAP = 0.1
-#: A step near a singular pose, or a state within any, that misses the joints by more than so many tolerances, and by
-#: more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is; so many times on end at most.
+#: A step near a singular pose, or a state within any, that misses the joints by more than so many
+#: tolerances, and by more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is;
+#: so many times on end at most.
 MISSED, UNFELT, MOST_MISSES = 10.0, 1e-8, 20
-#: There the error along the constraints counts, and this share of the whole: rounding, divided by the distance to the
-#: pose cubed, enters the accelerations across the constraints, where projection removes it.
+#: There the error along the constraints counts, and this share of the whole: rounding, divided by
+#: the distance to the pose cubed, enters the accelerations across the constraints, where projection
+#: removes it.
 ACROSS = 1e-6
 
 
@@ -253,7 +256,8 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
 def keep_tangent_part(
     error: Floats, y: Floats, model: Model, scratch: Scratch, small: Floats
 ) -> None:
-    """Leave of an error in poses, and of one in velocities, what the constraints allow at y; `small` is room."""
+    """Leave of an error in poses, and of one in velocities, what the constraints allow at y;
+    `small` is room."""
     n, frames = y.shape[0] - 1, scratch.frames
     scratch.wrench[:] = 0.0
     model.control[EXPLICIT] = 0.0
@@ -273,9 +277,8 @@ def keep_tangent_part(
         change_velocities(small, model, scratch)
         for i in range(n):
             put3(error, i, R if part == 0 else V, get3(small, i, V))
-            if (
-                part == 0
-            ):  # a turn is twice the change of the quaternion's vector part, at the pose turned back
+            # A turn is twice the change of the quaternion's vector part, at the pose turned back
+            if part == 0:
                 error[i, Q] = 0.0
                 put3(error, i, Q + 1, scale(0.5, get3(small, i, OMEGA)))
             else:
@@ -321,8 +324,8 @@ def shares(line: int, less: int, run: Run) -> float:
 
 @inner
 def missed(line: int, run: Run) -> bool:
-    """Whether a state in a line, of which END is the projection, misses the joints by so much that a shorter step is to
-    be taken."""
+    """Whether a state in a line, of which END is the projection, misses the joints by so much that
+    a shorter step is to be taken."""
     clock = run.clock
     if (
         clock[FIXED] > 0.0

@@ -120,7 +120,8 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
 def watched_stops(
     t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
 ) -> None:
-    """For stops that hold, with how much acceleration the coordinate would go on through them; `out` is room."""
+    """For stops that hold, with how much acceleration the coordinate would go on through them;
+    `out` is room."""
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
@@ -144,8 +145,9 @@ def watched_stops(
 def ask_together(
     t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
 ) -> None:
-    """The same for stops of which each, let go alone, would still be held by the others: all are let go, and hold again
-    one by one, the most pressed first.  Where any is pressed, one that is neither pressed nor pulled is not let go."""
+    """The same for stops of which each, let go alone, would still be held by the others: all are
+    let go, and hold again one by one, the most pressed first. Where any is pressed, one that is
+    neither pressed nor pulled is not let go."""
     stops, values = model.stops, watch.values
     for s in range(stops.what.shape[0]):
         if stops.what[s, ASKED] != 0:
@@ -176,7 +178,8 @@ def ask_together(
 
 @inner
 def leaving(s: int, model: Model, scratch: Scratch) -> float:
-    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just solved for."""
+    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
+    solved for."""
     loops, stops = model.tree.loops, model.stops
     row = loops.shape[0] - stops.what.shape[0] + s
     stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)

@@ -16,11 +16,12 @@ from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import STOP, Selection
 
-# Columns of Stops.what: joint and coordinate; whether it holds; whether it has been met while the joints alone, drives
-# among them, decided its coordinate: then it holds nothing, and is only watched; whether it is asked together with
-# others that shut the same motion.
-# Of Stops.numbers: bound [rad] or [m]; side: 1 where the coordinate must be above it, -1 below; restitution; the rate
-# [rad/s] or [m/s] below which nothing bounces; the restitution of the impact that is being solved, or 0.
+# Columns of Stops.what: joint and coordinate; whether it holds; whether it has been met while the
+# joints alone, drives among them, decided its coordinate: then it holds nothing, and is only
+# watched; whether it is asked together with others that shut the same motion. Of Stops.numbers:
+# bound [rad] or [m]; side: 1 where the coordinate must be above it, -1 below; restitution; the rate
+# [rad/s] or [m/s] below which nothing bounces; the restitution of the impact that is being solved,
+# or 0.
 STOP_JOINT, STOP_COORDINATE, HOLDS, DECIDED, ASKED, STOP_WIDTH = range(6)
 BOUND, SIDE, RESTITUTION, SETTLE, BOUNCE, STOP_NUMBERS = range(6)
 
@@ -75,7 +76,8 @@ def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
 def clearance(
     k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats
 ) -> tuple[float, float]:
-    """How far the coordinate is from the bound of stop k, positive on the free side, and its rate."""
+    """How far the coordinate is from the bound of stop k, positive on the free side, and its
+    rate."""
     value, rate = joint_coordinate(stops.what[k, STOP_COORDINATE], joints, sites, frames)
     side, more = stops.numbers[k, SIDE], 0.0 if stops.what[k, DECIDED] == 0 else LEEWAY
     return side * (value - stops.numbers[k, BOUND]) + more, side * rate

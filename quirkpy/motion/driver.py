@@ -39,7 +39,7 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.course import Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import StopReached, ask, watched_functions, watched_stops
+from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
@@ -240,7 +240,7 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
+                f"{label.rsplit(' ', 1)[0]!r}; {_way_back()}."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
@@ -434,6 +434,18 @@ class Driver:
         return Course(
             t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged
         )
+
+
+def _way_back() -> str:
+    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
+    asked = ASKING.get()
+    if asked is None:
+        return "start within the bounds, or leave the stop out"
+    return (
+        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
+        "it is about to reach: leave the stop out of the run within its function, or begin that "
+        "run from a row of this one"
+    )
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row

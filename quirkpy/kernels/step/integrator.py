@@ -57,7 +57,6 @@ from quirkpy.kernels.step.steps import (
     H_MAX,
     HARSH,
     LEAP,
-    MISSES,
     NEAR,
     NOTED,
     PASSING,
@@ -81,6 +80,7 @@ from quirkpy.kernels.step.steps import (
     error_of,
     finite,
     first_step,
+    forget_misses,
     interpolate,
     missed,
     nearness,
@@ -396,7 +396,8 @@ def advance(
             counts[REJECTIONS] += 1
             rejected += 1
             continue
-        rejected, clock[MISSES] = 0, 0.0
+        rejected = 0
+        forget_misses(run)
         if over:
             return why_over(counts[ANSWER])
         if counts[CROWDED] > TOO_MANY:

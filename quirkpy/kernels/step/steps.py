@@ -83,8 +83,8 @@ WEAK = 3e-2
 LEAP = 0.1
 #: A step near a singular pose, or a state within any, that misses the joints by more than so many
 #: tolerances, and by more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is;
-#: so many times on end at most.  Where that was of no use no other is tried until one misses them by
-#: no more than a tolerance: next to a pose that stays singular rounding alone makes steps miss.
+#: so many times on end at most.  Where that was of no use no other is tried until one misses them
+#: by no more than a tolerance: next to a pose that stays singular rounding alone makes steps miss.
 MISSED, UNFELT, MOST_MISSES = 10.0, 1e-8, 4
 #: There the error along the constraints counts, and this share of the whole: rounding, divided by
 #: the distance to the pose cubed, enters the accelerations across the constraints, where projection
@@ -342,7 +342,8 @@ def missed(line: int, run: Run) -> bool:
 
 @inner
 def forget_misses(run: Run) -> None:
-    """After a step that was taken: the next may be refused as often again, where this one is good."""
+    """After a step that was taken: the next may be refused as often again, where this one is
+    good."""
     clock, moved = run.clock, max(run.moved[0], run.moved[1])
     if clock[MISSES] < MOST_MISSES or moved <= max(UNFELT, clock[ATOL] + clock[RTOL]):
         clock[MISSES] = 0.0

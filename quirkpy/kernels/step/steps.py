@@ -37,7 +37,7 @@ from quirkpy.maths.types import Floats, Ints
 # how near to a singular pose the present step comes, at which fraction of it, and how far from one
 # it gets; the closing row that is weakest at the present state; the energy that projections have
 # moved so far, in or out, and what the tolerances have allowed them; what that of the present step
-# has taken, if it was more; how many steps on end were not taken because they missed the joints.
+# has taken, if it was more; how many steps were not taken because they missed the joints.
 (
     T,
     H,
@@ -83,9 +83,9 @@ WEAK = 3e-2
 LEAP = 0.1
 #: A step near a singular pose, or a state within any, that misses the joints by more than so many
 #: tolerances, and by more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is;
-#: so many times on end at most.  Where that was of no use no other is tried until one misses them
-#: by no more than a tolerance: next to a pose that stays singular rounding alone makes steps miss.
-MISSED, UNFELT, MOST_MISSES = 10.0, 1e-8, 4
+#: not so often that these are as many, where a step that is taken makes up for half a one.  After
+#: that none is refused until the poses are singular no more: rounding alone makes steps miss there.
+MISSED, UNFELT, MOST_MISSES = 10.0, 1e-8, 8
 #: There the error along the constraints counts, and this share of the whole: rounding, divided by
 #: the distance to the pose cubed, enters the accelerations across the constraints, where projection
 #: removes it.
@@ -342,11 +342,12 @@ def missed(line: int, run: Run) -> bool:
 
 @inner
 def forget_misses(run: Run) -> None:
-    """After a step that was taken: the next may be refused as often again, where this one is
-    good."""
-    clock, moved = run.clock, max(run.moved[0], run.moved[1])
-    if clock[MISSES] < MOST_MISSES or moved <= max(UNFELT, clock[ATOL] + clock[RTOL]):
+    """After a step that was taken: it makes up for some that were not."""
+    clock = run.clock
+    if clock[PASSING] >= WEAK:
         clock[MISSES] = 0.0
+    elif clock[MISSES] < MOST_MISSES:
+        clock[MISSES] = max(0.0, clock[MISSES] - 0.5)
 
 
 @inlined

@@ -13,7 +13,7 @@ from quirkpy.kernels.base.vectors import dot, get3, norm, sub
 from quirkpy.kernels.place.kinematics import site_axis, site_motion
 from quirkpy.kernels.place.rows import GAMMA
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
-from quirkpy.kernels.tree.stops import HOLDS, RELEASE, SIDE, clearance, solved, stop_row
+from quirkpy.kernels.tree.stops import ASKED, HOLDS, RELEASE, SIDE, clearance, solved, stop_row
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.maths.types import Floats, Ints
 
@@ -122,8 +122,7 @@ def watched_stops(
 ) -> None:
     """For stops that hold, with how much acceleration the coordinate would go on through them;
     `out` is room."""
-    loops, stops = model.tree.loops, model.stops
-    first = loops.shape[0] - stops.what.shape[0]
+    stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
             s = watch.what[k, ONE]
@@ -131,10 +130,62 @@ def watched_stops(
                 stops.what[s, HOLDS] = 0
                 evaluate(t, y, model, scratch, out)
                 stops.what[s, HOLDS] = 1
-                row, a, b = first + s, loops[first + s, LOOP_BODY1], loops[first + s, LOOP_BODY2]
-                stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
-                away = solved(row, a, b, scratch.rows, scratch.work) - scratch.rows[row, GAMMA]
-                watch.values[k, TRIAL] = RELEASE - stops.numbers[s, SIDE] * away
+                away = leaving(s, model, scratch)
+                watch.values[k, TRIAL] = RELEASE - away
+                if abs(away) <= RELEASE:
+                    stops.what[s, ASKED] = 1
+                    doubted += 1
+    if doubted > 1:
+        ask_together(t, y, model, scratch, watch, out)
+    for s in range(stops.what.shape[0]):
+        stops.what[s, ASKED] = 0
+
+
+@inlined
+def ask_together(
+    t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
+) -> None:
+    """The same for stops of which each, let go alone, would still be held by the others: all are
+    let go, and hold again one by one, the most pressed first. Where any is pressed, one that is
+    neither pressed nor pulled is not let go."""
+    stops, values = model.stops, watch.values
+    for s in range(stops.what.shape[0]):
+        if stops.what[s, ASKED] != 0:
+            stops.what[s, HOLDS] = 0
+    pressed = 0.0
+    for _ in range(values.shape[0] + 1):
+        evaluate(t, y, model, scratch, out)
+        least, which = -RELEASE, -1
+        for k in range(values.shape[0]):
+            s = watch.what[k, ONE]
+            if (
+                watch.what[k, KIND] == STOP
+                and stops.what[s, ASKED] != 0
+                and stops.what[s, HOLDS] == 0
+            ):
+                away = leaving(s, model, scratch)
+                values[k, TRIAL] = RELEASE - away if away > RELEASE else RELEASE - away + pressed
+                if away < least:
+                    least, which = away, k
+        if which < 0:
+            break
+        stops.what[watch.what[which, ONE], HOLDS] = 1
+        pressed = 2.0 * RELEASE
+    for s in range(stops.what.shape[0]):
+        if stops.what[s, ASKED] != 0:
+            stops.what[s, HOLDS] = 1
+
+
+@inner
+def leaving(s: int, model: Model, scratch: Scratch) -> float:
+    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
+    solved for."""
+    loops, stops = model.tree.loops, model.stops
+    row = loops.shape[0] - stops.what.shape[0] + s
+    stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+    a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
+    change = solved(row, a, b, scratch.rows, scratch.work)
+    return stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])
 
 
 @inner

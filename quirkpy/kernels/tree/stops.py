@@ -18,10 +18,11 @@ from quirkpy.tables.tables import STOP, Selection
 
 # Columns of Stops.what: joint and coordinate; whether it holds; whether it has been met while the
 # joints alone, drives among them, decided its coordinate: then it holds nothing, and is only
-# watched. Of Stops.numbers: bound [rad] or [m]; side: 1 where the coordinate must be above it, -1
-# below; restitution; the rate [rad/s] or [m/s] below which nothing bounces; the restitution of the
-# impact that is being solved, or 0.
-STOP_JOINT, STOP_COORDINATE, HOLDS, DECIDED, STOP_WIDTH = range(5)
+# watched; whether it is asked together with others that shut the same motion. Of Stops.numbers:
+# bound [rad] or [m]; side: 1 where the coordinate must be above it, -1 below; restitution; the rate
+# [rad/s] or [m/s] below which nothing bounces; the restitution of the impact that is being solved,
+# or 0.
+STOP_JOINT, STOP_COORDINATE, HOLDS, DECIDED, ASKED, STOP_WIDTH = range(6)
 BOUND, SIDE, RESTITUTION, SETTLE, BOUNCE, STOP_NUMBERS = range(6)
 
 #: A held stop lets go when the coordinate would leave it with more than this acceleration [rad/s2]

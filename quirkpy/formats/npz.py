@@ -206,7 +206,7 @@ def are_counts(value: Any) -> bool:
 def is_happening(value: Any) -> bool:
     """Whether a value is an event, with a time and names."""
     return (
-        isinstance(value, Happening)
+        isinstance(value, RECORDS["Happening"])
         and type(value.t) is float
         and texts((value.name,))
         and texts(value.sensors)

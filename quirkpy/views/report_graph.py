@@ -18,6 +18,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.views.curves import ROUNDING
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
@@ -44,8 +45,6 @@ MOST = 250
 MODES = 12
 #: Kinds of outcomes whose motion belongs into the page itself.
 SHOWN = ("moved", "ambiguous")
-#: Of a table of forces, what is smaller than this share of the largest number is nothing.
-ROUNDING = 1e-12
 
 
 def graph_page(

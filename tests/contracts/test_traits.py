@@ -14,11 +14,13 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import rigid_motion
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.force import ELEMENT_KINDS, KINDS, ElementKind, KindTraits, kinds_where
+from quirkpy.parts.joint import BaseJoint
 from quirkpy.tables import compile, merge
 from quirkpy.tables.vary import has_strength, selection_on, varied
-from tests.contracts.catalogue import ARM, FORCES, HINGE, HUB, label
+from tests.contracts.catalogue import ARM, COUPLINGS, FORCES, HINGE, HUB, JOINTS, SLEEVE, label
 from tests.contracts.own_parts import Breeze, Bungee, Well
 from tests.contracts.stage import Pose, at_poses, moved, random_pose, turn, written
 from tests.contracts.test_forces import joint_of, poses_of, tables_of
@@ -302,3 +304,52 @@ def test_forces_of_users_are_unknown() -> None:
     assert {force.traits for force in OWN} == {qp.ForceTraits()}
     assert {type(f) for f in ON_JOINTS} == {qp.ViscousHinges, qp.SprungHinges}
     assert {type(f) for f in WITHOUT_ENERGY} == {qp.ViscousHinges}
+
+
+# --- what joints say ------------------------------------------------------------------------------
+@pytest.mark.parametrize("joint", [*JOINTS, *COUPLINGS], ids=label)
+def test_what_is_driven_has_rates_of_its_own(joint: BaseJoint) -> None:
+    """At rest nothing but a drive makes rows ask for a rate."""
+    parts = dict.fromkeys((HUB, ARM, HINGE, SLEEVE, joint))
+    chosen, rng = compile(parts).select(), np.random.default_rng(0)
+    here = at_poses(chosen, {"hub": random_pose(rng), "arm": random_pose(rng)})
+    later = Instant(chosen, 1.0, here.r, here.q, here.v, here.omega, here.near)
+    assert bool(later.rows.rate.any()) is joint.driven
+
+
+# --- what pulls somewhere else --------------------------------------------------------------------
+class Wall(qp.CompiledForce):
+    """A soft wall that nothing feels before x = 1 m."""
+
+    body: qp.Body
+    stiffness: float
+
+    @staticmethod
+    def law(body: qp.PlaceMotion, stiffness: float) -> qp.Wrench:
+        return qp.Wrench((-stiffness * max(body.position[0] - 1.0, 0.0), 0.0, 0.0))
+
+    @staticmethod
+    def energy(body: qp.PlaceMotion, stiffness: float) -> float:
+        return 0.5 * stiffness * max(body.position[0] - 1.0, 0.0) ** 2
+
+
+def drifts(force: qp.Force, ball: qp.Body) -> bool:
+    """Whether a ball counts as one that moves on for good, and so at rest in itself."""
+    return qp.Multibody(ball, force).settle(duration=20.0).verdict == "stable"
+
+
+def test_a_law_that_pulls_somewhere_else_is_looked_ahead_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What drifts into it has not come to rest, as with the same wall in Python."""
+    ball = qp.Body.sphere("ball", 0.1, 1.0, velocity=(0.01, 0.0, 0.0))
+    away = qp.Body.sphere("ball", 0.1, 1.0, velocity=(-0.01, 0.0, 0.0))
+
+    def wall(at: qp.MotionView) -> float:
+        return float(2.5 * max(at[ball].position[0] - 1.0, 0.0) ** 2)
+
+    assert not drifts(qp.Potential("wall", wall), ball)
+    assert not drifts(Wall("wall", ball, 5.0), ball)
+    assert drifts(Wall("wall", away, 5.0), away)
+    monkeypatch.setattr(rigid_motion, "ANYWHERE", (ELEMENT_KINDS.index("callback"),))
+    assert drifts(Wall("wall", ball, 5.0), ball)

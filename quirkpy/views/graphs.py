@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from quirkpy.explore.alike.silent import silent
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.graph import Edge
 
@@ -20,6 +21,10 @@ def text(graph: ReconfigurationGraph) -> str:
     for kind in ("rejected", "jammed", "never settles", "failed"):
         lines += _reasons(graph, kind)
     lines += _savings(graph)
+    known_of = silent(graph.study)
+    if known_of:
+        lines += ["", "runs are kept apart that might be one, for nothing is known of:"]
+        lines += [f"  {words}" for words in known_of]
     if graph.near_misses:
         lines += ["", "shapes that nearly are the same:"]
         lines += [f"  {one} and {two}: {gap:.3g} apart" for one, two, gap in graph.near_misses]

@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -53,6 +53,23 @@ class Violation(NamedTuple):
     kind: Literal["rejected", "jammed"] = "rejected"
 
 
+class SafetyTraits(NamedTuple):
+    """What a criterion declares; what it leaves out is unknown, and no run is saved where it
+    matters.
+
+    sees: "motion", how bodies move, and it allows whatever stands still; "poses", where bodies are,
+    also where nothing moves; "whole", anything, joints and their loads as well.
+    invariant_under: the motions of the whole after which it says the same: "rigid" ones,
+    "translations", or "none".
+    exchanged: what it says when bodies that are alike are exchanged: the "same", of the others;
+    "carried", which only what derives from `KeepOut` is: a cone that goes with its body;
+    "unknown"."""
+
+    sees: Literal["motion", "poses", "whole"] = "whole"
+    invariant_under: Literal["none", "translations", "rigid"] = "none"
+    exchanged: Literal["same", "carried", "unknown"] = "unknown"
+
+
 class Safety(Part):
     """Base of all criteria.
 
@@ -63,7 +80,16 @@ class Safety(Part):
             def first(self, run):
                 high = run["arm"].position[:, 2] > self.height
                 return qp.Violation("too high", run.t[high][0], ("arm",)) if high.any() else None
-    """
+
+    traits: what reductions may take for granted, a `SafetyTraits`; nothing, unless your class
+    declares it."""
+
+    _unknown: ClassVar[SafetyTraits] = SafetyTraits()
+
+    @property
+    def traits(self) -> SafetyTraits:
+        """What is known of it."""
+        return self._unknown
 
     @abstractmethod
     def first(self, run: Trajectory) -> Violation | None:
@@ -81,6 +107,8 @@ class StayTogether(Safety):
     may part from where they were, if pieces are allowed at all; one with fixed bodies stands
     still.  Named is the smaller one, or both where they are as large, of all that part so far at
     once."""
+
+    traits = SafetyTraits(sees="motion", invariant_under="rigid", exchanged="same")
 
     apart: float | None = checked(optional(positive), default=None)
 
@@ -158,6 +186,8 @@ class NoCollision(Safety):
     What touches in passing, tangentially, overlaps nothing and goes on.  Bodies that come nearer
     than a margin without touching are rejected."""
 
+    traits = SafetyTraits(sees="motion", invariant_under="rigid", exchanged="same")
+
     margin: float = checked(not_negative, default=0.0)
 
     def first(self, run: Trajectory) -> Violation | None:
@@ -188,6 +218,11 @@ class Limit(Safety):
 
     what: Limited = checked(word(Limited))
     value: float = checked(positive)
+
+    @property
+    def traits(self) -> SafetyTraits:
+        sees: Literal["motion", "whole"] = "whole" if self.what == "load" else "motion"
+        return SafetyTraits(sees, invariant_under="rigid", exchanged="same")
 
     def first(self, run: Trajectory) -> Violation | None:
         if self.what != "load" and self._far_from(run):
@@ -229,6 +264,11 @@ class KeepOut(Safety):
     half_angle: float = checked(angle_up_to(math.pi, "pi"))
     length: float = checked(positive, default=1.0)
     of: Extent = checked(word(Extent), default="centres")
+
+    @property
+    def traits(self) -> SafetyTraits:
+        group: Literal["none", "rigid"] = "none" if self.site.body.fixed else "rigid"
+        return SafetyTraits("poses", invariant_under=group, exchanged="carried")
 
     def first(self, run: Trajectory) -> Violation | None:
         name, bodies, t = self.site.body.name, list(run.system.bodies), run.system.tables
@@ -304,6 +344,11 @@ class KeepOut(Safety):
             return np.zeros((len(states), 1, 3)), np.zeros((len(states), 1))
         own = states[:, [bodies.index(self.site.body.name)]]
         return own[..., V:OMEGA], _lengths(own[..., OMEGA:STATE_WIDTH])
+
+
+def cone_of(rule: Safety) -> KeepOut | None:
+    """A criterion as a cone, where it is declared to go with its body as one."""
+    return rule if isinstance(rule, KeepOut) and rule.traits.exchanged == "carried" else None
 
 
 def _lengths(vectors: Floats) -> Floats:

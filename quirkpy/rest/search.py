@@ -17,6 +17,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError
+from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
@@ -33,6 +34,10 @@ STILL = 1e-6
 CERTAIN = 1.645
 #: So many ways are followed from equilibria that are known, for each seed.
 HOPS = 4
+#: Where signs are missing, and there are cusps, they are looked for from so many places more for each seed.
+FURTHER = 2
+#: Poses in which the ends of a spring meet are looked for from so many places.
+MEETINGS = 12
 #: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre) is left.
 UNKNOWN = 1e-8
 #: A way down from a top begins so far down a mode [m], [rad].
@@ -46,7 +51,8 @@ class Equilibria(Sequence[Equilibrium]):
     """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each was reached.
 
     The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.  places: how many were left
-    from, at random or equilibria found before; left: how many ways from these were not followed yet.
+    from, at random or equilibria found before; left: how many ways from these were not followed yet.  missing: how many
+    others there are at least, by the sum of the signs of all; None where that is not known.
     """
 
     found: tuple[Equilibrium, ...]
@@ -55,6 +61,7 @@ class Equilibria(Sequence[Equilibrium]):
     lost: int
     places: int = 0
     left: int = 0
+    missing: int | None = None
 
     @property
     def unseen(self) -> float:
@@ -62,10 +69,11 @@ class Equilibria(Sequence[Equilibrium]):
 
         It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were reached from no place, by
         how many were from one and from two; and as many more as the ways that are left would lead to, if each met a new
-        one as often as places have led to those.  It is never zero.
+        one as often as places have led to those, at 95 % as well.  It is never less than what is `missing`, nor zero.
         """
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
-        more = _never_met(once, twice) + (once + twice) * self.left / max(1, self.places)
+        more = _never_met(once, twice) + _at_most(once + twice) * self.left / max(1, self.places)
+        more = max(more, float(self.missing or 0))
         return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
 
     @overload
@@ -105,6 +113,12 @@ class Saddle(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Saddle(barrier at most {self.barrier:.6g} J: the lowest pass found in {self.attempts} attempts)"
+
+
+def _at_most(seen: int) -> float:
+    """How often on the mean, at most, what was seen so often happens (Poisson, at 95 %, by Wilson and Hilferty)."""
+    n = seen + 1.0
+    return n * (1.0 - 1.0 / (9.0 * n) + CERTAIN / (3.0 * math.sqrt(n))) ** 3
 
 
 def _never_met(once: int, twice: int) -> float:
@@ -218,14 +232,39 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
         except (TypeError, ValueError) as error:
             raise PartError(f"equilibria: {name} {error}.") from None
     base = Vicinity(system.clusters, state)
-    met = Met()
-    searched(base, seeds, np.random.default_rng(seed), spread, met)
+    met, rng = Met(), np.random.default_rng(seed)
+    cusps = searched(base, seeds, rng, spread, met)
+    missing = completed(base, seeds, rng, spread, met, cusps)
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
-    return Equilibria(found, tuple(met.hits[i] for i in order), seeds, met.lost, met.places, len(met.hops))
+    return Equilibria(found, tuple(met.hits[i] for i in order), seeds, met.lost, met.places, len(met.hops), missing)
 
 
-def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met) -> None:
+def completed(
+    base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met, cusps: Cusps
+) -> int | None:
+    """How many equilibria are missing at least, after those have been looked for beside cusps whose signs are missing:
+    along as many modes as these fall; None where their signs are not known."""
+    census, corners = Census(base, cusps), ranges(base)
+    for _ in range(MEETINGS if cusps.springs else 0):
+        census.look(cornered(base, rng, corners), rng)
+    for k in range(FURTHER * seeds if cusps.springs else 0):
+        excess = census.excess(met.found, met.around)
+        if not excess:
+            break
+        place = cornered(base, rng, corners) if k % 2 else wandered(base, rng, spread)
+        census.look(place, rng)
+        beside = cusps.beside(place, rng)
+        for start in (place, *(() if beside is None else beside[:1])):
+            met.leave()
+            for falling in range(int(excess > 0), census.freedoms + 1, 2):
+                met.arrive(cusps.climbed(start, falling))
+        met.hop(rng)
+    excess = census.excess(met.found, met.around)
+    return None if excess is None else abs(excess)
+
+
+def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met) -> Cusps:
     """What is met from a state and from random places around it, and from there on along modes and joints."""
     corners, cusps = ranges(base), Cusps(base)
     for k in range(seeds):
@@ -241,6 +280,7 @@ def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float
                 met.arrive(ended)
         for _ in range(HOPS if met.hops else 1):
             met.hop(rng)
+    return cusps
 
 
 def at_one(a: Vicinity, b: Vicinity) -> bool:

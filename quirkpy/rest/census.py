@@ -49,8 +49,6 @@ STILL = 1e-9
 SAME = 1e-3
 #: Whether a cusp is a top is not told where what pulls is as strong as the push but for this share.
 LEVEL = 1e-3
-#: Which column of the numbers of a force on a coordinate is its friction.
-FRICTION = 3
 
 
 class Census:
@@ -66,10 +64,10 @@ class Census:
 
     def look(self, place: Vicinity, rng: np.random.Generator) -> None:
         """Look from a place for poses in which the ends of each spring meet, and whether these are tops."""
-        for ends, known in zip(self.cusps.springs, self.met, strict=True):
+        for k, (ends, known) in enumerate(zip(self.cusps.springs, self.met, strict=True)):
             if self.sum is None or (self.sum and known):  # what only slides and drifts meets once
                 continue
-            pose, across = self.cusps.meeting(place, *ends, rng)
+            pose, across = self.cusps.meeting(place, k, rng)
             if pose is None or any(self.away(pose, other) <= SAME for other in known):
                 continue
             share = push(pose, *ends, self.cusps.rest(*ends))
@@ -140,7 +138,7 @@ def plain(around: Vicinity) -> bool:
     layout, what, numbers = around.layout, *acting(around)
     known = np.isin(what[:, KIND], (UNIFORM, PAIR, COORDINATE)) & (what[:, [SCHEDULE1, SCHEDULE2]] < 0).all(axis=1)
     rope = (what[:, KIND] == PAIR) & (numbers[:, TENSION] != 0.0) & (numbers[:, STIFFNESS] > 0.0)
-    odd = (what[:, KIND] == COORDINATE) & ((numbers[:, FRICTION] != 0.0) | (numbers[:, STIFFNESS] < 0.0))
+    odd = (what[:, KIND] == COORDINATE) & (numbers[:, STIFFNESS] < 0.0)
     whole = around.whole
     floats = len(whole.directions(around.rows)) > 0 or whole.turning.any() or whole.velocity.any()
     closed = len(layout.tree.loops) > 0 or len(layout.stops.what) > 0 or around.entry.merger is not None
@@ -186,14 +184,14 @@ def grows(around: Vicinity, far: int) -> bool:
     turning = around.basis[..., 3:].reshape(around.freedoms, -1)
     U, sigma, _ = np.linalg.svd(turning)
     ways: Floats = U[:, int((sigma > STILL * np.linalg.norm(around.basis)).sum()) :]
-    if ways.shape[1] != far:
-        return False
+    if ways.shape[1] != far or not far:
+        return ways.shape[1] == far
     what, numbers = acting(around)
-    bend, along = np.zeros((far, far)), gradients(around) if far else np.zeros((0, 0))
-    for row, k in zip(what, numbers[:, STIFFNESS], strict=True):
+    bend, along = np.zeros((far, far)), gradients(around)
+    for row, k in zip(what, numbers[:, STIFFNESS].tolist(), strict=True):
         if row[KIND] in (PAIR, COORDINATE) and k > 0.0:
-            slope = (distance(around, int(row[ELEMENT_SITE1]), int(row[ELEMENT_SITE2]))[1] if row[KIND] == PAIR
-                     else along[row[ELEMENT_COORDINATE]][None]) @ ways  # fmt: skip
+            paired, ends = row[KIND] == PAIR, (int(row[ELEMENT_SITE1]), int(row[ELEMENT_SITE2]))
+            slope = (distance(around, *ends)[1] if paired else along[row[ELEMENT_COORDINATE]][None]) @ ways
             bend += k * slope.T @ slope
     values = np.linalg.eigvalsh(bend)
-    return not far or bool(values[0] > GROWS * values[-1])
+    return bool(values[0] > GROWS * values[-1])

@@ -59,10 +59,14 @@ class Cusps:
         self.failures[k] = self.failures[k] + 1.0 if found is None else -math.inf
         return found
 
-    def meeting(self, around: Vicinity, one: int, two: int, rng: np.random.Generator) -> tuple[Vicinity | None, int]:
+    def meeting(self, around: Vicinity, k: int, rng: np.random.Generator) -> tuple[Vicinity | None, int]:
         """A pose in which the ends of a spring all but meet, and along how many directions they move there."""
-        found = brought(around, one, two, rng, MET, MET)
-        return (None, 0) if found is None else found
+        if self.failures[k] >= FAILURES:
+            return None, 0
+        near = brought(around, *self.springs[k], rng, NEAREST, NEAREST)
+        self.failures[k] = self.failures[k] + 1.0 if near is None else -math.inf
+        met = None if near is None else brought(near[0], *self.springs[k], rng, MET, MET)
+        return (None, 0) if met is None else met
 
     def rest(self, one: int, two: int) -> tuple[float, float]:
         """Stiffness and rest length of the spring between two sites; of several that which pushes as all do."""

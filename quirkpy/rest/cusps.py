@@ -72,12 +72,25 @@ class Cusps:
         """Stiffness and rest length of the spring between two sites; of several that which pushes as all do."""
         return self.numbers[one, two]
 
+    def some_beside(self, around: Vicinity, rng: np.random.Generator) -> Iterator[tuple[Vicinity, int]]:
+        """A place beside a cusp; two where the ends that meet there do so in more than single poses."""
+        for _ in range(2):
+            found = self.beside(around, rng)
+            if found is None:
+                return
+            yield found
+            if found[1] >= stiff_in(found[0]):
+                return
+
+    @property
+    def any(self) -> bool:
+        """Whether the ends of some spring have been brought together."""
+        return any(failures < 0.0 for failures in self.failures)
+
     def ridges(self, around: Vicinity, across: int, rng: np.random.Generator) -> Iterator[Vicinity | None]:
         """Where a place leads if energy is to fall along one mode less than the directions in which ends move, or along
         any number more, and to rise along all others."""
-        bends = abs(around.bends[0])
-        stiff = int((bends > FLAT * bends.max(initial=0.0)).sum())
-        numbers = np.arange(max(1, across - 1), stiff + 1)
+        numbers = np.arange(max(1, across - 1), stiff_in(around) + 1)
         for falling in rng.permutation(numbers)[:WAYS].tolist():
             yield self.climbed(around, falling)
 
@@ -93,6 +106,12 @@ class Cusps:
     def nearest(self, around: Vicinity) -> float:
         """How far apart the ends are that are nearest to each other [m]."""
         return min(float(np.linalg.norm(distance(around, *ends)[0])) for ends in self.springs)
+
+
+def stiff_in(around: Vicinity) -> int:
+    """Along how many modes there is a stiffness."""
+    bends = abs(around.bends[0])
+    return int((bends > FLAT * bends.max(initial=0.0)).sum())
 
 
 def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:

@@ -52,7 +52,8 @@ class Equilibria(Sequence[Equilibrium]):
 
     The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.  places: how many were left
     from, at random or equilibria found before; left: how many ways from these were not followed yet.  missing: how many
-    others there are at least, by the sum of the signs of all; None where that is not known.
+    others there are at least, by the sum of the signs of all; None where that is not known.  doubtful: whether it is
+    not known though energy has cusps, beside which one is easily missed.
     """
 
     found: tuple[Equilibrium, ...]
@@ -62,6 +63,7 @@ class Equilibria(Sequence[Equilibrium]):
     places: int = 0
     left: int = 0
     missing: int | None = None
+    doubtful: bool = False
 
     @property
     def unseen(self) -> float:
@@ -69,11 +71,12 @@ class Equilibria(Sequence[Equilibrium]):
 
         It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were reached from no place, by
         how many were from one and from two; and as many more as the ways that are left would lead to, if each met a new
-        one as often as places have led to those, at 95 % as well.  It is never less than what is `missing`, nor zero.
+        one as often as places have led to those, at 95 % as well.  At least what is `missing` is unseen, or one where
+        that is `doubtful`; the share is never zero.
         """
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
         more = _never_met(once, twice) + _at_most(once + twice) * self.left / max(1, self.places)
-        more = max(more, float(self.missing or 0))
+        more = max(more, float(self.missing or self.doubtful))
         return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
 
     @overload
@@ -235,9 +238,11 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     met, rng = Met(), np.random.default_rng(seed)
     cusps = searched(base, seeds, rng, spread, met)
     missing = completed(base, seeds, rng, spread, met, cusps)
+    doubtful = missing is None and cusps.any
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
-    return Equilibria(found, tuple(met.hits[i] for i in order), seeds, met.lost, met.places, len(met.hops), missing)
+    hits = tuple(met.hits[i] for i in order)
+    return Equilibria(found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful)
 
 
 def completed(
@@ -273,10 +278,9 @@ def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float
             met.leave()
             for downhill in (True, False):
                 met.arrive(approach(start, downhill))
-        beside = cusps.beside(places[-1], rng)
-        if beside is not None:
+        for around, across in cusps.some_beside(places[-1], rng):
             met.leave()
-            for ended in cusps.ridges(*beside, rng):
+            for ended in cusps.ridges(around, across, rng):
                 met.arrive(ended)
         for _ in range(HOPS if met.hops else 1):
             met.hop(rng)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,10 +35,15 @@ LETTERS = "ABCDEFGH"
 EXACT = qp.SettleRule(rtol=1e-12, atol=1e-14, evaluations=3e5)
 #: The same for many motions of three, of which those that never end are given up sooner.
 SOONER = qp.SettleRule(rtol=1e-12, atol=1e-14, evaluations=5e4)
-#: What is said of a motion in numbers.
-FIGURES = (
-    "duration", "switching", "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance", "t",
-)  # fmt: skip
+#: What is said of a motion in numbers, and the powers of length, mass and time of each.
+DIMENSIONS = {
+    "duration": (0, 0, 1), "switching": (2, 1, -2), "holding": (2, 1, -3), "dissipated": (2, 1, -2),
+    "put_in": (2, 1, -2), "lost": (2, 1, -2), "peak_speed": (1, 0, -1), "peak_load": (1, 1, -2),
+    "clearance": (1, 0, 0), "t": (0, 0, 1),
+}  # fmt: skip
+FIGURES = tuple(DIMENSIONS)
+#: How near sensors meet [m].
+REACH = qp.Sensor("any", qp.GROUND.site("any")).reach
 #: Of these, what a motion is given up with that never comes to rest, and is told of where its steps are used up.
 AT_THE_END = ("duration", "dissipated", "put_in", "lost")
 #: A motion with so many evaluations is a long one: by what a start changes in it that is so far aside, a share of a
@@ -68,7 +74,8 @@ class Copy:
 
     turn, shift [m]: of the whole; frames: of each body, by which of the turns of a cube its axes are written; faces: by
     how many quarter turns x of the sites of each body's faces is written away from up; order: in which bodies and their
-    sensors are listed; names: what bodies are called.
+    sensors are listed; names: what bodies are called; units: how many units of length, mass and time it is written in
+    are a metre, a kilogram and a second.
     """
 
     turn: Any = field(default_factory=lambda: qp.rotation((0, 0, 1), 0.0))
@@ -77,6 +84,11 @@ class Copy:
     faces: tuple[int, ...] = ()
     order: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    units: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    def unit(self, length: float = 0.0, mass: float = 0.0, time: float = 0.0) -> float:
+        """What one of something is in the units of the copy, whose dimension is a product of powers."""
+        return math.prod(unit**power for unit, power in zip(self.units, (length, mass, time), strict=True))
 
     def frame(self, k: int) -> Floats:
         """Axes of body k as written, in those as drawn (3, 3)."""
@@ -94,15 +106,19 @@ class Copy:
 
     def point(self, p: Any) -> tuple[float, ...]:
         """A place in N."""
-        return tuple((self.matrix @ np.asarray(p, dtype=float) + self.shift).tolist())
+        return tuple((self.unit(1) * (self.matrix @ np.asarray(p, dtype=float) + self.shift)).tolist())
 
     def vector(self, a: Any) -> tuple[float, ...]:
-        """A direction, displacement or force in N."""
+        """A direction in N."""
         return tuple((self.matrix @ np.asarray(a, dtype=float)).tolist())
 
     def own(self, k: int, a: Any) -> tuple[float, ...]:
         """A vector in axes of body k as drawn, in those as written."""
         return tuple((self.frame(k).T @ np.asarray(a, dtype=float)).tolist())
+
+    def at(self, k: int, p: Any) -> tuple[float, ...]:
+        """A place on body k, from its centre."""
+        return self.own(k, self.unit(1) * np.asarray(p, dtype=float))
 
     def orientation(self, k: int) -> Any:
         """Of body k."""
@@ -176,10 +192,10 @@ def random_study(
         options=_options(copy, drawn, sensors, may_lock, alike),
         choosing=choosing,
         potentials=_potentials(copy, drawn, bodies, alike),
-        always=[qp.ViscousHinges(float(rng.uniform(1e-4, 4e-4)))],
+        always=[qp.ViscousHinges(copy.unit(2, 1, -1) * float(rng.uniform(1e-4, 4e-4)))],
         safety=_safety(copy, drawn, bodies, alike, safety, collisions),
-        settle=settle,
-        same=qp.SameShape(interchangeable=[bodies] if alike else ()),
+        settle=replace(settle, duration=copy.unit(time=1) * settle.duration),
+        same=qp.SameShape(interchangeable=[bodies] if alike else (), tolerance=1e-4 * copy.unit(1)),
     )
 
 
@@ -211,11 +227,13 @@ def _module(copy: Copy, drawn: Drawn, k: int, mass: float, spread: Floats | None
     if spread is not None:  # a mass distribution within the box: second moments, turned
         inertia = mass * SIDE**2 / 6.0 * spread
     fixed = drawn.fixed and k == 0
-    weight: dict[str, Any] = {} if fixed else {"mass": mass, "inertia": (F.T @ inertia @ F).tolist()}
+    inertia = copy.unit(2, 1) * inertia
+    own: dict[str, Any] = {"mass": copy.unit(0, 1) * mass, "inertia": (F.T @ inertia @ F).tolist()}
+    weight = {} if fixed else own
     if not fixed and spread is None:
         weight["inertia"] = tuple(abs(F.T @ np.diag(inertia)).tolist())
     return qp.Body(
-        copy.name(k), **weight, shape=qp.Box(abs(F.T @ drawn.sizes[k]).tolist()), fixed=fixed,
+        copy.name(k), **weight, shape=qp.Box((copy.unit(1) * abs(F.T @ drawn.sizes[k])).tolist()), fixed=fixed,
         position=copy.point(drawn.places[k]), orientation=copy.orientation(k),
     )  # fmt: skip
 
@@ -230,12 +248,12 @@ def _sensors(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) -> li
             quarter = copy.faces[k] if copy.faces else 0
             up, aside = np.array((0.0, 0.0, 1.0)), np.cross(z, (0.0, 0.0, 1.0))
             c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarter]
-            site = body.site(name, at=copy.own(k, at), z=copy.own(k, z), x=copy.own(k, c * up + s * aside))
+            site = body.site(name, at=copy.at(k, at), z=copy.own(k, z), x=copy.own(k, c * up + s * aside))
             kind = "face" if alike else LETTERS[k]
             accepts = ("face",) if alike else tuple(other for j, other in enumerate(LETTERS[: len(bodies)]) if j != k)
-            mine.append(
-                qp.Sensor(f"{body.name} {name}", site, kind=kind, accepts=accepts, roll=qp.parts.sensor.QUARTER_TURNS)
-            )
+            reach, turns = copy.unit(1) * REACH, qp.parts.sensor.QUARTER_TURNS
+            called = f"{body.name} {name}"
+            mine.append(qp.Sensor(called, site, kind=kind, accepts=accepts, roll=turns, reach=reach))
         out.append(mine)
     return out
 
@@ -277,8 +295,8 @@ def _potentials(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) ->
         elif drawn.fixed:
             moving = int(rng.integers(1, n))
             centre = drawn.places[moving] + SIDE * rng.uniform(-2.0, 2.0, 3) * (1.0, 1.0, 0.0)
-            pull = qp.PotentialWell(f"well {name}", bodies[moving], copy.point(centre), float(rng.uniform(0.02, 0.1)))
-            out[name] = [pull]
+            stiffness = copy.unit(0, 1, -2) * float(rng.uniform(0.02, 0.1))
+            out[name] = [qp.PotentialWell(f"well {name}", bodies[moving], copy.point(centre), stiffness)]
             continue
         else:
             stiffness, rest = float(rng.uniform(0.01, 0.04)), float(rng.uniform(0.0, 4.0 * SIDE))
@@ -288,7 +306,8 @@ def _potentials(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) ->
         out[name] = [
             qp.Spring(
                 f"spring {name} {i}{j}", bodies[i], bodies[j], at1=copy.point(points[i]), at2=copy.point(points[j]),
-                stiffness=stiffness, rest_length=rest, damping=2e-3,
+                stiffness=copy.unit(0, 1, -2) * stiffness, rest_length=copy.unit(1) * rest,
+                damping=copy.unit(0, 1, -1) * 2e-3,
             )
             for i, j in pairs
         ]  # fmt: skip
@@ -304,11 +323,11 @@ def _safety(
     z = rng.normal(size=3)
     if wanted is not False:
         out += [qp.StayTogether()] if wanted or chances[0] < 0.8 else []
-        out += [qp.Limit("speed", limit)] if chances[1] < 0.5 else []
-        out += [qp.Limit("load", limit)] if chances[2] < 0.15 and not alike else []
+        out += [qp.Limit("speed", copy.unit(1, 0, -1) * limit)] if chances[1] < 0.5 else []
+        out += [qp.Limit("load", copy.unit(1, 1, -2) * limit)] if chances[2] < 0.15 and not alike else []
         if chances[3] < 0.2 and not alike:
-            site = bodies[eye].site("eye", at=copy.own(eye, 0.5 * drawn.sizes[eye]), z=copy.own(eye, z))
-            out.append(qp.KeepOut(site, half, far, of="balls" if chances[3] < 0.1 else "centres"))
+            site = bodies[eye].site("eye", at=copy.at(eye, 0.5 * drawn.sizes[eye]), z=copy.own(eye, z))
+            out.append(qp.KeepOut(site, half, copy.unit(1) * far, of="balls" if chances[3] < 0.1 else "centres"))
     return [*out, qp.NoCollision()] if collisions else out
 
 
@@ -337,6 +356,15 @@ class Seen:
         for name in sorted(self.number, key=len, reverse=True):
             text = text.replace(name, self.body(name)) if self.copy.names else text
         return text
+
+    def reason(self, text: str) -> str:
+        """The same without numbers, which are in units."""
+        return re.sub(r"[-+.0-9]+(e[-+]?[0-9]+)?", "#", self.said(text))
+
+    def figure(self, outcome: Outcome, name: str) -> float | None:
+        """A figure of an outcome in units of SI."""
+        value = getattr(outcome, name)
+        return None if value is None else float(value) / self.copy.unit(*DIMENSIONS[name])
 
     def pair(self, name: str) -> frozenset[str]:
         """A pair of sensors, whichever comes first."""
@@ -372,7 +400,7 @@ class Seen:
         low = one if self.number[one.body.name] < self.number[two.body.name] else two
         place, R = self.frame(low.body, node.state)
         sense = 1.0 if low is one else -1.0
-        numbers = np.concatenate([R.T @ (point - place), sense * R.T @ about])
+        numbers = np.concatenate([R.T @ (point - place) / self.copy.unit(1), sense * R.T @ about])
         return "hinge", tuple((np.round(numbers, 6) + 0.0).tolist()), most
 
     def selection(self, node: Node, edge: Edge) -> Any:
@@ -407,7 +435,7 @@ class Seen:
         moving = [k for k in range(self.count) if self.copy.name(k) in node.state.bodies]
         rows = [node.state.bodies.index(self.copy.name(k)) for k in moving]
         back = quat.to_array(self.copy.turn) * (1.0, -1.0, -1.0, -1.0)
-        r = (node.state.r[rows] - self.copy.shift) @ self.copy.matrix
+        r = (node.state.r[rows] / self.copy.unit(1) - self.copy.shift) @ self.copy.matrix
         own = np.array([quaternion_of(self.copy.frame(k).T) for k in moving])
         q = product(product(np.broadcast_to(back, own.shape), node.state.q[rows]), own)
         return poses_of(r, q)
@@ -498,11 +526,12 @@ def _unlike_nodes(a: Seen, b: Seen, one: Node, two: Node, tolerance: float) -> I
     apart = distance_of(a, b, one, two)
     if apart > a.study.same.tolerance:
         yield f"poses are {apart:.3g} apart"
-    if (one.verdict, one.reason, one.potential) != (two.verdict, two.reason, two.potential):
+    told = [(node.verdict, seen.reason(node.reason), node.potential) for seen, node in ((a, one), (b, two))]
+    if told[0] != told[1]:
         yield f"{one.verdict} ({one.reason}, {one.potential}) and {two.verdict} ({two.reason}, {two.potential})"
     if a.links(one) != b.links(two):
         yield f"held by {a.links(one)} and {b.links(two)}"
-    if not close(one.energy, two.energy, 1e-6):
+    if not close(one.energy / a.copy.unit(2, 1, -2), two.energy / b.copy.unit(2, 1, -2), 1e-6):
         yield f"energies {one.energy!r} and {two.energy!r}"
 
 
@@ -550,7 +579,7 @@ def _unlikeness(a: Seen, b: Seen, o: Outcome, p: Outcome) -> tuple[float, ...]:
 
 
 def _unlike_outcomes(a: Seen, b: Seen, o: Outcome, p: Outcome, tolerance: float, figures: bool) -> Iterator[str]:
-    if o.kind != p.kind or (o.kind != "never settles" and a.said(o.reason) != b.said(p.reason)):
+    if o.kind != p.kind or (o.kind != "never settles" and a.reason(o.reason) != b.reason(p.reason)):
         yield f"{o.kind} ({o.reason}) and {p.kind} ({p.reason})"
         return
     renamed = o.reason == APART and a.copy.names != b.copy.names  # of pieces as small the first by name is named
@@ -564,7 +593,7 @@ def _unlike_outcomes(a: Seen, b: Seen, o: Outcome, p: Outcome, tolerance: float,
         for name in FIGURES:
             if given_up and name in AT_THE_END:
                 continue
-            mine, theirs = getattr(o, name), getattr(p, name)
+            mine, theirs = a.figure(o, name), b.figure(p, name)
             if not close(mine, theirs, LATER * tolerance if name == "duration" else tolerance):
                 yield f"{name} {mine!r} and {theirs!r}"
 

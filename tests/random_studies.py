@@ -31,6 +31,8 @@ from quirkpy.maths.types import Floats
 
 SIDE = 0.1  # of a module [m]
 LETTERS = "ABCDEFGH"
+#: Between modules that pins hold [m]; their magnets [A m2] and rings [m], and how much spinning costs [N m s/rad].
+GAP, MAGNET, RING, SPIN = 0.03, 5.7, 0.03, 3e-3
 #: Integration errors well below what is compared; what flies about for good is given up early.
 EXACT = qp.SettleRule(rtol=1e-12, atol=1e-14, evaluations=3e5)
 #: The same for many motions of three, of which those that never end are given up sooner.
@@ -159,23 +161,25 @@ class Drawn:
     sizes: list[Floats]
     places: list[Floats]
     fixed: bool
+    gap: float
 
 
 def random_study(
     seed: int, copy: Copy | None = None, *, modules: int | None = None, safety: bool | None = None,
     lock: bool | None = None, alike: bool = False, collisions: bool = False, turned_inertia: bool | None = None,
-    settle: qp.SettleRule = EXACT, choosing: Sequence[qp.Choosing] = (),
+    settle: qp.SettleRule = EXACT, choosing: Sequence[qp.Choosing] = (), coils: bool = False, pins: bool = False,
 ) -> qp.Study:  # fmt: skip
     """A study of two or three boxes side by side.
 
     modules: how many; safety: whether there are criteria; lock: whether pairs may lock; alike: all are the same cubes,
     with the same sensors, and forces tell none from another, so that they are interchangeable; collisions: whether
     `NoCollision` is among the criteria; turned_inertia: whether mass is spread unevenly.  What is None is drawn.
+    coils: one on every body, which may act; pins: modules stand a gap apart, and flux pins hold them, no joints.
     """
     copy = Copy() if copy is None else copy
     rng = np.random.default_rng([seed, 5])
     n = int(rng.integers(2, 4)) if modules is None else modules
-    drawn = _drawn(rng, n, alike)
+    drawn = _drawn(rng, n, alike, GAP if pins else 0.0)
     uneven = bool(rng.random() < 0.5) if turned_inertia is None else turned_inertia
     masses, spread = rng.uniform(0.5, 2.0, n), rng.uniform(0.2, 0.4, (n, 3))
     axes = [np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(n)]
@@ -189,9 +193,9 @@ def random_study(
     return qp.Study(
         qp.Multibody(*(bodies[k] for k in order)),
         sensors=[sensor for k in order for sensor in sensors[k]],
-        options=_options(copy, drawn, sensors, may_lock, alike),
+        options=pinned(n) if pins else _options(copy, drawn, sensors, may_lock, alike),
         choosing=choosing,
-        potentials=_potentials(copy, drawn, bodies, alike),
+        potentials=_potentials(copy, drawn, bodies, alike) | (_coils(copy, seed, bodies) if coils else {}),
         always=[qp.ViscousHinges(copy.unit(2, 1, -1) * float(rng.uniform(1e-4, 4e-4)))],
         safety=_safety(copy, drawn, bodies, alike, safety, collisions),
         settle=replace(settle, duration=copy.unit(time=1) * settle.duration),
@@ -199,8 +203,8 @@ def random_study(
     )
 
 
-def _drawn(rng: np.random.Generator, n: int, alike: bool) -> Drawn:
-    """Boxes in a row or round a corner, faces on faces."""
+def _drawn(rng: np.random.Generator, n: int, alike: bool, gap: float) -> Drawn:
+    """Boxes in a row or round a corner, faces on faces, or a gap apart."""
     fixed = bool(rng.random() < 0.5) and not alike
     cubes = alike or rng.random() < 0.5
     sizes = [np.full(3, SIDE) if cubes else SIDE * rng.choice([0.6, 1.0, 1.5], 3) for _ in range(n)]
@@ -212,11 +216,11 @@ def _drawn(rng: np.random.Generator, n: int, alike: bool) -> Drawn:
         way = ways[int(rng.integers(len(ways)))]
         axis = 0 if way[0] else 1
         step = np.zeros(3)
-        step[axis] = 0.5 * (sizes[k - 1][axis] + sizes[k][axis]) * way[axis]
+        step[axis] = (0.5 * (sizes[k - 1][axis] + sizes[k][axis]) + gap) * way[axis]
         places.append(places[-1] + step)
         cell = cell[0] + way[0], cell[1] + way[1]
         taken.add(cell)
-    return Drawn(rng, sizes, places, fixed)
+    return Drawn(rng, sizes, places, fixed, gap)
 
 
 def _module(copy: Copy, drawn: Drawn, k: int, mass: float, spread: Floats | None) -> qp.Body:
@@ -251,7 +255,7 @@ def _sensors(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) -> li
             site = body.site(name, at=copy.at(k, at), z=copy.own(k, z), x=copy.own(k, c * up + s * aside))
             kind = "face" if alike else LETTERS[k]
             accepts = ("face",) if alike else tuple(other for j, other in enumerate(LETTERS[: len(bodies)]) if j != k)
-            reach, turns = copy.unit(1) * REACH, qp.parts.sensor.QUARTER_TURNS
+            reach, turns = copy.unit(1) * (REACH + 1.5 * drawn.gap), qp.parts.sensor.QUARTER_TURNS
             called = f"{body.name} {name}"
             mine.append(qp.Sensor(called, site, kind=kind, accepts=accepts, roll=turns, reach=reach))
         out.append(mine)
@@ -282,6 +286,22 @@ def _options(
         hinges = [qp.Hinge(edge=turned_edge(edge, quarter)) for edge in edges]
         out[one, two] = [qp.Free(), *([qp.Lock()] if lock else []), *hinges]
     return out
+
+
+def pinned(n: int) -> dict[tuple[str, str], list[qp.Option]]:
+    """Flux pins that hold, or let spin, or nothing."""
+    pairs = itertools.combinations(LETTERS[:n], 2)
+    return {pair: [qp.Free(), qp.Pin(MAGNET, spin=SPIN), qp.Pin(MAGNET, ring=RING)] for pair in pairs}
+
+
+def _coils(copy: Copy, seed: int, bodies: list[qp.Body]) -> dict[str, list[qp.Force]]:
+    """Electromagnets somewhere in every body."""
+    rng, coils = np.random.default_rng([seed, 9]), []
+    for k, body in enumerate(bodies):
+        at, moment = 0.2 * SIDE * rng.uniform(-1.0, 1.0, 3), rng.normal(size=3)
+        site = body.site("coil", at=copy.at(k, at), z=copy.own(k, moment))
+        coils.append(qp.Electromagnet(f"coil {body.name}", site, float(np.linalg.norm(moment))))
+    return {"coils": [qp.Dipoles(coils)]}
 
 
 def _potentials(copy: Copy, drawn: Drawn, bodies: list[qp.Body], alike: bool) -> dict[str, list[qp.Force]]:

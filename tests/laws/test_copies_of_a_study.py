@@ -91,7 +91,8 @@ def test_random_studies_of_three_have_one_graph(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", THREES)
 def test_random_studies_in_other_units_have_one_graph(seed: int) -> None:
-    """As many metres, kilograms and seconds as many halves, quarters and eighths."""
+    """As many metres, kilograms and seconds as many halves, quarters and eighths.  When a motion rests is left out: a
+    speed of so many m/s or rad/s has a part in that."""
     one, copy = random_study(seed, modules=3, settle=SOONER), Copy(units=(2.0, 4.0, 8.0))
     if any(isinstance(rule, qp.Limit) and rule.what == "load" for rule in one.safety):
         pytest.skip("forces and torques have one limit, and no unit in common")

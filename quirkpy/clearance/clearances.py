@@ -201,24 +201,38 @@ def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
 
 
 def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
-    """The least clearance of one pair (1, 2) next to a time at which it is small [m]."""
+    """The least clearance of one pair (1, 2) next to a time at which it is small [m]: of every
+    stretch there in which the motion is smooth, for what happens may turn bodies back."""
     rows = run.between.rows
     k = before(rows.t, t)
+    low, high = float(rows.t[max(0, k - 1)]), float(rows.t[min(k + 2, len(rows.t) - 1)])
+    happens = sorted({event.t for event in run.events if low < event.t < high})
+    return min(
+        nearest_within(run, scene, pair, *span, t)
+        for span in itertools.pairwise([low, *happens, high])
+    )
+
+
+def nearest_within(
+    run: Trajectory, scene: Scene, pair: Ints, low: float, high: float, t: float
+) -> float:
+    """The same of one stretch; t: where else to look."""
     on_curves = partial(gaps_along, run.between, scene, pair)
-    if t in (run.t[0], run.t[-1]):
-        inside = t + ASIDE * (rows.t[1] - t if t == run.t[0] else rows.t[-2] - t)
-        here, beside = on_curves(np.array([t, inside]))
-        if here <= beside:
-            return gap_in(scene, pair, run.rows_at(t))
-    ends = rows.t[max(0, k - 1) : k + 3]
-    places = np.unique([*ends, t, *np.linspace(ends[0], ends[-1], PLACES + 1)])
+    ends, rows = (
+        {float(run.t[0]), float(run.t[-1]), *(event.t for event in run.events)},
+        run.between.rows.t,
+    )
+    known = [x for x in (*rows.tolist(), t) if low < x < high]
+    places = np.unique([*known, *np.linspace(low, high, PLACES + 1)])
     gaps = on_curves(places)
     best = int(np.argmin(gaps))
-    if places[best] in (run.t[0], run.t[-1]):
-        return gap_in(scene, pair, run.rows_at(float(places[best])))
     low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
-    there = bottom(places, gaps, low, high, on_curves)
-    aside = min(there + ASIDE * (high - low), float(run.t[-1]))
+    if float(places[best]) in ends:
+        inside = places[best] + ASIDE * (low + high - 2.0 * places[best])
+        if gaps[best] <= on_curves(np.array([inside]))[0]:
+            return gap_in(scene, pair, run.rows_at(float(places[best])))
+    there, far = bottom(places, gaps, low, high, on_curves), ASIDE * (high - low)
+    aside = there + (far if there + far <= high else -far)
     curve, further = on_curves(np.array([there, aside]))
     try:
         here, beside = (gap_in(scene, pair, run.rows_at(x)) for x in (there, aside))

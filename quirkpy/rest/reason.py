@@ -7,8 +7,10 @@ are called."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
+from string import Formatter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quirkpy.motion.course import Stop
@@ -207,3 +209,55 @@ def _made_of(data: Any) -> Reason:
         raise TypeError("what its reason names is none")
     within = tuple(told(one) if isinstance(one, str) else _made_of(one) for one in why)
     return shared(kind, tuple(parts), tuple(numbers), within)
+
+
+# --- texts of earlier versions --------------------------------------------------------------------
+#: A number as wordings write it.
+NUMBER = r"-?\d[\d.]*(?:e[-+]\d+)?|nan|-?inf"
+
+
+def read(text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
+    """The one reason that says a text, of which no more was kept, about known names; None where
+    there is none, or several do."""
+    found = [_read_as(kind, text, known) for kind in WORDINGS]
+    made = [reason for reason in found if reason is not None]
+    return made[0] if len(made) == 1 else None
+
+
+def _read_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
+    """The same, of one kind."""
+    said, of, none = WORDINGS[kind]
+    match = None if of == "words" else _pattern(said).fullmatch(text)
+    if match is None:
+        return None
+    found = match.groupdict()
+    listed, within = found.pop("parts", none), found.pop("why", None)
+    parts = () if listed == none else tuple(listed.split(", "))
+    names = known(of) if "{parts}" in said else ()
+    if not set(parts) <= set(names) or any(", " in name or name == none for name in names):
+        return None
+    why = [] if within is None else _read_within(within, known)
+    made = None if None in why else Reason(
+        kind, parts, [float(x) for x in found.values()], [one for one in why if one is not None]
+    )  # fmt: skip
+    return made if made == text else None
+
+
+def _read_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Reason | None]:
+    """One reason, or several."""
+    whole = read(text, known)
+    return [whole] if whole is not None else [
+        read(one, known) if one != text else None for one in text.split(" and ")
+    ]  # fmt: skip
+
+
+@lru_cache
+def _pattern(said: str) -> re.Pattern[str]:
+    """What a wording may become."""
+    out = ""
+    for literal, name, *_ in Formatter().parse(said):
+        out += re.escape(literal)
+        if name is not None:
+            group = f"x{name}" if name.isdigit() else name
+            out += f"(?P<{group}>{NUMBER if name.isdigit() else '.+'})"
+    return re.compile(out)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from quirkpy.explore.alike.symmetry import IDENTITY, Exchange, Symmetry
 from quirkpy.explore.scope.choices import Link
 from quirkpy.parts.force import Force
-from quirkpy.rest.reason import Of, Reason
+from quirkpy.rest.reason import TOLD, Of, Reason, read
 
 
 class Names:
@@ -26,7 +26,12 @@ class Names:
             after = [names[part] for part in parts if part in names]
             return in_order(parts, after, list(names)) if len(after) == len(parts) else None
 
-        return reason if self._idle(exchange) else reason.renamed(other)
+        if self._idle(exchange):
+            return reason
+        known = reason
+        if reason.kind == TOLD:  # an older journal, which kept the text alone
+            known = read(str(reason), lambda of: self.of(of, exchange)) or reason
+        return known.renamed(other)
 
     @staticmethod
     def _idle(exchange: Exchange) -> bool:

@@ -343,9 +343,10 @@ def _made_by(path: Path) -> Any:
 
 def _checked_study(study: Study) -> Answer:
     from quirkpy.explore.model.graph import Node, rest_at
+    from quirkpy.rest.reason import told
 
     s = study.system.initial
-    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", "", 0.0, ())
+    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
     bodies, choices = study.system.bodies, study.count(start)

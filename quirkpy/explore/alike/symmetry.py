@@ -8,7 +8,6 @@ here: `SameShape` says when two poses are one shape."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -360,48 +359,11 @@ class Symmetry:
         label = self.label(exchange, *link) if both in self._numbers else None
         return None if label is None else Link(self._numbers[both], link.roll, label)
 
-    def said(self, exchange: Exchange, text: str) -> str:
-        """A sentence that names bodies and pairs, after an exchange; lists of bodies stay in
-        order."""
-        names = self.names(exchange)
-
-        def other(found: re.Match[str]) -> str:
-            return ", ".join(
-                self.in_order(found[0].split(", "), [names[name] for name in found[0].split(", ")])
-            )
-
-        return self._words.sub(other, text)
-
-    def in_order(self, before: Sequence[str], after: list[str]) -> list[str]:
-        """Names of bodies, in their order where they were so before."""
-        last = len(self.index)
-        place = [self.index.get(name, last) for name in before]
-        return (
-            sorted(after, key=lambda name: self.index.get(name, last))
-            if place == sorted(place)
-            else after
-        )
-
-    @cached_property
-    def _words(self) -> re.Pattern[str]:
-        """Names of pairs, and of bodies one after the other, as they stand in sentences."""
-        one, two = (
-            "|".join(map(re.escape, sorted(x, key=len, reverse=True)))
-            for x in (self.study.numbers, self.index)
-        )
-        return re.compile(rf"(?<!\w)(?:(?:{one or two})|(?:{two})(?:, (?:{two}))*)(?!\w)")
-
-    def names(self, exchange: Exchange) -> dict[str, str]:
-        """What bodies and pairs are called after an exchange."""
-        key = "names", exchange
-        if key not in self._made:
-            bodies, pairs = self.study.system.bodies, self.study.pairs
-            named = {name: bodies[to] for name, to in zip(bodies, exchange.to, strict=True)}
-            self._made[key] = named | {
-                p.name: pairs[self.pair(exchange, k)].name for k, p in enumerate(pairs)
-            }
-        made: dict[str, str] = self._made[key]
-        return made
+    def says(self, force: Force, exchange: Exchange | None = None) -> Counter[Any] | None:
+        """What a force says of bodies, after an exchange, as a value that can be compared; None
+        where that is not known."""
+        there = self._nothing if exchange is None else exchange
+        return _said([force], self._places(there.to, there.own))
 
     def label(self, exchange: Exchange, pair: int, roll: int, label: str) -> str | None:
         """What an option of a pair is called where the pair has become another, whose first sensor

@@ -32,6 +32,7 @@ from quirkpy.motion.move import stand
 from quirkpy.parts.body import Site
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.rest.reason import Reason
 from quirkpy.system.multibody import Multibody
 
 #: What a choice becomes at some place: the option of every open pair, by label, and the potential.
@@ -39,7 +40,7 @@ Form = tuple[tuple[str, ...], str]
 
 
 #: Why a shape stays in which nothing can move, as its certificate says it.
-STANDS = "nothing in it can move"
+STANDS = Reason("stands")
 #: Hinges shut every motion when each of as many singular values as that takes is above this share
 #: of the largest.
 CERTAIN = 1e-6

@@ -17,6 +17,7 @@ from quirkpy.explore.model.ways import Way
 from quirkpy.explore.scope.safety import Violation
 from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
+from quirkpy.rest.reason import Reason, told
 
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
@@ -113,7 +114,7 @@ def failed(error: Exception) -> Outcome:
     """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is
     to blame."""
     stop_short(error)
-    return Outcome("failed", None, f"{type(error).__name__}: {error}")
+    return Outcome("failed", None, told(f"{type(error).__name__}: {error}"))
 
 
 def stop_short(error: BaseException) -> None:
@@ -135,7 +136,7 @@ def stop_short(error: BaseException) -> None:
 
 def rejected(violation: Violation, switching: float) -> Outcome:
     """The outcome of a choice that is rejected as it stands."""
-    kind, reason, t, parts = violation.kind, violation.reason, violation.t, violation.parts
+    kind, reason, t, parts = violation.kind, told(violation.reason), violation.t, violation.parts
     return Outcome(kind, None, reason, switching=switching, t=t, parts=parts)
 
 
@@ -154,7 +155,9 @@ def fits(hint: Any) -> Callable[[Any], bool]:
     kind, inner = get_origin(hint), get_args(hint)
     if hint is float:
         return lambda value: type(value) in (float, int)
-    if hint in (int, str, bool, NoneType):
+    if hint in (str, Reason):
+        return lambda value: isinstance(value, hint)
+    if hint in (int, bool, NoneType):
         return lambda value: type(value) is hint
     if kind is Literal:
         return lambda value: value.__hash__ is not None and value in inner

@@ -46,16 +46,17 @@ from quirkpy.parts.pinning import FluxPinning
 from quirkpy.rest.branch_points import stands
 from quirkpy.rest.capture import Catch
 from quirkpy.rest.equilibrium import Equilibrium, Mode, certify
+from quirkpy.rest.reason import Reason, told
 from quirkpy.rest.settle import Rule, nudged, run_to_rest, settle, ways_out
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
 T = TypeVar("T")
 #: What is said of joints that do not fit.
-UNMET = "the joints chosen cannot all be met at this pose"
+UNMET = Reason("unmet")
 #: Contacts of one run at most, and meetings of sensors for which there is no joint: more is a
 #: rattle that never ends.
-CONTACTS, MEETINGS, RATTLE = 50, 200, "sensors meet again and again"
+CONTACTS, MEETINGS, RATTLE = 50, 200, Reason("rattle")
 
 
 #: How the first unstable rest of a motion was left [m or rad], along which direction.
@@ -390,7 +391,7 @@ def left(
                 above,
             )
     if all(state is None for state in starts):
-        reason = f"{found.reason}, and stops are in the way of all of it"
+        reason = Reason("all ways shut", why=[found.reason])
         yield Way((ended._replace(found=replace(found, reason=reason)), nudge))
 
 
@@ -444,12 +445,12 @@ def follow(
             ended = ended._replace(losses=(*ended.losses[:-1], taken))
         holdable = any(firmest(study, pair, 0) is not None for pair in closed)
         if study.on_contact == "stop" and holdable:
-            here, reason = onward.energy().potential, "sensors met, which ends a motion"
+            here, reason = onward.energy().potential, Reason("met")
             return ended._replace(
                 found=replace(found, state=caught.state, energy=here, reason=reason)
             )
         if (holdable and not new) or len(ended.contacts) > CONTACTS or len(ended.runs) > MEETINGS:
-            reason = "sensors meet, and none can lock" if holdable and not new else RATTLE
+            reason = Reason("no lock") if holdable and not new else RATTLE
             return ended._replace(found=replace(found, verdict="never settles", reason=reason))
         found = rigid(onward) or uninterrupted(
             settle(onward, rule_of(study, nudge, (SensorsMeet(),)))
@@ -478,10 +479,10 @@ def met_pairs(study: Scope, found: Equilibrium) -> set[int]:
 
 
 # --- judging and measuring ------------------------------------------------------------------------
-def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
+def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, Reason, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
-        return ended.violation.kind, ended.violation.reason, False
+        return ended.violation.kind, told(ended.violation.reason), False
     if ended.found.verdict == "never settles":
         return "never settles", ended.found.reason, False
     if not ended.runs:
@@ -501,7 +502,7 @@ def measured(
     study: Scope,
     ended: Ended,
     kind: Kind,
-    reason: str,
+    reason: Reason,
     begun: Begun,
     power: float,
     nudge: tuple[float, int] | None,

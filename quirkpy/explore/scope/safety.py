@@ -25,6 +25,7 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
+from quirkpy.rest.reason import Reason
 from quirkpy.tables.tables import IMAGE, Tables
 
 Limited: TypeAlias = Literal["speed", "turning", "load"]
@@ -32,9 +33,9 @@ Extent: TypeAlias = Literal["centres", "balls"]
 
 
 #: What is said of a body in a cone; it comes first, then the body from which the cone looks.
-ENTERS = "enters a cone that must stay clear"
+ENTERS = Reason("enters")
 #: What is said of the smallest piece of several.
-APART = "comes apart"
+APART = Reason("apart")
 #: What happens within this share of the time, or of a second, happens at once: which is the earlier
 #: is rounding.
 AT_ONCE = 1e-9
@@ -206,10 +207,10 @@ class NoCollision(Safety):
         begins = next(pair.begins for pair in found.pairs if {pair.one, pair.two} == {one, two})
         after, parts = float(t - run.t[0]), (one, two)
         if lie == "apart":
-            return Violation(f"comes nearer than {self.margin:g} m", after, parts)
+            return Violation(Reason("near", (), [self.margin]), after, parts)
         if begins != "apart":
-            return Violation("is blocked", after, parts)
-        return Violation("jams", after, parts, "jammed")
+            return Violation(Reason("blocked"), after, parts)
+        return Violation(Reason("jams"), after, parts, "jammed")
 
 
 class Limit(Safety):
@@ -244,7 +245,7 @@ class Limit(Safety):
             for name, size in zip(names, sizes, strict=True)
             if size >= (1.0 - TIED) * sizes.max()
         )
-        return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), which)
+        return Violation(Reason(self.what, (), [self.value]), t - float(run.t[0]), which)
 
     def _far_from(self, run: Trajectory) -> bool:
         """Whether accelerations, taken twice, could not carry anything to the limit within any

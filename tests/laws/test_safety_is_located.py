@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial import cKDTree
 
 import quirkpy as qp
-from quirkpy.explore.scope.safety import judge, peak
+from quirkpy.explore.scope.peaks import peak
+from quirkpy.explore.scope.safety import judge
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.motion.interpolation import fastest
 from tests.faults.sentence import check_refused

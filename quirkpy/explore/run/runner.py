@@ -29,7 +29,8 @@ from quirkpy.explore.model.ways import Entered, Parting, Way
 from quirkpy.explore.run.records import Record, Told, failed, recorded, rejected, seen
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.identity import poses_of
-from quirkpy.explore.scope.safety import Limit, NoCollision, Violation, judge, peak
+from quirkpy.explore.scope.peaks import peak
+from quirkpy.explore.scope.safety import Limit, NoCollision, Violation, judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.mechanics.state import State

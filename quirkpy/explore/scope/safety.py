@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +10,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.clearance.clearances import Clearances, clearances, least_among
+from quirkpy.explore.scope.peaks import TIED, Limited, heaviest, lengths_of, loads, rates
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths.rotations import turned
@@ -18,9 +18,7 @@ from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import knots_of
-from quirkpy.motion.extrema import highest, summits
-from quirkpy.motion.interpolation import Rows, fastest
+from quirkpy.motion.interpolation import fastest
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
@@ -28,7 +26,6 @@ from quirkpy.parts.part import Part, checked
 from quirkpy.rest.reason import Reason
 from quirkpy.tables.tables import IMAGE, Tables
 
-Limited: TypeAlias = Literal["speed", "turning", "load"]
 Extent: TypeAlias = Literal["centres", "balls"]
 
 
@@ -39,9 +36,6 @@ APART = Reason("apart")
 #: What happens within this share of the time, or of a second, happens at once: which is the earlier
 #: is rounding.
 AT_ONCE = 1e-9
-#: What exceeds a limit by as much as another to this share does so with it: which is the larger is
-#: rounding.
-TIED = 1e-6
 
 
 class Violation(NamedTuple):
@@ -134,7 +128,7 @@ class StayTogether(Safety):
         def parted(states: Floats) -> Floats:
             """How far each two pieces have parted from where they were (k, pairs)."""
             centres = weights @ (states[..., R:Q] - run.course.states[0, :-1, R:Q])
-            return _lengths(centres[:, pairs[0]] - centres[:, pairs[1]])
+            return lengths_of(centres[:, pairs[0]] - centres[:, pairs[1]])
 
         t = first_below(run, lambda states: allowed - parted(states).max(axis=1))
         if t is None:
@@ -294,7 +288,7 @@ class KeepOut(Safety):
             """How far outside of the cone each other body is: below zero inside (k, others)."""
             d, z = seen(states)
             along = np.einsum("koi,kzi->ko", d, z)
-            across = _lengths(d - along[..., None] * z)
+            across = lengths_of(d - along[..., None] * z)
             return outside_cone(along, across, self.half_angle, self.length) - reach
 
         def rate(states: Floats) -> Floats:
@@ -303,10 +297,10 @@ class KeepOut(Safety):
             v, turning = self._moving(states, bodies)
             moving = states[:, others, V:OMEGA] - v
             speeds = np.concatenate(
-                [_lengths(moving), np.repeat(_lengths(v), len(fixed), axis=1)], axis=1
+                [lengths_of(moving), np.repeat(lengths_of(v), len(fixed), axis=1)], axis=1
             )
             return np.asarray(
-                (speeds + turning * (_lengths(d) + math.hypot(*self.site.at))).max(
+                (speeds + turning * (lengths_of(d) + math.hypot(*self.site.at))).max(
                     axis=1, initial=0.0
                 )
             )
@@ -344,17 +338,12 @@ class KeepOut(Safety):
         if self.site.body.name not in bodies:  # fixed
             return np.zeros((len(states), 1, 3)), np.zeros((len(states), 1))
         own = states[:, [bodies.index(self.site.body.name)]]
-        return own[..., V:OMEGA], _lengths(own[..., OMEGA:STATE_WIDTH])
+        return own[..., V:OMEGA], lengths_of(own[..., OMEGA:STATE_WIDTH])
 
 
 def cone_of(rule: Safety) -> KeepOut | None:
     """A criterion as a cone, where it is declared to go with its body as one."""
     return rule if isinstance(rule, KeepOut) and rule.traits.exchanged == "carried" else None
-
-
-def _lengths(vectors: Floats) -> Floats:
-    """Of vectors (..., 3)."""
-    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
 
 
 def outside_cone(along: Floats, across: Floats, half_angle: float, length: float) -> Floats:
@@ -388,67 +377,6 @@ def first_below(
         if t is None
         else run.passing(t, lambda state: float(margin(state.instant().state[None])[0]))
     )
-
-
-def rates(states: Floats, what: Limited) -> Floats:
-    """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k,
-    n)."""
-    columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
-    return np.asarray(np.linalg.norm(states[..., columns], axis=-1))
-
-
-class Loads(NamedTuple):
-    """Names of joints, and the larger of force [N] and torque [N m] on each (n,)."""
-
-    names: tuple[str, ...]
-    sizes: Floats
-
-
-def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
-    """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one
-    time of a run."""
-    found = run.system.reactions(run.at(t))
-    return {
-        name: (float(one.force @ one.force), float(one.torque @ one.torque))
-        for name, one in found.items()
-    }
-
-
-def loads(run: Trajectory, t: float) -> Loads:
-    """What all joints carry at one time of a run."""
-    found = carried(run, t)
-    return Loads(tuple(found), np.sqrt([max(both) for both in found.values()]))
-
-
-def heaviest(run: Trajectory, t: Floats) -> Floats:
-    """The largest load on any joint at some times of a run (k,)."""
-    return np.array([loads(run, float(x)).sizes.max(initial=0.0) for x in t])
-
-
-def peak(run: Trajectory, what: Limited) -> float:
-    """The highest speed, rate of turning or joint load of a motion, between its rows as well."""
-    if what == "load":
-        return peak_load(run)
-    return math.sqrt(run.highest(lambda states: rates(states, what) ** 2))
-
-
-def peak_load(run: Trajectory) -> float:
-    """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have
-    knots."""
-    t, most = run.between.places, 0.0
-    found = [carried(run, float(x)) for x in t]
-    jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
-    none = np.zeros((len(t), 0))
-    rows = Rows(t, none, none, none.astype(bool))
-    for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
-        values = np.array([one[name][k] if name in one else 0.0 for one in found])
-
-        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
-            return carried(run, x).get(name, (0.0, 0.0))[k], None
-
-        most = max(most, float(values.max()))
-        most = highest(summits(rows, values, jumps, most, True), ask, most, run.settings.rtol)
-    return math.sqrt(most)
 
 
 def pieces_of(system: System) -> list[tuple[str, ...]]:

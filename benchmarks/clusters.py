@@ -16,7 +16,7 @@ from quirkpy.motion.driver import Driver
 from quirkpy.motion.settings import Settings
 
 SIDE, DURATION = 0.1, 20.0  # [m], [s]
-SETTINGS = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", None)
+SETTINGS = Settings()
 
 
 class Apart(Clusters):
@@ -46,9 +46,13 @@ def block(n: int) -> qp.Multibody:
     ]
     corner = np.array([SIDE * (n - 0.5), 0.0, 0.0])
     bar = qp.Body.box(
-        "bar", (3 * SIDE, SIDE, SIDE), 2.0, position=corner + (1.5 * SIDE, 0, 0), velocity=(0,
-        1.5 * SIDE, 0), angular_velocity=(0, 0, 1),
-    )  # fmt: skip
+        "bar",
+        (3 * SIDE, SIDE, SIDE),
+        2.0,
+        position=corner + (1.5 * SIDE, 0, 0),
+        velocity=(0, 1.5 * SIDE, 0),
+        angular_velocity=(0, 0, 1),
+    )
     hinge = qp.Revolute("hinge", cubes[n - 1, 0, 0], bar, at=corner, axis=(0, 0, 1))
     return qp.Multibody(
         *cubes.values(), bar, *locks, hinge, qp.HingeSpring("torsion", hinge, stiffness=0.5)

@@ -26,9 +26,13 @@ SIDE, STIFFNESS, DAMPING, THRESHOLD, LONGEST = 0.1, 10.0, 0.02, 1e-8, 20.0
 EXACT = 1e-7  # [rad]
 #: Of ours: methods and tolerances that are tried.
 OURS: tuple[tuple[Method, float], ...] = (
-    ("dop853", 2e-7), ("dop853", 1e-7), ("dop853", 1e-8), ("dop853", 1e-9), ("rk45", 3e-7), ("rk45",
-    1e-7),
-)  # fmt: skip
+    ("dop853", 2e-7),
+    ("dop853", 1e-7),
+    ("dop853", 1e-8),
+    ("dop853", 1e-9),
+    ("rk45", 3e-7),
+    ("rk45", 1e-7),
+)
 MUJOCO = (("Euler", 1e-2), ("Euler", 1e-3), ("RK4", 1e-2), ("RK4", 1e-3))
 #: How MuJoCo's energy is looked at: the words of a row, and how many steps between two looks.
 LOOKS = {"a look each step": 1, "blocks of ten": 10}
@@ -85,7 +89,7 @@ EDGES = (
 def chosen(rtol: float, method: Method = "dop853") -> Run:
     """Runs that each take another selection of the same tables, made ready once."""
     tables, stop = universe(), [qp.EnergyBelow(THRESHOLD)]
-    settings = Settings(rtol, rtol, "project", "free", method, None, "ends", None)
+    settings = Settings(rtol=rtol, atol=rtol, method=method, keep="ends")
     start, turns = State.written(tables.select()), itertools.cycle(enumerate(EDGES))
 
     ready = [

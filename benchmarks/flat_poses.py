@@ -78,8 +78,7 @@ def run(
     at a step [J]."""
     system = row(n, angle, rate)
     settings = Settings(
-        rtol=rtol, atol=0.01 * rtol, drift="project", energy=energy, method="dop853", step=None,
-        keep="all", max_steps=20_000,
+        rtol=rtol, atol=0.01 * rtol, energy=energy, max_steps=20_000,
     )  # fmt: skip
     driver = Driver(system.clusters, system.initial, duration, (), settings)
     with running(ordinary if control == "whole" else integrator.advance, pivot):

@@ -56,19 +56,25 @@ def runs(tree: Tree, duration: float) -> Methods:
     mbs = exudyn.SystemContainer().AddSystem()
     node = mbs.AddNode(
         NodeGenericODE2(
-            referenceCoordinates=[0.0] * n, initialCoordinates=[0.0] * n, numberOfODE2Coordinates=n,
+            referenceCoordinates=[0.0] * n,
+            initialCoordinates=[0.0] * n,
+            numberOfODE2Coordinates=n,
             initialCoordinates_t=[float(np.dot(link.rate, link.axis)) for link in links],
         )
-    )  # fmt: skip
+    )
     tree_of_links = ObjectKinematicTree(
-        nodeNumber=node, jointTypes=[HINGES[link.axis.index(1.0)] for link in links],
+        nodeNumber=node,
+        jointTypes=[HINGES[link.axis.index(1.0)] for link in links],
         linkParents=[link.parent for link in links],
         jointTransformations=exudyn.Matrix3DList([np.eye(3)] * n),
-        jointOffsets=exudyn.Vector3DList([np.subtract(link.at, o) for link, o in zip(links,
-        origins)]), linkInertiasCOM=exudyn.Matrix3DList([np.diag(link.inertia) for link in links]),
+        jointOffsets=exudyn.Vector3DList(
+            [np.subtract(link.at, o) for link, o in zip(links, origins)]
+        ),
+        linkInertiasCOM=exudyn.Matrix3DList([np.diag(link.inertia) for link in links]),
         linkCOMs=exudyn.Vector3DList([np.subtract(link.centre, link.at) for link in links]),
-        linkMasses=[1.0] * n, gravity=list(tree.gravity),
-    )  # fmt: skip
+        linkMasses=[1.0] * n,
+        gravity=list(tree.gravity),
+    )
     mbs.AddObject(tree_of_links)
     mbs.Assemble()
 

@@ -27,13 +27,20 @@ SIMULATING, CHOOSING, JUDGING, IDENTIFYING, COMMITTING = (
     "simulating and certifying", "choosing", "judging", "identifying", "committing",
 )  # fmt: skip
 RUNNER = {
-    SIMULATING: ("settle", "run_to_rest", "rigid", "nudged", "Vicinity", "standing",
-    "lock_in_range",
-                 "assembled"),
+    SIMULATING: (
+        "settle",
+        "run_to_rest",
+        "rigid",
+        "nudged",
+        "Vicinity",
+        "standing",
+        "lock_in_range",
+        "assembled",
+    ),
     CHOOSING: ("begin",),
     JUDGING: ("judge", "measured", "judged"),
     IDENTIFYING: ("record_of",),
-}  # fmt: skip
+}
 #: Runs that warm up, runs that are measured, of the mission of four modules; runs that both counts
 #: of workers share.
 WARM, RUNS, SHARED = 700, 1200, 200

@@ -75,10 +75,16 @@ def in_a_run(systems: dict[str, qp.Multibody], duration: float) -> str:
         run = system.simulate(duration)
         largest = (float(x) for x in run.drift.max(axis=0))
         again = int((run.drift[:, 0] >= projection.SETTLED).sum())
-        rows.append([
-            name, run.counts.steps, *residuals(system, without.final), *residuals(system,
-            run.final), *largest, again,
-        ])  # fmt: skip
+        rows.append(
+            [
+                name,
+                run.counts.steps,
+                *residuals(system, without.final),
+                *residuals(system, run.final),
+                *largest,
+                again,
+            ]
+        )
     heads = [
         "system", "steps", "none: position", "velocity", "project: position", "velocity",
         "pose removed", "velocity removed", "second Newton steps",

@@ -75,11 +75,13 @@ def coils(bodies: dict[str, qp.Body], currents: dict[str, float]) -> list[qp.For
     """Coils in the top faces of modules, on each other."""
     made = [
         qp.Electromagnet(
-            f"coil of {name}", body.site("top", at=(0.0, 0.0, 0.5 * SIDE), z=NORMAL),
-            currents[name] * COIL, holding_power=POWER,
+            f"coil of {name}",
+            body.site("top", at=(0.0, 0.0, 0.5 * SIDE), z=NORMAL),
+            currents[name] * COIL,
+            holding_power=POWER,
         )
         for name, body in bodies.items()
-    ]  # fmt: skip
+    ]
     return [qp.Dipoles(made, name="coils")]
 
 

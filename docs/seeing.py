@@ -1,4 +1,4 @@
-"""The pictures of docs/seeing.md: `python docs/seeing.py [folder]` writes them.  It needs the extra
+"""The pictures of docs/seeing.md: `python -m docs.seeing [folder]` writes them.  It needs the extra
 `plots`."""
 
 from __future__ import annotations
@@ -27,11 +27,22 @@ def drawings() -> dict[str, Drawing]:
     can = qp.Body.cylinder("can", 0.05, 0.15, 1.0, axis="z", position=(0.1, 0.1, 0))
     ball = qp.Body.sphere("ball", 0.06, 0.5, position=(-0.1, 0, 0.1))
     shelf = qp.Multibody(
-        box, can, ball, qp.Prismatic("slide", box, can, at=(0.1, 0.1, 0), axis=(0, 0, 1)),
-        qp.Spring("spring", can, ball, at1=(0.1, 0.1, 0.075), at2=(-0.1, 0, 0.1), stiffness=10.0,
-        rest_length=0.1), qp.Gravity((0, 0, -2.0)), qp.Sensor("eye", box.site("top", at=(0, -0.1,
-        0.01), z=(0, 0, 1))),
-    )  # fmt: skip
+        box,
+        can,
+        ball,
+        qp.Prismatic("slide", box, can, at=(0.1, 0.1, 0), axis=(0, 0, 1)),
+        qp.Spring(
+            "spring",
+            can,
+            ball,
+            at1=(0.1, 0.1, 0.075),
+            at2=(-0.1, 0, 0.1),
+            stiffness=10.0,
+            rest_length=0.1,
+        ),
+        qp.Gravity((0, 0, -2.0)),
+        qp.Sensor("eye", box.site("top", at=(0, -0.1, 0.01), z=(0, 0, 1))),
+    )
     modules, flight = mission()
     return {
         "system": shelf.picture(),

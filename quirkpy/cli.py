@@ -43,34 +43,32 @@ class Answer(NamedTuple):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the words of a command line say; return its exit code."""
-    for stream in (
-        sys.stdout,
-        sys.stderr,
-    ):  # letters that a terminal does not have stand as their numbers
-        if isinstance(stream, io.TextIOWrapper):
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # letters it does not have stand as their numbers
             stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
     with warnings.catch_warnings():
         warnings.showwarning = partial(warned, asked, warnings.showwarning)
         try:
             answer: Answer = asked.command(asked)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception) as error:
             if asked.debug:
                 raise
-            failed(
-                asked,
-                "interrupted; what was finished stays, and the same command goes on from there.",
-            )
-            return INTERRUPTED
-        except Exception as error:
-            if asked.debug:
-                raise
-            ours = isinstance(error, (PartError, OSError))
-            return failed(
-                asked,
-                str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)",
-            )
+            return given_up(asked, error)
     return said(asked, json.dumps(answer.data, indent=1) if asked.json else answer.text)
+
+
+def given_up(asked: argparse.Namespace, error: BaseException) -> int:
+    """Say what ended a command; the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        failed(
+            asked, "interrupted; what was finished stays, and the same command goes on from there."
+        )
+        return INTERRUPTED
+    ours = isinstance(error, (PartError, OSError))
+    return failed(
+        asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)"
+    )
 
 
 def said(asked: argparse.Namespace, text: str) -> int:
@@ -123,14 +121,27 @@ def parser() -> argparse.ArgumentParser:
         made.set_defaults(command=function)
         return made
 
-    it = command(explore, "explore a study; go on where the journal ends")
+    words_of_explore(command(explore, "explore a study; go on where the journal ends"))
+    words_of_report(command(report, "say what a journal holds"))
+    words_of_plan(command(plan, "find the cheapest way from one shape to another"))
+    words_of_simulate(command(simulate, "move a system, or run a demo"))
+    words_of_check(command(check, "say what a study or a system is made of, and whether it can be"))
+    command(demos, "list the demos")
+    return out
+
+
+def words_of_explore(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy explore` may be asked."""
     it.add_argument("study", type=Path, help="a Python file that defines `study`")
     it.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default 1)")
     it.add_argument(
         "--out", type=Path, metavar="FILE", help="the journal (default: the study's name with .db)"
     )
     it.add_argument("--budget", type=_count, metavar="N", help="at most so many runs now")
-    it = command(report, "say what a journal holds")
+
+
+def words_of_report(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy report` may be asked."""
     it.add_argument("journal", type=Path)
     it.add_argument(
         "--out",
@@ -149,7 +160,10 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument(
         "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
     )
-    it = command(plan, "find the cheapest way from one shape to another")
+
+
+def words_of_plan(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy plan` may be asked."""
     it.add_argument("journal", type=Path)
     it.add_argument("start", help="a node: its number (n0), its name, or the beginning of its id")
     it.add_argument("goal", help="another one")
@@ -159,21 +173,25 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument(
         "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
     )
-    it = command(simulate, "move a system, or run a demo")
+
+
+def words_of_simulate(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy simulate` may be asked."""
     it.add_argument("file", type=Path, help="a Python file that defines `system` or main()")
     it.add_argument(
         "--duration", type=float, default=10.0, metavar="S", help="of the motion [s] (default 10)"
     )
     it.add_argument("--out", type=Path, metavar="FILE", help="keep the run in a file, run.npz")
     it.add_argument("--report", type=Path, metavar="FILE", help="show the run on a page, run.html")
-    it = command(check, "say what a study or a system is made of, and whether it can be")
+
+
+def words_of_check(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy check` may be asked."""
     it.add_argument(
         "file",
         type=Path,
         help="a Python file that defines `study` or `system`, or what to_json wrote",
     )
-    command(demos, "list the demos")
-    return out
 
 
 def _count(word: str) -> int:
@@ -239,12 +257,17 @@ def plan(asked: argparse.Namespace) -> Answer:
         raise PartError(str(error.args[0])) from None
     data = [
         {
-            "nodes": list(way.nodes), "energy": way.energy, "time": way.time,
-            "switches": way.switches, "steps": [{"joints": dict(e.selection.joints),
-            "potential": e.selection.potential} for e in way],
+            "nodes": list(way.nodes),
+            "energy": way.energy,
+            "time": way.time,
+            "switches": way.switches,
+            "steps": [
+                {"joints": dict(e.selection.joints), "potential": e.selection.potential}
+                for e in way
+            ],
         }
         for way in found
-    ]  # fmt: skip
+    ]
     return Answer("\n".join(map(str, found)), data)
 
 
@@ -258,26 +281,13 @@ def simulate(asked: argparse.Namespace) -> Answer:
         page.check(asked.report)
     module = module_of(asked.file)
     if hasattr(module, "system"):
-        run = _system_of(module, asked.file).simulate(asked.duration)
-        if asked.out is not None:
-            run.save(asked.out)
-        if asked.report is not None:
-            run.report(asked.report)
-        energy = run.energy
-        data = {
-            "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t),
-            "evaluations": run.counts.evaluations, "energy": [float(energy[0]), float(energy[-1])],
-            "dissipated": float(run.dissipated[-1]),
-        }  # fmt: skip
-        words = f"{run!r}\nenergy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
-        return Answer(words, data)
+        return _moved(_system_of(module, asked.file), asked)
     if not callable(getattr(module, "main", None)):
         raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().")
     if asked.out is not None or asked.report is not None:
         raise PartError(
             f"{str(asked.file)!r} defines no `system`, only main(), whose runs it keeps to itself: "
-            "leave out --out and "
-            "--report, or define `system`."
+            "leave out --out and --report, or define `system`."
         )
     with contextlib.redirect_stdout(sys.stderr) if asked.json else contextlib.nullcontext():
         told = module.main()
@@ -285,25 +295,28 @@ def simulate(asked: argparse.Namespace) -> Answer:
     return Answer("\n".join(f"{name}: {value}" for name, value in numbers.items()), numbers)
 
 
+def _moved(system: Multibody, asked: argparse.Namespace) -> Answer:
+    """How a system moves, kept and shown where that is asked for."""
+    run = system.simulate(asked.duration)
+    if asked.out is not None:
+        run.save(asked.out)
+    if asked.report is not None:
+        run.report(asked.report)
+    energy = run.energy
+    data = {
+        "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t),
+        "evaluations": run.counts.evaluations, "energy": [float(energy[0]), float(energy[-1])],
+        "dissipated": float(run.dissipated[-1]),
+    }  # fmt: skip
+    words = f"{run!r}\nenergy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
+    return Answer(words, data)
+
+
 def check(asked: argparse.Namespace) -> Answer:
     """`quirkpy check study.py`"""
     from quirkpy.explore.study import Study
-    from quirkpy.formats.json import from_json
 
-    if asked.file.suffix == ".py":
-        module = module_of(asked.file)
-        made = (
-            _study_of(module, asked.file)
-            if hasattr(module, "study")
-            else _system_of(module, asked.file)
-        )
-    elif asked.file.suffix == ".json":
-        made = from_json(asked.file.read_text(encoding="utf-8"))
-    else:
-        raise PartError(
-            f"{str(asked.file)!r} can't be read: it is neither Python (.py) nor what to_json wrote "
-            "(.json)."
-        )
+    made = _made_by(asked.file)
     if isinstance(made, Study):
         return _checked_study(made)
     mobility = made.mobility()
@@ -314,11 +327,26 @@ def check(asked: argparse.Namespace) -> Answer:
     return Answer(made.explain(), data)
 
 
+def _made_by(path: Path) -> Any:
+    """The study or the system that a file defines."""
+    from quirkpy.formats.json import from_json
+
+    if path.suffix == ".py":
+        module = module_of(path)
+        return _study_of(module, path) if hasattr(module, "study") else _system_of(module, path)
+    if path.suffix == ".json":
+        return from_json(path.read_text(encoding="utf-8"))
+    raise PartError(
+        f"{str(path)!r} can't be read: it is neither Python (.py) nor what to_json wrote (.json)."
+    )
+
+
 def _checked_study(study: Study) -> Answer:
     from quirkpy.explore.model.graph import Node, rest_at
+    from quirkpy.rest.reason import told
 
     s = study.system.initial
-    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", "", 0.0, ())
+    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
     bodies, choices = study.system.bodies, study.count(start)

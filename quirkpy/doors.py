@@ -35,12 +35,26 @@ if TYPE_CHECKING:
 ROOMS = {
     **dict.fromkeys(("json", "npz"), "quirkpy.formats"),
     **dict.fromkeys(
-        ("charts", "curves", "explain", "film", "graph_picture", "graphs", "landscape", "movie",
-        "notebook", "poses",
-         "progress", "report", "report_graph", "stills", "window"),
+        (
+            "charts",
+            "curves",
+            "explain",
+            "film",
+            "graph_picture",
+            "graphs",
+            "landscape",
+            "movie",
+            "notebook",
+            "poses",
+            "progress",
+            "report",
+            "report_graph",
+            "stills",
+            "window",
+        ),
         "quirkpy.views",
     ),
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,12 +6,13 @@ from quirkpy.explore.model.graph import Edge, Node, Outcome
 from quirkpy.explore.scope.choices import Choice, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen, OneHinge
 from quirkpy.explore.scope.identity import SameShape
-from quirkpy.explore.scope.options import Free, Hinge, Lock, Option, Pin
+from quirkpy.explore.scope.options import Free, Hinge, Lock, Option, OptionTraits, Pin
 from quirkpy.explore.scope.safety import (
     KeepOut,
     Limit,
     NoCollision,
     Safety,
+    SafetyTraits,
     StayTogether,
     Violation,
 )
@@ -40,7 +41,7 @@ from quirkpy.parts.fields import (
     PointGravity,
     Potential,
 )
-from quirkpy.parts.force import Element, Force
+from quirkpy.parts.force import Element, Force, ForceTraits
 from quirkpy.parts.forces import (
     Damper,
     Gravity,
@@ -131,6 +132,7 @@ __all__ = [
     "FixedDistance",
     "FluxPinning",
     "Force",
+    "ForceTraits",
     "FrameMotion",
     "Free",
     "Freedom",
@@ -164,6 +166,7 @@ __all__ = [
     "Node",
     "OneHinge",
     "Option",
+    "OptionTraits",
     "Orbit",
     "OriginOnLine",
     "OriginOnPlane",
@@ -198,6 +201,7 @@ __all__ = [
     "Robustness",
     "Rope",
     "Safety",
+    "SafetyTraits",
     "SameOrientation",
     "SameShape",
     "Schedule",

@@ -156,10 +156,15 @@ class _Drawn:
         w.add(qp.PotentialWell(name, body, (0.1, 0.2, 0.3), stiffness))
         self.hand.append(
             qp.Spring(
-                name, qp.GROUND, self.own[body], at1=(0.1, 0.2, 0.3), at2=body.position,
-                rest_length=0.0, stiffness=stiffness,
+                name,
+                qp.GROUND,
+                self.own[body],
+                at1=(0.1, 0.2, 0.3),
+                at2=body.position,
+                rest_length=0.0,
+                stiffness=stiffness,
             )
-        )  # fmt: skip
+        )
         if not w.conservative:
             self.loads()
 
@@ -168,10 +173,16 @@ class _Drawn:
         stiffness, damping = self.w.decades(0, 1), self.w.damping(-1, 0)
         self.both(
             lambda of: qp.Spring(
-                name, of(one), of(two), at1=points[0], at2=points[1], rest_length=0.5,
-                stiffness=stiffness, damping=damping,
+                name,
+                of(one),
+                of(two),
+                at1=points[0],
+                at2=points[1],
+                rest_length=0.5,
+                stiffness=stiffness,
+                damping=damping,
             )
-        )  # fmt: skip
+        )
 
     def loads(self) -> None:
         """One in N, and one that turns with its body: by hand in the axes of N, along which the
@@ -266,9 +277,13 @@ def bolted_cubes(n: int = 3) -> qp.Multibody:
     ]
     corner = np.array([SIDE * (n - 0.5), 0.0, 0.0])
     bar = qp.Body.box(
-        "bar", (3 * SIDE, SIDE, SIDE), 2.0, position=corner + (1.5 * SIDE, 0, 0), velocity=(0,
-        1.5 * SIDE, 0), angular_velocity=(0, 0, 1),
-    )  # fmt: skip
+        "bar",
+        (3 * SIDE, SIDE, SIDE),
+        2.0,
+        position=corner + (1.5 * SIDE, 0, 0),
+        velocity=(0, 1.5 * SIDE, 0),
+        angular_velocity=(0, 0, 1),
+    )
     hinge = qp.Revolute("hinge", cubes[n - 1, 0, 0], bar, at=corner, axis=(0, 0, 1))
     return qp.Multibody(
         *cubes.values(), bar, *locks, hinge, qp.HingeSpring("torsion", hinge, stiffness=0.5)

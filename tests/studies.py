@@ -147,9 +147,9 @@ def block(modules: int = 4) -> qp.Study:
 
     def springs(pairs: Any, rest: float) -> list[qp.Spring]:
         return [
-            qp.Spring(f"{a.name}{b.name}", a, b, stiffness=0.02, rest_length=rest,
-            damping=2e-3) for a, b in pairs
-        ]  # fmt: skip
+            qp.Spring(f"{a.name}{b.name}", a, b, stiffness=0.02, rest_length=rest, damping=2e-3)
+            for a, b in pairs
+        ]
 
     return qp.Study(
         qp.Multibody(*cubes),

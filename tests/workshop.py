@@ -26,9 +26,12 @@ JOINTS = (
 )  # fmt: skip
 #: Joints that are looked at away from their zero, and along which axes they have moved.
 SLIDING = {
-    qp.Prismatic: (0.0, 0.0, 1.0), Cylindrical: (0.0, 0.0, 1.0), Slot: (0.0, 0.0, 1.0), Table: (1.0,
-    1.0, 0.0), Universal: (0.0, 0.0, 0.0),
-}  # fmt: skip
+    qp.Prismatic: (0.0, 0.0, 1.0),
+    Cylindrical: (0.0, 0.0, 1.0),
+    Slot: (0.0, 0.0, 1.0),
+    Table: (1.0, 1.0, 0.0),
+    Universal: (0.0, 0.0, 0.0),
+}
 #: Joints whose two ends play the same part.
 SYMMETRIC = (qp.Spherical, qp.Revolute, qp.Fixed, qp.Prismatic, qp.Distance)
 
@@ -242,11 +245,15 @@ class Workshop:
         ends = self.any_two()
         self.add(
             qp.Spring(
-                self.name("spring"), *ends, **self.points(*ends), stiffness=self.decades(0, 2),
-                rest_length=self.world.metre * self.between(0.2, 1.5), damping=self.damping(-1, 1),
+                self.name("spring"),
+                *ends,
+                **self.points(*ends),
+                stiffness=self.decades(0, 2),
+                rest_length=self.world.metre * self.between(0.2, 1.5),
+                damping=self.damping(-1, 1),
                 tension_only=tension_only,
             )
-        )  # fmt: skip
+        )
 
     def damper(self) -> None:
         ends = self.any_two()
@@ -260,11 +267,13 @@ class Workshop:
         for hinge in [p for p in self.parts if isinstance(p, qp.Revolute)]:
             self.add(
                 qp.HingeSpring(
-                    self.name("torsion"), hinge, rest_angle=sign * self.between(-2, 2),
+                    self.name("torsion"),
+                    hinge,
+                    rest_angle=sign * self.between(-2, 2),
                     stiffness=self.world.metre**2 * self.decades(-2, 1),
                     damping=self.world.metre**2 * self.damping(-2, 0),
                 )
-            )  # fmt: skip
+            )
 
     def well(self) -> None:
         body = self.choose(self.moving)
@@ -286,11 +295,14 @@ class Workshop:
         )
         self.add(
             qp.Load(
-                self.name("load"), body, force=form(force), torque=form(torque),
+                self.name("load"),
+                body,
+                force=form(force),
+                torque=form(torque),
                 at=self.world.point(self.centre[body] + self.cube(0.3)),
                 frame="inertial" if inertial else "body",
             )
-        )  # fmt: skip
+        )
 
     def drag(self) -> None:
         angular = self.world.metre**2 * self.decades(-2, 0)

@@ -165,10 +165,16 @@ class Card:
         )
         self._add(
             Line2D(
-                x, y, color=colour, linewidth=width, linestyle=style,
-                solid_capstyle="round", solid_joinstyle="round", dash_capstyle="butt",
+                x,
+                y,
+                color=colour,
+                linewidth=width,
+                linestyle=style,
+                solid_capstyle="round",
+                solid_joinstyle="round",
+                dash_capstyle="butt",
             )
-        )  # fmt: skip
+        )
 
     def fill(self, *points: Point, colour: str, edge: str = INK) -> None:
         """A polygon."""
@@ -305,9 +311,13 @@ class Card:
         ]
         sides = [0.0, 0.0, *(height * (-1) ** k for k in range(2 * turns)), 0.0, 0.0]
         self.line(
-            *((ax + s * length * x - h * y, ay + s * length * y + h * x) for s, h in zip(shares,
-            sides, strict=True)), colour=colour, width=1.1,
-        )  # fmt: skip
+            *(
+                (ax + s * length * x - h * y, ay + s * length * y + h * x)
+                for s, h in zip(shares, sides, strict=True)
+            ),
+            colour=colour,
+            width=1.1,
+        )
 
     def dashpot(self, start: Point, end: Point, height: float = 6.0, colour: str = INK) -> None:
         """A damper."""

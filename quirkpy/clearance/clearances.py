@@ -50,7 +50,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.solids import meshed, solids_of
 from quirkpy.mechanics.state import State
 from quirkpy.motion.extrema import bottom
-from quirkpy.motion.interpolation import PLACES, Between, before
+from quirkpy.motion.interpolation import PLACES, Between, Rows, before
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
@@ -151,15 +151,7 @@ def clearances(
     that lie flush at the start, until they have parted by more than it, nor of those that lie flush
     at the end, from where they last were farther apart.  pairs: names of bodies (default: all that
     have a shape)."""
-    try:
-        wide, share, loose = number(margin), positive(slack), not_negative(play)
-    except (TypeError, ValueError) as wrong:
-        raise PartError(f"clearances: margin, slack or play {wrong}.") from None
-    if wide < 0.0:
-        raise PartError(
-            f"clearances: margin is {margin!r}, but must not be negative; overlap is what slack "
-            "allows."
-        )
+    wide, share, loose = checked_bounds(margin, slack, play)
     if run.settings.keep != "all":
         raise PartError(
             f"clearances: the run has keep={run.settings.keep!r}, but every step is needed: "
@@ -176,6 +168,20 @@ def clearances(
     return judged(
         run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach + loose
     )
+
+
+def checked_bounds(margin: float, slack: float, play: float) -> tuple[float, float, float]:
+    """Margin, slack and play as numbers, refused where they make no sense."""
+    try:
+        wide, share, loose = number(margin), positive(slack), not_negative(play)
+    except (TypeError, ValueError) as wrong:
+        raise PartError(f"clearances: margin, slack or play {wrong}.") from None
+    if wide < 0.0:
+        raise PartError(
+            f"clearances: margin is {margin!r}, but must not be negative; overlap is what slack "
+            "allows."
+        )
+    return wide, share, loose
 
 
 def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
@@ -195,24 +201,38 @@ def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
 
 
 def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
-    """The least clearance of one pair (1, 2) next to a time at which it is small [m]."""
+    """The least clearance of one pair (1, 2) next to a time at which it is small [m]: of every
+    stretch there in which the motion is smooth, for what happens may turn bodies back."""
     rows = run.between.rows
     k = before(rows.t, t)
+    low, high = float(rows.t[max(0, k - 1)]), float(rows.t[min(k + 2, len(rows.t) - 1)])
+    happens = sorted({event.t for event in run.events if low < event.t < high})
+    return min(
+        nearest_within(run, scene, pair, *span, t)
+        for span in itertools.pairwise([low, *happens, high])
+    )
+
+
+def nearest_within(
+    run: Trajectory, scene: Scene, pair: Ints, low: float, high: float, t: float
+) -> float:
+    """The same of one stretch; t: where else to look."""
     on_curves = partial(gaps_along, run.between, scene, pair)
-    if t in (run.t[0], run.t[-1]):
-        inside = t + ASIDE * (rows.t[1] - t if t == run.t[0] else rows.t[-2] - t)
-        here, beside = on_curves(np.array([t, inside]))
-        if here <= beside:
-            return gap_in(scene, pair, run.rows_at(t))
-    ends = rows.t[max(0, k - 1) : k + 3]
-    places = np.unique([*ends, t, *np.linspace(ends[0], ends[-1], PLACES + 1)])
+    ends, rows = (
+        {float(run.t[0]), float(run.t[-1]), *(event.t for event in run.events)},
+        run.between.rows.t,
+    )
+    known = [x for x in (*rows.tolist(), t) if low < x < high]
+    places = np.unique([*known, *np.linspace(low, high, PLACES + 1)])
     gaps = on_curves(places)
     best = int(np.argmin(gaps))
-    if places[best] in (run.t[0], run.t[-1]):
-        return gap_in(scene, pair, run.rows_at(float(places[best])))
     low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
-    there = bottom(places, gaps, low, high, on_curves)
-    aside = min(there + ASIDE * (high - low), float(run.t[-1]))
+    if float(places[best]) in ends:
+        inside = places[best] + ASIDE * (low + high - 2.0 * places[best])
+        if gaps[best] <= on_curves(np.array([inside]))[0]:
+            return gap_in(scene, pair, run.rows_at(float(places[best])))
+    there, far = bottom(places, gaps, low, high, on_curves), ASIDE * (high - low)
+    aside = there + (far if there + far <= high else -far)
     curve, further = on_curves(np.array([there, aside]))
     try:
         here, beside = (gap_in(scene, pair, run.rows_at(x)) for x in (there, aside))
@@ -254,56 +274,56 @@ def judged(
     margin: float, slack: Floats,
 ) -> Clearances:  # fmt: skip
     """The clearance of every pair, and the collisions."""
-    rows, steps = between.rows, len(between.rows.t) - 1
-    motions = motions_of(between)
-    last = steps_of(run, scene.solids, chosen, steps + 1)
+    rows, motions = between.rows, motions_of(between)
+    last = steps_of(run, scene.solids, chosen, len(rows.t))
     partners = joined(run, names, chosen)
     fine = np.where(partners, OF_TOUCHING, OF_LEAST) * slack
-    found = passed_by(False, chosen, last, fine, np.zeros((len(chosen), steps)), scene, motions)
+    unasked = np.zeros((len(chosen), len(rows.t) - 1))
+    found = passed_by(False, chosen, last, fine, unasked, scene, motions)
     begins, ends = (lies(scene, chosen, rows.states[row], slack) for row in (0, -1))
-    collisions = []
     near = np.flatnonzero(found[:, LEAST] < np.where(partners, 0.0, margin) - slack + fine)
+    collisions = []
     if len(near):
-        quiet = np.array([partners[n] for n in near])
         flush = [[lie[n] == "flush" for n in near] for lie in (begins, ends)]
-        thresholds = thresholds_of(
-            chosen[near], scene, rows.states, margin, slack[near], quiet, *flush
+        levels = thresholds_of(
+            chosen[near], scene, rows.states, margin, slack[near], partners[near], *flush
         )
         passed = passed_by(
-            True, chosen[near], last[near], OF_PASSING * slack[near], thresholds, scene, motions
+            True, chosen[near], last[near], OF_PASSING * slack[near], levels, scene, motions
         )
         found[near, LOOKS] += passed[:, LOOKS]
-        for n, row, levels in zip(near, passed, thresholds, strict=True):
-            if row[PASSED] < math.inf:
-                (one, two), pair = (names[i] for i in chosen[n]), chosen[n : n + 1]
-                k = int(np.clip(before(rows.t, row[PASSED]), 0, steps - 1))
-                t, gap = (
-                    float(rows.t[k]),
-                    at_rest(scene, pair, rows.states[k])[1][0],
-                )  # it may begin so
-                if gap >= levels[k]:
-                    t = run.passing(
-                        float(row[PASSED]), partial(beyond, scene, pair, float(levels[k]))
-                    )
-                    gap = row[THERE]
-                lie = lies(
-                    scene, pair, with_ground(run.at(t).instant().state), 2.0 * slack[n : n + 1]
-                )[0]
-                collisions.append(Collision(t, one, two, float(gap), lie))
-    pairs = (
-        Clearance(
-            names[pair[0]],
-            names[pair[1]],
-            float(row[LEAST]),
-            float(row[WHEN]),
-            bool(joint),
-            begin,
-            end,
-        )
-        for pair, row, joint, begin, end in zip(chosen, found, partners, begins, ends, strict=True)
-    )
-    return Clearances(
-        tuple(pairs), tuple(sorted(collisions)), between.error, int(found[:, LOOKS].sum())
+        collisions = [
+            collision_of(run, names, scene, chosen[n : n + 1], rows, row, level, slack[n : n + 1])
+            for n, row, level in zip(near, passed, levels, strict=True)
+            if row[PASSED] < math.inf
+        ]
+    pairs = tuple(map(partial(clearance_of, names), chosen, found, partners, begins, ends))
+    return Clearances(pairs, tuple(sorted(collisions)), between.error, int(found[:, LOOKS].sum()))
+
+
+def collision_of(
+    run: Trajectory, names: tuple[str, ...], scene: Scene, pair: Ints, rows: Rows,
+    passed: Floats, levels: Floats, slack: Floats,
+) -> Collision:  # fmt: skip
+    """Where one pair (1, 2) that passes its thresholds, step by step, first comes too near: at the
+    row before, or between that and the next."""
+    k = int(np.clip(before(rows.t, passed[PASSED]), 0, len(levels) - 1))
+    t, gap = float(rows.t[k]), at_rest(scene, pair, rows.states[k])[1][0]  # it may begin so
+    if gap >= levels[k]:
+        t = run.passing(float(passed[PASSED]), partial(beyond, scene, pair, float(levels[k])))
+        gap = passed[THERE]
+    lie = lies(scene, pair, with_ground(run.at(t).instant().state), 2.0 * slack)[0]
+    one, two = (names[i] for i in pair[0])
+    return Collision(t, one, two, float(gap), lie)
+
+
+def clearance_of(
+    names: tuple[str, ...], pair: Ints, found: Floats, partners: bool, begins: Lie, ends: Lie
+) -> Clearance:
+    """The least clearance of a pair (2,) by the names of its bodies."""
+    one, two = names[pair[0]], names[pair[1]]
+    return Clearance(
+        one, two, float(found[LEAST]), float(found[WHEN]), bool(partners), begins, ends
     )
 
 
@@ -415,7 +435,7 @@ def gap_in(scene: Scene, pair: Ints, rows: Floats) -> float:
 
 
 def gaps_along(between: Between, scene: Scene, pair: Ints, times: Floats) -> Floats:
-    """The same at some times, on the curves of a run (k,)."""
+    """The clearance of one pair (1, 2) at some times, on the curves of a run (k,) [m]."""
     if scene.apart(pair)[0]:
         return np.array([gap_in(scene, pair, rows) for rows in between.at(times)])
     motions, out = motions_of(between), np.zeros(len(times))
@@ -424,7 +444,7 @@ def gaps_along(between: Between, scene: Scene, pair: Ints, times: Floats) -> Flo
 
 
 def beyond(scene: Scene, pair: Ints, level: float, state: State) -> float:
-    """How much the same is above a level in a state [m]."""
+    """How much the clearance of one pair (1, 2) is above a level in a state [m]."""
     return gap_in(scene, pair, state.instant().state) - level
 
 

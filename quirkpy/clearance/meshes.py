@@ -218,7 +218,7 @@ def highest(pieces: Floats, ways: Floats) -> Floats:
 
 
 def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]:
-    """Those triangles of both that may be nearer to the other skin than `within`.  What a sphere
+    """Triangles of both that may be nearer to the other skin than `within`.  What a sphere
     reaches counts."""
     wide = within + one.radius + two.radius
     a, b = one.corners, two.corners @ pose.T.T + pose.y

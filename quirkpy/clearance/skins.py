@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -213,28 +214,11 @@ class Couple:
 
     # --- where they overlap -----------------------------------------------------------------------
     def _drawn_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
-        """The least way found by which the second comes out of the first, and its direction.
-
-        Those directions are followed that promise the least way if what is nearest outside is what
-        overlaps here, which it is where both are convex, and those along which it is the farthest
-        outside, which lead out in any case."""
+        """The least way found by which the second comes out of the first, and its direction."""
         directions, out = self._directions(T, y, touching), OUTSIDE * self.size
         for _ in range(MOST_DRAWN):
             tried = [(n, *self._surfaces(T, y + out * n)[:2]) for n in directions]
-            apart = [k for k, (_, far, _) in enumerate(tried) if far > 0.0]
-            promise = {
-                k: out * float(tried[k][0] @ tried[k][2]) / tried[k][1] - tried[k][1] for k in apart
-            }
-            ranked = (
-                sorted(apart, key=promise.__getitem__),
-                sorted(apart, key=lambda k: -tried[k][1]),
-            )
-            outside = (
-                (k for k in ks if not self._one_inside(T, y + out * tried[k][0])) for ks in ranked
-            )
-            followed = list(
-                dict.fromkeys(k for ks in outside for k in itertools.islice(ks, FOLLOWED))
-            )
+            followed = self._promising(T, y, out, tried)
             if followed:
                 break
             directions, out = directions[:FEW], FARTHER * out
@@ -249,6 +233,28 @@ class Couple:
                 found.append((self._back(T, y, n, out), n))
         return min(found, key=lambda way: way[0])
 
+    def _promising(
+        self, T: Floats, y: Floats, out: float, tried: Sequence[tuple[Floats, float, Floats]]
+    ) -> list[int]:
+        """Which of some directions to follow, when so far out along each one knows how far the two
+        are apart and which way.
+
+        Directions are followed that promise the least way if what is nearest outside is what
+        overlaps here, which it is where both are convex, and some along which it is the farthest
+        outside, which lead out in any case."""
+        apart = [k for k, (_, far, _) in enumerate(tried) if far > 0.0]
+        promise = {
+            k: out * float(tried[k][0] @ tried[k][2]) / tried[k][1] - tried[k][1] for k in apart
+        }
+        ranked = (
+            sorted(apart, key=promise.__getitem__),
+            sorted(apart, key=lambda k: -tried[k][1]),
+        )
+        outside = (
+            (k for k in ks if not self._one_inside(T, y + out * tried[k][0])) for ks in ranked
+        )
+        return list(dict.fromkeys(k for ks in outside for k in itertools.islice(ks, FOLLOWED)))
+
     def _back(self, T: Floats, y: Floats, n: Floats, out: float) -> float:
         """How far the second is out along n when it touches on its way back from outside: it never
         passes anything."""
@@ -262,30 +268,25 @@ class Couple:
     def _directions(self, T: Floats, y: Floats, touching: tuple[int, int]) -> list[Floats]:
         """Likely directions: normals of faces that meet, their sums, what is perpendicular to edges
         that meet, and the line of centres."""
-        self.second.setTransform(self.fcl.Transform(T, y))
-        result = self.fcl.CollisionResult()
-        self.fcl.collide(self.first, self.second, self.contacts, result)
-        met = [touching, *((contact.b1, contact.b2) for contact in result.contacts)]
-        rows = np.array([pair for pair in met if min(pair) >= 0], dtype=np.int64).reshape(-1, 2)
+        rows = self._met(T, y, touching)
         mine, other = self.one.normals[rows[:, 0]], -self.two.normals[rows[:, 1]] @ T.T
         normals = distinct(np.concatenate([mine, other]))[:FACES]
         sums = [a + b for a, b in itertools.combinations(normals, 2)]
         centres = T @ self.two.middle + y - self.one.middle
         every = [*normals, centres, normals.sum(axis=0), *sums, np.array([0.0, 0.0, 1.0])]
         for (i, j), outwards in zip(rows[:FACES], (mine + other)[:FACES], strict=False):
-            a, b = self.one.corners[i], self.two.corners[j] @ T.T
-            across = np.cross(
-                (np.roll(a, -1, axis=0) - a)[:, None], (np.roll(b, -1, axis=0) - b)[None]
-            ).reshape(-1, 3)
-            every += list(np.where(across @ outwards < 0.0, -1.0, 1.0)[:, None] * across)
+            every += list(across_edges(self.one.corners[i], self.two.corners[j] @ T.T, outwards))
         sizes = np.linalg.norm(every, axis=1)
-        return list(
-            distinct(
-                np.array(
-                    [d / s for d, s in zip(every, sizes, strict=True) if s > 1e-9 * sizes.max()]
-                )
-            )
-        )
+        units = [d / s for d, s in zip(every, sizes, strict=True) if s > 1e-9 * sizes.max()]
+        return list(distinct(np.array(units)))
+
+    def _met(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Ints:
+        """Faces of both that meet, pair by pair (n, 2), those that are known to touch first."""
+        self.second.setTransform(self.fcl.Transform(T, y))
+        result = self.fcl.CollisionResult()
+        self.fcl.collide(self.first, self.second, self.contacts, result)
+        met = [touching, *((contact.b1, contact.b2) for contact in result.contacts)]
+        return np.array([pair for pair in met if min(pair) >= 0], dtype=np.int64).reshape(-1, 2)
 
     # --- how they lie -----------------------------------------------------------------------------
     def flush(self, T: Floats, y: Floats, aligned: float, slack: float) -> bool:
@@ -305,6 +306,13 @@ class Couple:
             if any(meet(face, other, normal, slack) for other in others[level]):
                 return True
         return False
+
+
+def across_edges(one: Floats, two: Floats, outwards: Floats) -> Floats:
+    """What is perpendicular to an edge of each of two triangles (3, 3), turned outwards (9, 3)."""
+    edges, others = np.roll(one, -1, axis=0) - one, np.roll(two, -1, axis=0) - two
+    across = np.cross(edges[:, None], others[None]).reshape(-1, 3)
+    return np.asarray(np.where(across @ outwards < 0.0, -1.0, 1.0)[:, None] * across)
 
 
 def near(mine: Floats, others: Floats, within: float) -> Bools:

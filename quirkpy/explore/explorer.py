@@ -207,21 +207,22 @@ class Walk:
         """In this process."""
         digest = self.study.digest
         DESK.studies[digest] = self.study
-        for ticket in self.tickets():
-            record = self.record_of(ticket)
-            if record is None:
+        for asked in self.tickets():
+            ticket, record = self.answer_to(asked)
+            while record is None:
                 if self._spent():
                     return
                 work = [(ticket.node, ticket.choice)]
-                (record,) = self._keep(work, run_batch(digest, None, work, self.everywhere))
+                self._keep(work, run_batch(digest, None, work, self.everywhere))
+                ticket, record = self.answer_to(asked)
             self.take(ticket, record)
 
     def replay(self, order: Container[str]) -> None:
         """What the journal knows, up to the first run that is missing, or to the end of an order of
         its own, where it has one: who wrote it may have gone on to any node."""
         while self.order and (not order or self.order[0][-1].id in order):
-            for ticket in self._taken_up():
-                record = self.record_of(ticket)
+            for asked in self._taken_up():
+                ticket, record = self.answer_to(asked)
                 if record is None:
                     return
                 self.take(ticket, record)
@@ -252,19 +253,33 @@ class Walk:
         tickets = self.reductions.tickets(node)
         wanted = {ticket.key: None for ticket in tickets if ticket.record is None}
         for source in {source: None for source, _ in wanted}:
-            if source not in self.looked_up:
-                self.looked_up.add(source)
-                known = self.journal.known(source).items()
-                fits = (
-                    (key, record)
-                    for key, record in known
-                    if record.way is not None or not self.everywhere
-                )
-                self.fresh |= {
-                    (source, key): record if (source, key) in wanted else None
-                    for key, record in fits
-                }
+            self._look_up(source, wanted)
         return tickets
+
+    def _look_up(self, source: str, wanted: Container[tuple[str, str]]) -> None:
+        """What the journal knows of a node; some of it is asked for at once."""
+        if source not in self.looked_up:
+            self.looked_up.add(source)
+            known = self.journal.known(source).items()
+            fits = (
+                (key, record)
+                for key, record in known
+                if record.way is not None or not self.everywhere
+            )
+            self.fresh |= {
+                (source, key): record if (source, key) in wanted else None for key, record in fits
+            }
+
+    def answer_to(self, asked: Ticket) -> tuple[Ticket, Record | None]:
+        """A ticket, and what answers it, as far as that is known; where the run that should
+        names what cannot be told of another, it is one for a run of its own."""
+        record = self.record_of(asked)
+        answer = None if record is None else asked.answer(record)
+        if record is None or answer is not None:
+            return asked, answer
+        alone = asked.alone
+        self._look_up(alone.node.id, ())
+        return alone, self.record_of(alone)
 
     def answered(self, ticket: Ticket) -> bool:
         """Whether there is a record of the run that answers."""
@@ -337,8 +352,13 @@ class Walk:
                 size = self.pace.size(len(waiting), most)
                 work = [waiting.popleft() for _ in range(size)]
                 pending[pool.submit(run_batch, digest, sent, work, self.everywhere)] = work
-            while queue and (record := self.record_of(queue[0])) is not None:
-                self.take(queue.popleft(), record)
+            while queue:
+                ticket, record = self.answer_to(queue[0])
+                if record is None:
+                    self._ask(ticket, asked, waiting)
+                    break
+                queue.popleft()
+                self.take(ticket, record)
             if self._wanted(queue, waiting) or (waiting and len(pending) < most):
                 continue
             if not pending:
@@ -348,6 +368,14 @@ class Walk:
             for future in sorted(done, key=lambda future: future.exception() is not None):
                 asked.difference_update((node.id, choice.key) for node, choice in pending[future])
                 self._keep(pending.pop(future), future.result())
+
+    def _ask(self, ticket: Ticket, asked: set[tuple[str, str]], waiting: deque[Work]) -> None:
+        """A run that nobody has been asked for is the next: another was to answer, and cannot."""
+        left = self.budget is None or self.started < self.budget
+        if left and ticket.key not in asked and not self.answered(ticket):
+            self.started += 1
+            asked.add(ticket.key)
+            waiting.appendleft((ticket.node, ticket.choice))
 
     def _wanted(self, queue: Sequence[Ticket], waiting: Sequence[Work]) -> bool:
         """Whether the choices at a further node are wanted: where nothing is left before it, for
@@ -370,11 +398,10 @@ class Walk:
         return batch.records
 
     def take(self, ticket: Ticket, record: Record) -> None:
-        """The record of a run, in the turn of one of its choices: the node that it reached is a
-        known one or becomes one."""
+        """What answers a choice, in its turn: the node that it reached is a known one or becomes
+        one."""
         outcomes, node = [], ticket.at
         self._count(ticket)
-        record = ticket.answer(record)
         ends = list(zip(record.outcomes, record.reached, strict=True))
         for outcome, reached in (ends[k] for k in canonical(ends)):
             if reached is None:

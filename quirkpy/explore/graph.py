@@ -185,13 +185,17 @@ class ReconfigurationGraph(Graph):
             for key, node in self.nodes.items()
         }
         edges = [
-            {"source": e.source, "joints": dict(e.selection.joints),
-            "potential": e.selection.potential, "kind": e.kind,
-             "outcomes": [outcome._asdict() for outcome in e.outcomes],
-             "carried": None if e.carried is None else e.carried.record()}
+            {
+                "source": e.source,
+                "joints": dict(e.selection.joints),
+                "potential": e.selection.potential,
+                "kind": e.kind,
+                "outcomes": [outcome._asdict() for outcome in e.outcomes],
+                "carried": None if e.carried is None else e.carried.record(),
+            }
             | ({"robustness": e.robustness.record()} if e.robustness else {})
             for e in self.edges
-        ]  # fmt: skip
+        ]
         return (
             json.dumps({"study": self.study.digest, "nodes": nodes, "edges": edges}, indent=1)
             + "\n"

@@ -23,6 +23,7 @@ from quirkpy.explore.run.records import Record, Told, check_outcome, check_reach
 from quirkpy.maths.warnings import HOUSE
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError
+from quirkpy.rest.reason import reason_of, told
 
 #: One zero for all outcomes: most figures of most of them are none.
 ZERO = 0.0
@@ -30,7 +31,10 @@ ZERO = 0.0
 SCHEMA = 2
 #: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told
 #: otherwise: runs of both kinds would not make one graph.
-RESULTS = 1
+RESULTS = 2
+
+#: The place of the reason among the plain values of an outcome.
+REASON = Outcome._fields.index("reason")
 
 TABLES = {
     "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL, hash TEXT",
@@ -381,12 +385,41 @@ def text_of(record: Record) -> str:
         "outcomes": [list(o) for o in record.outcomes],
         "reached": record.reached,
     }
-    return json.dumps(made if record.way is None else made | {"way": written(record.way)})
+    made |= {} if record.way is None else {"way": written(record.way)}
+    reasons = [told(at[key]).data() for at, key in reasons_in(made)]
+    return json.dumps(made | {"reasons": reasons} if any(reasons) else made)
+
+
+def reasons_in(data: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """Where the reasons of a record of plain values stand, in one order: a list or a dictionary,
+    and the place in it."""
+    ends, ways = list(zip(data["outcomes"], data["reached"], strict=True)), []
+    ways += [data["way"]] if "way" in data else []
+    while ways:
+        outcome, reached, entered, _, _, onward = ways.pop()
+        ends += [(outcome, reached), *(row[-2:] for row in entered)]
+        ways += onward
+    out: list[tuple[Any, Any]] = []
+    for outcome, node in ends:
+        out += [(outcome, REASON), *([] if node is None else [(node, "reason")])]
+    return out
+
+
+def put_in_reasons(data: dict[str, Any]) -> None:
+    """Make the texts of a record of plain values reasons, of what stands beside them; journals of
+    earlier versions have the texts alone."""
+    places = reasons_in(data)
+    reasons = data.get("reasons", [None] * len(places))
+    if "reasons" in data and not any(reasons):
+        raise ValueError("its reasons say no more than their texts")
+    for (at, key), said in zip(places, reasons, strict=True):
+        at[key] = reason_of(at[key], said)
 
 
 def record_of(text: str, check: Callable[[dict[str, Any]], None] = check_reached) -> Record:
     """The record that a text holds; raises one of UNREADABLE where it holds none."""
     data = json.loads(text)
+    put_in_reasons(data)
     way = way_of(data["way"], check) if "way" in data else None
     outcomes, reached = tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"])
     if not outcomes or len(outcomes) != len(reached):
@@ -430,9 +463,8 @@ def outcome_of(row: list[Any]) -> Outcome:
     """An outcome from plain values."""
     figures: list[Any] = [ZERO if is_zero(value) else value for value in row]
     values = dict(zip(Outcome._fields, figures, strict=True))
-    values |= {
-        name: intern(values[name]) for name in ("kind", "reason")
-    }  # few different ones, in many outcomes
+    # few different ones, in many outcomes
+    values |= {"kind": intern(values["kind"]), "reason": told(values["reason"])}
     values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
     values["parts"] = tuple(intern(name) for name in values["parts"])
     values["leavings"] = tuple(

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Counts, Course, Happening, Stop
 from quirkpy.motion.settings import Settings, check_settings
@@ -181,28 +182,41 @@ def _check_course(course: Course, system: Multibody) -> None:
         array = getattr(course, name)
         if rows == 0 or array.shape != shape or array.dtype != np.float64:
             raise ValueError(f"its arrays are not those of its system: course.{name}")
-    merged = np.zeros((0, STATE_WIDTH)) if course.merged is None else course.merged
     plain = (
-        all(
-            isinstance(e, RECORDS["Happening"]) and type(e.t) is float and texts((e.name,))
-            for e in course.events
-        )
-        and all(texts(e.sensors) and texts(e.joints) for e in course.events)
+        are_counts(course.counts)
+        and all(map(is_happening, course.events))
         and texts(course.stops)
         and isinstance(course.stop, Stop)
         and type(course.step) is float
-        and isinstance(course.counts, Counts)
-        and all(type(n) is int for n in course.counts)
         and (not stops or (course.held.shape == (rows, stops) and course.held.dtype == bool))
-        and merged.dtype == np.float64
-        and merged.ndim == 2
-        and merged.shape[1] == STATE_WIDTH
+        and (course.merged is None or are_rows(course.merged))
         and (abs(course.angles) < WOUND).all()
         and np.isfinite(course.t).all()
         and (np.diff(course.t) >= 0.0).all()
     )
     if not plain:
         raise ValueError("its course is none that a run can have left")
+
+
+def are_counts(value: Any) -> bool:
+    """Whether a value is the counts of a run, whole numbers all of them."""
+    return isinstance(value, Counts) and all(type(n) is int for n in value)
+
+
+def is_happening(value: Any) -> bool:
+    """Whether a value is an event, with a time and names."""
+    return (
+        isinstance(value, RECORDS["Happening"])
+        and type(value.t) is float
+        and texts((value.name,))
+        and texts(value.sensors)
+        and texts(value.joints)
+    )
+
+
+def are_rows(array: Floats) -> bool:
+    """Whether an array holds rows of states (n, STATE_WIDTH)."""
+    return bool(array.dtype == np.float64 and array.ndim == 2 and array.shape[1] == STATE_WIDTH)
 
 
 def texts(values: Any) -> bool:

@@ -63,23 +63,7 @@ def unit_quaternion(value: Any) -> Any:
     change nothing."""
     if value is None:
         return IDENTITY
-    if isinstance(value, Rotation) and value.single:
-        x, y, z, w = (float(c) for c in value.as_quat())
-    elif isinstance(value, Quaternion):
-        w, x, y, z = value.w, value.x, value.y, value.z
-    elif (
-        isinstance(value, Sequence | np.ndarray)
-        and len(value) == 4
-        and all(map(np.isscalar, value))
-    ):
-        raise TypeError(BARE_ARRAY)
-    else:
-        line = " ".join(repr(value).split())
-        line = line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
-        raise TypeError(
-            f"is {line}, but must be qp.rotation(axis, angle), one scipy Rotation or a "
-            "numpy-quaternion"
-        )
+    w, x, y, z = _components(value)
     square = w * w + x * x + y * y + z * z
     if not abs(square - 1.0) <= 2.0 * UNIT_TOLERANCE:
         raise ValueError(
@@ -89,6 +73,26 @@ def unit_quaternion(value: Any) -> Any:
         return Quaternion(w, x, y, z)
     scale = 1.0 / math.sqrt(square)
     return Quaternion(w * scale, x * scale, y * scale, z * scale)
+
+
+def _components(value: Any) -> tuple[float, float, float, float]:
+    """w, x, y, z of what a user gives as an orientation, of any length."""
+    if isinstance(value, Rotation) and value.single:
+        x, y, z, w = (float(c) for c in value.as_quat())
+        return w, x, y, z
+    if isinstance(value, Quaternion):
+        return value.w, value.x, value.y, value.z
+    if (
+        isinstance(value, Sequence | np.ndarray)
+        and len(value) == 4
+        and all(map(np.isscalar, value))
+    ):
+        raise TypeError(BARE_ARRAY)
+    line = " ".join(repr(value).split())
+    line = line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
+    raise TypeError(
+        f"is {line}, but must be qp.rotation(axis, angle), one scipy Rotation or a numpy-quaternion"
+    )
 
 
 def to_array(q: Any) -> Floats:

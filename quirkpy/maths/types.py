@@ -28,6 +28,6 @@ AXES: tuple[Axis, ...] = get_args(Axis)
 
 
 def locked(array: Floats) -> Floats:
-    """The same array, read-only from now on."""
+    """An array, read-only from now on."""
     array.setflags(write=False)
     return array

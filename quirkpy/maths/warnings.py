@@ -44,7 +44,8 @@ def doubt_degrees(who: str, angle: float) -> None:
 
 
 def doubt_any(who: str, angles: Iterable[float]) -> None:
-    """The same of the first of some angles that looks like degrees."""
+    """Warn of the first of some angles that looks like degrees: more than a turn, and a round
+    number of them."""
     for angle in angles:
         if abs(angle) > 2.0 * math.pi and any(angle % step == 0.0 for step in DEGREES):
             warn(f"{who} {in_radians(angle)}.")

@@ -13,7 +13,7 @@ from quirkpy.maths.warnings import warn
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import gaps
-from quirkpy.parts.couplings import Coupling, Prescribed
+from quirkpy.parts.couplings import Coupling
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
@@ -243,7 +243,7 @@ def drives_against(at: Instant, k: int) -> tuple[str, ...]:
     )  # rows whose combinations vanish together with that of the stop
     owners = tables.row_joint[selection.rows[with_it]]
     pairs = zip(owners, at.rows.rate[:first][with_it] != 0.0, strict=True)
-    by_itself = (j for j, moving in pairs if moving or isinstance(tables.joints[j], Prescribed))
+    by_itself = (j for j, moving in pairs if moving or tables.joints[j].driven)
     return tuple(dict.fromkeys(tables.joint_names[j] for j in by_itself))
 
 
@@ -295,9 +295,11 @@ def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
         at.omega, momentum
     )
     each = zip(
-        tables.body_names, tables.body_mass[:, None] * accelerations[:, :3], np.einsum("nij,nj->ni",
-        turns, torque), strict=True,
-    )  # fmt: skip
+        tables.body_names,
+        tables.body_mass[:, None] * accelerations[:, :3],
+        np.einsum("nij,nj->ni", turns, torque),
+        strict=True,
+    )
     return {name: Pull(INERTIA, -force, -torque) for name, force, torque in each}
 
 

@@ -137,11 +137,18 @@ class Engine:
         self.model = layout.model
         self.conditions = new_conditions(len(layout.packed.coordinates), len(layout.stops.what))
         self.scratch = Scratch(
-            ground_frames(n), np.zeros((n + 1, 6)), np.zeros(len(selection.elements)), np.zeros(2),
-            np.zeros((n + 1, WIDTH)), np.zeros((general, G_WIDTH)), np.zeros((m, ROW_WIDTH)),
-            np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64), np.zeros((n + 1,
-            ISLAND_WIDTH)), np.zeros(REPORT_WIDTH),
-        )  # fmt: skip
+            ground_frames(n),
+            np.zeros((n + 1, 6)),
+            np.zeros(len(selection.elements)),
+            np.zeros(2),
+            np.zeros((n + 1, WIDTH)),
+            np.zeros((general, G_WIDTH)),
+            np.zeros((m, ROW_WIDTH)),
+            np.zeros((m + 1, freedoms)),
+            np.zeros((m, SPAN_WIDTH), dtype=np.int64),
+            np.zeros((n + 1, ISLAND_WIDTH)),
+            np.zeros(REPORT_WIDTH),
+        )
         self.python = PythonParts(selection, self.model, self.conditions, self.scratch)
 
     def begin_anew(self, selection: Selection) -> None:

@@ -177,9 +177,16 @@ class Instant:
         bodies = packed.rows.what[s.rows, ROW_BODY1 : ROW_BODY4 + 1].T
         one, two, three, four = np.where(bodies < 0, t.n_bodies, bodies)
         out = Rows(
-            made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one, two, made[:,
-            SECOND:], three, four,
-        )  # fmt: skip
+            made[:, PHI],
+            made[:, RATE],
+            made[:, JACOBIAN:SECOND],
+            made[:, GAMMA],
+            one,
+            two,
+            made[:, SECOND:],
+            three,
+            four,
+        )
         general, driven = joints_in_python(s)
         for j, where in general:
             own = t.joints[j]

@@ -24,7 +24,8 @@ from quirkpy.mechanics import equation
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.actuators import ReactionWheel
-from quirkpy.tables.tables import CALLBACK, HILL, WHEEL, Selection
+from quirkpy.parts.force import kinds_where
+from quirkpy.tables.tables import HILL, WHEEL, Selection
 
 #: An island counts as free of outside loads where a shift of one metre or a turn changes its
 #: accelerations by less than this share of them.
@@ -41,6 +42,10 @@ TURNS_NOT = 1e-6
 DRIFTS_NOT, AHEAD = 1e-9, np.geomspace(1e-2, 1e5, 321)
 #: Bodies are looked at so far off their places [m], [rad].
 DISTORTION = 1e-3
+#: Kinds of elements that may act on any body; that may pull anywhere; and with which N turns.
+ON_ANY = kinds_where(lambda kind: kind.acts_on == "unknown")
+ANYWHERE = kinds_where(lambda kind: kind.felt == "unknown")
+TURNING = kinds_where(lambda kind: kind.felt == "turning")
 #: Shifts [m] and turns [rad] that are tried: no special places.
 SHIFT, TURN = np.array([0.71, -0.43, 0.57]), np.array([0.31, 0.53, -0.41])
 
@@ -265,7 +270,7 @@ def groups_of(engine: Engine) -> Ints:
     if islands.max(initial=-1) < 0:
         return islands
     acting = selection.elements
-    if (t.element_kind[acting] == CALLBACK).any():  # a user's own force may join any two
+    if np.isin(t.element_kind[acting], ON_ANY).any():  # a user's own force may join any two
         return np.where(islands < 0, -1, 0)
     sites = np.stack([t.element_site1[acting], t.element_site2[acting], t.element_site3[acting]])
     bodies = np.append(t.site_body, -1)[sites]
@@ -305,7 +310,8 @@ def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     inside = np.append(np.append(mine, False)[tables.site_body], False)[ends]
     ties = inside.any(axis=0) & ((ends >= 0) & ~inside).any(axis=0)
     kinds = tables.element_kind[acting]
-    if speed <= DRIFTS_NOT or (kinds == HILL).any() or not (ties | (kinds == CALLBACK)).any():
+    turning, asked = np.isin(kinds, TURNING).any(), ties | np.isin(kinds, ANYWHERE)
+    if speed <= DRIFTS_NOT or turning or not asked.any():
         return False
     ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
     ahead[1:, mine, R:Q] += AHEAD[:, None, None] * (velocity / speed)
@@ -317,7 +323,7 @@ def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     """Whether a group turned as a whole about its mass centre moves as before, turned; its mass
     centre aside."""
     tables, acting = engine.selection.tables, engine.selection.elements
-    if (tables.element_kind[acting] == HILL).any():
+    if np.isin(tables.element_kind[acting], TURNING).any():
         return False
     centre, q = _mass_centre(engine.selection, rows, mine), rotation(TURN)
     other = rows.copy()

@@ -45,6 +45,8 @@ from quirkpy.tables.tables import ANGLE, Selection, Tables
 
 #: Ends of an active joint further apart than this [m or rad] do not meet.
 MEETING_TOLERANCE = 1e-6
+#: The arrays of a state that have a row for each moving body.
+MOVING = ("r", "q", "v", "omega")
 
 
 class BodyState(NamedTuple):
@@ -127,15 +129,17 @@ class State(Record):
         """Refuse what no run could begin or end in, wherever it comes from: a file, or a number
         that is none."""
         super().__post_init__()
-        n, turns = len(self.bodies), len(self.joints)
-        arrays = (
-            (self.r, (n, 3)),
-            (self.q, (n, 4)),
-            (self.v, (n, 3)),
-            (self.omega, (n, 3)),
-            (self.windings, (turns,)),
-        )
-        for (given, shape), name in zip(arrays, ("r", "q", "v", "omega", "windings"), strict=True):
+        self._check_arrays()
+        if not math.isfinite(self.t):
+            raise PartError(f"State: t is {self.t}, but must be finite.")
+        self._check_numbers()
+
+    def _check_arrays(self) -> None:
+        """Refuse arrays of another shape than the bodies and joints ask for, or not of numbers."""
+        n = len(self.bodies)
+        shapes = {"r": (n, 3), "q": (n, 4), "v": (n, 3), "omega": (n, 3)}
+        for name, shape in {**shapes, "windings": (len(self.joints),)}.items():
+            given = getattr(self, name)
             if given.shape != shape:
                 raise PartError(
                     f"State: {name} has shape {given.shape}, but must have shape {shape}."
@@ -144,12 +148,14 @@ class State(Record):
                 raise PartError(
                     f"State: {name} is made of {given.dtype}, but must be made of float64."
                 )
-        if not math.isfinite(self.t):
-            raise PartError(f"State: t is {self.t}, but must be finite.")
+
+    def _check_numbers(self) -> None:
+        """Refuse poses and velocities that are not finite."""
         with np.errstate(all="ignore"):
             total = self.r.sum() + self.q.sum() + self.v.sum() + self.omega.sum()
         if not math.isfinite(total):  # which their sum may be though none of them is
-            for given, name in ((self.r, "r"), (self.q, "q"), (self.v, "v"), (self.omega, "omega")):
+            for name in MOVING:
+                given = getattr(self, name)
                 wrong = np.flatnonzero(~np.isfinite(given).all(axis=1))
                 if len(wrong):
                     body, row = self.bodies[wrong[0]], tuple(given[wrong[0]].tolist())
@@ -178,39 +184,25 @@ class State(Record):
         )
 
     def on(self, selection: Selection) -> State:
-        """The same instant for another selection or system: bodies by name, new ones where they
+        """This instant for another selection or system: bodies by name, new ones where they
         were written.
 
         Whole turns go on for joints that act in both; a joint that takes hold anew has its angle
         between its stops."""
         new = State.written(selection)
-        r, q, v, omega = (np.array(a) for a in (new.r, new.q, new.v, new.omega))
+        arrays: dict[str, Any] = {name: np.array(getattr(new, name)) for name in MOVING}
         for row, name in enumerate(self.bodies):
             k = selection.tables.body_index.get(name)
             if k is not None and k < len(new.bodies):
-                for array, mine in zip(
-                    (r, q, v, omega), (self.r, self.q, self.v, self.omega), strict=True
-                ):
-                    array[k] = mine[row]
+                for field, array in arrays.items():
+                    array[k] = getattr(self, field)[row]
         old = self._counted()
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
         alike = _acts_alike(self.selection, selection)
-        step, held = (
-            (self.step, self.held) if alike else (None, ())
-        )  # what else acts may pull where a stop has pressed
-        there = State(
-            self.t,
-            new.bodies,
-            r,
-            q,
-            v,
-            omega,
-            new.joints,
-            windings,
-            selection,
-            step,
-            held,
-            self.merged,
+        # What else acts may pull where a stop has pressed
+        step, held = (self.step, self.held) if alike else (None, ())
+        there = dataclasses.replace(
+            new, t=self.t, windings=windings, step=step, held=held, merged=self.merged, **arrays
         )
         return there._between_stops(old)
 
@@ -278,10 +270,17 @@ class State(Record):
         Keys of the inner dictionaries: position, orientation, velocity, angular_velocity.  Refused
         where the ends of an active joint would no longer meet.  Angles stay continuous: of all
         whole turns the nearest to the old angle."""
-        arrays: dict[str, Any] = {
-            name: np.array(getattr(self, name)) for name in ("r", "q", "v", "omega")
-        }
-        for name, values in (changes or {}).items():
+        arrays = self._changed(changes or {})
+        time = self.t if t is None else _time(t)
+        new = dataclasses.replace(self, t=time, step=None, held=(), merged=None, **arrays)
+        new = new._rewound(self)
+        check_meeting(new.instant())
+        return new
+
+    def _changed(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """Copies of the arrays of poses and velocities, with some values exchanged."""
+        arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in MOVING}
+        for name, values in changes.items():
             if name not in self.bodies:
                 raise PartError(
                     f"replace: no moving body is called {name!r}; there are: "
@@ -295,19 +294,15 @@ class State(Record):
             for key, value in values.items():
                 array, checked = _checked(name, key, value)
                 arrays[array][self.bodies.index(name)] = checked
-        time = self.t if t is None else _time(t)
-        new = dataclasses.replace(self, t=time, step=None, held=(), merged=None, **arrays)
-        new = new._rewound(self)
-        check_meeting(new.instant())
-        return new
+        return arrays
 
     def going_on(self, step: float, merged: Floats | None = None) -> State:
-        """The same state, with the step [s] that an integrator would try next, and the rows of
+        """This state with the step [s] that an integrator would try next, and the rows of
         locked clusters."""
         return dataclasses.replace(self, step=step, merged=merged)
 
     def with_angles(self, angles: Floats) -> State:
-        """The same state with the whole turns that bring each angle to the given one [rad]
+        """This state with the whole turns that bring each angle to the given one [rad]
         (n_coordinates,)."""
         turning = np.flatnonzero(self._tables("with_angles").coordinate_kind == ANGLE)
         here = self.instant().coordinates(turning)[:, 0]

@@ -16,7 +16,15 @@ from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
 from quirkpy.kernels.step import integrator, steps
-from quirkpy.kernels.step.impacts import CONTRADICTED, HELD, NOTE_WIDTH, POSE, RELEASED, Rows
+from quirkpy.kernels.step.impacts import (
+    CONTRADICTED,
+    HELD,
+    HELD_ON,
+    NOTE_WIDTH,
+    POSE,
+    RELEASED,
+    Rows,
+)
 from quirkpy.kernels.step.methods import GIVEN, TABLES
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
@@ -32,7 +40,7 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.course import Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import StopReached, ask, watched_functions, watched_stops
+from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
@@ -231,7 +239,7 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; start within the bounds, or leave the stop out."
+                f"{label.rsplit(' ', 1)[0]!r}; {_way_back()}."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
@@ -281,7 +289,7 @@ class Driver:
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:5]))
         for t, what, which, lost in self.rows.notes[:noted].tolist():
-            self.events.append(self._happening(t, int(what), int(which), lost))
+            self._note(t, int(what), int(which), lost)
         if end is not None:
             self.rested = True
             kept.end_with(*end)
@@ -301,6 +309,15 @@ class Driver:
         return state_at(
             self.start, float(t), self.entry.expand(states), angles, holding, None, merged
         )
+
+    def _note(self, t: float, what: int, which: int, lost: float) -> None:
+        """Keep what a note of the kernels means; what joints go on taking belongs to the event with
+        which it began."""
+        if what == HELD_ON:
+            k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
+            self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)
+        else:
+            self.events.append(self._happening(t, what, which, lost))
 
     def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
         """What a note of the kernels means."""
@@ -420,6 +437,18 @@ class Driver:
         return Course(
             t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged
         )
+
+
+def _way_back() -> str:
+    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
+    asked = ASKING.get()
+    if asked is None:
+        return "start within the bounds, or leave the stop out"
+    return (
+        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
+        "it is about to reach: leave the stop out of the run within its function, or begin that "
+        "run from a row of this one"
+    )
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row

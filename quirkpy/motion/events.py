@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import NamedTuple
 
 from quirkpy.kernels.step.watch import ENERGY, MEETING, PYTHON, REST, STOP
@@ -16,6 +17,9 @@ from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
+
+#: The name of the `When` that is being asked, or none: its function may begin runs of its own.
+ASKING: ContextVar[str | None] = ContextVar("the When that is asked", default=None)
 
 
 class StopReached(NamedTuple):
@@ -103,11 +107,14 @@ def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
 
 def ask(event: When, state: State) -> float:
     """The value of a user's event function."""
+    token = ASKING.set(event.name)
     try:
         value = event.function(state)
     except Exception as error:
         error.add_note(f"in the function of When {event.name!r}")
         raise
+    finally:
+        ASKING.reset(token)
     try:
         return number(value)
     except (TypeError, ValueError) as error:

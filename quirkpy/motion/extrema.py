@@ -153,18 +153,29 @@ def refined(of: Floats, slope: Floats, k: float) -> float:
 
 # --- the largest of all ---------------------------------------------------------------------------
 def summits(rows: Rows, values: Floats, jumps: Bools, most: float, ends: bool) -> list[Summit]:
-    """Of values at rows (k,) those that are larger than both neighbours, and what comes before
-    velocities jump, where it may reach above a value; ends: also the first and the last."""
+    """Of values at rows (k,) those that are larger than both neighbours, and what comes before and
+    after velocities jump, where it may reach above a value; ends: also the first and the last."""
     n, beyond = len(values), [-math.inf if ends else math.inf]
-    padded = np.concatenate([beyond, values, beyond])
-    rises, falls = values - padded[:-2], values - padded[2:]
-    peaks = (rises >= 0.0) & (falls >= 0.0) & (rises + falls > 0.0)
+    first, last = starts(jumps), stops(jumps)  # what lies beyond a jump is another motion
+    padded, reach = np.concatenate([beyond, values, beyond]), reaches(rows.t, values, jumps)
+    rises = np.where(first, math.inf, values - padded[:-2])
+    falls = np.where(last, math.inf, values - padded[2:])
+    peaks = (rises >= 0.0) & (falls >= 0.0) & ((rises > 0.0) | (falls > 0.0))
     peaks[[0, -1]] &= n > 1
-    found = [span for k in np.flatnonzero(peaks & (reaches(rows.t,
-    values) > most * (1.0 + SAME))).tolist()
+    found = [span for k in np.flatnonzero(peaks & (reach > most * (1.0 + SAME))).tolist()
              for span in spans_of(k, n, jumps)]  # fmt: skip
     found += [(k - 1, k) for k in np.flatnonzero(jumps).tolist() if k > 0]
-    return [summit(rows, values, jumps, low, high) for low, high in dict.fromkeys(found)]
+    return [summit(rows, values, reach, jumps, *span) for span in dict.fromkeys(found)]
+
+
+def starts(jumps: Bools) -> Bools:
+    """Which rows are the first after velocities have jumped."""
+    return np.concatenate([[False], jumps[1:]])
+
+
+def stops(jumps: Bools) -> Bools:
+    """Which rows are the last before velocities jump."""
+    return np.concatenate([jumps[1:], [False]])
 
 
 def no_higher(values: Floats) -> Floats:
@@ -176,20 +187,23 @@ def no_higher(values: Floats) -> Floats:
     )
 
 
-def reaches(t: Floats, values: Floats) -> Floats:
+def reaches(t: Floats, values: Floats, jumps: Bools) -> Floats:
     """How much may be reached between rows about each (k,): by the parabola through it and both
-    neighbours, and more by what that may miss; at both ends by as much as it falls to the next."""
-    out = values.copy()
-    if len(t) > 1:
-        out[[0, -1]] += abs(values[[0, -1]] - values[[1, -2]])
-    if len(t) > 2:
+    neighbours, and more by what that may miss; at both ends, and next to jumps, by as much as rows
+    near by differ."""
+    out, n = values.copy(), len(values)
+    alone = starts(jumps) | stops(jumps)
+    if n > 2:
         h, d = np.diff(t), np.diff(values)
         slopes = d / np.maximum(h, NO_STEP * np.maximum(1.0, abs(t[1:])))
         bend = (slopes[1:] - slopes[:-1]) / (h[1:] + h[:-1])
         slope = (slopes[:-1] * h[1:] + slopes[1:] * h[:-1]) / (h[1:] + h[:-1])
         rise = np.where(bend < 0.0, -0.25 * slope**2 / np.where(bend < 0.0, bend, 1.0), 0.0)
         fall = np.maximum(abs(d[1:]), abs(d[:-1]))
-        out[1:-1] += np.minimum(rise, fall) + MISSES * fall
+        out[1:-1] += np.where(alone[1:-1], 0.0, np.minimum(rise, fall) + MISSES * fall)
+    alone[[0, -1]] = True
+    for k in np.flatnonzero(alone).tolist():
+        out[k] += (1.0 + MISSES) * abs(np.diff(values[max(0, k - 2) : k + 3])).max(initial=0.0)
     return out
 
 
@@ -201,19 +215,19 @@ def spans_of(k: int, n: int, jumps: Bools) -> list[tuple[int, int]]:
     return [(low, k), (k, high)] if cut else [(low, high)]
 
 
-def summit(rows: Rows, values: Floats, jumps: Bools, low: int, high: int) -> Summit:
-    """That between two rows, with as many beside as all is smooth between."""
+def summit(rows: Rows, values: Floats, reach: Floats, jumps: Bools, low: int, high: int) -> Summit:
+    """That between two rows, with as many beside as all is smooth between; reach: about each
+    row."""
     jump = bool(jumps[high])
     before = np.flatnonzero(jumps[: low + 1])
     after = np.flatnonzero(jumps[low + 1 :])
     first = max(int(before[-1]) if len(before) else 0, high - BESIDE - 1)
     last = min(low + 1 + int(after[0]) if len(after) else len(values), low + BESIDE + 2)
     cut = slice(first, last)
-    about = slice(low, high + 1)
-    of = rows.t[about], values[about]
-    reach = 2.0 * of[1].max() - of[1].min() if jump else reaches(*of).max()
+    of = values[low : high + 1]
+    far = max(reach[low], 2.0 * of.max() - of.min()) if jump else reach[low : high + 1].max()
     return Summit(
-        float(reach), rows.cut(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump
+        float(far), rows.cut(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump
     )
 
 
@@ -302,7 +316,7 @@ def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float
     rim = max(CLOSE * (high - low), NO_STEP * max(1.0, abs(high)))
     if high - low <= 2.0 * rim:
         return None
-    s = summit(rows, values, jumps, k, k + 1)
+    s = summit(rows, values, values, jumps, k, k + 1)
     rim = max(rim, RIM * (high - low)) if s.jumps else rim
     curve, above, below = Curve(s.rows.t, s.values, low, high), low, high
     x, last = high - rim if s.jumps else curve.fall(), math.inf

@@ -123,13 +123,15 @@ def _frames(
     states = [instant.state for instant in instants]
     energies = [run.system.energy(state) for state in states]
     return Frames(
-        np.array([state.t for state in states]) + begins, np.array([state.r for state in states]),
-        np.array([state.q for state in states]), np.array([energy.kinetic for energy in energies]),
+        np.array([state.t for state in states]) + begins,
+        np.array([state.r for state in states]),
+        np.array([state.q for state in states]),
+        np.array([energy.kinetic for energy in energies]),
         np.array([energy.potential for energy in energies]),
         np.array([instant.work for instant in instants]) + before[0],
-        np.array([instant.dissipated for instant in instants]) + before[1], coordinates_of(run,
-        states),
-    )  # fmt: skip
+        np.array([instant.dissipated for instant in instants]) + before[1],
+        coordinates_of(run, states),
+    )
 
 
 def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats]:

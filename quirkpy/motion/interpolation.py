@@ -7,7 +7,7 @@ between them are then known for all times at once, at the cost of a few products
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +22,16 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Course
+from quirkpy.parts.part import PartError
 
 #: A step in which a body turns further than the first [rad] is halved by another run, one further
 #: than the second along the curves, for bodies are seen from each other; and so often at most.
 FAR_TURN, WIDE_TURN, MOST_ROUNDS = 1.0, 0.5, 25
 #: The curves of a run may miss it by this share of the reach of its smallest body.
 ALLOWED = 2.5e-5
+#: What was just before something happened is asked so far ahead of it, a share of the step that
+#: ends there.
+EVE = 1e-6
 #: Each step is looked at in so many places; and so often again around the first place where
 #: something is wrong.
 PLACES, CLOSER = 8, 12
@@ -85,7 +89,7 @@ class Between:
         solids: Solids,
         allowed: float,
     ) -> None:
-        rows = rows_of(course)
+        rows, self.eves = with_eves(at, rows_of(course), [event.t for event in course.events])
         reach = np.zeros(len(course.states[0]))
         np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
         bends, missed = bends_of(clusters, rows, reach)
@@ -111,7 +115,8 @@ class Between:
             return np.repeat(rows.states[:, :n], len(t), axis=0)
         k = np.clip(np.searchsorted(rows.t, t, side="right") - 1, 0, max(0, len(rows.t) - 2))
         after = np.minimum(k + 1, len(rows.t) - 1)
-        h = (rows.t[after] - rows.t[k])[:, None, None]
+        steps = np.where(np.isin(rows.t[k], self.eves), 0.0, rows.t[after] - rows.t[k])
+        h = steps[:, None, None]
         s = np.clip((t - rows.t[k])[:, None, None] / np.where(h > 0.0, h, 1.0), 0.0, 1.0)
         one, two, a, b = (
             rows.states[k, :n],
@@ -278,14 +283,33 @@ def turning(q: Floats, omega: Floats, rate: Floats) -> tuple[Floats, Floats]:
 
 
 # --- denser rows ----------------------------------------------------------------------------------
+def with_eves(
+    at: Callable[[float], State], rows: Rows, events: Sequence[float]
+) -> tuple[Rows, Floats]:
+    """The rows, and the states of the run just before those at which something happened; the times
+    of these."""
+    jumps = np.flatnonzero(np.isin(rows.t[1:], events) & (np.diff(rows.t) > 0.0))
+    t = rows.t[jumps + 1] - EVE * np.diff(rows.t)[jumps]
+    late = (t > rows.t[jumps]) & (t < rows.t[jumps + 1])
+    eves = t[late]
+    try:
+        return (with_states(at, rows, jumps[late], eves) if len(eves) else rows), eves
+    except PartError:  # where branches of a loop meet no run can be taken up
+        return rows, eves[:0]
+
+
 def with_middles(at: Callable[[float], State], rows: Rows, steps: Ints) -> Rows:
     """The rows, and the states of the run at times in the middle of some steps."""
-    t = 0.5 * (rows.t[steps] + rows.t[steps + 1])
-    middles = [at(float(x)).instant() for x in t]
+    return with_states(at, rows, steps, 0.5 * (rows.t[steps] + rows.t[steps + 1]))
+
+
+def with_states(at: Callable[[float], State], rows: Rows, steps: Ints, t: Floats) -> Rows:
+    """The rows, and the states of the run at a time within each of some steps."""
+    found = [at(float(x)).instant() for x in t]
     states = rows.states[steps].copy()
-    for k, instant in enumerate(middles):
+    for k, instant in enumerate(found):
         states[k, :-1] = instant.state
-    angles = np.array([instant.near for instant in middles]).reshape(len(t), -1)
+    angles = np.array([instant.near for instant in found]).reshape(len(t), -1)
     return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
 
 

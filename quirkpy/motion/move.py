@@ -40,6 +40,6 @@ def move(
 
 def stand(system: System) -> Trajectory:
     """A run of no length: the start, with the stops on which it presses."""
-    settings = Settings(1e-8, 1e-10, "project", "free", "dop853", None, "all", 1)
+    settings = Settings(max_steps=1)
     driver = driver_for(settings)(system.clusters, system.initial, 0.0, (), settings)
     return Trajectory(system, system.initial, settings, driver.stand())

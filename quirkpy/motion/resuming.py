@@ -14,6 +14,7 @@ import numpy as np
 
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.impacts import RELEASED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
@@ -30,7 +31,8 @@ ROOM, NO_STEP = 16, 16.0
 class Moment(NamedTuple):
     """A run at a time [s] after one of its rows: the state as it moves it, with the ledger in the
     last row (n + 1, STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,);
-    the next step [s], and how many were taken; whether any event has happened since that row."""
+    the next step [s], and how many were taken; whether any event has happened since that row, but
+    for stops that let go, where velocities do not jump."""
 
     t: float
     state: Floats
@@ -95,7 +97,7 @@ class Onward:
         e.python.raise_pending()
         driver.check_start()
         while True:
-            happened |= bool(counts[steps.NOTED])
+            happened |= bool((driver.rows.notes[: counts[steps.NOTED], 1] != RELEASED).any())
             if why == integrator.ARRIVED or t - clock[steps.T] <= NO_STEP * math.ulp(t):
                 break
             if why != integrator.GOING:

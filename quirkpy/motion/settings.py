@@ -29,18 +29,18 @@ def pair(value: Any) -> tuple[float, float]:
     return positive(value[0]), positive(value[1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a run is made; see `Multibody.simulate`."""
 
-    rtol: float
-    atol: float
-    drift: Drift
-    energy: EnergyControl
-    method: Method | StiffMethod
-    step: float | None
-    keep: Keep | int
-    max_steps: int | None
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    drift: Drift = "project"
+    energy: EnergyControl = "free"
+    method: Method | StiffMethod = "dop853"
+    step: float | None = None
+    keep: Keep | int = "all"
+    max_steps: int | None = None
     gains: tuple[float, float] = (10.0, 10.0)
 
 

@@ -6,8 +6,8 @@ load or a potential."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import text
@@ -20,7 +20,7 @@ ElementKind: TypeAlias = Literal[
     "uniform", "pair", "coordinate", "push", "callback", "stop",
     "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
 ]  # fmt: skip
-#: The order of the kinds is their number in the tables.
+#: The order of the kinds is their number in the tables; `KINDS` says what holds for each.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 
 
@@ -65,6 +65,77 @@ class Element(NamedTuple):
     site3: Site | None = None
 
 
+# --- what is true of all elements of a kind ------------------------------------------------------
+class KindTraits(NamedTuple):
+    """What holds for every element of a kind; what a kind leaves out is unknown, and then nothing
+    is concluded from it.
+
+    strength: the numbers by which load and energy grow in proportion; None: by no factor.
+    schedules: those that stand in place of such numbers.
+    acts_on: "sites", its own alone; "all" moving bodies; "unknown": any.
+    adds_up: whether its loads on the members of a rigid cluster are those on the cluster as one
+    body: "always"; "moving", not where members stand on the ground; "never"; "unknown".
+    felt: "relative", by how its sites lie and move to each other, wherever that is in N; "field",
+    by places, directions or motion in N; "turning", as N turns; "unknown".
+    carried: whether its sites and numbers say all of it, so that an exchange of bodies carries it
+    onto another; not what asks Python, or speaks of a joint.
+    swapped: it says the same with its first two sites exchanged, and with them its first numbers,
+    so many for each; None: it does not.
+    points: whether the axes of its sites mean nothing."""
+
+    strength: tuple[int, ...] | None = None
+    schedules: tuple[int, ...] = ()
+    acts_on: Literal["sites", "all", "unknown"] = "unknown"
+    adds_up: Literal["always", "moving", "never", "unknown"] = "unknown"
+    felt: Literal["relative", "field", "turning", "unknown"] = "unknown"
+    carried: bool = False
+    swapped: int | None = None
+    points: bool = False
+
+
+#: Every kind is in here; the tests compare what it says with what the kernels do.
+KINDS: dict[ElementKind, KindTraits] = {
+    "uniform": KindTraits((0, 1, 2), (), "all", "always", "field", carried=True),
+    "pair": KindTraits(
+        (0, 2), (), "sites", "always", "relative", carried=True, swapped=0, points=True
+    ),
+    "coordinate": KindTraits((0, 2, 3), (), "sites", "always", "relative"),
+    "push": KindTraits((0, 1, 2, 3, 4, 5), (0, 1), "sites", "always", "field", carried=True),
+    "callback": KindTraits(adds_up="never"),  # it sees bodies by name
+    "stop": KindTraits(None, (), "sites", "always", "relative"),
+    "dipoles": KindTraits((0, 1, 2), (0,), "sites", "always", "relative", carried=True, swapped=3),
+    "image": KindTraits((1,), (), "sites", "always", "relative", carried=True),
+    "planet dipole": KindTraits((10, 11, 12), (), "sites", "always", "field", carried=True),
+    # Linear, so that it adds up; the energy of members that stand on the ground would be lost.
+    "hill": KindTraits(None, (), "all", "moving", "turning", carried=True),
+    # Taken to second order in the size of each body, which is not that of the whole.
+    "planet": KindTraits(None, (), "all", "never", "field", carried=True),
+    "charges": KindTraits(
+        (0,), (0,), "sites", "always", "relative", carried=True, swapped=1, points=True
+    ),
+    "bushing": KindTraits(tuple(range(42)), (), "sites", "always", "relative", carried=True),
+    "wheel": KindTraits((0, 1, 2), (0,), "sites", "always", "field", carried=True),
+    "law": KindTraits(None, (), "sites", "always", "unknown"),
+}
+
+
+def kinds_where(true: Callable[[KindTraits], bool]) -> tuple[int, ...]:
+    """The numbers of those kinds of which something is true; a kind that `KINDS` forgets is an
+    error here."""
+    return tuple(k for k, kind in enumerate(ELEMENT_KINDS) if true(KINDS[kind]))
+
+
+class ForceTraits(NamedTuple):
+    """What a class of forces declares beside its elements.
+
+    on_joints: "alike", what it does on a joint follows from its fields and the coordinates of that
+    joint alone, the same for all; "unknown".
+    energy: "none", it never stores any; "unknown"."""
+
+    on_joints: Literal["alike", "unknown"] = "unknown"
+    energy: Literal["none", "unknown"] = "unknown"
+
+
 class Force(Part):
     """Base of all forces.  Yours defines `load`, or `potential`, and annotates what it needs::
 
@@ -79,7 +150,14 @@ class Force(Part):
     error about 1e-10 where U changes over 0.1 m or more) unless you write `load` as well.  A force
     with only a load has no potential energy: what it does counts as work."""
 
+    _unknown: ClassVar[ForceTraits] = ForceTraits()
+
     name: str = checked(text)
+
+    @property
+    def traits(self) -> ForceTraits:
+        """What is known of it; of a class of your own nothing, unless it says so itself."""
+        return self._unknown
 
     def elements(self) -> tuple[Element, ...]:
         """The elementary loads that this force is made of."""

@@ -24,7 +24,7 @@ from quirkpy.parts.checks import (
     vector,
     word,
 )
-from quirkpy.parts.force import Element, Force
+from quirkpy.parts.force import Element, Force, ForceTraits
 from quirkpy.parts.joint import BaseJoint, Coordinate
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import checked
@@ -225,6 +225,8 @@ class ViscousHinges(Force):
     damping c [N m s/rad], the same for all.  No potential.
     """
 
+    traits = ForceTraits(on_joints="alike", energy="none")
+
     damping: float = checked(not_negative)
     name: str = checked(text, default="viscous hinges", kw_only=True)
 
@@ -242,6 +244,8 @@ class SprungHinges(Force):
 
     stiffness k [N m/rad], rest [rad], the same for all: with a rest beyond what a hinge reaches, a
     torque in one sense.  U = k (angle - rest)^2 / 2, with the continuous angle, of each."""
+
+    traits = ForceTraits(on_joints="alike")
 
     stiffness: float = checked(not_negative)
     rest: float = checked(number, default=0.0, kw_only=True)

@@ -122,6 +122,11 @@ class BaseJoint(Part, ABC):
         """What it demands of coordinates, its own or those of other joints; one row each."""
         return ()
 
+    @property
+    def driven(self) -> bool:
+        """Whether it moves a coordinate by itself."""
+        return any(relation.motion is not None for relation in self.relations())
+
     def elements(self) -> tuple[Element, ...]:
         """Stops that belong to it."""
         return ()

@@ -56,12 +56,17 @@ class Part:
     #: Name and check of each field, for the class as a whole: asking `dataclasses` costs more than
     #: checking.
     _checks: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]]
+    #: The traits of a class that declares none; None: its family has none.  They are not
+    #: inherited: what a subclass does otherwise, nobody has said.
+    _unknown: ClassVar[Any] = None
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         dataclasses.dataclass(frozen=True, repr=False)(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         cls._checks = tuple((field.name, field.metadata.get("check", steady)) for field in fields)
+        if cls._unknown is not None and "traits" not in vars(cls):
+            cls.traits = cls._unknown  # type: ignore[attr-defined]
 
     def __post_init__(self) -> None:
         """Replace each field by its checked value, or refuse with the part's and the field's name

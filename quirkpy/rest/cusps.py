@@ -26,6 +26,8 @@ STIFFNESS, REST, TENSION = 0, 1, 3
 #: How near to each other two ends are brought [m]: any distance between these, each decade as
 #: often.
 NEAREST, FARTHEST = 1e-3, 0.3
+#: Ends have met where they are so far apart [m].
+MET = 1e-6
 #: Strides at most until they are there, how far one moves any body [m], [rad], and what may be left
 #: of their distance.
 STRIDES, STRIDE, LEFT = 40, 0.3, 0.05
@@ -48,7 +50,8 @@ class Cusps:
     """Springs whose ends may meet, and how often these were not brought together."""
 
     def __init__(self, around: Vicinity) -> None:
-        self.springs = springs_of(around)
+        self.numbers = springs_of(around)
+        self.springs = list(self.numbers)
         self.failures = [0.0] * len(self.springs)
 
     def beside(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
@@ -62,17 +65,55 @@ class Cusps:
         self.failures[k] = self.failures[k] + 1.0 if found is None else -math.inf
         return found
 
+    def meeting(
+        self, around: Vicinity, k: int, rng: np.random.Generator
+    ) -> tuple[Vicinity | None, int]:
+        """A pose in which the ends of a spring all but meet, and along how many directions they
+        move there."""
+        if self.failures[k] >= FAILURES:
+            return None, 0
+        near = brought(around, *self.springs[k], rng, NEAREST, NEAREST)
+        self.failures[k] = self.failures[k] + 1.0 if near is None else -math.inf
+        met = None if near is None else brought(near[0], *self.springs[k], rng, MET, MET)
+        return (None, 0) if met is None else met
+
+    def rest(self, one: int, two: int) -> tuple[float, float]:
+        """Stiffness and rest length of the spring between two sites; of several that which pushes
+        as all do."""
+        return self.numbers[one, two]
+
+    def some_beside(
+        self, around: Vicinity, rng: np.random.Generator
+    ) -> Iterator[tuple[Vicinity, int]]:
+        """A place beside a cusp; two where the ends that meet there do so in more than single
+        poses."""
+        for _ in range(2):
+            found = self.beside(around, rng)
+            if found is None:
+                return
+            yield found
+            if found[1] >= stiff_in(found[0]):
+                return
+
+    @property
+    def any(self) -> bool:
+        """Whether the ends of some spring have been brought together."""
+        return any(failures < 0.0 for failures in self.failures)
+
     def ridges(
         self, around: Vicinity, across: int, rng: np.random.Generator
     ) -> Iterator[Vicinity | None]:
         """Where a place leads if energy is to fall along one mode less than the directions in which
         ends move, or along any number more, and to rise along all others."""
-        bends = abs(around.bends[0])
-        stiff = int((bends > FLAT * bends.max(initial=0.0)).sum())
-        numbers = np.arange(max(1, across - 1), stiff + 1)
+        numbers = np.arange(max(1, across - 1), stiff_in(around) + 1)
         for falling in rng.permutation(numbers)[:WAYS].tolist():
-            ended = climb(around, falling, self.clear)
-            yield None if ended is None or self.nearest(ended) < WITHIN else ended
+            yield self.climbed(around, falling)
+
+    def climbed(self, around: Vicinity, falling: int) -> Vicinity | None:
+        """Where a place leads if energy is to fall along so many modes; None where that is too near
+        a cusp to tell."""
+        ended = climb(around, falling, self.clear)
+        return None if ended is None or self.nearest(ended) < WITHIN else ended
 
     def clear(self, around: Vicinity) -> float:
         """How far a step may go: forces turn within as little as ends are apart."""
@@ -83,19 +124,38 @@ class Cusps:
         return min(float(np.linalg.norm(distance(around, *ends)[0])) for ends in self.springs)
 
 
-def springs_of(around: Vicinity) -> list[tuple[int, int]]:
-    """The sites of all springs that push where their ends are close, each two once."""
+def stiff_in(around: Vicinity) -> int:
+    """Along how many modes there is a stiffness."""
+    bends = abs(around.bends[0])
+    return int((bends > FLAT * bends.max(initial=0.0)).sum())
+
+
+def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:
+    """The sites of all springs that push where their ends are close, each two once, with stiffness
+    and rest length; of several between the same as one spring has them that pulls alike."""
     elements, acting = around.layout.packed.elements, around.layout.selection.elements
     what, numbers = elements.what[acting], elements.numbers[acting]
     pushing = (
         (numbers[:, STIFFNESS] > 0.0) & (numbers[:, REST] > 0.0) & (numbers[:, TENSION] == 0.0)
     )
-    ends = what[(what[:, KIND] == PAIR) & pushing][:, [ELEMENT_SITE1, ELEMENT_SITE2]]
-    return list(dict.fromkeys((int(one), int(two)) for one, two in ends))
+    chosen = (what[:, KIND] == PAIR) & pushing
+    out: dict[tuple[int, int], tuple[float, float]] = {}
+    for row, (k, rest) in zip(
+        what[chosen], numbers[chosen][:, [STIFFNESS, REST]].tolist(), strict=True
+    ):
+        ends = int(row[ELEMENT_SITE1]), int(row[ELEMENT_SITE2])
+        other, length = out.get(ends, (0.0, 0.0))
+        out[ends] = k + other, (k * rest + other * length) / (k + other)
+    return out
 
 
 def brought(
-    around: Vicinity, one: int, two: int, rng: np.random.Generator
+    around: Vicinity,
+    one: int,
+    two: int,
+    rng: np.random.Generator,
+    nearest: float = NEAREST,
+    farthest: float = FARTHEST,
 ) -> tuple[Vicinity, int] | None:
     """The place where two sites are a random way apart, some thousandths to tenths of a metre, in a
     random direction of those in which they move, and how many these are; None where the joints do
@@ -106,13 +166,13 @@ def brought(
     if not axes.size:
         return None
     direction = axes @ rng.normal(size=axes.shape[1])
-    far = NEAREST * (FARTHEST / NEAREST) ** float(rng.uniform())
+    far = nearest * (farthest / nearest) ** float(rng.uniform())
     target = direction * (far / np.linalg.norm(direction))
     for _ in range(STRIDES):
         if np.linalg.norm(apart - target) <= LEFT * far:
             return around, axes.shape[1]
         xi: Floats = np.linalg.lstsq(slope, target - apart, rcond=UNMOVED)[0]
-        if size_of(around, xi) <= LEFT * NEAREST:
+        if size_of(around, xi) <= LEFT * nearest:
             return None
         around = gone(around, xi, STRIDE)
         apart, slope = distance(around, one, two)

@@ -24,6 +24,7 @@ from quirkpy.rest.branch_points import NO_BEND, Crossing, crossing_at, decide, d
 from quirkpy.rest.cones import decide as decide_by_sides
 from quirkpy.rest.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
 from quirkpy.rest.newton import IDLE, NO_PULL, polish, rests, size_of, unknown_below
+from quirkpy.rest.reason import Reason
 from quirkpy.rest.verdicts import Around, judge, motions
 from quirkpy.rest.vicinity import Vicinity
 
@@ -91,17 +92,17 @@ class Equilibrium:
     """A state at rest, and why it lasts or does not.
 
     verdict: "stable", "unstable", "marginal", "never settles", or "stopped" by an event on the way;
-    reason: the same in a sentence.  damped: whether every motion around it dies out.  gyroscopic:
-    it is held by turning alone, and any damping would undo that. modes: the motions around it,
-    slowest first; unstable, marginal: those that grow, and those that nothing decides; neutral:
-    directions along which equilibria go on, which no force sees, or in which the whole drifts or
-    turns. residual: the largest acceleration left [m/s2] or [rad/s2]; moved: how far polishing has
-    moved any body [m], [rad]. run: the motion that led here, if there was one; nudge: how an
-    unstable start was left; system: what rests."""
+    reason: the same in a sentence, which knows what it was made of.  damped: whether every motion
+    around it dies out.  gyroscopic: it is held by turning alone, and any damping would undo that.
+    modes: the motions around it, slowest first; unstable, marginal: those that grow, and those that
+    nothing decides; neutral: directions along which equilibria go on, which no force sees, or in
+    which the whole drifts or turns. residual: the largest acceleration left [m/s2] or [rad/s2];
+    moved: how far polishing has moved any body [m], [rad]. run: the motion that led here, if there
+    was one; nudge: how an unstable start was left; system: what rests."""
 
     state: State
     verdict: Verdict
-    reason: str
+    reason: Reason
     damped: bool = False
     gyroscopic: bool = False
     modes: tuple[Mode, ...] = ()
@@ -180,7 +181,7 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
         neutral += tuple(mode(around, direction, 0j) for direction in parts.neutral)
         modes, judgement = judged(around, parts)
     elif flat:
-        modes, judgement = (), dict(verdict="stable", reason="nothing in it can move", damped=True)
+        modes, judgement = (), dict(verdict="stable", reason=Reason("stands"), damped=True)
     else:
         modes, judgement = judged_at(around, crossing_at(around, forms))
     return Equilibrium(
@@ -194,7 +195,7 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
 def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """The motions around, and verdict, reason and the motions that decide."""
     if not len(parts.rest):
-        reason = "all that can move is neutral" if len(parts.neutral) else "nothing in it can move"
+        reason = Reason("neutral" if len(parts.neutral) else "stands")
         return (), dict(verdict="stable", reason=reason, damped=True)
     kinks = kinks_of(around)
     if kinks is not None:
@@ -209,43 +210,27 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
     lasting = tuple(m for m, dies in zip(modes, found.motions.dying, strict=True) if not dies)
     growing = tuple(m for m, grows in zip(modes, found.motions.growing, strict=True) if grows)
     deciding = _modes(around, np.zeros(len(found.along.T)), found.along)
-    figures = f"{found.value:.3g} 1/s{{}}, known to {found.error:.2g}"
+    figures = found.value, found.error
     match found.ground:
         case "rises":
-            reason = "a minimum of energy" + (
-                ", and every motion around it dies out" if found.damped else ""
-            )
-            if not found.damped:
-                reason += f"; nothing damps the motion of {_names(lasting)}"
+            reason = Reason("minimum") if found.damped else Reason("undamped", _names(lasting))
             return modes, dict(verdict="stable", reason=reason, damped=found.damped)
         case "dies":
-            return modes, dict(
-                verdict="stable", reason="every motion around it dies out", damped=True
-            )
+            return modes, dict(verdict="stable", reason=Reason("dies out"), damped=True)
         case "falls" | "grows":
             unstable = growing or deciding
-            return modes, dict(
-                verdict="unstable", reason=f"{_names(unstable)} leaves it", unstable=unstable
-            )
+            reason = Reason("falls", _names(unstable))
+            return modes, dict(verdict="unstable", reason=reason, unstable=unstable)
         case "level":
-            reason = (
-                f"to second order nothing holds {_names(deciding)} (a stiffness of "
-                f"{figures.format('2')})"
-            )
+            reason = Reason("level", _names(deciding), figures)
             return modes, dict(verdict="marginal", reason=reason, marginal=deciding)
         case "turns":
-            reason = (
-                f"turning alone holds {_names(deciding)} on a maximum of energy; any damping lets "
-                "it go"
-            )
+            reason = Reason("turns", _names(deciding))
             return modes, dict(
                 verdict="marginal", reason=reason, marginal=deciding, gyroscopic=True
             )
         case "lasts":
-            reason = (
-                f"the motion of {_names(lasting)} neither grows nor dies out (a rate of "
-                f"{figures.format('')})"
-            )
+            reason = Reason("lasts", _names(lasting), figures)
             return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
 
 
@@ -256,19 +241,13 @@ def judged_by_sides(
     by energy alone, along every allowed direction."""
     walls, stops = walls_of(around)
     bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
-    jumping = (
-        ""
-        if kinks is None
-        else f"the stiffness of {', '.join(kinks.names) or 'its forces'} jumps here"
-    )
-    where = " and ".join(
-        [*([jumping] if jumping else []), *([f"it touches {', '.join(stops)}"] if stops else [])]
-    )
+    jumping = () if kinks is None else (Reason("jumps", kinks.names),)
+    where = (*jumping, *((Reason("touches", stops),) if stops else ()))
     if not alike_across(*even_stiffness(around, kinks)):
-        return (), dict(verdict="marginal", reason=f"{where}, and its loads have no potential")
+        return (), dict(verdict="marginal", reason=Reason("no potential", why=where))
     found = decide_by_sides(bends) if kinks is None or kinks.explained else None
     if found is None:
-        return (), dict(verdict="marginal", reason=f"{where}, in more ways than are told apart")
+        return (), dict(verdict="marginal", reason=Reason("too many ways", why=where))
     gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(
         around.momentum_rows
     )
@@ -280,26 +259,19 @@ def judged_by_sides(
             around.damping_error,
         )
         damped = bool(motions(matrices, parts.rest, None, len(parts.neutral)).dying.all())
-        return (), dict(
-            verdict="stable",
-            reason=f"a minimum of energy along all allowed motions; {where}",
-            damped=damped,
-        )
+        return (), dict(verdict="stable", reason=Reason("minimum beside", why=where), damped=damped)
     along = parts.rest.T @ found.along
     value, error = bend_along(around, along)
     falls = value < -error
     if falls and not gyroscopic:
         d = float(along @ D @ along)
         falling = (mode(around, along, -2.0 * value / (d + math.sqrt(d * d - 4.0 * value)) + 0j),)
-        return falling, dict(
-            verdict="unstable", reason=f"{_names(falling)} leaves it; {where}", unstable=falling
-        )
+        reason = Reason("falls beside", _names(falling), why=where)
+        return falling, dict(verdict="unstable", reason=reason, unstable=falling)
     open_ = (mode(around, along, 0j),)
-    doubt = "turning may hold" if falls else "to second order nothing holds"
-    figures = f"a stiffness of {value:.3g} 1/s2, known to {error:.2g}"
-    return (), dict(
-        verdict="marginal", reason=f"{where}: {doubt} {_names(open_)} ({figures})", marginal=open_
-    )
+    doubt = "turns beside" if falls else "level beside"
+    reason = Reason(doubt, _names(open_), (value, error), where)
+    return (), dict(verdict="marginal", reason=reason, marginal=open_)
 
 
 def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
@@ -312,10 +284,8 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
     = 0 along it."""
     K, D = crossing.stiffness, crossing.damping
     if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
-        return (), dict(
-            verdict="marginal",
-            reason="branches of motion meet here, and its loads have no potential",
-        )
+        reason = Reason("no potential", why=[Reason("meet")])
+        return (), dict(verdict="marginal", reason=reason)
     found = decide(crossing)
     brakes = np.einsum("kf,fg,kg->k", found.along, D, found.along)
     brakes[abs(brakes) <= NO_BEND] = 0.0
@@ -327,20 +297,12 @@ def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], d
     fastest = max((abs(s) for s in rates), default=0.0)
     unstable = tuple(m for m in modes if m.eigenvalue.real > NO_RATE * fastest)
     if unstable:
-        reason = f"branches of motion meet here, and {_names(unstable)} leaves it along one of them"
+        reason = Reason("meet, falls", _names(unstable))
         return modes, dict(verdict="unstable", reason=reason, unstable=unstable)
     if not found.rises:
-        return modes, dict(
-            verdict="marginal",
-            reason="branches of motion meet here, which second order does not judge",
-            marginal=modes,
-        )
+        return modes, dict(verdict="marginal", reason=Reason("meet, level"), marginal=modes)
     damped = bool((brakes > NO_RATE * fastest).all())
-    return modes, dict(
-        verdict="stable",
-        reason="branches of motion meet here, and energy rises on all",
-        damped=damped,
-    )
+    return modes, dict(verdict="stable", reason=Reason("meet, rises"), damped=damped)
 
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
@@ -377,10 +339,9 @@ def _described(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     )
 
 
-def _names(modes: tuple[Mode, ...]) -> str:
+def _names(modes: tuple[Mode, ...]) -> tuple[str, ...]:
     """What moves in some modes, each body once."""
-    bodies = dict.fromkeys(what.rsplit(" ", 1)[0] for m in modes for what in m.moving)
-    return ", ".join(bodies) or "nothing"
+    return tuple(dict.fromkeys(what.rsplit(" ", 1)[0] for m in modes for what in m.moving))
 
 
 # --- neutral directions ---------------------------------------------------------------------------

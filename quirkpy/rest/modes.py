@@ -76,7 +76,7 @@ def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) 
     for _ in range(CLIMBING):
         bends, modes = around.bends
         climbed = np.flatnonzero(abs(bends) > FLAT * abs(bends).max(initial=0.0))[:falling]
-        astray = astray + 1 if len(climbed) < falling or bends[climbed[-1]] > 0.0 else 0
+        astray = astray + 1 if len(climbed) < falling or (bends[climbed] > 0.0).any() else 0
         if astray > ASTRAY:
             return None
         sign = np.ones(len(bends))

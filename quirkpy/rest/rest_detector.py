@@ -24,6 +24,7 @@ from quirkpy.rest.capture import STILL
 from quirkpy.rest.cycles import Ranges
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.newton import polish, rests
+from quirkpy.rest.reason import Reason
 from quirkpy.rest.wells import Well, standstill, unpressed, well_around
 from quirkpy.tables import Selection
 
@@ -106,7 +107,7 @@ class Watcher:
         self.calm = calm_from(system.selection)
         self.calmed = system.initial.t >= self.calm
         self.found: Equilibrium | None = None
-        self.never: str | None = None
+        self.never: Reason | None = None
         self.onward: Onward | None = None
 
     def __call__(self, driver: Driver, filled: int) -> tuple[Any, ...] | None:
@@ -264,7 +265,7 @@ class Watcher:
         if why is not None and not self.ranges.left(driver, last):
             self.never = why
 
-    def _steadiness(self, row: Floats, t: float) -> str | None:
+    def _steadiness(self, row: Floats, t: float) -> Reason | None:
         """Why the energy of the motion stays what it is, by its ledger and its liveliest moments;
         None: it does not."""
         went = (t - self.began) * math.sqrt(
@@ -285,11 +286,11 @@ class Watcher:
         self.steady = self.steady if lossless else self.steady + 1 if fed else 0
         self.end, self.before, self.peak = 2 * self.end, self.peak, np.zeros(2)
         if lossless:
-            return "nothing takes its energy"
+            return Reason("lossless")
         if self.alike >= PATIENCE:  # forces may put in and take out within one cycle
-            return "it keeps moving as it did, stretch after stretch"
+            return Reason("steady")
         if self.steady >= 2:
-            return "it keeps moving: what is put in each cycle, dampers take out"
+            return Reason("fed")
         return None
 
     @property

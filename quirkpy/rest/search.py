@@ -18,6 +18,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import positive, shown, whole
 from quirkpy.parts.part import PartError
+from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
@@ -42,6 +43,11 @@ STILL = 1e-6
 CERTAIN = 1.645
 #: So many ways are followed from equilibria that are known, for each seed.
 HOPS = 4
+#: Where signs are missing, and there are cusps, they are looked for from so many places more for
+#: each seed.
+FURTHER = 2
+#: Poses in which the ends of a spring meet are looked for from so many places.
+MEETINGS = 12
 #: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre)
 #: is left.
 UNKNOWN = 1e-8
@@ -59,7 +65,9 @@ class Equilibria(Sequence[Equilibrium]):
 
     The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.
     places: how many were left from, at random or equilibria found before; left: how many ways from
-    these were not followed yet."""
+    these were not followed yet.  missing: how many others there are at least, by the sum of the
+    signs of all; None where that is not known.  doubtful: whether it is not known though energy has
+    cusps, beside which one is easily missed."""
 
     found: tuple[Equilibrium, ...]
     hits: tuple[int, ...]
@@ -67,6 +75,8 @@ class Equilibria(Sequence[Equilibrium]):
     lost: int
     places: int = 0
     left: int = 0
+    missing: int | None = None
+    doubtful: bool = False
 
     @property
     def unseen(self) -> float:
@@ -75,10 +85,12 @@ class Equilibria(Sequence[Equilibrium]):
 
         It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were
         reached from no place, by how many were from one and from two; and as many more as the ways
-        that are left would lead to, if each met a new one as often as places have led to those.  It
-        is never zero."""
+        that are left would lead to, if each met a new one as often as places have led to those, at
+        95 % as well.  At least what is `missing` is unseen, or one where that is `doubtful`; the
+        share is never zero."""
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
-        more = _never_met(once, twice) + (once + twice) * self.left / max(1, self.places)
+        more = _never_met(once, twice) + _at_most(once + twice) * self.left / max(1, self.places)
+        more = max(more, float(self.missing or self.doubtful))
         return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
 
     @overload
@@ -124,10 +136,15 @@ class Saddle(NamedTuple):
         )
 
     def __repr__(self) -> str:
-        return (
-            f"Saddle(barrier at most {self.barrier:.6g} J: the lowest pass found in "
-            f"{self.attempts} attempts)"
-        )
+        found = f"the lowest pass found in {self.attempts} attempts"
+        return f"Saddle(barrier at most {self.barrier:.6g} J: {found})"
+
+
+def _at_most(seen: int) -> float:
+    """How often on the mean, at most, what was seen so often happens (Poisson, at 95 %, by Wilson
+    and Hilferty)."""
+    n = seen + 1.0
+    return n * (1.0 - 1.0 / (9.0 * n) + CERTAIN / (3.0 * math.sqrt(n))) ** 3
 
 
 def _never_met(once: int, twice: int) -> float:
@@ -257,16 +274,43 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
         except (TypeError, ValueError) as error:
             raise PartError(f"equilibria: {name} {error}.") from None
     base = Vicinity(system.clusters, state)
-    met = Met()
-    searched(base, seeds, np.random.default_rng(seed), spread, met)
+    met, rng = Met(), np.random.default_rng(seed)
+    cusps = searched(base, seeds, rng, spread, met)
+    missing = completed(base, seeds, rng, spread, met, cusps)
+    doubtful = missing is None and cusps.any
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
-    return Equilibria(
-        found, tuple(met.hits[i] for i in order), seeds, met.lost, met.places, len(met.hops)
-    )
+    hits = tuple(met.hits[i] for i in order)
+    return Equilibria(found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful)
 
 
-def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met) -> None:
+def completed(
+    base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met, cusps: Cusps
+) -> int | None:
+    """How many equilibria are missing at least, after those have been looked for beside cusps whose
+    signs are missing: along as many modes as these fall; None where their signs are not known."""
+    census, corners = Census(base, cusps), ranges(base)
+    for _ in range(MEETINGS if cusps.springs else 0):
+        census.look(cornered(base, rng, corners), rng)
+    for k in range(FURTHER * seeds if cusps.springs else 0):
+        excess = census.excess(met.found, met.around)
+        if not excess:
+            break
+        place = cornered(base, rng, corners) if k % 2 else wandered(base, rng, spread)
+        census.look(place, rng)
+        beside = cusps.beside(place, rng)
+        for start in (place, *(() if beside is None else beside[:1])):
+            met.leave()
+            for falling in range(int(excess > 0), census.freedoms + 1, 2):
+                met.arrive(cusps.climbed(start, falling))
+        met.hop(rng)
+    excess = census.excess(met.found, met.around)
+    return None if excess is None else abs(excess)
+
+
+def searched(
+    base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met
+) -> Cusps:
     """What is met from a state and from random places around it, and from there on along modes and
     joints."""
     corners, cusps = ranges(base), Cusps(base)
@@ -278,13 +322,13 @@ def searched(base: Vicinity, seeds: int, rng: np.random.Generator, spread: float
             met.leave()
             for downhill in (True, False):
                 met.arrive(approach(start, downhill))
-        beside = cusps.beside(places[-1], rng)
-        if beside is not None:
+        for around, across in cusps.some_beside(places[-1], rng):
             met.leave()
-            for ended in cusps.ridges(*beside, rng):
+            for ended in cusps.ridges(around, across, rng):
                 met.arrive(ended)
         for _ in range(HOPS if met.hops else 1):
             met.hop(rng)
+    return cusps
 
 
 def at_one(a: Vicinity, b: Vicinity) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, get_args
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from quirkpy.rest.branch_points import stands
 from quirkpy.rest.capture import STILL, clearances
 from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.rest.newton import Polished, polish, rests, size_of
+from quirkpy.rest.reason import Reason
 from quirkpy.rest.rest_detector import Watcher, calm_from
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.rest.wells import unpressed
@@ -82,17 +84,18 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
 
 
 # --- the face -------------------------------------------------------------------------------------
-class Rule(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Rule:
     """How a system is settled; see `Multibody.settle`.  if_stiff: what who asks may do about a
     stiff system."""
 
-    nudge: float
-    seed: int
-    rest: float
-    duration: float
-    settings: Settings
-    stop: Sequence[Event]
-    progress: Any
+    nudge: float = 1e-6
+    seed: int = 0
+    rest: float = 1e-3
+    duration: float = 1e9
+    settings: Settings = field(default_factory=Settings)
+    stop: Sequence[Event] = ()
+    progress: Any = None
     if_stiff: str = "give method='radau' or 'bdf', or ask equilibria()"
 
 
@@ -155,7 +158,7 @@ def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) 
     given = Nudge(size, rule.seed, worst.moving)
     state = nudged(polished.around, worst, size)
     if state is None:
-        reason = f"{found.reason}, but a stop is in the way of the sense that was tried"
+        reason = Reason("one way shut", why=[found.reason])
         return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
     return dataclasses.replace(
         run_to_rest(system.at(state), polished.around.whole, rule, saddles), nudge=given
@@ -206,30 +209,23 @@ def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> E
         if found.verdict != "unstable" or rule.nudge == 0.0:
             return found
         if saddles == SADDLES:  # it has come to rest on a saddle, and on others before
-            return dataclasses.replace(
-                found, reason=f"{found.reason}, as from {saddles} saddles on the way to it"
-            )
+            reason = Reason("saddles", (), [saddles], [found.reason])
+            return dataclasses.replace(found, reason=reason)
         onward = settled(system.at(found.state), rule, saddles + 1)
         return dataclasses.replace(onward, run=onward.run or run)
     if run.stop is Stop.EVENT:
-        return Equilibrium(
-            run.final, "stopped", f"an event ended the motion: {run.events[-1].name}", run=run
-        )
-    reason = watcher.never
-    if reason is None:
-        reason = (
-            f"{run.stop} before it came to rest; its speeds were down to {watcher.share:.2g} of "
-            "the fastest"
-        )
-    return Equilibrium(run.final, "never settles", reason + stiffness(system, run, rule), run=run)
+        return Equilibrium(run.final, "stopped", Reason("event", [run.events[-1].name]), run=run)
+    ended = Reason(f"run {run.stop.name}")
+    reason = watcher.never or Reason("cut short", (), [watcher.share], [ended])
+    return Equilibrium(run.final, "never settles", stiffness(reason, system, run, rule), run=run)
 
 
-def stiffness(system: System, run: Trajectory, rule: Rule) -> str:
-    """What to add to why a run has not settled, where its steps were bound to a motion that dies
-    out long before the slowest does: the way out.  Nothing where it is not so."""
+def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reason:
+    """Why a run has not settled; where its steps were bound to a motion that dies out long before
+    the slowest does, the way out as well."""
     method = rule.settings.method
     if method in get_args(StiffMethod) or len(run.t) < 2:
-        return ""
+        return why
     s = run.final
     still = dataclasses.replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
     try:
@@ -237,13 +233,9 @@ def stiffness(system: System, run: Trajectory, rule: Rule) -> str:
         K, D, f = around.stiffness.values, around.damping.values, around.freedoms
         rates = -np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]])).real
     except (PartError, np.linalg.LinAlgError):  # as where branches of motion meet
-        return ""
+        return why
     fast, slow = rates.max(initial=0.0), rates[rates > 0.0].min(initial=math.inf)
     bound = fast * (run.t[-1] - run.t[0]) >= BOUND_STEPS * run.counts.steps
     if not (bound and fast > STIFF * slow):
-        return ""
-    return (
-        f"; it is stiff: one motion dies out in {1.0 / fast:.2g} s, which bounds the steps of "
-        f"{method!r}, another in "
-        f"{1.0 / slow:.2g} s; {rule.if_stiff}"
-    )
+        return why
+    return Reason("stiff", (method, rule.if_stiff), (1.0 / fast, 1.0 / slow), [why])

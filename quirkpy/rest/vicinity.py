@@ -50,7 +50,7 @@ from quirkpy.mechanics.rigid_motion import (
     whole_motion,
 )
 from quirkpy.mechanics.scales import metre, per_second
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.driver import state_at
 from quirkpy.rest.jumps import Jumps
 
@@ -87,7 +87,9 @@ class Vicinity:
         self.entry: Entry = clusters.enter(state, projecting=True)
         self.layout = self.entry.layout
         self.rows = self.entry.rows
-        self.near = state.near
+        self.near = angles_of(
+            state.instant()
+        )  # rows may have an angle of half a turn the other way round
         self.near = (
             self._angles
         )  # at half a turn from these an angle would jump as the state is displaced
@@ -112,7 +114,7 @@ class Vicinity:
         r, q, v, omega = (
             rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
         )
-        return Instant(self.layout.selection, s.t, r, q, v, omega, s.near, s.held)
+        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held)
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:

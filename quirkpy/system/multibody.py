@@ -96,7 +96,10 @@ class Multibody(System):
         error control.  keep: "all" steps, every k-th, or "ends".  max_steps bounds the effort.
         progress: called with the time reached, now and then; None: on a terminal, a run of more
         than two seconds shows how far it has come; False: nothing is shown."""
-        settings = Settings(rtol, atol, drift, energy, method, step, keep, max_steps, gains)
+        settings = Settings(
+            rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step, keep=keep,
+            max_steps=max_steps, gains=gains,
+        )  # fmt: skip
         return move(self, duration, settings, stop, progress)
 
     def settle(
@@ -119,14 +122,9 @@ class Multibody(System):
         begun = self if state is None else self.at(state)
         most = max(1, evaluations // 12) if isinstance(evaluations, int) else None
         rule = Rule(
-            nudge,
-            seed,
-            rest,
-            duration,
-            Settings(rtol, atol, "project", "free", method, None, keep, most),
-            stop,
-            progress,
-        )
+            nudge=nudge, seed=seed, rest=rest, duration=duration, stop=stop, progress=progress,
+            settings=Settings(rtol=rtol, atol=atol, method=method, keep=keep, max_steps=most),
+        )  # fmt: skip
         check_rule(rule, evaluations)
         return settle(begun, rule)
 

@@ -18,11 +18,9 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import Record
 from quirkpy.maths.rotations import cross, turned
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.parts.force import kinds_where
 from quirkpy.tables.tables import (
-    CALLBACK,
     CALLBACK_ROW,
-    HILL,
-    PLANET,
     PUSH,
     RELATION_ROW,
     STOP,
@@ -34,6 +32,10 @@ from quirkpy.tables.tables import (
 #: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way
 #: by so much [rad or m], still less than what makes a start refused.
 STOP_SLACK = 1e-7
+#: Kinds of elements that add up over rigid clusters but where these stand on the ground, and those
+#: that do not, or are not known to.
+ADD_UP_MOVING = kinds_where(lambda kind: kind.adds_up == "moving")
+APART = kinds_where(lambda kind: kind.adds_up not in ("always", "moving"))
 
 
 class Motion(NamedTuple):
@@ -95,19 +97,17 @@ def merge(s: Selection) -> Merger | None:
     """What acts between the clusters of a selection; None where no bodies can be one.
 
     A user's Python sees bodies by name, so where it is asked they stay apart; and so they do where
-    nothing would move.  A planet's pull is taken to second order in the size of each body, which
-    does not add up to that of the whole: it keeps bodies apart as well.  The Hill frame is linear,
-    so that its loads on members are those on their cluster; the energy of members that stand on the
-    ground would be lost."""
+    nothing would move, and where an element acts of whose kind it is not known that its loads add
+    up (`KINDS`)."""
     t = s.tables
     locks = s.joints[(t.joint_in_tree[s.joints] > 0) & (np.diff(t.joint_freedom)[s.joints] == 0)]
     kinds = t.element_kind[s.elements]
-    if not len(locks) or _asks_python(s) or (kinds == PLANET).any():
+    if not len(locks) or np.isin(kinds, APART).any() or _asks_python(s):
         return None
     root = roots(t, locks)
     leader = np.flatnonzero(root[:-1] == np.arange(t.n_bodies))
     if len(leader) in (0, t.n_bodies) or (
-        (kinds == HILL).any() and (root[:-1] == t.n_bodies).any()
+        np.isin(kinds, ADD_UP_MOVING).any() and (root[:-1] == t.n_bodies).any()
     ):
         return None
     points, axes = lie(t, locks, root)
@@ -115,9 +115,8 @@ def merge(s: Selection) -> Merger | None:
 
 
 def _asks_python(s: Selection) -> bool:
-    """Whether a user's own force or joint acts."""
-    forces, joints = s.tables.element_kind[s.elements], s.tables.row_kind[s.rows]
-    return bool((forces == CALLBACK).any() or (joints == CALLBACK_ROW).any())
+    """Whether a user's own joint acts."""
+    return bool((s.tables.row_kind[s.rows] == CALLBACK_ROW).any())
 
 
 def roots(t: Tables, locks: Ints) -> Ints:

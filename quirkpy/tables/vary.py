@@ -6,26 +6,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
-from quirkpy.maths.types import Floats, Ints
-from quirkpy.parts.force import ELEMENT_KINDS, ElementKind
+from quirkpy.maths.types import Floats
+from quirkpy.parts.force import ELEMENT_KINDS, KINDS, KindTraits
 from quirkpy.tables.tables import Selection, Tables
 
-#: For each kind of element the numbers, and the schedules in place of them, by which its load grows
-#: in proportion.
-STRENGTH: dict[ElementKind, tuple[slice | Ints, tuple[int, ...]]] = {
-    "uniform": (slice(3), ()),
-    "pair": (slice(0, 3, 2), ()),
-    "coordinate": (np.array([0, 2, 3]), ()),
-    "push": (slice(6), (0, 1)),
-    "dipoles": (slice(3), (0,)),
-    "image": (slice(1, 2), ()),
-    "planet dipole": (slice(10, 13), ()),
-    "charges": (slice(1), (0,)),
-    "bushing": (slice(42), ()),
-    "wheel": (slice(3), (0,)),
-}
 #: What tables are made of, and what has been derived from it that knows no numbers.
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
@@ -42,9 +26,7 @@ def has_strength(tables: Tables, force: str) -> bool:
     """Whether a force is one whose loads can be made stronger by a factor: no law of a user's own,
     no field that also says how N moves."""
     rows = _elements(tables, force)
-    return len(rows) > 0 and all(
-        ELEMENT_KINDS[tables.element_kind[row]] in STRENGTH for row in rows
-    )
+    return len(rows) > 0 and all(_kind(tables, row).strength is not None for row in rows)
 
 
 def varied(
@@ -71,12 +53,17 @@ def varied(
     return with_numbers(tables, arrays)
 
 
-def _stronger(tables: Tables, force: str) -> Iterator[tuple[int, slice | Ints, list[slice]]]:
+def _stronger(tables: Tables, force: str) -> Iterator[tuple[int, list[int], list[slice]]]:
     """Of each element of a force the row, and the columns and knots that grow with it."""
     for row in _elements(tables, force):
-        columns, schedules = STRENGTH[ELEMENT_KINDS[tables.element_kind[row]]]
-        which = [s for s in (int(tables.element_schedule[row, k]) for k in schedules) if s >= 0]
-        yield row, columns, [slice(*tables.schedule_knot[s : s + 2].tolist()) for s in which]
+        kind = _kind(tables, row)
+        given = (int(tables.element_schedule[row, k]) for k in kind.schedules)
+        knots = [slice(*tables.schedule_knot[s : s + 2].tolist()) for s in given if s >= 0]
+        yield row, list(kind.strength or ()), knots
+
+
+def _kind(tables: Tables, row: int) -> KindTraits:
+    return KINDS[ELEMENT_KINDS[tables.element_kind[row]]]
 
 
 def _elements(tables: Tables, force: str) -> range:

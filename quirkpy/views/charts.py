@@ -38,24 +38,43 @@ def drawn(sheet: Sheet) -> Drawing:
 
 def paint(axes: Any, panel: Panel, first: bool, last: bool) -> None:
     """One panel: its curves, the scale, and what happened when."""
-    for k, line in enumerate(panel.lines):
-        look = {
-            "color": LINES[k % len(LINES)],
-            "linestyle": DASHES[k % len(DASHES)],
-            "label": line.name,
-        }
-        if panel.kind == "bars":
-            axes.vlines(panel.x, 0.0, line.values, color=LINES[k], linewidth=4.0, label=line.name)
-            axes.axhline(0.0, color=PALE, linewidth=0.8)
-        elif panel.kind == "log":
-            axes.semilogy(panel.x, line.values, marker=".", markersize=3.0, linewidth=0.7, **look)
-        else:
-            axes.plot(panel.x, line.values, **look)
+    for k in range(len(panel.lines)):
+        _curve(axes, panel, k)
     if panel.kind == "orbit":
         _ends(axes, panel)
+    _moments(axes, panel, named=first)
+    if panel.kind == "log" and not any(np.isfinite(line.values).any() for line in panel.lines):
+        _nothing(axes)
+    long = len(panel.y_label) > LONG
+    axes.set_ylabel(panel.y_label.replace(" [", "\n[") if long else panel.y_label)
+    if last:
+        axes.set_xlabel(panel.x_label)
+    else:
+        axes.tick_params(labelbottom=False)
+
+
+def _curve(axes: Any, panel: Panel, k: int) -> None:
+    """One curve of a panel, in the colour and with the dashes of its number."""
+    line = panel.lines[k]
+    look = {
+        "color": LINES[k % len(LINES)],
+        "linestyle": DASHES[k % len(DASHES)],
+        "label": line.name,
+    }
+    if panel.kind == "bars":
+        axes.vlines(panel.x, 0.0, line.values, color=LINES[k], linewidth=4.0, label=line.name)
+        axes.axhline(0.0, color=PALE, linewidth=0.8)
+    elif panel.kind == "log":
+        axes.semilogy(panel.x, line.values, marker=".", markersize=3.0, linewidth=0.7, **look)
+    else:
+        axes.plot(panel.x, line.values, **look)
+
+
+def _moments(axes: Any, panel: Panel, named: bool) -> None:
+    """What happened when: lines across the panel, and their names above it."""
     for t, _ in panel.moments:
         axes.axvline(t, color=PALE, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
-    if first and panel.moments:
+    if named and panel.moments:
         top = axes.secondary_xaxis("top")
         top.set_xticks(
             [t for t, _ in panel.moments],
@@ -65,27 +84,24 @@ def paint(axes: Any, panel: Panel, first: bool, last: bool) -> None:
         )
         top.tick_params(length=0, labelsize=7.5, colors=PALE)
         top.spines["top"].set_visible(False)
-    if panel.kind == "log" and not any(np.isfinite(line.values).any() for line in panel.lines):
-        axes.text(
-            0.5,
-            0.5,
-            "zero throughout",
-            transform=axes.transAxes,
-            ha="center",
-            va="center",
-            color=PALE,
-        )
-        axes.set_yticks([])
-    long = len(panel.y_label) > LONG
-    axes.set_ylabel(panel.y_label.replace(" [", "\n[") if long else panel.y_label)
-    if last:
-        axes.set_xlabel(panel.x_label)
-    else:
-        axes.tick_params(labelbottom=False)
+
+
+def _nothing(axes: Any) -> None:
+    """Words where a logarithmic scale has nothing to show."""
+    axes.text(
+        0.5,
+        0.5,
+        "zero throughout",
+        transform=axes.transAxes,
+        ha="center",
+        va="center",
+        color=PALE,
+    )
+    axes.set_yticks([])
 
 
 def _one_time(sheet: Sheet, flat: list[Any]) -> None:
-    """The same stretch of time in all panels."""
+    """Give all panels one stretch of time."""
     timed = [
         (axes, panel)
         for axes, panel in zip(flat, sheet.panels, strict=False)

@@ -24,7 +24,8 @@ FEWEST, MOST = 400, 4000
 COLUMNS, LINES = 6, 8
 #: A switch is shown as long as its name has this share of the time of the run for itself.
 ROOM_FOR_NAME = 0.08
-#: Of reactions, what is smaller than this share of the largest number is shown as nothing.
+#: Of curves and tables of forces, a number that is smaller than this share of the largest one [1]
+#: is rounding, and shown as nothing.
 ROUNDING = 1e-12
 RAISED = str.maketrans(
     "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
@@ -185,9 +186,11 @@ def each(run: Trajectory) -> Iterator[tuple[slice, Trajectory]]:
 def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """The ledger: where energy is, what came in and what has left."""
     lines = [
-        Line("kinetic", run.kinetic), Line("potential", run.potential), Line("kinetic + potential",
-        run.energy), Line("dissipated", run.dissipated),
-    ]  # fmt: skip
+        Line("kinetic", run.kinetic),
+        Line("potential", run.potential),
+        Line("kinetic + potential", run.energy),
+        Line("dissipated", run.dissipated),
+    ]
     more = [Line("put in by loads", run.work), Line("taken by joints", run.lost)]
     if isinstance(run, Replay):
         more.insert(1, Line("put in by switching", run.switched))
@@ -278,13 +281,19 @@ def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         Line("of velocities [m/s, rad/s]", run.drift[:, 1]),
     ]
     off = [Line("off balance", abs(balance - balance[0]))]
-    return Sheet((
-        Panel("Drift removed", "time [s]", "removed, each step", run.t, tuple(map(above_zero,
-        removed)),
-              moments_of(run), "log"),
-        Panel("Ledger", "time [s]", "energy [J]", run.t, tuple(map(above_zero, off)),
-        moments_of(run), "log"),
-    ), 1)  # fmt: skip
+    return Sheet(
+        (
+            logarithmic("Drift removed", "removed, each step", run, removed),
+            logarithmic("Ledger", "energy [J]", run, off),
+        ),
+        1,
+    )
+
+
+def logarithmic(title: str, label: str, run: Trajectory, lines: Sequence[Line]) -> Panel:
+    """A panel over the time of a run with a logarithmic scale."""
+    positive = tuple(map(above_zero, lines))
+    return Panel(title, "time [s]", label, run.t, positive, moments_of(run), "log")
 
 
 def above_zero(line: Line) -> Line:

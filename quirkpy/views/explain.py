@@ -10,17 +10,22 @@ from quirkpy.parts.body import Body
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.rest.equilibrium import Equilibrium
-
-#: Of a table of forces, what is smaller than this share of the largest number is shown as nothing.
-ROUNDING = 1e-12
+from quirkpy.views.curves import ROUNDING
 
 
 def text(system: System, state: State | None = None) -> str:
     """Bodies, joints, forces and mobility, a line each."""
+    lines = [*part_lines(system), *mobility_lines(system, state)]
+    energy = system.energy(state)
+    lines.append(f"energy: kinetic {energy.kinetic:.6g} J, potential {energy.potential:.6g} J")
+    return "\n".join(lines)
+
+
+def part_lines(system: System) -> list[str]:
+    """How many parts there are, and a line for each."""
     bodies = [p for p in system.parts if isinstance(p, Body)]
     joints = [p for p in system.parts if isinstance(p, BaseJoint)]
     forces = [p for p in system.parts if isinstance(p, Force)]
-    mobility = system.mobility(state)
     lines = [
         f"{_count(len(system.bodies), 'moving body', 'moving bodies')}, "
         f"{_count(len(joints), 'joint')}, {_count(len(forces), 'force')}"
@@ -30,20 +35,23 @@ def text(system: System, state: State | None = None) -> str:
     lines += [
         f"  later  {_joint(p) if isinstance(p, BaseJoint) else repr(p)}" for p in system.candidates
     ]
-    lines += [f"  force  {force!r}" for force in forces]
+    return lines + [f"  force  {force!r}" for force in forces]
+
+
+def mobility_lines(system: System, state: State | None) -> list[str]:
+    """In how many ways a system can move, and what is constrained more than once."""
+    mobility = system.mobility(state)
     freedoms = _count(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
-    lines.append(
+    lines = [
         f"{freedoms}: 6 x {len(system.bodies)} less {mobility.rank} independent of {mobility.rows} "
         "constraint rows"
-    )
+    ]
     if mobility.redundant:
         lines.append(
             "redundant here (accelerations are unique all the same): "
             f"{', '.join(mobility.redundant)}"
         )
-    energy = system.energy(state)
-    lines.append(f"energy: kinetic {energy.kinetic:.6g} J, potential {energy.potential:.6g} J")
-    return "\n".join(lines)
+    return lines
 
 
 def rest(e: Equilibrium) -> str:
@@ -54,22 +62,32 @@ def rest(e: Equilibrium) -> str:
         lines.append(
             f"the start was unstable, {way}: nudged by {e.nudge.size:.3g} (seed {e.nudge.seed})"
         )
+    lines += motion_lines(e)
+    if e.system is not None and e.verdict != "never settles":
+        lines += force_table(e)
+    return "\n".join(lines)
+
+
+def motion_lines(e: Equilibrium) -> list[str]:
+    """The motions around a state of rest, those that nothing sees last."""
+    lines = []
     if e.modes:
         lines.append(f"{'motion':40} {'rad/s':>12} {'period [s]':>12} {'damping':>9}")
         lines += [
             f"  {_short(m.moving):38} {m.frequency:12.6g} {m.period:12.6g} {m.damping:9.3g}"
             for m in e.modes
         ]
-    lines += [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
-    if e.system is not None and e.verdict != "never settles":
-        head = (
-            f"{'on':12} {'from':20} {'force in N [N]':^38} "
-            f"{'torque about its mass centre [N m]':^38}"
-        )
-        rows = force_lines(e)
-        nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
-        lines += [head, *(_wrench(row, nothing) for row in rows)]
-    return "\n".join(lines)
+    return lines + [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
+
+
+def force_table(e: Equilibrium) -> list[str]:
+    """The table of what pulls on each body, with its head."""
+    head = (
+        f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque about its mass centre [N m]':^38}"
+    )
+    rows = force_lines(e)
+    nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
+    return [head, *(_wrench(row, nothing) for row in rows)]
 
 
 class ForceLine(NamedTuple):

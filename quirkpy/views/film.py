@@ -17,7 +17,7 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.frames import moments, time_watched
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
-from quirkpy.parts.shapes import Box, Cylinder, Mesh
+from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape
 from quirkpy.views.curves import sheet_of
 from quirkpy.views.movie import Scenes, traces
 from quirkpy.views.stage import ARROW, Sight, Stage, extent_of
@@ -123,36 +123,58 @@ def _film(
     title: str,
 ) -> Film:
     described = tuple(map(describe, stage.bodies, [solid.number for solid in sights[0].solids]))
-    axes = np.array([AXES[one["axis"]] for one in described]).reshape(-1, 2)
-    q = np.array([[solid.q for solid in sight.solids] for sight in sights])
-    along, up = (
-        turned(q, np.broadcast_to(np.eye(3)[axes[:, k]], (*q.shape[:2], 3))) for k in (0, 1)
-    )
-    axles = union(
-        [{(a.joint, k): a.ends for k, a in enumerate(sight.axles)} for sight in sights], 2
-    )
-    marks = union([
-        {m.sensor: np.array([m.corners.mean(axis=0), m.outwards,
-        m.corners[1] - m.corners[0]]) for m in sight.marks} for sight in sights
-    ], 3)  # fmt: skip
-    strongest = (
-        max((float(np.linalg.norm(p.force)) for sight in sights for p in sight.pushes), default=0.0)
-        or 1.0
-    )
-    longest = ARROW * stage.size / strongest
-    pushes = union(
-        [
-            {(p.source, p.body): np.array([p.at, longest * p.force]) for p in s.pushes}
-            for s in sights
-        ],
-        2,
-    )
+    along, up = directions([one["axis"] for one in described], sights)
     centres = np.array([[solid.r for solid in sight.solids] for sight in sights])
+    axles, marks = axles_of(sights), marks_of(sights)
+    pushes = pushes_of(sights, ARROW * stage.size)
     t, energy, columns, unit = ledger
     return Film(
         described, times, centres, along, up, axles, marks, pushes, ways, t, energy, columns, unit,
         stage.size, speed, title,
     )  # fmt: skip
+
+
+def directions(axes: Sequence[str], sights: Sequence[Sight]) -> tuple[Floats, Floats]:
+    """Two directions of each solid in each frame (k, n, 3): along its axis, and the next one."""
+    rows = np.array([AXES[axis] for axis in axes]).reshape(-1, 2)
+    q = np.array([[solid.q for solid in sight.solids] for sight in sights])
+    along, up = (
+        turned(q, np.broadcast_to(np.eye(3)[rows[:, k]], (*q.shape[:2], 3))) for k in (0, 1)
+    )
+    return along, up
+
+
+def axles_of(sights: Sequence[Sight]) -> Floats:
+    """The ends of the axes of joints in each frame (k, m, 2, 3)."""
+    return union([{(a.joint, k): a.ends for k, a in enumerate(s.axles)} for s in sights], 2)
+
+
+def marks_of(sights: Sequence[Sight]) -> Floats:
+    """Middle, outwards and one edge of each sensor in each frame (k, s, 3, 3)."""
+    return union(
+        [
+            {
+                m.sensor: np.array(
+                    [m.corners.mean(axis=0), m.outwards, m.corners[1] - m.corners[0]]
+                )
+                for m in sight.marks
+            }
+            for sight in sights
+        ],
+        3,
+    )
+
+
+def pushes_of(sights: Sequence[Sight], longest: float) -> Floats:
+    """Foot and arrow of each force in each frame (k, f, 2, 3); the arrow of the largest one is as
+    long as this [m]."""
+    sizes = (float(np.linalg.norm(p.force)) for sight in sights for p in sight.pushes)
+    metres = longest / (max(sizes, default=0.0) or 1.0)
+    found = [
+        {(p.source, p.body): np.array([p.at, metres * p.force]) for p in sight.pushes}
+        for sight in sights
+    ]
+    return union(found, 2)
 
 
 def union(found: Sequence[dict[Any, Floats]], rows: int) -> Floats:
@@ -168,18 +190,7 @@ def union(found: Sequence[dict[Any, Floats]], rows: int) -> Floats:
 
 def describe(body: Body, number: int) -> dict[str, Any]:
     """A body as plain values."""
-    shape = body.shape
-    across, axis, kind = [extent_of(shape)] * 3, "x", "sphere"
-    if isinstance(shape, Box):
-        across, kind = list(shape.size), "box"
-    elif isinstance(shape, Mesh):  # the box around the mass centre that holds it
-        across, kind = (2.0 * abs(shape.points).max(axis=0)).tolist(), "box"
-    elif isinstance(shape, Cylinder):
-        across, axis, kind = (
-            [shape.length, 2.0 * shape.radius, 2.0 * shape.radius],
-            shape.axis,
-            "cylinder",
-        )
+    kind, across, axis = hull_of(body.shape)
     colour = list(rgb_of(colour_of(body, number)))
     return {
         "name": body.name,
@@ -189,6 +200,18 @@ def describe(body: Body, number: int) -> dict[str, Any]:
         "colour": colour,
         "fixed": number == 0,
     }
+
+
+def hull_of(shape: Shape | None) -> tuple[str, list[float], str]:
+    """What stands for a shape: its kind, its three sizes [m], the first of them along its axis, and
+    this axis."""
+    if isinstance(shape, Box):
+        return "box", list(shape.size), "x"
+    if isinstance(shape, Mesh):  # the box around the mass centre that holds it
+        return "box", (2.0 * abs(shape.points).max(axis=0)).tolist(), "x"
+    if isinstance(shape, Cylinder):
+        return "cylinder", [shape.length, 2.0 * shape.radius, 2.0 * shape.radius], shape.axis
+    return "sphere", [extent_of(shape)] * 3, "x"
 
 
 def rgb_of(colour: str | Iterable[float]) -> Triple:

@@ -255,37 +255,52 @@ def paint(
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
 
-    def write(at: Sequence[float] | Floats, words: str, size: float, **more: Any) -> None:
-        axes.text(*at, words, **{"ha": "center", "va": "center", "fontsize": scale * size, **more})
-
     crowded = len(picture.arrows) > LABELLED
+    width = scale * (1.0 if crowded else 1.9 if key else 1.3)
     for arrow, ink in zip(picture.arrows, inks, strict=True):
-        axes.add_patch(
-            _line(arrow, ink, scale * (1.0 if crowded else 1.9 if key else 1.3), scale * 11.0)
-        )
+        axes.add_patch(_line(arrow, ink, width, scale * 11.0))
     for arrow in picture.arrows:
-        write(arrow.at, arrow.words, 8.5, linespacing=1.25, bbox=BEHIND)
+        _write(axes, arrow.at, arrow.words, scale * 8.5, linespacing=1.25, bbox=BEHIND)
     for shape in picture.shapes:
-        x, y = shape.centre
         if crowded:
             axes.add_patch(_card(shape))
         axes.add_collection(_solids(picture, shape))
-        for name, at in shape.letters:
-            write(shape.centre + at, name, 9.0)
-        write((x, y - 1.22), shape.lines[0], 9.5, weight="bold")
-        write((x, y - 1.55), shape.lines[1], 8.0, color=PALE)
+        _name(axes, shape, scale)
     _scale(axes, picture, low, scale)
-    write((low[0] + 0.4, low[1] + 0.3), picture.caption, 8.0, ha="left", va="bottom", color=PALE)
+    corner = low[0] + 0.4, low[1] + 0.3
+    _write(axes, corner, picture.caption, scale * 8.0, ha="left", va="bottom", color=PALE)
+    _key(axes, key, (low[0], high[1]), scale)
+
+
+def _write(axes: Any, at: Sequence[float] | Floats, words: str, size: float, **more: Any) -> None:
+    """Words around a point, in letters of a size [points]."""
+    axes.text(*at, words, **{"ha": "center", "va": "center", "fontsize": size, **more})
+
+
+def _name(axes: Any, shape: Shown, scale: float) -> None:
+    """The names of the bodies of a shape, and its own lines below it."""
+    for name, at in shape.letters:
+        _write(axes, shape.centre + at, name, scale * 9.0)
+    x, y = shape.centre
+    _write(axes, (x, y - 1.22), shape.lines[0], scale * 9.5, weight="bold")
+    _write(axes, (x, y - 1.55), shape.lines[1], scale * 8.0, color=PALE)
+
+
+def _key(
+    axes: Any, key: Sequence[tuple[Any, str]], corner: tuple[float, float], scale: float
+) -> None:
+    """What colours mean, a line each, below the upper left corner of the page."""
+    left, top = corner
     for k, (ink, words) in enumerate(key):
-        y = high[1] - 0.35 - LINE * k
+        y = top - 0.35 - LINE * k
         axes.plot(
-            [low[0] + 0.4, low[0] + 1.0],
+            [left + 0.4, left + 1.0],
             [y, y],
             color=ink,
             linewidth=2.4 * scale,
             solid_capstyle="butt",
         )
-        write((low[0] + 1.15, y), words, 8.0, ha="left")
+        _write(axes, (left + 1.15, y), words, scale * 8.0, ha="left")
 
 
 def _line(arrow: Arrow, ink: Any, width: float, head: float) -> Any:
@@ -328,28 +343,35 @@ def inks_of(picture: Picture, colour: Colouring | None) -> tuple[list[Any], list
     """The colour of each arrow, and what the colours mean."""
     if colour is None:
         return [INK] * len(picture.arrows), []
-    if colour == "drive":
-        drives = list(dict.fromkeys(arrow.drives[0] for arrow in picture.arrows))
-        inks = {drive: LINES[k] if k < DRIVES else PALE for k, drive in enumerate(drives)}
-        key: list[tuple[Any, str]] = []
-        for drive in drives[:DRIVES]:
-            key.append((inks[drive], f"driven by {drive}".replace("-", "\u2212")))
-        if len(drives) > DRIVES:
-            key.append((PALE, "driven by another"))
-        return [inks[arrow.drives[0]] for arrow in picture.arrows], key
+    return inks_of_drives(picture) if colour == "drive" else inks_of_amounts(picture, colour)
+
+
+def inks_of_drives(picture: Picture) -> tuple[list[Any], list[tuple[Any, str]]]:
+    """Colours by the potential that drives an arrow, and what they mean."""
+    drives = list(dict.fromkeys(arrow.drives[0] for arrow in picture.arrows))
+    inks = {drive: LINES[k] if k < DRIVES else PALE for k, drive in enumerate(drives)}
+    key: list[tuple[Any, str]] = []
+    for drive in drives[:DRIVES]:
+        key.append((inks[drive], f"driven by {drive}".replace("-", "\u2212")))
+    if len(drives) > DRIVES:
+        key.append((PALE, "driven by another"))
+    return [inks[arrow.drives[0]] for arrow in picture.arrows], key
+
+
+def inks_of_amounts(picture: Picture, colour: Colouring) -> tuple[list[Any], list[tuple[Any, str]]]:
+    """Colours by the energy that an arrow takes, or by its time, and what they mean."""
     from matplotlib import colormaps
 
-    values = np.array(
-        [arrow.energy if colour == "energy" else arrow.time for arrow in picture.arrows]
-    )
+    if colour == "energy":
+        what, values = "supplied", np.array([arrow.energy for arrow in picture.arrows])
+        factor, unit = prefixed("J", values)
+    else:
+        what, values = "time", np.array([arrow.time for arrow in picture.arrows])
+        factor, unit = 1.0, "s"
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    factor, unit = (
-        prefixed("J" if colour == "energy" else "s", values) if colour == "energy" else (1.0, "s")
-    )
     mapped = colormaps["viridis"]
     shares = (values - low) / (high - low) if high > low else np.zeros(len(values))
     steps = np.linspace(0.0, 1.0, 5) if high > low else np.zeros(min(1, len(values)))
-    what = "supplied" if colour == "energy" else "time"
     key = [
         (mapped(_dark(x)), f"{what} {(low + x * (high - low)) / factor:.3g} {unit}")
         for x in steps.tolist()

@@ -46,14 +46,20 @@ def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
     if n <= ON_A_CIRCLE:
         pairs = {tuple(sorted((keys.index(one), keys.index(two)))) for one, two in ways}
         return apart(ring[np.argsort(around(n, pairs))])
+    places = relaxed(keys, ways, ring)
+    return apart(places) if n <= FEW else spread_out(places, CLOSE)
+
+
+def relaxed(keys: Sequence[str], ways: Iterable[tuple[str, str]], start: Floats) -> Floats:
+    """Places from which springs along the ways no longer move the shapes, found from these
+    (n, 2)."""
     import networkx
 
     plain = networkx.Graph()
     plain.add_nodes_from(keys)
     plain.add_edges_from(ways)
-    spread = networkx.kamada_kawai_layout(plain, pos=dict(zip(keys, ring, strict=True)))
-    places = np.array([spread[key] for key in keys])
-    return apart(places) if n <= FEW else spread_out(places, CLOSE)
+    spread = networkx.kamada_kawai_layout(plain, pos=dict(zip(keys, start, strict=True)))
+    return np.array([spread[key] for key in keys])
 
 
 def circle(n: int) -> Floats:
@@ -159,18 +165,15 @@ def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) ->
         [other for j, other in enumerate(curves) if j != k] or [np.zeros((0, 2))]
     )
 
-    def free(box: Floats) -> bool:
-        return all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
-
     def cost(at: Floats) -> int:
         box = np.array([at - half, at + half])
-        return inside(box, others) + (0 if free(box) else 10_000)
+        return inside(box, others) + (0 if free(box, taken) else 10_000)
 
     for gap, keep in CLEAR:
         for at in sides(curves[k], half, gap):
             box = np.array([at - half, at + half])
             if (
-                free(box)
+                free(box, taken)
                 and not inside(box, curves[k])
                 and not inside(box + [[-keep], [keep]], others)
             ):
@@ -179,6 +182,11 @@ def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) ->
     at = min((curves[k][round(share * (len(curves[k]) - 1))] for share in SHARES), key=cost)
     taken.append(np.array([at - half, at + half]))
     return at
+
+
+def free(box: Floats, taken: Iterable[Floats]) -> bool:
+    """Whether a box (2, 2) lies clear of all that are taken."""
+    return all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
 
 
 def sides(curve: Floats, half: Floats, gap: float) -> Iterator[Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from quirkpy.explore.alike.silent import silent
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.graph import Edge
 
@@ -14,46 +15,60 @@ def text(graph: ReconfigurationGraph) -> str:
     tried = f"{100.0 * graph.coverage:.4g} % of the choices tried"
     lines = [
         f"{len(graph.nodes)} nodes, {len(graph.edges)} edges ({kinds}), {tried}",
-        "",
-        f"{'node':6} {'name':12} {'id':10} {'energy [J]':>12}  verdict",
+        *_nodes(graph),
+        *_moves(graph),
     ]
-    for key, node in graph.nodes.items():
-        lines.append(
-            f"{key:6} {node.name or '':12} {node.id[:8]:10} {node.energy:12.5g}  {node.verdict}: "
-            f"{node.reason}"
-        )
-    moves = [edge for edge in graph.edges if edge.kind in ("moved", "ambiguous")]
-    if moves:
-        head = (
-            f"{'from':6} {'to':9} {'moves [s]':>10} {'waits [s]':>10} {'switched [J]':>13} "
-            f"{'dissipated [J]':>15} "
-            f"{'m/s':>9}  selection"
-        )
-        lines += ["", head, *map(_edge, moves)]
     for kind in ("rejected", "jammed", "never settles", "failed"):
-        reasons = Counter(
-            f"{o.reason}{' (' + ', '.join(o.parts) + ')' if o.parts else ''}"
-            for edge in graph.edges
-            for o in edge.outcomes
-            if o.kind == kind
-        )
-        if reasons:
-            lines += [
-                "",
-                f"{kind}:",
-                *(f"  {n:5d}  {reason}" for reason, n in sorted(reasons.items())),
-            ]
-    if any(graph.saved.values()):
-        saved = ", ".join(f"{n} by {reduction}" for reduction, n in graph.saved.items())
-        lines += [
-            "",
-            f"{len(graph.edges) - sum(graph.saved.values())} runs answer for all edges; saved: "
-            f"{saved}",
-        ]
+        lines += _reasons(graph, kind)
+    lines += _savings(graph)
+    known_of = silent(graph.study)
+    if known_of:
+        lines += ["", "runs are kept apart that might be one, for nothing is known of:"]
+        lines += [f"  {words}" for words in known_of]
     if graph.near_misses:
         lines += ["", "shapes that nearly are the same:"]
         lines += [f"  {one} and {two}: {gap:.3g} apart" for one, two, gap in graph.near_misses]
     return "\n".join(lines)
+
+
+def _nodes(graph: ReconfigurationGraph) -> list[str]:
+    """The table of nodes, with its head."""
+    return ["", f"{'node':6} {'name':12} {'id':10} {'energy [J]':>12}  verdict"] + [
+        f"{key:6} {node.name or '':12} {node.id[:8]:10} {node.energy:12.5g}  {node.verdict}: "
+        f"{node.reason}"
+        for key, node in graph.nodes.items()
+    ]
+
+
+def _moves(graph: ReconfigurationGraph) -> list[str]:
+    """The table of edges along which something moved, with its head, if there are any."""
+    moves = [edge for edge in graph.edges if edge.kind in ("moved", "ambiguous")]
+    head = (
+        f"{'from':6} {'to':9} {'moves [s]':>10} {'waits [s]':>10} {'switched [J]':>13} "
+        f"{'dissipated [J]':>15} {'m/s':>9}  selection"
+    )
+    return ["", head, *map(_edge, moves)] if moves else []
+
+
+def _reasons(graph: ReconfigurationGraph, kind: str) -> list[str]:
+    """Why outcomes are of a kind, and how many for each reason, if there are any."""
+    reasons = Counter(
+        f"{o.reason}{' (' + ', '.join(o.parts) + ')' if o.parts else ''}"
+        for edge in graph.edges
+        for o in edge.outcomes
+        if o.kind == kind
+    )
+    counted = [f"  {n:5d}  {reason}" for reason, n in sorted(reasons.items())]
+    return ["", f"{kind}:", *counted] if counted else []
+
+
+def _savings(graph: ReconfigurationGraph) -> list[str]:
+    """How many runs answer for all edges, where that are fewer."""
+    if not any(graph.saved.values()):
+        return []
+    saved = ", ".join(f"{n} by {reduction}" for reduction, n in graph.saved.items())
+    runs = len(graph.edges) - sum(graph.saved.values())
+    return ["", f"{runs} runs answer for all edges; saved: {saved}"]
 
 
 def _edge(edge: Edge) -> str:

@@ -62,27 +62,18 @@ def ordered(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
 
     Those that lie in one plane keep their order; lines come after the pieces in whose plane they
     lie."""
-    seen = [
-        piece
-        for piece in pieces
-        if len(piece.corners) < 3 or abs(normal_of(piece.corners) @ towards) > 1e-9
-    ]
+    seen = [piece for piece in pieces if not on_edge(piece, towards)]
     if not seen:
         return []
-    width = IN_PLANE * float(
-        np.ptp(np.concatenate([piece.corners for piece in seen]), axis=0).max(initial=0.0)
-    )
+    every = np.concatenate([piece.corners for piece in seen])
+    width = IN_PLANE * float(np.ptp(every, axis=0).max(initial=0.0))
     out: list[Piece] = []
     waiting = [(False, seen)]
     while waiting:
         done, group = waiting.pop()
         plane = None if done else best_plane(group, width)
         if plane is None:
-            out += (
-                group
-                if done
-                else sorted(group, key=lambda piece: float(piece.corners.mean(axis=0) @ towards))
-            )
+            out += group if done else farthest_first(group, towards)
             continue
         normal, offset = plane if plane[0] @ towards > 0.0 else (-plane[0], -plane[1])
         behind, within, before = parted(group, normal, offset, width)
@@ -91,6 +82,16 @@ def ordered(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
             entry for entry in ((False, before), (True, within), (False, behind)) if entry[1]
         ]
     return out
+
+
+def on_edge(piece: Piece, towards: Floats) -> bool:
+    """Whether one sees nothing of a flat piece but its edge."""
+    return len(piece.corners) > 2 and not abs(normal_of(piece.corners) @ towards) > 1e-9
+
+
+def farthest_first(group: Sequence[Piece], towards: Floats) -> list[Piece]:
+    """Pieces in the order of their middles, that which is farthest from the eye first."""
+    return sorted(group, key=lambda piece: float(piece.corners.mean(axis=0) @ towards))
 
 
 def normal_of(corners: Floats) -> Floats:

@@ -79,23 +79,32 @@ def _rounded(
     angle: float,
     share: float,
 ) -> Keyframes:
-    values = (
-        np.array([np.nan_to_num(curve) for curve in curves.values()]).reshape(len(curves), len(t)).T
-    )
-    values = values / (share * np.maximum(np.ptp(values, axis=0), 1e-300))
+    values = _in_tolerances(curves, len(t), share)
     kept = thinned(t, r, q, values, length * (1.0 - ROUNDED), angle * (1.0 - ROUNDED))
     step = 2.0 * ROUNDED * length / np.sqrt(3.0)
     origin = 0.5 * (r.min(axis=(0, 1)) + r.max(axis=(0, 1))) if r.size else np.zeros(3)
     whole = np.rint((r[kept] - origin) / step)
     small = abs(whole).max(initial=0.0) <= np.iinfo(np.int16).max
     made = Keyframes(
-        t[kept], whole.astype(np.int16 if small else np.int32),
-        np.rint(q[kept] * TURNS).astype(np.int16), origin, step, {name: curve[kept] for name,
-        curve in curves.items()}, (0.0, 0.0),
-    )  # fmt: skip
+        t[kept],
+        whole.astype(np.int16 if small else np.int32),
+        np.rint(q[kept] * TURNS).astype(np.int16),
+        origin,
+        step,
+        {name: curve[kept] for name, curve in curves.items()},
+        (0.0, 0.0),
+    )
     k = np.clip(np.cumsum(kept) - 1, 0, max(len(made.t) - 2, 0))
     off = misses(r, q, *made.between(k, t))
     return made._replace(missed=(float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))))
+
+
+def _in_tolerances(curves: Mapping[str, Floats], rows: int, share: float) -> Floats:
+    """Curves side by side (rows, m), each in the unit of what it may miss by, a share of its
+    range."""
+    every = np.array([np.nan_to_num(curve) for curve in curves.values()])
+    values = every.reshape(len(curves), rows).T
+    return np.asarray(values / (share * np.maximum(np.ptp(values, axis=0), 1e-300)))
 
 
 def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: float) -> Bools:
@@ -113,17 +122,21 @@ def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angl
             continue
         inside = np.arange(a + 1, b)
         share = share_of(t, a, b, t[inside])
-        off_r, off_q = misses(
-            r[inside], q[inside], *_straight(r, q, np.full(len(inside), a), b, share)
-        )
+        there = _straight(r, q, np.full(len(inside), a), b, share)
+        off_r, off_q = misses(r[inside], q[inside], *there)
         off = np.maximum(off_r / length, off_q / angle)
-        straight = (1.0 - share)[:, None] * values[a] + share[:, None] * values[b]
-        off = np.maximum(off, abs(values[inside] - straight).max(axis=1, initial=0.0))
+        off = np.maximum(off, _strayed(values, a, b, share))
         worst = int(np.argmax(off))
         if off[worst] > 1.0:
             kept[a + 1 + worst] = True
             waiting += [(a, a + 1 + worst), (a + 1 + worst, b)]
     return kept
+
+
+def _strayed(values: Floats, a: int, b: int, share: Floats) -> Floats:
+    """How far curves between two instants lie off the straight way at most (b - a - 1,)."""
+    straight = (1.0 - share)[:, None] * values[a] + share[:, None] * values[b]
+    return np.asarray(abs(values[a + 1 : b] - straight).max(axis=1, initial=0.0))
 
 
 def share_of(t: Floats, k: Any, j: Any, at: Floats) -> Floats:
@@ -153,12 +166,16 @@ def packed(motion: Keyframes) -> dict[str, Any]:
     """A motion as JSON takes it: arrays as base64 of little-endian numbers, times of 4 bytes,
     curves of 2."""
     return {
-        "n": len(motion.t), "t": _bytes(motion.t, "<f4"), "r": _bytes(motion.r,
-        f"<i{motion.r.dtype.itemsize}"), "wide": motion.r.dtype.itemsize,
-        "origin": motion.origin.tolist(), "step": motion.step, "q": _bytes(motion.q, "<i2"),
+        "n": len(motion.t),
+        "t": _bytes(motion.t, "<f4"),
+        "r": _bytes(motion.r, f"<i{motion.r.dtype.itemsize}"),
+        "wide": motion.r.dtype.itemsize,
+        "origin": motion.origin.tolist(),
+        "step": motion.step,
+        "q": _bytes(motion.q, "<i2"),
         "missed": [float(f"{x:.2g}") for x in motion.missed],
         "curves": {name: _curve(curve) for name, curve in motion.curves.items()},
-    }  # fmt: skip
+    }
 
 
 def _curve(curve: Floats) -> list[Any]:

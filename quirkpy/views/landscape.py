@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 from quirkpy.views.curves import prefixed, readable
@@ -42,27 +44,37 @@ def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
             "landscape: a replay changes its potential on the way; ask one of its runs, "
             "replay.legs[0].runs[0]."
         )
-    bodies = run.start.bodies
-    if body not in bodies and (body is not None or len(bodies) != 1):
-        raise PartError(
-            f"landscape: body is {body!r}, but must be one of {', '.join(map(repr, bodies))}."
-        )
-    name = bodies[0] if body is None else body
-    k, fine = bodies.index(name), readable(run)
+    name = asked_for(run.start.bodies, body)
+    k, fine = run.start.bodies.index(name), readable(run)
     r = fine.course.states[:, k, :3]
     spans = np.ptp(r, axis=0)
     i, j = sorted(sorted(range(3), key=lambda axis: (-spans[axis], axis))[:2])
     size = extent_of(run.system.tables.bodies[k].shape)
     x, y = (_stretch(r[:, axis], size) for axis in (i, j))
-    energy = np.empty((GRID, GRID))
     place = run.start.r.copy()
     place[k] = r.mean(axis=0)
+    energy = np.empty((GRID, GRID))
     for row, column in np.ndindex(GRID, GRID):
         place[k, [i, j]] = x[column], y[row]
-        there = dataclasses.replace(run.start, r=place.copy(), held=(), merged=None, step=None)
-        energy[row, column] = there.instant(run.system.selection).loads.potential.sum()
+        energy[row, column] = potential_at(run, place)
     way = np.stack([r[:, i], r[:, j], fine.potential], axis=1)
     return Landscape(name, (i, j), x, y, energy, way)
+
+
+def asked_for(bodies: Sequence[str], body: str | None) -> str:
+    """The body whose place is varied: the one that is named, or the only one."""
+    if body not in bodies and (body is not None or len(bodies) != 1):
+        raise PartError(
+            f"landscape: body is {body!r}, but must be one of {', '.join(map(repr, bodies))}."
+        )
+    return bodies[0] if body is None else body
+
+
+def potential_at(run: Trajectory, places: Floats) -> float:
+    """The potential energy [J] where bodies are at these places (n, 3), and all else as at the
+    start."""
+    there = dataclasses.replace(run.start, r=places.copy(), held=(), merged=None, step=None)
+    return float(there.instant(run.system.selection).loads.potential.sum())
 
 
 def _stretch(values: Floats, size: float) -> Floats:
@@ -99,6 +111,17 @@ def _relief(axes: Any, land: Landscape) -> None:
         alpha=0.92,
         zorder=1,
     )
+    _way_above(axes, land, factor)
+    _name_axes(axes, land)
+    axes.set_zlabel(f"potential energy [{unit}]", labelpad=4)
+    axes.view_init(38, -62)
+    axes.locator_params(nbins=5)
+    axes.set_box_aspect((1.0, float(np.ptp(land.y) / np.ptp(land.x)), 0.75), zoom=0.92)
+
+
+def _way_above(axes: Any, land: Landscape, factor: float) -> None:
+    """The way of the run and its two ends just above the surface, with energies divided by a
+    factor."""
     lift = 0.004 * float(np.ptp(land.energy)) / factor
     axes.plot(
         land.way[:, 0],
@@ -119,11 +142,6 @@ def _relief(axes: Any, land: Landscape) -> None:
             markeredgecolor=LINES[1],
             zorder=4,
         )
-    _name_axes(axes, land)
-    axes.set_zlabel(f"potential energy [{unit}]", labelpad=4)
-    axes.view_init(38, -62)
-    axes.locator_params(nbins=5)
-    axes.set_box_aspect((1.0, float(np.ptp(land.y) / np.ptp(land.x)), 0.75), zoom=0.92)
 
 
 def _name_axes(axes: Any, land: Landscape) -> None:
@@ -133,30 +151,16 @@ def _name_axes(axes: Any, land: Landscape) -> None:
 
 
 def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
-    """The same from above, with the bodies as they are at the start, and at the end as outlines."""
-    from matplotlib.colors import to_rgb
-
+    """The energy as contours seen from above, with the bodies as they are at the start, and at the
+    end as outlines."""
     factor, unit = prefixed("J", land.energy)
     filled = axes.contourf(land.x, land.y, land.energy / factor, CONTOURS, cmap="cividis")
     axes.contour(
         land.x, land.y, land.energy / factor, filled.levels, colors="white", linewidths=0.3
     )
     stage = Stage(run.system)
-    i, j = land.axes
-    eye = np.cross(np.eye(3)[i], np.eye(3)[j])
-    for state, opaque in ((run.start, True), (run.final, False)):
-        sight, parts = stage.at(state), []
-        for solid, body in zip(sight.solids, stage.bodies, strict=True):
-            if solid.number == 0 and not opaque:
-                continue
-            look = (
-                Look((*to_rgb(colour_of(body, solid.number)), 0.9), INK)
-                if opaque
-                else Look(None, "white", 1.2, "--")
-            )
-            for patch in seen([solid], eye=tuple(eye)):
-                parts.append((_onto(patch.corners, eye, i, j), patch.edges, look))
-        axes.add_collection(painted(parts))
+    axes.add_collection(_bodies(stage, run.start, land.axes, outlines=False))
+    axes.add_collection(_bodies(stage, run.final, land.axes, outlines=True))
     axes.plot(land.way[:, 0], land.way[:, 1], color=LINES[1], linewidth=2.0)
     axes.plot(*land.way[0, :2], "o", color="white", markeredgecolor=LINES[1], label="start")
     axes.plot(*land.way[-1, :2], "o", color=LINES[1], label="end")
@@ -168,6 +172,26 @@ def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.2)
     bar = figure.colorbar(filled, ax=axes, fraction=0.05, pad=0.03)
     bar.set_label(f"potential energy [{unit}]")
+
+
+def _bodies(stage: Stage, state: State, plane: tuple[int, int], outlines: bool) -> Any:
+    """Bodies in a state as one artist, seen across two axes of N; outlines: moving ones alone, and
+    empty."""
+    from matplotlib.colors import to_rgb
+
+    eye = np.cross(*np.eye(3)[list(plane)])
+    parts = []
+    for solid, body in zip(stage.at(state).solids, stage.bodies, strict=True):
+        if solid.number == 0 and outlines:
+            continue
+        look = (
+            Look(None, "white", 1.2, "--")
+            if outlines
+            else Look((*to_rgb(colour_of(body, solid.number)), 0.9), INK)
+        )
+        for patch in seen([solid], eye=tuple(eye)):
+            parts.append((_onto(patch.corners, eye, *plane), patch.edges, look))
+    return painted(parts)
 
 
 def _onto(corners: Floats, eye: Floats, i: int, j: int) -> Floats:

@@ -93,15 +93,7 @@ def frames(
 ) -> Iterator[Floats]:
     """The frames one after the other, (height, width, 4) bytes each; within `styled`."""
     scenes = Scenes.of(run)
-    looked = [
-        scenes.sight(run, float(t), forces) for t in np.linspace(times[0], times[-1], LOOKED_AT)
-    ]
-    largest = max(
-        (float(np.linalg.norm(push.force)) for sight in looked for push in sight.pushes),
-        default=0.0,
-    )
-    views = [stills.view_of(scenes.at(sight.t), sight, eye, largest) for sight in looked]
-    box = stills.room([piece for view in views for piece in view.pieces], eye)
+    box, largest = frame_of(run, scenes, times, eye, forces)
     ways = traces(run) if trace else np.zeros((0, 0, 3))
 
     figure, axes, ledger = _page(run, scenes.stages[0], box, eye, largest)
@@ -116,11 +108,7 @@ def frames(
     for t in times.tolist():
         canvas.restore_region(behind)
         view = stills.view_of(scenes.at(t), scenes.sight(run, t, forces), eye, largest)
-        so_far = ways[: 1 + int((len(ways) - 1) * (t - times[0]) / (times[-1] - times[0] or 1.0))]
-        for k in range(ways.shape[1] if trace else 0):
-            pieces = stills.trace(so_far[:, k])
-            view.pieces.extend(piece._replace(number=len(view.looks)) for piece in pieces)
-            view.looks.append(stills.Look(None, stills.TRACES, 1.0))
+        add_ways(view, ways, t - times[0], times[-1] - times[0] or 1.0)
         solids = axes.add_collection(stills.collection(view, eye))
         clock.set_text(f"t = {t:.4g} s{named}")
         cursor.set_xdata([t, t])
@@ -128,6 +116,26 @@ def frames(
             on.draw_artist(artist)
         solids.remove()
         yield np.array(canvas.buffer_rgba())
+
+
+def frame_of(
+    run: Trajectory, scenes: Scenes, times: Floats, eye: Sequence[float], forces: bool
+) -> tuple[Floats, float]:
+    """The room that a film takes on the picture (2, 2) [m], and its largest force [N]."""
+    looked = [
+        scenes.sight(run, float(t), forces) for t in np.linspace(times[0], times[-1], LOOKED_AT)
+    ]
+    sizes = (float(np.linalg.norm(push.force)) for sight in looked for push in sight.pushes)
+    largest = max(sizes, default=0.0)
+    views = [stills.view_of(scenes.at(sight.t), sight, eye, largest) for sight in looked]
+    return stills.room([piece for view in views for piece in view.pieces], eye), largest
+
+
+def add_ways(view: stills.View, ways: Floats, gone: float, span: float) -> None:
+    """The ways (k, n, 3) of mass centres as far as they are gone after some of the span [s]."""
+    so_far = ways[: 1 + int((len(ways) - 1) * gone / span)]
+    for k in range(ways.shape[1]):
+        view.add(stills.trace(so_far[:, k]), stills.Look(None, stills.TRACES, 1.0))
 
 
 def _page(
@@ -187,20 +195,26 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
     size = (round(WIDTH * DPI), round(HEIGHT * DPI))
     writer = imageio_ffmpeg.write_frames(place, size, fps=fps, quality=7, macro_block_size=4)
     writer.send(None)
-    sent = 0
     try:
-        for shot in shots:
-            frame = np.ascontiguousarray(shot[:, :, :3]).tobytes()
-            try:
-                writer.send(frame)
-            except OSError as error:  # its words fill a page
-                raise OSError(errno.EIO, EARLY) from error
-            sent += 1
+        sent = _send_all(writer, shots)
     finally:
         writer.close()
     # What does not fit is found out when the rest of it is written, and not told
     if _frames_in(place) != sent:
         raise OSError(errno.EIO, EARLY)
+
+
+def _send_all(writer: Any, shots: Iterator[Floats]) -> int:
+    """How many frames there were, after all went to the other program."""
+    sent = 0
+    for shot in shots:
+        frame = np.ascontiguousarray(shot[:, :, :3]).tobytes()
+        try:
+            writer.send(frame)
+        except OSError as error:  # its words fill a page
+            raise OSError(errno.EIO, EARLY) from error
+        sent += 1
+    return sent
 
 
 def _frames_in(place: str) -> int:

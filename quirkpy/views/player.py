@@ -195,12 +195,7 @@ class Player:
             self._stretch(thing, foot, arrow)
         for thing, (middle, outwards, edge) in zip(self.marks, film.marks[k], strict=True):
             if self._seen(thing, middle):
-                side = float(np.linalg.norm(edge))
-                thing.pos, thing.size = (
-                    self._vector(middle),
-                    self.vp.vector(0.02 * film.size, side, side),
-                )
-                thing.axis, thing.up = self._vector(0.02 * film.size * outwards), self._vector(edge)
+                self._attach(thing, middle, outwards, edge)
 
     def _place(self, thing: Any, number: int, k: int) -> None:
         film, about = self.film, self.film.solids[number]
@@ -218,6 +213,11 @@ class Player:
             thing.pos, thing.axis = self._vector(foot), self._vector(vector)
         else:
             thing.visible = False
+
+    def _attach(self, thing: Any, middle: Floats, outwards: Floats, edge: Floats) -> None:
+        thick, side = 0.02 * self.film.size, float(np.linalg.norm(edge))
+        thing.pos, thing.size = self._vector(middle), self.vp.vector(thick, side, side)
+        thing.axis, thing.up = self._vector(thick * outwards), self._vector(edge)
 
     def _seen(self, thing: Any, point: Floats) -> bool:
         thing.visible = bool(np.isfinite(point).all())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,9 +52,8 @@ def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
         sights = [scenes.sight(run, float(t), False) for t in times[:-1]]
         faint = [stills.view_of(scenes.at(sight.t), sight, eye, faint=True) for sight in sights]
         ways = View([], [], 0.0)
-        for k, way in enumerate(np.moveaxis(traces(run), 1, 0)):
-            ways.looks.append(Look(None, stills.TRACES, 1.2))
-            ways.pieces.extend(piece._replace(number=k) for piece in stills.trace(way))
+        for way in np.moveaxis(traces(run), 1, 0):
+            ways.add(stills.trace(way), Look(None, stills.TRACES, 1.2))
         view = together(stills.view_of(last, last.at(end), eye), [*faint, ways])
         return stills.page(view, last, eye)
 
@@ -109,25 +109,31 @@ def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
     shown = motions[:MOST]
     with styled("picture"):
         solid = stills.view_of(stage, stage.at(e.state), eye)
-        views = []
-        for mode, _, _ in shown:
-            reach = reach_of(mode, stage.size)
-            sides = [stage.at(displaced(e.state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
-            views.append(
-                together(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides])
-            )
-        views = views or [solid]
+        views = [swayed(solid, stage, e.state, mode, eye) for mode, _, _ in shown] or [solid]
         titles = [f"{figures}\n{moving}" for _, figures, moving in shown] or ["nothing moves"]
-        box = stills.room([piece for view in views for piece in view.pieces], eye)
-        rows, columns = -(-len(views) // ROW), min(len(views), ROW)
-        figure = blank(WIDTH * columns, HEIGHT * rows + 0.5, "constrained")
-        figure.get_layout_engine().set(h_pad=0.08)
-        grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-        for axes in grid:
-            stills.prepare(axes, box)
-        for axes, view, title in zip(grid, views, titles, strict=False):
-            axes.add_collection(stills.collection(view, eye))
-            axes.set_title(title, fontsize=8.5, loc="center", fontweight="normal")
+        figure = beside_each_other(views, titles, eye)
         left_out = f"; {MOST} of {len(motions)} motions" if len(motions) > MOST else ""
         figure.suptitle(f"{e.verdict}: {e.reason}{left_out}", fontsize=9.0, color=PALE, wrap=True)
     return Drawing(figure)
+
+
+def swayed(solid: View, stage: Stage, state: State, mode: Mode, eye: Sequence[float]) -> View:
+    """A state of rest as it is seen, with ghosts of both ends of a motion around it."""
+    reach = reach_of(mode, stage.size)
+    sides = [stage.at(displaced(state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
+    return together(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides])
+
+
+def beside_each_other(views: Sequence[View], titles: Sequence[str], eye: Sequence[float]) -> Any:
+    """A figure with a picture of each view, all to one scale; within `styled`."""
+    box = stills.room([piece for view in views for piece in view.pieces], eye)
+    rows, columns = -(-len(views) // ROW), min(len(views), ROW)
+    figure = blank(WIDTH * columns, HEIGHT * rows + 0.5, "constrained")
+    figure.get_layout_engine().set(h_pad=0.08)
+    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for axes in grid:
+        stills.prepare(axes, box)
+    for axes, view, title in zip(grid, views, titles, strict=False):
+        axes.add_collection(stills.collection(view, eye))
+        axes.set_title(title, fontsize=8.5, loc="center", fontweight="normal")
+    return figure

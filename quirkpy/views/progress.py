@@ -121,8 +121,7 @@ def told_of_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
     else:
         raise PartError(
             f"explore: progress is {shown(progress)}, but must be a function of the count, False "
-            "for silence, or None "
-            "for a line on a terminal."
+            "for silence, or None for a line on a terminal."
         )
 
 

@@ -243,7 +243,7 @@ def as_script(data: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
+    """A value with None for numbers that JSON does not have."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -18,6 +18,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.views.curves import ROUNDING
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
@@ -44,8 +45,6 @@ MOST = 250
 MODES = 12
 #: Kinds of outcomes whose motion belongs into the page itself.
 SHOWN = ("moved", "ambiguous")
-#: Of a table of forces, what is smaller than this share of the largest number is nothing.
-ROUNDING = 1e-12
 
 
 def graph_page(
@@ -83,11 +82,13 @@ def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> l
         middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
         patches = [
             [
-                patch.number, round(patch.light, 2), np.round((patch.corners - middle) * metre,
-                3).ravel().tolist(), [int(edge) for edge in patch.edges],
+                patch.number,
+                round(patch.light, 2),
+                np.round((patch.corners - middle) * metre, 3).ravel().tolist(),
+                [int(edge) for edge in patch.edges],
             ]
             for patch in views[key]
-        ]  # fmt: skip
+        ]
         out.append(node_of(graph, node) | {"place": np.round(place, 3).tolist(), "patches": patches}
                    | (rest_of(rests[key]) if key in rests else {}))  # fmt: skip
     return out
@@ -104,12 +105,18 @@ def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
     """What the graph says of a shape."""
     pairs = graph.study.pairs
     return {
-        "key": node.key, "name": node.name, "id": node.id, "verdict": node.verdict,
-        "reason": node.reason, "energy": node.energy, "potential": node.potential,
-        "frequencies": list(node.frequencies), "links": [[pairs[link.pair].name,
-        link.option] for link in node.links], "r": rounded(node.state.r, 8),
+        "key": node.key,
+        "name": node.name,
+        "id": node.id,
+        "verdict": node.verdict,
+        "reason": node.reason,
+        "energy": node.energy,
+        "potential": node.potential,
+        "frequencies": list(node.frequencies),
+        "links": [[pairs[link.pair].name, link.option] for link in node.links],
+        "r": rounded(node.state.r, 8),
         "q": rounded(node.state.q, 8),
-    }  # fmt: skip
+    }
 
 
 def rest_of(found: Equilibrium) -> dict[str, Any]:
@@ -120,11 +127,15 @@ def rest_of(found: Equilibrium) -> dict[str, Any]:
         "modes": [mode_of(mode) for mode in (*found.unstable, *found.modes)[:MODES]],
         "free": len(found.neutral),
         "forces": [
-            [row.body, row.source,
-            [float(f"{x:.4g}") if abs(x) > nothing else 0.0 for x in row.load],
-            row.note.strip()] for row in rows
+            [
+                row.body,
+                row.source,
+                [float(f"{x:.4g}") if abs(x) > nothing else 0.0 for x in row.load],
+                row.note.strip(),
+            ]
+            for row in rows
         ],
-    }  # fmt: skip
+    }
 
 
 def mode_of(mode: Mode) -> dict[str, Any]:
@@ -146,10 +157,12 @@ def edge_of(edge: Edge, keys: Mapping[str, int], tables: Words) -> dict[str, Any
     ]
     known = {} if edge.robustness is None else {"robust": str(edge.robustness)}
     return known | {
-        "s": keys[edge.source], "j": joints, "u": _number(tables["potentials"],
-        edge.selection.potential), "k": edge.kind, "o": [outcome_of(outcome, edge.kind, keys,
-        tables) for outcome in edge.outcomes],
-    }  # fmt: skip
+        "s": keys[edge.source],
+        "j": joints,
+        "u": _number(tables["potentials"], edge.selection.potential),
+        "k": edge.kind,
+        "o": [outcome_of(outcome, edge.kind, keys, tables) for outcome in edge.outcomes],
+    }
 
 
 def outcome_of(

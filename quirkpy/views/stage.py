@@ -87,25 +87,33 @@ class Stage:
 
     def at(self, state: State, forces: bool = False) -> Sight:
         """Everything where it is; forces are asked for, since they take longest."""
-        t, nb = self.tables, len(self.tables.bodies)
+        t = self.tables
         r, q = np.vstack([state.r, np.zeros(3)]), np.vstack([state.q, STILL])
         rows = t.site_body
         points = r[rows] + turned(q[rows], t.site_point)
         axes = np.stack(
             [turned(q[rows], t.site_axes.reshape(-1, 3, 3)[:, :, k]) for k in range(3)], axis=1
         )
-        solids = [
-            Solid(body.shape, state.r[k], state.q[k], 1 + k) for k, body in enumerate(t.bodies)
-        ]
-        solids += [
-            Solid(body.shape, np.array(body.position), to_array(body.orientation), 0)
-            for body in self.bodies[nb:]
-        ]
-        pushes = self._pushes(state) if forces and nb else ()
+        pushes = self._pushes(state) if forces and t.bodies else ()
         return Sight(
-            state.t, tuple(body.name for body in self.bodies), tuple(solids), self._axles(points,
-            axes), self._marks(points, axes), self._ties(points), pushes,
-        )  # fmt: skip
+            state.t,
+            tuple(body.name for body in self.bodies),
+            self._solids(state),
+            self._axles(points, axes),
+            self._marks(points, axes),
+            self._ties(points),
+            pushes,
+        )
+
+    def _solids(self, state: State) -> tuple[Solid, ...]:
+        moving = self.tables.bodies
+        return (
+            *(Solid(b.shape, state.r[k], state.q[k], 1 + k) for k, b in enumerate(moving)),
+            *(
+                Solid(body.shape, np.array(body.position), to_array(body.orientation), 0)
+                for body in self.bodies[len(moving) :]
+            ),
+        )
 
     def _axles(self, points: Floats, axes: Floats) -> tuple[Axle, ...]:
         """Of every joint that acts; not of balls, which turn about any axis."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ AXLES, SENSORS, TIES, PUSHES, TRACES = LINES[1], LINES[3], PALE, LINES[0], LINES
 DOTTED = (0, (1, 1.6))
 #: Discs that make a ball look round, each this much smaller and lighter than the one before.
 DISCS, SMALLER, LIGHTER = 6, 0.83, 0.12
+#: No colour at all.
+CLEAR = (0.0, 0.0, 0.0, 0.0)
 #: Half the width of the head of an arrow, as a share of its length; and inches: width and height of
 #: a picture, letters.
 HEAD, WIDTH, HEIGHT = 0.3, 6.0, 4.5
@@ -44,6 +46,17 @@ class Look(NamedTuple):
     dashes: Any = "-"
 
 
+class Stroke(NamedTuple):
+    """A path of matplotlib, the colour inside it and that of its edge, width [points] and
+    dashes."""
+
+    path: Any
+    inside: Any
+    edge: Any
+    width: float
+    dashes: Any
+
+
 class View(NamedTuple):
     """Pieces with their looks, the force that an arrow of full length stands for [N], and pieces
     over all others."""
@@ -52,6 +65,11 @@ class View(NamedTuple):
     looks: list[Look]
     largest: float
     over: tuple[Piece, ...] = ()
+
+    def add(self, found: Iterable[Piece], look: Look) -> None:
+        """More pieces, which all look alike."""
+        self.pieces.extend(piece._replace(number=len(self.looks)) for piece in found)
+        self.looks.append(look)
 
 
 # --- pieces ---------------------------------------------------------------------------------------
@@ -72,56 +90,66 @@ def view_of(
     faint: bool = False,
 ) -> View:
     """All pieces of a sight.  faint: moving solids alone, as ghosts."""
-    from matplotlib.colors import to_rgb
-
     towards, _ = across(eye)
-    pieces: list[Piece] = []
-    looks: list[Look] = []
-
-    def add(found: Iterable[Piece], look: Look) -> None:
-        pieces.extend(piece._replace(number=len(looks)) for piece in found)
-        looks.append(look)
-
+    view = View([], [], 0.0)
     for solid, body in zip(sight.solids, stage.bodies, strict=True):
-        if faint and solid.number == 0:
-            continue
-        colour = np.array(to_rgb(colour_of(body, solid.number)))
-        flat = isinstance(solid.shape, (Box, Cylinder, Mesh))
-        for piece in pieces_of(0, solid, towards):
-            light = brightness(piece.corners) if flat else 0.55
-            add(
-                [piece],
-                Look(
-                    (*(colour * (0.55 + 0.45 * light)), 0.25 if faint else 1.0),
-                    PALE if faint else INK,
-                ),
-            )
-            for disc, share in () if flat or faint else discs_of(piece, solid, towards):
-                add([disc], Look((*(colour * (0.8 - 0.8 * share) + share), 1.0), None))
+        if solid.number or not faint:
+            add_solid(view, solid, body, towards, faint)
     if faint:
-        return View(pieces, looks, 0.0)
-    for axle in sight.axles:
-        add(
-            [Piece.whole(0, axle.ends)],
-            Look(None, AXLES, 1.5, (0, (1, 1.2)) if axle.slides else (0, (5, 2))),
-        )
-    for mark in sight.marks:
-        if mark.outwards @ towards > 1e-9:
-            add([Piece.whole(0, mark.corners)], Look(to_rgb("white"), SENSORS, 1.1))
-    for tie in sight.ties:
-        if np.ptp(tie.ends, axis=0).any():
-            add([Piece.whole(0, tie.ends)], Look(None, TIES, 1.0))
+        return view
+    add_lines(view, sight, towards)
     strongest = max((float(np.linalg.norm(push.force)) for push in sight.pushes), default=0.0)
     scale = strongest if largest is None else largest
+    over = add_pushes(view, sight, towards, stage.size, scale) if scale > 0.0 else []
+    return view._replace(largest=scale, over=tuple(over))
+
+
+def add_solid(view: View, solid: Solid, body: Body, towards: Floats, faint: bool) -> None:
+    """What one sees of a solid, lit; a round one with discs that make it look so."""
+    from matplotlib.colors import to_rgb
+
+    colour = np.array(to_rgb(colour_of(body, solid.number)))
+    flat = isinstance(solid.shape, (Box, Cylinder, Mesh))
+    opaque, edge = (0.25, PALE) if faint else (1.0, INK)
+    for piece in pieces_of(0, solid, towards):
+        light = brightness(piece.corners) if flat else 0.55
+        view.add([piece], Look((*(colour * (0.55 + 0.45 * light)), opaque), edge))
+        for disc, share in () if flat or faint else discs_of(piece, solid, towards):
+            view.add([disc], Look((*(colour * (0.8 - 0.8 * share) + share), 1.0), None))
+
+
+def add_lines(view: View, sight: Sight, towards: Floats) -> None:
+    """Axes of joints, sensors that look at the eye, and springs."""
+    from matplotlib.colors import to_rgb
+
+    for axle in sight.axles:
+        dashes = (0, (1, 1.2)) if axle.slides else (0, (5, 2))
+        view.add([Piece.whole(0, axle.ends)], Look(None, AXLES, 1.5, dashes))
+    for mark in sight.marks:
+        if mark.outwards @ towards > 1e-9:
+            view.add([Piece.whole(0, mark.corners)], Look(to_rgb("white"), SENSORS, 1.1))
+    for tie in sight.ties:
+        if np.ptp(tie.ends, axis=0).any():
+            view.add([Piece.whole(0, tie.ends)], Look(None, TIES, 1.0))
+
+
+def add_pushes(
+    view: View, sight: Sight, towards: Floats, size: float, largest: float
+) -> list[Piece]:
+    """Arrows of forces, the largest force [N] as long as ARROW of the size [m]; the pieces of them
+    that shine through what hides them."""
+    from matplotlib.colors import to_rgb
+
     over: list[Piece] = []
-    for push in sight.pushes if scale > 0.0 else ():
-        vector = push.force * (ARROW * stage.size / scale)
-        if np.linalg.norm(vector) > 0.02 * stage.size:
-            for piece in arrow(push.at, vector, towards, stage.size):
-                add([piece], Look(to_rgb(PUSHES) if len(piece.corners) > 2 else None, PUSHES, 1.8))
-                over.append(piece._replace(number=len(looks)))
-                looks.append(Look(None, PUSHES, 1.1, DOTTED))
-    return View(pieces, looks, scale, tuple(over))
+    for push in sight.pushes:
+        vector = push.force * (ARROW * size / largest)
+        if np.linalg.norm(vector) > 0.02 * size:
+            for piece in arrow(push.at, vector, towards, size):
+                face = to_rgb(PUSHES) if len(piece.corners) > 2 else None
+                view.add([piece], Look(face, PUSHES, 1.8))
+                over.append(piece._replace(number=len(view.looks)))
+                view.looks.append(Look(None, PUSHES, 1.1, DOTTED))
+    return over
 
 
 def discs_of(piece: Piece, solid: Solid, towards: Floats) -> list[tuple[Piece, float]]:
@@ -175,30 +203,32 @@ def painted(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
     """Flat pieces (k, 2) in their order as one artist: insides, then the edges that are none of a
     cut."""
     from matplotlib.collections import PathCollection
+
+    strokes = [stroke for part in parts for stroke in strokes_of(*part)]
+    return PathCollection(
+        [stroke.path for stroke in strokes],
+        facecolors=[stroke.inside for stroke in strokes],
+        edgecolors=[stroke.edge for stroke in strokes],
+        linewidths=[stroke.width for stroke in strokes],
+        linestyles=[stroke.dashes for stroke in strokes],
+        capstyle="round",
+        joinstyle="round",
+    )
+
+
+def strokes_of(flat: Floats, real: Sequence[bool], look: Look) -> Iterator[Stroke]:
+    """A flat piece (k, 2) as its inside, and its edges as far as they are real."""
     from matplotlib.path import Path
 
-    paths, insides, edges, widths, dashes = [], [], [], [], []
-    clear = (0.0, 0.0, 0.0, 0.0)
-    for flat, real, look in parts:
-        if look.face is not None and len(flat) > 2:
-            paths.append(Path(np.vstack([flat, flat[:1]]), closed=True))
-            insides.append(look.face)
-            opaque = len(look.face) == 3 or look.face[3] == 1.0
-            edges.append(look.face if opaque else clear)  # closes the seam between neighbours
-            widths.append(0.4)
-            dashes.append("-")
-        lines = [(flat[i], flat[(i + 1) % len(flat)]) for i, edge in enumerate(real) if edge]
-        if look.edge is not None and lines:
-            lines = lines[:1] if len(flat) == 2 else lines
-            paths.append(Path(np.concatenate(lines), [Path.MOVETO, Path.LINETO] * len(lines)))
-            insides.append(clear)
-            edges.append(look.edge)
-            widths.append(look.width)
-            dashes.append(look.dashes)
-    return PathCollection(
-        paths, facecolors=insides, edgecolors=edges, linewidths=widths, linestyles=dashes,
-        capstyle="round", joinstyle="round",
-    )  # fmt: skip
+    if look.face is not None and len(flat) > 2:
+        opaque = len(look.face) == 3 or look.face[3] == 1.0
+        seam = look.face if opaque else CLEAR  # closes the seam between neighbours
+        yield Stroke(Path(np.vstack([flat, flat[:1]]), closed=True), look.face, seam, 0.4, "-")
+    lines = [(flat[i], flat[(i + 1) % len(flat)]) for i, edge in enumerate(real) if edge]
+    if look.edge is not None and lines:
+        lines = lines[:1] if len(flat) == 2 else lines
+        way = Path(np.concatenate(lines), [Path.MOVETO, Path.LINETO] * len(lines))
+        yield Stroke(way, CLEAR, look.edge, look.width, look.dashes)
 
 
 def room(pieces: Iterable[Piece], eye: Sequence[float], margin: float = 0.08) -> Floats:
@@ -228,14 +258,19 @@ def furnish(axes: Any, box: Floats, eye: Sequence[float], largest: float) -> Non
     width = float(box[1, 0] - box[0, 0])
     length = round_length(0.25 * width)
     factor, unit = prefixed("m", np.array([length]))
-    low = axes.transAxes
-    axes.plot([0.98 - length / width, 0.98], [-0.035, -0.035], transform=low, color=INK,
-    linewidth=1.8, clip_on=False,
-              solid_capstyle="butt")  # fmt: skip
     words = f"{length / factor:g} {unit}"
     if largest > 0.0:
         factor, unit = prefixed("N", np.array([largest]))
         words += f"      longest arrow {largest / factor:.3g} {unit}"
+    _ruler(axes, length / width, words)
+
+
+def _ruler(axes: Any, share: float, words: str) -> None:
+    """A bar below the lower right corner, over this share of the width, and words below it."""
+    low = axes.transAxes
+    axes.plot([0.98 - share, 0.98], [-0.035, -0.035], transform=low, color=INK,
+    linewidth=1.8, clip_on=False,
+              solid_capstyle="butt")  # fmt: skip
     axes.text(
         0.98,
         -0.055,

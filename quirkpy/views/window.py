@@ -87,63 +87,70 @@ def free_port() -> int:
 # --- this process ---------------------------------------------------------------------------------
 def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bool) -> None:
     """Start the other process, wait for a browser to come, and then for the end."""
+    if not browser:
+        print(f"animate: open http://localhost:{port} in a browser.", flush=True)
+    command = [sys.executable, "-m", __name__, *(["--keep-open"] if keep_open else [])]
+    with tempfile.TemporaryFile("w+") as errors:
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+            env={**os.environ, **_settings(browser, port)}, start_new_session=True,
+        )  # fmt: skip
+        try:
+            _hand_over(film, child)
+            _wait_for_browser(child, port, patience)
+            child.wait()
+        finally:
+            _end(child)
+        if child.returncode != 0:
+            errors.seek(0)
+            said = errors.read().strip().splitlines() or ["it said nothing"]
+            raise PartError(f"animate: the window failed: {said[-1]}.")
+
+
+def _settings(browser: bool, port: int) -> dict[str, str]:
+    """Where the other process is to serve and finds its modules, as its environment says it."""
     settings = {
         "VPYTHON_HTTP_PORT": str(port),
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
     }
-    if not browser:
-        settings["VPYTHON_NO_LAUNCH_BROWSER"] = "1"
-        print(f"animate: open http://localhost:{port} in a browser.", flush=True)
-    command = [sys.executable, "-m", __name__, *(["--keep-open"] if keep_open else [])]
-    words: list[str] = []
-    with tempfile.TemporaryFile("w+") as errors:
-        child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-            env={**os.environ, **settings}, start_new_session=True,
-        )  # fmt: skip
-        assert child.stdin is not None
-        try:
-            with contextlib.suppress(BrokenPipeError):  # it has ended, and its words say why
-                child.stdin.write(len(film).to_bytes(LENGTH, "little") + film)
-                child.stdin.flush()
-            _wait_for_browser(child, port, patience, words)
-            child.wait()
-        finally:
-            if child.poll() is None:
-                child.kill()
-            child.wait()
-            assert child.stdout is not None
-            for pipe in (child.stdin, child.stdout):
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
-        if child.returncode != 0:
-            errors.seek(0)
-            said = errors.read().strip().splitlines()
-            raise PartError(
-                f"animate: the window failed: {said[-1] if said else 'it said nothing'}."
-            )
+    return settings if browser else settings | {"VPYTHON_NO_LAUNCH_BROWSER": "1"}
 
 
-def _wait_for_browser(
-    child: subprocess.Popen[bytes], port: int, patience: float, words: list[str]
-) -> None:
-    ear = threading.Thread(target=_first_line, args=(child, words), daemon=True)
+def _hand_over(film: bytes, child: subprocess.Popen[bytes]) -> None:
+    """The film into the pipe, behind its length."""
+    assert child.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it has ended, and its words say why
+        child.stdin.write(len(film).to_bytes(LENGTH, "little") + film)
+        child.stdin.flush()
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End the other process if it still runs, and close its pipes."""
+    if child.poll() is None:
+        child.kill()
+    child.wait()
+    assert child.stdin is not None
+    assert child.stdout is not None
+    for pipe in (child.stdin, child.stdout):
+        with contextlib.suppress(BrokenPipeError):
+            pipe.close()
+
+
+def _wait_for_browser(child: subprocess.Popen[bytes], port: int, patience: float) -> None:
+    ear = threading.Thread(target=_first_line, args=(child,), daemon=True)
     ear.start()
     ear.join(patience)
     if ear.is_alive():
         raise PartError(
             f"animate: no browser has opened http://localhost:{port} within {patience:g} s; open "
-            "it yourself, or give "
-            "more patience=."
+            "it yourself, or give more patience=."
         )
 
 
-def _first_line(child: subprocess.Popen[bytes], words: list[str]) -> None:
-    """What the other process says first, or nothing when it has ended."""
+def _first_line(child: subprocess.Popen[bytes]) -> None:
+    """Wait until the other process says something, or has ended."""
     assert child.stdout is not None
-    line = child.stdout.readline().decode(errors="replace").strip()
-    if line:
-        words.append(line)
+    child.stdout.readline()
 
 
 # --- the other process ----------------------------------------------------------------------------

@@ -88,26 +88,46 @@ COUPLED = np.diag([30.0, 20.0, 10.0, 2.0, 1.0, 3.0]) + np.array(
 FAR = (2.0, -3.0, 4.0)
 
 FORCES: tuple[qp.Force, ...] = (
-    qp.Gravity((0.3, 0.1, -9.81)), qp.Spring("spring", HUB, ARM, at1=(0.1, 0.0, 0.0), at2=(-0.2,
-    0.4, 0.5), stiffness=7.0, damping=0.4), qp.Spring("rope", EAST, WEST, stiffness=7.0,
-    rest_length=0.2, damping=0.4, tension_only=True), qp.Damper("dashpot", EAST, WEST, damping=0.6),
+    qp.Gravity((0.3, 0.1, -9.81)),
+    qp.Spring(
+        "spring", HUB, ARM, at1=(0.1, 0.0, 0.0), at2=(-0.2, 0.4, 0.5), stiffness=7.0, damping=0.4
+    ),
+    qp.Spring("rope", EAST, WEST, stiffness=7.0, rest_length=0.2, damping=0.4, tension_only=True),
+    qp.Damper("dashpot", EAST, WEST, damping=0.6),
     qp.HingeSpring("torsion", HINGE, stiffness=2.0, rest_angle=0.4, damping=0.3),
     qp.JointSpring("coil", SLEEVE, coordinate="travel", stiffness=3.0, rest=0.1, damping=0.2),
     qp.JointSpring("bend", CROSS, coordinate="angle_y", stiffness=2.0, rest=-0.1, damping=0.3),
-    qp.JointDamper("oil", SLEEVE, coordinate="angle", damping=0.4), qp.ViscousHinges(0.3),
-    qp.SprungHinges(1.5, rest=0.7), qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0,
-    radius=0.02, slip=0.5), qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
-    qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0), qp.Load("push", ARM, force=(1.0, -2.0,
-    0.5), torque=(0.1, 0.0, 0.2), at=(-0.3, 0.4, 0.6), frame="body"), qp.Load("ramp", HUB,
-    force=RAMP), qp.Thruster("jet", WEST, (0.1, 0.2, 3.0)), qp.Thruster("puffs", EAST, RAMP),
-    qp.ReactionWheel("wheel", EAST, 0.4), qp.ReactionWheel("wheels", WEST, RAMP),
+    qp.JointDamper("oil", SLEEVE, coordinate="angle", damping=0.4),
+    qp.ViscousHinges(0.3),
+    qp.SprungHinges(1.5, rest=0.7),
+    qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
+    qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
+    qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
+    qp.Load(
+        "push",
+        ARM,
+        force=(1.0, -2.0, 0.5),
+        torque=(0.1, 0.0, 0.2),
+        at=(-0.3, 0.4, 0.6),
+        frame="body",
+    ),
+    qp.Load("ramp", HUB, force=RAMP),
+    qp.Thruster("jet", WEST, (0.1, 0.2, 3.0)),
+    qp.Thruster("puffs", EAST, RAMP),
+    qp.ReactionWheel("wheel", EAST, 0.4),
+    qp.ReactionWheel("wheels", WEST, RAMP),
     qp.Bushing("bushing", EAST, WEST, stiffness=COUPLED, damping=0.1 * COUPLED),
-    qp.PointGravity(5.0, FAR), qp.GravityGradient(ORBIT), qp.HillFrame(0.4), qp.Coulomb(CHARGES,
-    debye_length=0.8), qp.Coulomb((CHARGES[1], SWINGING), name="spark"), qp.Dipoles(MAGNETS),
-    qp.Dipoles((MAGNETS[1], COIL), name="coils"), qp.PlanetField((*MAGNETS, qp.Electromagnet("rod",
-    WEST, 3.0)), (1e5, 2e5, -3e5), centre=FAR), qp.PlanetField((MAGNETS[0], COIL), (1e5, 2e5, -3e5),
-    orbit=ORBIT, name="field on the way"), qp.FluxPinning(SUPERCONDUCTORS, MAGNETS, warm=("tin",)),
-)  # fmt: skip
+    qp.PointGravity(5.0, FAR),
+    qp.GravityGradient(ORBIT),
+    qp.HillFrame(0.4),
+    qp.Coulomb(CHARGES, debye_length=0.8),
+    qp.Coulomb((CHARGES[1], SWINGING), name="spark"),
+    qp.Dipoles(MAGNETS),
+    qp.Dipoles((MAGNETS[1], COIL), name="coils"),
+    qp.PlanetField((*MAGNETS, qp.Electromagnet("rod", WEST, 3.0)), (1e5, 2e5, -3e5), centre=FAR),
+    qp.PlanetField((MAGNETS[0], COIL), (1e5, 2e5, -3e5), orbit=ORBIT, name="field on the way"),
+    qp.FluxPinning(SUPERCONDUCTORS, MAGNETS, warm=("tin",)),
+)
 
 SENSORS: tuple[qp.Sensor, ...] = (
     qp.Sensor(
@@ -136,11 +156,26 @@ PRIMITIVES: tuple[qp.Primitive, ...] = (
 )
 
 OTHERS: tuple[qp.Part, ...] = (
-    HUB, ARM, qp.GROUND, EAST, WEST, RAMP, ORBIT, COIL, *MAGNETS, *CHARGES, SWINGING,
-    *SUPERCONDUCTORS, qp.Box((0.1, 0.2, 0.3)), qp.Sphere(0.4), qp.Cylinder(0.1, 2.0, "y"),
-    qp.Mesh(((0.0, 0, 0), (0.3, 0, 0), (0, 0.2, 0), (0, 0, 0.1)), ((0, 2, 1), (0, 1, 3), (0, 3, 2),
-    (1, 2, 3))),
-)  # fmt: skip
+    HUB,
+    ARM,
+    qp.GROUND,
+    EAST,
+    WEST,
+    RAMP,
+    ORBIT,
+    COIL,
+    *MAGNETS,
+    *CHARGES,
+    SWINGING,
+    *SUPERCONDUCTORS,
+    qp.Box((0.1, 0.2, 0.3)),
+    qp.Sphere(0.4),
+    qp.Cylinder(0.1, 2.0, "y"),
+    qp.Mesh(
+        ((0.0, 0, 0), (0.3, 0, 0), (0, 0.2, 0), (0, 0, 0.1)),
+        ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)),
+    ),
+)
 
 EVENTS: tuple[qp.Event, ...] = (
     qp.AtRest(name="still", speed=1e-5, terminal=False), qp.EnergyBelow(1e-8, name="spent"),

@@ -47,11 +47,16 @@ def test_parameters_are_what_the_part_would_be_with_them(
     name: str, changes: dict[str, Any]
 ) -> None:
     three = qp.Body("three", 1.0, (0.2, 0.2, 0.2), position=(2.0, 0, 0))
-    parts = {part.name: part for part in (
-        *PARTS, three, qp.Screw("bolt", ONE, three, at=(2.0, 0, 0), axis=(0, 0, 1), pitch=0.1),
-        qp.Rope("tether", TWO, three), qp.JointSpring("coil", ROD, coordinate="travel",
-        stiffness=2.0),
-    )}  # fmt: skip
+    parts = {
+        part.name: part
+        for part in (
+            *PARTS,
+            three,
+            qp.Screw("bolt", ONE, three, at=(2.0, 0, 0), axis=(0, 0, 1), pitch=0.1),
+            qp.Rope("tether", TWO, three),
+            qp.JointSpring("coil", ROD, coordinate="travel", stiffness=2.0),
+        )
+    }
     changed = qp.Multibody(*parts.values()).tables.with_parameters({name: changes})
     rebuilt = qp.Multibody(
         *(parts | {name: dataclasses.replace(parts[name], **changes)}).values()

@@ -38,9 +38,11 @@ DRIVEN = ("coils", "field on the way", "spark")
 #: All forces, and kinds of them that the catalogue does not have: potentials of one's own, charges
 #: that nothing screens, springs on a length.
 KINDS: tuple[qp.Force, ...] = (
-    *FORCES, BOWL, qp.Coulomb(CHARGES, name="bare"), qp.JointSpring("stretch", ROPE, stiffness=3.0,
-    rest=0.4),
-)  # fmt: skip
+    *FORCES,
+    BOWL,
+    qp.Coulomb(CHARGES, name="bare"),
+    qp.JointSpring("stretch", ROPE, stiffness=3.0, rest=0.4),
+)
 FROM_OUTSIDE = (
     qp.Gravity, qp.PotentialWell, qp.Load, qp.Thruster, qp.ReactionWheel, qp.PointGravity,
     qp.GravityGradient, qp.HillFrame, qp.PlanetField,

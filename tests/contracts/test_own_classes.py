@@ -36,10 +36,14 @@ HUB = qp.Body(
     angular_velocity=(0.5, 0.2, -0.1),
 )
 ARM = qp.Body(
-    "arm", mass=2.0, inertia=((0.2, 0.01, 0.0), (0.01, 0.3, 0.02), (0.0, 0.02, 0.4)), position=(0.4,
-    0.3, 0.9), orientation=qp.rotation((1, 2, 3), 0.7), velocity=(0.0, 0.4, 0.1),
+    "arm",
+    mass=2.0,
+    inertia=((0.2, 0.01, 0.0), (0.01, 0.3, 0.02), (0.0, 0.02, 0.4)),
+    position=(0.4, 0.3, 0.9),
+    orientation=qp.rotation((1, 2, 3), 0.7),
+    velocity=(0.0, 0.4, 0.1),
     angular_velocity=(-0.3, 0.6, 0.2),
-)  # fmt: skip
+)
 GROOVE = HUB.site("groove", at=(0.1, 0.2, 0.0), z=(0.2, 0.1, 1.0))
 #: The pin sits where the groove's line passes, 0.8 m up, and has the groove's axes there.
 ALONG = GROOVE.axes[:, 2]

@@ -62,12 +62,14 @@ def decoded(packed_motion: dict[str, Any]) -> Keyframes:
         return np.where(whole == NOTHING, np.nan, low + step * whole)
 
     return Keyframes(
-        array(packed_motion["t"], "<f4").astype(float), array(packed_motion["r"],
-        f"<i{packed_motion['wide']}").reshape(n, -1, 3), array(packed_motion["q"], "<i2").reshape(n,
-        -1, 4), np.array(packed_motion["origin"]), packed_motion["step"],
+        array(packed_motion["t"], "<f4").astype(float),
+        array(packed_motion["r"], f"<i{packed_motion['wide']}").reshape(n, -1, 3),
+        array(packed_motion["q"], "<i2").reshape(n, -1, 4),
+        np.array(packed_motion["origin"]),
+        packed_motion["step"],
         {name: curve(*packed_curve) for name, packed_curve in packed_motion["curves"].items()},
         tuple(packed_motion["missed"]),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(("length", "angle"), [(1e-3, 5e-3), (1e-4, 1e-3)])

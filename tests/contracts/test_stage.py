@@ -36,13 +36,21 @@ def workshop() -> qp.Multibody:
     ball = qp.Body.sphere("ball", 0.06, 1.0, position=(0.4, 0, 0), label="bob")
     mote = qp.Body("mote", 1.0, (0.1, 0.1, 0.1), position=(0.0, -0.3, 0.1))
     return qp.Multibody(
-        base, rod, can, ball, mote, qp.Revolute("hinge", base, rod, at=(0, 0, 0), axis=(0, 1, 0)),
-        qp.Prismatic("slide", base, can, at=(0, 0.2, 0), axis=UP), qp.Spherical("socket", rod, ball,
-        at=(0.4, 0, 0)), qp.Rope("rope", base, mote, at1=(0.0, -0.2, -0.2), at2=(0.0, -0.3, 0.1),
-        length=1.0), qp.Spring("spring", rod, can, at1=(0.2, 0, 0), at2=(0, 0.2, 0), stiffness=2.0,
-        rest_length=0.1), qp.Gravity((0, 0, -2.0)), qp.Sensor("eye", rod.site("end", at=(0.2, 0, 0),
-        z=(1, 0, 0), x=UP)),
-    )  # fmt: skip
+        base,
+        rod,
+        can,
+        ball,
+        mote,
+        qp.Revolute("hinge", base, rod, at=(0, 0, 0), axis=(0, 1, 0)),
+        qp.Prismatic("slide", base, can, at=(0, 0.2, 0), axis=UP),
+        qp.Spherical("socket", rod, ball, at=(0.4, 0, 0)),
+        qp.Rope("rope", base, mote, at1=(0.0, -0.2, -0.2), at2=(0.0, -0.3, 0.1), length=1.0),
+        qp.Spring(
+            "spring", rod, can, at1=(0.2, 0, 0), at2=(0, 0.2, 0), stiffness=2.0, rest_length=0.1
+        ),
+        qp.Gravity((0, 0, -2.0)),
+        qp.Sensor("eye", rod.site("end", at=(0.2, 0, 0), z=(1, 0, 0), x=UP)),
+    )
 
 
 def test_everything_is_where_the_state_has_it() -> None:

@@ -7,6 +7,7 @@ import importlib.util
 import itertools
 import math
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -469,15 +470,52 @@ def test_cubes_move_in_a_real_browser(browser: Any) -> None:
         script.wait()
 
 
+@in_a_browser
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="VPython has no wheel for this Python")
+def test_a_real_window_ends_with_a_script_that_is_killed(browser: Any, tmp_path: Path) -> None:
+    """While it plays: both of its servers are gone, and its folder of temporary files."""
+    port, room, sockets = window.free_port(), tmp_path / "room", list[str]()
+    room.mkdir()
+    places = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    env = {**os.environ, "PYTHONPATH": places, "TMPDIR": str(room)}
+    code = SCRIPT.format(port=port)
+    script = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env=env, stdout=subprocess.DEVNULL
+    )
+    try:
+        wait_for(port, script)
+        page = browser.new_page(viewport={"width": 800, "height": 860})
+        page.set_default_timeout(PATIENCE)
+        page.on("websocket", lambda one: sockets.append(one.url))
+        page.goto(f"http://localhost:{port}")
+        page.wait_for_selector("canvas")
+        page.wait_for_function(f"{CLOCK} > 0.2")
+    finally:
+        script.kill()
+        script.wait()
+    ports = {port, *(int(re.findall(r":(\d+)", url)[0]) for url in sockets)}
+    assert len(ports) == 2
+    end = time.monotonic() + 20.0
+    while any(answers(one) for one in ports) or list(room.iterdir()):
+        assert time.monotonic() < end, "the window outlives its parent"
+        time.sleep(0.1)
+    page.close()
+
+
 def wait_for(port: int, script: subprocess.Popen[str]) -> None:
     """Until somebody answers."""
     for _ in range(4 * PATIENCE // 1000):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        if answers(port):
+            return
         assert script.poll() is None, "the script has ended"
         time.sleep(0.25)
     raise AssertionError("nobody answers")
+
+
+def answers(port: int) -> bool:
+    """Whether anybody listens there."""
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 def sand(picture: Any) -> tuple[float, float]:

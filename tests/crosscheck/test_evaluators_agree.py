@@ -219,12 +219,15 @@ def even_chain(seed: int) -> qp.Multibody:
     rng = np.random.default_rng(seed)
     made = [
         qp.Body(
-            f"b{k}", mass=rng.uniform(0.7, 1.4), inertia=rng.uniform(0.2, 0.35, 3),
-            position=rng.uniform(-1, 1, 3), orientation=qp.rotation(rng.normal(size=3),
-            rng.uniform(-3, 3)), angular_velocity=rng.uniform(-2, 2, 3),
+            f"b{k}",
+            mass=rng.uniform(0.7, 1.4),
+            inertia=rng.uniform(0.2, 0.35, 3),
+            position=rng.uniform(-1, 1, 3),
+            orientation=qp.rotation(rng.normal(size=3), rng.uniform(-3, 3)),
+            angular_velocity=rng.uniform(-2, 2, 3),
         )
         for k in range(4)
-    ]  # fmt: skip
+    ]
     joints = [
         rng.choice([qp.Revolute, qp.Prismatic])(
             f"j{k}", one, two, at=rng.uniform(-1, 1, 3), axis=rng.normal(size=3)

@@ -17,9 +17,10 @@ from tests.random_systems import random_system as random_of
 
 #: Systems in which something can hold.
 CASES = [
-    *((family, seed) for family in ("chains", "loops") for seed in range(8)), *(("trees",
-    seed) for seed in (0, 2, 3, 4, 5)), *(("medleys", seed) for seed in (2, 7, 8, 9, 10, 11)),
-]  # fmt: skip
+    *((family, seed) for family in ("chains", "loops") for seed in range(8)),
+    *(("trees", seed) for seed in (0, 2, 3, 4, 5)),
+    *(("medleys", seed) for seed in (2, 7, 8, 9, 10, 11)),
+]
 
 
 def with_stops(system: qp.Multibody, seed: int) -> tuple[qp.Multibody, tuple[str, ...]]:

@@ -45,13 +45,16 @@ def chain(seed: int, loops: int) -> qp.Multibody:
     rng = np.random.default_rng(seed)
     bodies = [
         qp.Body(
-            f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(1.0, 1.9, 3),
+            f"b{k}",
+            mass=rng.uniform(0.5, 2.0),
+            inertia=rng.uniform(1.0, 1.9, 3),
             position=rng.normal(size=3),
             orientation=Rotation.random(random_state=int(rng.integers(1 << 30))),
-            velocity=rng.normal(size=3), angular_velocity=rng.normal(size=3),
+            velocity=rng.normal(size=3),
+            angular_velocity=rng.normal(size=3),
         )
         for k in range(5)
-    ]  # fmt: skip
+    ]
     ends = [(qp.GROUND, bodies[0]), *pairwise(bodies)]
     ends += [(bodies[0], bodies[4]), (bodies[3], bodies[1])][:loops]
     joints: list[Any] = []
@@ -85,14 +88,21 @@ def couplings(rng: Any, bodies: list[qp.Body], joints: list[Any]) -> list[Any]:
     offset, start = value(two) + 0.4 * value(one), value(three)
     return [
         qp.Gear(
-            "gear", one[0], two[0], ratio=-0.4, offset=offset, first_coordinate=one[1],
-            second_coordinate=two[1]
+            "gear",
+            one[0],
+            two[0],
+            ratio=-0.4,
+            offset=offset,
+            first_coordinate=one[1],
+            second_coordinate=two[1],
         ),
         qp.Prescribed(
-            "drive", three[0], lambda t: (start + 0.3 * np.sin(t), 0.3 * np.cos(t),
-            -0.3 * np.sin(t)), first_coordinate=three[1],
+            "drive",
+            three[0],
+            lambda t: (start + 0.3 * np.sin(t), 0.3 * np.cos(t), -0.3 * np.sin(t)),
+            first_coordinate=three[1],
         ),
-    ]  # fmt: skip
+    ]
 
 
 def allowed(system: qp.Multibody) -> qp.Multibody:

@@ -58,13 +58,16 @@ def chain(seed: int, loops: int) -> qp.Multibody:
     rng = np.random.default_rng(seed)
     bodies = [
         qp.Body(
-            f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(1.0, 1.9, 3),
+            f"b{k}",
+            mass=rng.uniform(0.5, 2.0),
+            inertia=rng.uniform(1.0, 1.9, 3),
             position=rng.normal(size=3),
             orientation=Rotation.random(random_state=int(rng.integers(1 << 30))),
-            velocity=rng.normal(size=3), angular_velocity=rng.normal(size=3),
+            velocity=rng.normal(size=3),
+            angular_velocity=rng.normal(size=3),
         )
         for k in range(4)
-    ]  # fmt: skip
+    ]
     ends = [(qp.GROUND, bodies[0]), *pairwise(bodies)]
     ends += [(bodies[0], bodies[3]), (bodies[2], bodies[0])][:loops]
     joints = []
@@ -117,11 +120,13 @@ def test_a_start_beside_the_joints_is_put_onto_them(seed: int, loops: int) -> No
     system, rng = allowed(chain(seed, loops)), np.random.default_rng(seed)
     was = system.initial
     new = {
-        b: {"position": was.r[k] + rng.uniform(-1e-7, 1e-7, 3),
-        "velocity": was.v[k] + rng.uniform(-1e-7, 1e-7, 3),
-            "orientation": qp.rotation(rng.normal(size=3), 1e-7) * was[b].orientation}
+        b: {
+            "position": was.r[k] + rng.uniform(-1e-7, 1e-7, 3),
+            "velocity": was.v[k] + rng.uniform(-1e-7, 1e-7, 3),
+            "orientation": qp.rotation(rng.normal(size=3), 1e-7) * was[b].orientation,
+        }
         for k, b in enumerate(system.bodies)
-    }  # fmt: skip
+    }
     off = was.replace(new)
     run = system.at(off).simulate(0.01)
     assert abs(system.residual(off).position).max() > 1e-8

@@ -95,12 +95,20 @@ def moored() -> qp.Study:
 #: take.
 STUDIES: dict[str, tuple[Any, int | None, int]] = {
     "one looks": (one_looks, 100, 12),
-    "one looks far, relabelled": (lambda: relabelled(cubes({"c1": {"half_angle": 0.3,
-    "length": 0.4}}), 3), 100, 12), "two look": (lambda: cubes({"c0": {}, "c2": {"half_angle": 0.4,
-    "z": (1.0, 0.0, 0.0)}}), None, 12), "all look alike": (lambda: cubes({"c0": {}, "c1": {},
-    "c2": {}}), None, 12), "at balls": (lambda: cubes({"c0": {"half_angle": 0.2, "of": "balls"}}),
-    100, 12), "one is fixed": (moored, None, 80),
-}  # fmt: skip
+    "one looks far, relabelled": (
+        lambda: relabelled(cubes({"c1": {"half_angle": 0.3, "length": 0.4}}), 3),
+        100,
+        12,
+    ),
+    "two look": (
+        lambda: cubes({"c0": {}, "c2": {"half_angle": 0.4, "z": (1.0, 0.0, 0.0)}}),
+        None,
+        12,
+    ),
+    "all look alike": (lambda: cubes({"c0": {}, "c1": {}, "c2": {}}), None, 12),
+    "at balls": (lambda: cubes({"c0": {"half_angle": 0.2, "of": "balls"}}), 100, 12),
+    "one is fixed": (moored, None, 80),
+}
 #: Those at which `make check` looks.
 SHORT = ("one looks", "all look alike")
 

@@ -67,11 +67,14 @@ def least_miss(around: list[Pin], opened: float) -> float:
     found = [
         least_squares(
             lambda x: np.append(missed(around, x), 10.0 * (x.sum() - opened)),
-            np.random.default_rng(seed).dirichlet(np.ones(4)) * opened, bounds=(0.0, np.inf),
-            xtol=1e-15, ftol=1e-15, gtol=1e-15,
+            np.random.default_rng(seed).dirichlet(np.ones(4)) * opened,
+            bounds=(0.0, np.inf),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
         )
         for seed in range(6)
-    ]  # fmt: skip
+    ]
     return min(float(abs(one.fun).max()) for one in found)
 
 

@@ -58,9 +58,12 @@ def balanced_pair() -> qp.Study:
         )
     bodies = [sensor.site.body for sensor in sensors[1::2]]
     return qp.Study(
-        qp.Multibody(a, *bodies), sensors=sensors, options=options, potentials={"none": [],
-        "away": wells}, always=[qp.ViscousHinges(DAMPING)],
-    )  # fmt: skip
+        qp.Multibody(a, *bodies),
+        sensors=sensors,
+        options=options,
+        potentials={"none": [], "away": wells},
+        always=[qp.ViscousHinges(DAMPING)],
+    )
 
 
 def test_every_way_off_a_ridge_is_taken() -> None:
@@ -189,10 +192,14 @@ def test_a_push_that_comes_late_is_waited_for() -> None:
         for s in (-1, 1)
     )
     study = changed(
-        pair(), always=[qp.ViscousHinges(drag)], options={("A east", "B west"): [qp.Lock(),
-        qp.Hinge(1)]}, potentials={"open": [qp.Load("turn", b, torque=open_)],
-        "shut": [qp.Load("turn", b, torque=shut)]},
-    )  # fmt: skip
+        pair(),
+        always=[qp.ViscousHinges(drag)],
+        options={("A east", "B west"): [qp.Lock(), qp.Hinge(1)]},
+        potentials={
+            "open": [qp.Load("turn", b, torque=open_)],
+            "shut": [qp.Load("turn", b, torque=shut)],
+        },
+    )
     graph = explored(study, budget=4)
     held, moved, held_too, shut_too = graph.edges
     assert [edge.kind for edge in graph.edges] == ["stayed", "moved", "stayed", "stayed"]
@@ -393,9 +400,13 @@ def mirrored() -> qp.Study:
         for body, s in ((east, 1.0), (west, -1.0))
     ]
     return qp.Study(
-        qp.Multibody(a, east, west), sensors=sensors, options=options, potentials={"none": [],
-        "round": pull}, always=[qp.ViscousHinges(DAMPING)], safety=[qp.StayTogether()],
-    )  # fmt: skip
+        qp.Multibody(a, east, west),
+        sensors=sensors,
+        options=options,
+        potentials={"none": [], "round": pull},
+        always=[qp.ViscousHinges(DAMPING)],
+        safety=[qp.StayTogether()],
+    )
 
 
 def test_sensors_that_meet_together_lock_together() -> None:

@@ -30,12 +30,16 @@ WARNED: dict[str, Callable[[float], Any]] = {
     "rest_angle": lambda x: qp.HingeSpring("spring", HINGE, stiffness=1.0, rest_angle=x),
     "rest": lambda x: qp.JointSpring("spring", HINGE, stiffness=1.0, rest=x),
     "SprungHinges.rest": lambda x: qp.SprungHinges(1.0, rest=x),
-    "schedule": lambda x: qp.Prescribed("drive", HINGE, qp.Schedule((0.0, 1.0, 2.0), (0.0, x, 0.0),
-    "smooth")), "motion": lambda x: qp.Prescribed("drive", HINGE, lambda t: (x + t, 1.0, 0.0)),
-    "offset": lambda x: qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel",
-    offset=x), "opens": lambda x: qp.Hinge(1, opens=abs(x)), "angle": lambda x: qp.rotation((0.0,
-    0.0, 1.0), x),
-}  # fmt: skip
+    "schedule": lambda x: qp.Prescribed(
+        "drive", HINGE, qp.Schedule((0.0, 1.0, 2.0), (0.0, x, 0.0), "smooth")
+    ),
+    "motion": lambda x: qp.Prescribed("drive", HINGE, lambda t: (x + t, 1.0, 0.0)),
+    "offset": lambda x: qp.Gear(
+        "gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel", offset=x
+    ),
+    "opens": lambda x: qp.Hinge(1, opens=abs(x)),
+    "angle": lambda x: qp.rotation((0.0, 0.0, 1.0), x),
+}
 
 
 @pytest.mark.parametrize("what", WARNED)
@@ -86,9 +90,10 @@ STUDIES = (
 )
 #: Examples whose coordinate is an angle.
 TURNING = (
-    qp.JointSpring("spring", HINGE, stiffness=1.0), qp.JointStop("stop", HINGE, lower=0.0,
-    upper=1.0), qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel"),
-)  # fmt: skip
+    qp.JointSpring("spring", HINGE, stiffness=1.0),
+    qp.JointStop("stop", HINGE, lower=0.0, upper=1.0),
+    qp.Gear("gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel"),
+)
 
 
 def angles_of(part: qp.Part) -> list[str]:
@@ -108,11 +113,19 @@ WALKED = [(part, name) for part in (*TURNING, *PARTS, *STUDIES) for name in angl
 
 def test_every_angle_of_every_class_is_found() -> None:
     assert {(type(part).__name__, name) for part, name in WALKED} == {
-        ("HingeSpring", "rest_angle"), ("JointSpring", "rest"), ("SprungHinges", "rest"),
-        ("JointStop", "lower"), ("JointStop", "upper"), ("Gear", "offset"), ("Prescribed",
-        "motion"), ("Sensor", "alignment"), ("Sensor", "roll"), ("Hinge", "opens"), ("KeepOut",
-        "half_angle"), ("SameShape", "tolerance"),
-    }  # fmt: skip
+        ("HingeSpring", "rest_angle"),
+        ("JointSpring", "rest"),
+        ("SprungHinges", "rest"),
+        ("JointStop", "lower"),
+        ("JointStop", "upper"),
+        ("Gear", "offset"),
+        ("Prescribed", "motion"),
+        ("Sensor", "alignment"),
+        ("Sensor", "roll"),
+        ("Hinge", "opens"),
+        ("KeepOut", "half_angle"),
+        ("SameShape", "tolerance"),
+    }
 
 
 @pytest.mark.parametrize("name", sorted({name for _, name in WALKED}))

@@ -73,25 +73,40 @@ def system(force: qp.Force) -> qp.Multibody:
 
 # --- refused --------------------------------------------------------------------------------------
 REFUSED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
-    "half": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=0.5)), ("hub", "the force (",
-    "gradient", "N;")), "a percent": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=1.01)),
-    ("the force (",)), "sign": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=-1.0)),
-    ("the force (",)), "unseen at rest length": (lambda: system(Spring("f", EAST, WEST, AS_WRITTEN,
-    factor=1.5)), ("the force (",)), "torque": (lambda: system(Spring("f", EAST, WEST, 0.2,
-    couple=1.0)), ("'hub'", "the torque (", "1, ", "N m;")), "potential": (
-        lambda: system(qp.Potential("f", bowl,
-        wrenches=lambda at: {ARM: qp.Wrench(-at[ARM].position)})), ("'arm'",
-        "the force (0.399787, -0.500459,", "(0.799573, -1.00092,"),
+    "half": (
+        lambda: system(Spring("f", EAST, WEST, 0.2, factor=0.5)),
+        ("hub", "the force (", "gradient", "N;"),
+    ),
+    "a percent": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=1.01)), ("the force (",)),
+    "sign": (lambda: system(Spring("f", EAST, WEST, 0.2, factor=-1.0)), ("the force (",)),
+    "unseen at rest length": (
+        lambda: system(Spring("f", EAST, WEST, AS_WRITTEN, factor=1.5)),
+        ("the force (",),
+    ),
+    "torque": (
+        lambda: system(Spring("f", EAST, WEST, 0.2, couple=1.0)),
+        ("'hub'", "the torque (", "1, ", "N m;"),
+    ),
+    "potential": (
+        lambda: system(
+            qp.Potential("f", bowl, wrenches=lambda at: {ARM: qp.Wrench(-at[ARM].position)})
+        ),
+        ("'arm'", "the force (0.399787, -0.500459,", "(0.799573, -1.00092,"),
     ),
     "one forgotten": (
-        lambda: system(qp.Potential("f", lambda at: float(at[ARM].position @ at[HUB].position),
-        wrenches=lambda at: {
-            ARM: qp.Wrench(-at[HUB].position),
-        })),
+        lambda: system(
+            qp.Potential(
+                "f",
+                lambda at: float(at[ARM].position @ at[HUB].position),
+                wrenches=lambda at: {
+                    ARM: qp.Wrench(-at[HUB].position),
+                },
+            )
+        ),
         ("'hub'", "the force (0, 0, 0) N"),
     ),
     "compiled": (lambda: system(WrongBand("f", EAST, WEST, 7.0, 0.2)), ("the force (",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("make", "words"), REFUSED.values(), ids=REFUSED)
@@ -120,7 +135,7 @@ def test_a_run_of_another_selection_is_refused() -> None:
 
     later = qp.Multibody(HUB, ARM, candidates=[Spring("f", EAST, WEST, 0.2, factor=0.5)])
     chosen = later.tables.select()
-    settings = Settings(1e-7, 1e-7, "project", "free", "dop853", None, "ends", None)
+    settings = Settings(rtol=1e-7, atol=1e-7, keep="ends")
     check_refused(
         lambda: Driver(Clusters(chosen), State.written(chosen), 1.0, (), settings),
         "'f'",
@@ -153,16 +168,18 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "compiled": lambda: Bungee("f", EAST, WEST, 7.0, 0.2, 0.4),
     "compiled well": lambda: Well("f", ARM, (0.2, 0.1, -0.3), 5.0),
     "rope just taut": lambda: qp.Potential(
-        "f", lambda at: 3.5 * max(0.0, apart(at) - AS_WRITTEN) ** 2,
+        "f",
+        lambda at: 3.5 * max(0.0, apart(at) - AS_WRITTEN) ** 2,
         wrenches=lambda at: pulled(at, 7.0 * max(0.0, apart(at) - AS_WRITTEN)),
     ),
     "weight that begins here": lambda: qp.Potential(
-        "f", lambda at: 3.0 * max(0.0, apart(at) - AS_WRITTEN),
+        "f",
+        lambda at: 3.0 * max(0.0, apart(at) - AS_WRITTEN),
         wrenches=lambda at: pulled(at, 3.0 * (apart(at) > AS_WRITTEN)),
     ),
     "only here": lambda: qp.Potential("f", only_here, wrenches=lambda at: {}),
     "nothing": lambda: qp.Potential("f", lambda at: 1e6, wrenches=lambda at: {}),
-}  # fmt: skip
+}
 
 
 def apart(at: qp.MotionView) -> float:
@@ -200,12 +217,14 @@ def test_every_force_of_the_catalogue_would_pass(force: qp.Force) -> None:
 
     def loads(at: qp.MotionView) -> Any:
         moving = {
-            body.name: dict(position=at[body].position,
-            orientation=Rotation.from_matrix(at[body].axes),
-                            velocity=at[body].velocity,
-                            angular_velocity=at[body].axes.T @ at[body].angular_velocity)
+            body.name: dict(
+                position=at[body].position,
+                orientation=Rotation.from_matrix(at[body].axes),
+                velocity=at[body].velocity,
+                angular_velocity=at[body].axes.T @ at[body].angular_velocity,
+            )
             for body in (HUB, ARM)
-        }  # fmt: skip
+        }
         return inner.initial.replace(moving, t=at.t).instant().loads
 
     def wrenches(at: qp.MotionView) -> Wrenches:

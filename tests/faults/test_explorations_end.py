@@ -214,12 +214,12 @@ FILES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "scratched": (scratched, ("damaged",)),
     "cut off": (lambda p: p.write_bytes(p.read_bytes()[:3000]), ("damaged",)),
     "other base": (
-        lambda p: (p.unlink(), told("CREATE TABLE songs (name TEXT)")(p)), ("is no journal",
-        "another file")
+        lambda p: (p.unlink(), told("CREATE TABLE songs (name TEXT)")(p)),
+        ("is no journal", "another file"),
     ),
     "schema": (told("UPDATE meta SET value = '99' WHERE key = 'schema'"), ("schema 99", "knows 2")),
     "folder": (lambda p: (p.unlink(), p.mkdir()), ("journal",)),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

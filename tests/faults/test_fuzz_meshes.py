@@ -27,10 +27,13 @@ def files() -> tuple[tuple[str, bytes], ...]:
         trimesh.creation.cylinder(0.1, 0.3, sections=6),
     ):
         for ending, keywords in (
-            ("stl", {"file_type": "stl"}), ("stl", {"file_type": "stl_ascii"}), ("obj",
-            {"file_type": "obj"}), ("ply", {"file_type": "ply", "encoding": "ascii"}), ("ply",
-            {"file_type": "ply"}), ("off", {"file_type": "off"}),
-        ):  # fmt: skip
+            ("stl", {"file_type": "stl"}),
+            ("stl", {"file_type": "stl_ascii"}),
+            ("obj", {"file_type": "obj"}),
+            ("ply", {"file_type": "ply", "encoding": "ascii"}),
+            ("ply", {"file_type": "ply"}),
+            ("off", {"file_type": "off"}),
+        ):
             data = solid.export(**keywords)
             out.append((ending, data.encode() if isinstance(data, str) else data))
     return tuple(out)

@@ -70,13 +70,21 @@ class Returned:
     """What the classes above return, by a word: parts hold no lists and no arrays."""
 
     values = {
-        "nothing": None, "a list": [qp.Wrench()], "a word": "up", "two": np.zeros(2),
-        "nan": np.array([np.nan]), "a matrix": np.zeros((1, 6)), "inf": float("inf"), "bool": True,
-        "by name": {"bar": qp.Wrench()}, "stranger": {STRANGER: qp.Wrench()}, "bare": {BAR: (0.0,
-        0.0, 1.0)}, "flat": {BAR: qp.Wrench(force=(0.0, 1.0))},
+        "nothing": None,
+        "a list": [qp.Wrench()],
+        "a word": "up",
+        "two": np.zeros(2),
+        "nan": np.array([np.nan]),
+        "a matrix": np.zeros((1, 6)),
+        "inf": float("inf"),
+        "bool": True,
+        "by name": {"bar": qp.Wrench()},
+        "stranger": {STRANGER: qp.Wrench()},
+        "bare": {BAR: (0.0, 0.0, 1.0)},
+        "flat": {BAR: qp.Wrench(force=(0.0, 1.0))},
         "nan force": {BAR: qp.Wrench(torque=(0.0, np.nan, 0.0))},
         "nowhere": {BAR: qp.Wrench(point=(0.0, 0.0))},
-    }  # fmt: skip
+    }
 
 
 def loads(force: qp.Force) -> Any:
@@ -94,35 +102,117 @@ def lines(result: Any) -> Any:
 
 
 RESULTS = [
-    case(lambda: loads(Anything("wind", "nothing")), "'wind'", "load(at) must return", "not None",
-    id="load none"), case(lambda: loads(Anything("wind", "a list")), "'wind'",
-    "load(at) must return", id="load a list"), case(lambda: loads(Anything("wind", "by name")),
-    "'wind'", "keys must be bodies", id="load by name"), case(lambda: loads(Anything("wind",
-    "stranger")), "'wind'", "'stranger'", "of the system", id="load on a stranger"),
+    case(
+        lambda: loads(Anything("wind", "nothing")),
+        "'wind'",
+        "load(at) must return",
+        "not None",
+        id="load none",
+    ),
+    case(
+        lambda: loads(Anything("wind", "a list")),
+        "'wind'",
+        "load(at) must return",
+        id="load a list",
+    ),
+    case(
+        lambda: loads(Anything("wind", "by name")),
+        "'wind'",
+        "keys must be bodies",
+        id="load by name",
+    ),
+    case(
+        lambda: loads(Anything("wind", "stranger")),
+        "'wind'",
+        "'stranger'",
+        "of the system",
+        id="load on a stranger",
+    ),
     case(lambda: loads(Anything("wind", "bare")), "'wind'", "qp.Wrench", id="load without wrench"),
-    case(lambda: loads(Anything("wind", "flat")), "'wind'", "'bar'", "shape (2,)",
-    id="force of two"), case(lambda: loads(Anything("wind", "nan force")), "'wind'", "'bar'",
-    "finite", id="torque nan"), case(lambda: loads(Anything("wind", "nowhere")), "'wind'", "'bar'",
-    "shape (2,)", id="point of two"), case(lambda: loads(Potential("well", "nothing")), "'well'",
-    "potential(at) at t = 0.0 is None", id="none"), case(lambda: loads(Potential("well", "two")),
-    "'well'", "potential(at)", "one number", id="potential of two"),
-    case(lambda: loads(Potential("well", "inf")), "'well'", "potential(at)", "finite",
-    id="potential inf"), case(lambda: loads(Potential("well", "bool")), "'well'", "potential(at)",
-    "one number", id="potential bool"), case(lambda: Potential("well", "two").load(None), "'well'",
-    "load() is not defined", id="load of a potential"), case(lambda: rows("phi", "two"), "'eq'",
-    "phi(at) at t = 0.0", "shape (2,)", "(1,)", id="phi of two"), case(lambda: rows("phi", "nan"),
-    "'eq'", "phi(at)", "finite", id="phi nan"), case(lambda: rows("phi", "nothing"), "'eq'",
-    "phi(at)", id="phi none"), case(lambda: rows("jacobian", "a matrix"), "'eq'", "jacobian(at)",
-    "(1, 6)", "(1, 12)", id="jacobian of six"), case(lambda: rows("gamma", "a word"), "'eq'",
-    "gamma(at)", "real numbers", id="gamma a word"), case(lambda: rows("rate", "two"), "'eq'",
-    "rate(at)", "shape (2,)", id="rate of two"), case(lambda: lines(()), "'lines'",
-    "tuple of primitives", "()", id="no primitives"), case(lambda: lines(qp.OriginOnLine("x")),
-    "'lines'", "tuple of primitives", "OriginOnLine", id="bare primitive"),
+    case(
+        lambda: loads(Anything("wind", "flat")), "'wind'", "'bar'", "shape (2,)", id="force of two"
+    ),
+    case(
+        lambda: loads(Anything("wind", "nan force")), "'wind'", "'bar'", "finite", id="torque nan"
+    ),
+    case(
+        lambda: loads(Anything("wind", "nowhere")),
+        "'wind'",
+        "'bar'",
+        "shape (2,)",
+        id="point of two",
+    ),
+    case(
+        lambda: loads(Potential("well", "nothing")),
+        "'well'",
+        "potential(at) at t = 0.0 is None",
+        id="none",
+    ),
+    case(
+        lambda: loads(Potential("well", "two")),
+        "'well'",
+        "potential(at)",
+        "one number",
+        id="potential of two",
+    ),
+    case(
+        lambda: loads(Potential("well", "inf")),
+        "'well'",
+        "potential(at)",
+        "finite",
+        id="potential inf",
+    ),
+    case(
+        lambda: loads(Potential("well", "bool")),
+        "'well'",
+        "potential(at)",
+        "one number",
+        id="potential bool",
+    ),
+    case(
+        lambda: Potential("well", "two").load(None),
+        "'well'",
+        "load() is not defined",
+        id="load of a potential",
+    ),
+    case(
+        lambda: rows("phi", "two"),
+        "'eq'",
+        "phi(at) at t = 0.0",
+        "shape (2,)",
+        "(1,)",
+        id="phi of two",
+    ),
+    case(lambda: rows("phi", "nan"), "'eq'", "phi(at)", "finite", id="phi nan"),
+    case(lambda: rows("phi", "nothing"), "'eq'", "phi(at)", id="phi none"),
+    case(
+        lambda: rows("jacobian", "a matrix"),
+        "'eq'",
+        "jacobian(at)",
+        "(1, 6)",
+        "(1, 12)",
+        id="jacobian of six",
+    ),
+    case(lambda: rows("gamma", "a word"), "'eq'", "gamma(at)", "real numbers", id="gamma a word"),
+    case(lambda: rows("rate", "two"), "'eq'", "rate(at)", "shape (2,)", id="rate of two"),
+    case(lambda: lines(()), "'lines'", "tuple of primitives", "()", id="no primitives"),
+    case(
+        lambda: lines(qp.OriginOnLine("x")),
+        "'lines'",
+        "tuple of primitives",
+        "OriginOnLine",
+        id="bare primitive",
+    ),
     case(lambda: lines(("z",)), "'lines'", "tuple of primitives", "('z',)", id="primitive a word"),
-    case(lambda: lines({"z": 1}), "'lines'", "result is {'z': 1}", "can change later",
-    id="a dict in a part"), case(lambda: lines([{1, 2}]), "'lines'", "result is",
-    "can change later", id="a set in a part"),
-]  # fmt: skip
+    case(
+        lambda: lines({"z": 1}),
+        "'lines'",
+        "result is {'z': 1}",
+        "can change later",
+        id="a dict in a part",
+    ),
+    case(lambda: lines([{1, 2}]), "'lines'", "result is", "can change later", id="a set in a part"),
+]
 
 
 @pytest.mark.parametrize(("make", "name", "words"), RESULTS)
@@ -302,25 +392,62 @@ def out_of_bounds(body: Any, site: Any, size: Any) -> Any:
 
 LAWS = [
     case(lambda: law_of(alone), "'f'", "law must return 2 qp.Wrench", id="one wrench for two"),
-    case(lambda: law_of(with_a_point), "'f'", "law must return 2 qp.Wrench", "without a point",
-    id="a point"), case(lambda: law_of(of_two), "'f'", "law must return 2 qp.Wrench",
-    "three numbers", id="force of two numbers"), case(lambda: law_of(bare), "'f'",
-    "law must return 2 qp.Wrench", id="no wrenches"), case(lambda: law_of(misspelt), "'f'",
-    "numba cannot compile its law", "'pose'", id="misspelt"), case(lambda: law_of(importing), "'f'",
-    "cannot compile its law", "outside of the law", id="import"),
-    case(lambda: law_of(importing_names), "'f'", "cannot compile its law", "outside of the law",
-    id="from import"), case(lambda: law_of(Law.law, importing_energy), "'f'", "imports a module",
-    id="energy imports"), case(lambda: law_of(defining), "'f'", "numba cannot compile its law",
-    id="a class"), case(lambda: law_of(renaming), "'f'", "numba cannot compile its law",
-    id="a global"), case(lambda: law_of(within), "'f'", "numba cannot compile its law", id="with"),
-    case(lambda: law_of(catching), "'f'", "numba cannot compile its law",
-    id="an exception by name"), case(lambda: law_of(words), "'f'", "law must return 2 qp.Wrench",
-    id="law a word"), case(lambda: law_of(Law.law, words), "'f'", "energy must return one number",
-    id="energy a word"), case(lambda: law_of(sized, size="up"), "'f'",
-    "asks for size, which is 'up'", "a number", id="size a word"), case(lambda: law_of(sized,
-    size=float("nan")), "'f'", "asks for size, which is nan", id="size nan"),
+    case(
+        lambda: law_of(with_a_point),
+        "'f'",
+        "law must return 2 qp.Wrench",
+        "without a point",
+        id="a point",
+    ),
+    case(
+        lambda: law_of(of_two),
+        "'f'",
+        "law must return 2 qp.Wrench",
+        "three numbers",
+        id="force of two numbers",
+    ),
+    case(lambda: law_of(bare), "'f'", "law must return 2 qp.Wrench", id="no wrenches"),
+    case(lambda: law_of(misspelt), "'f'", "numba cannot compile its law", "'pose'", id="misspelt"),
+    case(
+        lambda: law_of(importing),
+        "'f'",
+        "cannot compile its law",
+        "outside of the law",
+        id="import",
+    ),
+    case(
+        lambda: law_of(importing_names),
+        "'f'",
+        "cannot compile its law",
+        "outside of the law",
+        id="from import",
+    ),
+    case(lambda: law_of(Law.law, importing_energy), "'f'", "imports a module", id="energy imports"),
+    case(lambda: law_of(defining), "'f'", "numba cannot compile its law", id="a class"),
+    case(lambda: law_of(renaming), "'f'", "numba cannot compile its law", id="a global"),
+    case(lambda: law_of(within), "'f'", "numba cannot compile its law", id="with"),
+    case(
+        lambda: law_of(catching), "'f'", "numba cannot compile its law", id="an exception by name"
+    ),
+    case(lambda: law_of(words), "'f'", "law must return 2 qp.Wrench", id="law a word"),
+    case(
+        lambda: law_of(Law.law, words), "'f'", "energy must return one number", id="energy a word"
+    ),
+    case(
+        lambda: law_of(sized, size="up"),
+        "'f'",
+        "asks for size, which is 'up'",
+        "a number",
+        id="size a word",
+    ),
+    case(
+        lambda: law_of(sized, size=float("nan")),
+        "'f'",
+        "asks for size, which is nan",
+        id="size nan",
+    ),
     case(lambda: law_of(sized, size=(1.0,) * 43), "'f'", "more than 42 numbers", id="many numbers"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "name", "words"), LAWS)

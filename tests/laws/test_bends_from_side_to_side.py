@@ -43,10 +43,13 @@ def lowest(form: Bends, rng: np.random.Generator) -> float:
     best = float(values.min())
     for start in tried[np.argsort(values)[:6]]:
         made = minimize(
-            lambda x: float(form.along(x[None])[0] / (x @ x)), start, method="SLSQP",
-            constraints=[{"type": "ineq",
-            "fun": lambda x: form.walls @ x}] if len(form.walls) else [],
-        )  # fmt: skip
+            lambda x: float(form.along(x[None])[0] / (x @ x)),
+            start,
+            method="SLSQP",
+            constraints=[{"type": "ineq", "fun": lambda x: form.walls @ x}]
+            if len(form.walls)
+            else [],
+        )
         x = made.x / np.linalg.norm(made.x)
         if (form.walls @ x >= -1e-9).all():
             best = min(best, float(form.along(x[None])[0]))

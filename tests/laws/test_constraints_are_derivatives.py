@@ -141,8 +141,11 @@ SLEW = qp.Schedule((-1.0, 2.0), (0.2, 1.7), "smooth")
 RELATIONS: dict[str, Callable[[qp.Joint, qp.Joint, qp.Joint], Any]] = {
     "gear of four bodies": lambda a, b, c: qp.Gear(
         "g", a, b, ratio=-0.7, first_coordinate="angle", second_coordinate="angle", offset=0.2
-    ), "rack": lambda a, b, c: qp.Gear("g", b, a, ratio=0.3, first_coordinate="angle",
-    second_coordinate="travel"), "cross and rod": lambda a, b, c: qp.Gear(
+    ),
+    "rack": lambda a, b, c: qp.Gear(
+        "g", b, a, ratio=0.3, first_coordinate="angle", second_coordinate="travel"
+    ),
+    "cross and rod": lambda a, b, c: qp.Gear(
         "g", c, a, ratio=2.0, first_coordinate="angle_y", second_coordinate="travel"
     ),
     "both angles of a cross": lambda a, b, c: qp.Gear(
@@ -151,7 +154,7 @@ RELATIONS: dict[str, Callable[[qp.Joint, qp.Joint, qp.Joint], Any]] = {
     "slew": lambda a, b, c: qp.Prescribed("g", a, SLEW, first_coordinate="angle"),
     "drive of a travel": lambda a, b, c: qp.Prescribed("g", b, turning, first_coordinate="travel"),
     "drive of a cross": lambda a, b, c: qp.Prescribed("g", c, turning, first_coordinate="angle_y"),
-}  # fmt: skip
+}
 
 
 def relation_system(seed: int, kind: str) -> tuple[list[qp.Body], list[Any]]:

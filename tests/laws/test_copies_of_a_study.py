@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from tests.random_studies import SIDE, Copy, cube_turns, differences, random_copy, random_study
+from tests.random_studies import (
+    SIDE,
+    SOONER,
+    Copy,
+    cube_turns,
+    differences,
+    random_copy,
+    random_study,
+)
 from tests.random_systems import seeds
 from tests.studies import changed
 
@@ -87,25 +95,66 @@ def test_random_studies_of_two_have_one_graph(seed: int) -> None:
     )
 
 
-#: Random studies of three that agreed in a trial of seeds 3 to 59: most of those left out fly free
-#: for hours, others still differ.
-THREE = (3, 7, 10, 12, 13, 24, 6, 11, 14, 17, 23, 32, 34, 38, 39, 42, 43, 47, 48, 49, 50, 53, 57)
-SOON = 5
+#: Random studies of three, all of a range; those that take least time are tried always.
+THREE, SOON = range(3, 48), (12, 17, 20, 22, 23)
+THREES = [pytest.param(seed, marks=[pytest.mark.slow] * (seed not in SOON)) for seed in THREE]
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [pytest.param(seed, marks=[pytest.mark.slow] * (k >= SOON)) for k, seed in enumerate(THREE)],
-)
+@pytest.mark.parametrize("seed", THREES)
 def test_random_studies_of_three_have_one_graph(seed: int) -> None:
     """Equal and unequal boxes, turned, shifted and renamed, their axes and faces turned, parts in
-    another order."""
-    one, copy = random_study(seed, modules=3), random_copy(seed, 3, order=True, names=True)
-    two = random_study(seed, copy, modules=3)
+    another order.  Where rounding decides about a long motion, as others show that begin a hair
+    aside, it may differ as these do."""
+    one, copy = (
+        random_study(seed, modules=3, settle=SOONER),
+        random_copy(seed, 3, order=True, names=True),
+    )
+    two = random_study(seed, copy, modules=3, settle=SOONER)
     assert (
         differences(
             *(study.explore(progress=False, budget=30) for study in (one, two)), second=copy
         )
+        == []
+    )
+
+
+@pytest.mark.parametrize("seed", THREES)
+def test_random_studies_in_other_units_have_one_graph(seed: int) -> None:
+    """As many metres, kilograms and seconds as many halves, quarters and eighths.  When a motion
+    rests is left out: a speed of so many m/s or rad/s has a part in that."""
+    one, copy = random_study(seed, modules=3, settle=SOONER), Copy(units=(2.0, 4.0, 8.0))
+    if any(isinstance(rule, qp.Limit) and rule.what == "load" for rule in one.safety):
+        pytest.skip("forces and torques have one limit, and no unit in common")
+    two = random_study(seed, copy, modules=3, settle=SOONER)
+    assert (
+        differences(
+            *(study.explore(progress=False, budget=15) for study in (one, two)), second=copy
+        )
+        == []
+    )
+
+
+@seeds(12, 4, attack=100)
+def test_random_studies_with_coils_have_one_graph(seed: int) -> None:
+    """Of seed 2 a hinge comes to rest against its stop, half a turn open, where two of three
+    modules are locked."""
+    how = {"modules": 3, "safety": True, "coils": True, "settle": SOONER}
+    copy = random_copy(seed, 3, order=True, names=True)
+    studies = (random_study(seed, each, **how) for each in (None, copy))  # type: ignore[arg-type]
+    assert (
+        differences(*(study.explore(progress=False, budget=20) for study in studies), second=copy)
+        == []
+    )
+
+
+@pytest.mark.slow
+def test_clearances_at_an_impact_are_those_of_the_motion() -> None:
+    """Where a hinge is thrown back by its stop two modules are nearest."""
+    how = {"modules": 3, "collisions": True, "settle": SOONER}
+    copy = random_copy(106, 3, order=True, names=True)
+    studies = (random_study(106, each, **how) for each in (None, copy))  # type: ignore[arg-type]
+    assert (
+        differences(*(study.explore(progress=False, budget=50) for study in studies), second=copy)
         == []
     )
 

@@ -165,10 +165,13 @@ def block(*more: qp.Part, grounded: bool = False) -> qp.Multibody:
     for k in range(3):
         cubes.append(
             qp.Body.box(
-                f"cube {k}", (0.1, 0.2, 0.3), 1.0 + k, position=(0.3 + 0.2 * k, 0.1 * k, -0.2),
+                f"cube {k}",
+                (0.1, 0.2, 0.3),
+                1.0 + k,
+                position=(0.3 + 0.2 * k, 0.1 * k, -0.2),
                 orientation=qp.rotation(rng.normal(size=3), 1.0 + k),
             )
-        )  # fmt: skip
+        )
     parts: list[qp.Part] = [*cubes, qp.Fixed("lock", cubes[0], cubes[1])]
     parts += [qp.Revolute("hinge", cubes[1], cubes[2], at=(0.6, 0.1, -0.2), axis=(0, 1, 1))]
     parts += [qp.Fixed("bolt", qp.GROUND, cubes[0])] if grounded else []
@@ -196,11 +199,20 @@ def test_sites_in_a_cluster_carry_their_magnets_wheels_and_jets() -> None:
     ]
     cold = qp.Superconductor("cold", cubes[1].site("face", z=cubes[1].matrix.T @ (1.0, 0.0, 0.0)))
     forces = (
-        qp.Dipoles(magnets), qp.FluxPinning(cold, magnets), qp.Thruster("jet", cubes[1].site("n",
-        z=(1, 2, 0)), 2.0), qp.ReactionWheel("wheel", cubes[1].site("w", z=(0, 1, 0)), 0.3),
-        qp.Bushing("pad", cubes[1], cubes[2], at=(0.6, 0.1, -0.2), stiffness=COUPLED,
-        damping=0.01 * COUPLED), qp.PlanetField(magnets, (1e6, 0.0, 0.0), centre=(1.0, 2.0, 9.0)),
-    )  # fmt: skip
+        qp.Dipoles(magnets),
+        qp.FluxPinning(cold, magnets),
+        qp.Thruster("jet", cubes[1].site("n", z=(1, 2, 0)), 2.0),
+        qp.ReactionWheel("wheel", cubes[1].site("w", z=(0, 1, 0)), 0.3),
+        qp.Bushing(
+            "pad",
+            cubes[1],
+            cubes[2],
+            at=(0.6, 0.1, -0.2),
+            stiffness=COUPLED,
+            damping=0.01 * COUPLED,
+        ),
+        qp.PlanetField(magnets, (1e6, 0.0, 0.0), centre=(1.0, 2.0, 9.0)),
+    )
     system = block(*forces)
     assert moving(system) == 2
     run, known = (one.simulate(0.3, **TIGHT) for one in (system, kept_apart(system)))

@@ -160,11 +160,15 @@ def chain(rng: np.random.Generator, floats: bool) -> qp.Multibody:
         for k in range(n)
     ]
     hinges = [
-        qp.Revolute(f"h{k}", boxes[k - 1] if k else qp.GROUND, boxes[k], at=(0.3 * k - 0.15,
-        0.02 * k, 0.0),
-                    axis=tuple(rng.normal(size=3)))
+        qp.Revolute(
+            f"h{k}",
+            boxes[k - 1] if k else qp.GROUND,
+            boxes[k],
+            at=(0.3 * k - 0.15, 0.02 * k, 0.0),
+            axis=tuple(rng.normal(size=3)),
+        )
         for k in range(1 if floats else 0, n)
-    ]  # fmt: skip
+    ]
     springs = [
         qp.HingeSpring(f"s{h.name}", h, stiffness=rng.choice([0.0, 0.5]), damping=0.02)
         for h in hinges

@@ -415,9 +415,11 @@ def test_flat_poses_are_told_by_their_hinges() -> None:
         offset = 0.25 * rod.matrix[:, 2]
         weight = qp.Body.sphere(f"{rod.name} weight", 0.05, 0.3, position=rod.position + offset)
         weight = dataclasses.replace(
-            weight, velocity=np.add(rod.velocity, np.cross(rod.matrix @ rod.angular_velocity,
-            offset)), orientation=rod.orientation, angular_velocity=rod.angular_velocity,
-        )  # fmt: skip
+            weight,
+            velocity=np.add(rod.velocity, np.cross(rod.matrix @ rod.angular_velocity, offset)),
+            orientation=rod.orientation,
+            angular_velocity=rod.angular_velocity,
+        )
         weights.append(weight)
         bolts.append(qp.Fixed(f"{rod.name} bolt", rod, weight))
     system = bare.with_(*weights, *bolts)

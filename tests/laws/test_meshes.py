@@ -53,12 +53,18 @@ def flying(seed: int) -> list[qp.Body]:
     bodies = []
     for k in range(3):
         at, a = rng.normal(size=3) * 0.3, rng.uniform(0.05, 0.2, 3)
-        bodies.append(qp.Body(
-            f"b{k}", mass=1.0, inertia=(0.01, 0.012, 0.013), position=at,
-            orientation=qp.rotation(rng.normal(size=3), 2.0), velocity=-at * rng.uniform(0.5,
-            1.5) + rng.normal(size=3) * 0.05, angular_velocity=rng.normal(size=3) * 3.0,
-            shape=(qp.Box(a), qp.Cylinder(0.5 * a[0], a[1], "z"), qp.Box(a))[k],
-        ))  # fmt: skip
+        bodies.append(
+            qp.Body(
+                f"b{k}",
+                mass=1.0,
+                inertia=(0.01, 0.012, 0.013),
+                position=at,
+                orientation=qp.rotation(rng.normal(size=3), 2.0),
+                velocity=-at * rng.uniform(0.5, 1.5) + rng.normal(size=3) * 0.05,
+                angular_velocity=rng.normal(size=3) * 3.0,
+                shape=(qp.Box(a), qp.Cylinder(0.5 * a[0], a[1], "z"), qp.Box(a))[k],
+            )
+        )
     turn = qp.rotation((1, 1, 0), 0.4)
     stand = qp.Body.box(
         "stand", (0.1, 0.2, 0.1), position=(-0.3, 0.1, 0.0), orientation=turn, fixed=True

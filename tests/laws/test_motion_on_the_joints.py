@@ -92,11 +92,14 @@ def arm_with_a_strut(metre: float) -> qp.Multibody:
     upper = qp.Body.box("upper", (m, 0.1 * m, 0.1 * m), 1.0, position=(0.5 * m, 0, 0))
     lower = qp.Body.box("lower", (m, 0.1 * m, 0.2 * m), 2.0, position=(1.5 * m, 0, 0))
     return qp.Multibody(
-        upper, lower, qp.Revolute("hinge", qp.GROUND, upper, at=(0, 0, 0), axis=(0, 1, 0.2)),
-        qp.Spherical("ball", upper, lower, at=(m, 0, 0)), qp.Distance("strut", qp.GROUND, lower,
-        at1=(2.0 * m, 0.5 * m, m), at2=(2.0 * m, 0, 0)), qp.Spring("cord", qp.GROUND, lower, at1=(0,
-        0, m), stiffness=7.0), qp.Gravity((0, 0, -9.81 * m)),
-    )  # fmt: skip
+        upper,
+        lower,
+        qp.Revolute("hinge", qp.GROUND, upper, at=(0, 0, 0), axis=(0, 1, 0.2)),
+        qp.Spherical("ball", upper, lower, at=(m, 0, 0)),
+        qp.Distance("strut", qp.GROUND, lower, at1=(2.0 * m, 0.5 * m, m), at2=(2.0 * m, 0, 0)),
+        qp.Spring("cord", qp.GROUND, lower, at1=(0, 0, m), stiffness=7.0),
+        qp.Gravity((0, 0, -9.81 * m)),
+    )
 
 
 def test_millimetres_give_the_same_motion() -> None:

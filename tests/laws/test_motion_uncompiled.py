@@ -48,9 +48,12 @@ def test_joints_of_two_freedoms_turn_and_slide() -> None:
         "sleeve", (0.3, 0.2, 0.2), 0.5, position=(0, 0, -1), angular_velocity=(0, 0, 3)
     )
     system = qp.Multibody(
-        rod, sleeve, Universal("cross", qp.GROUND, rod, at=(0, 0, 0)), Cylindrical("rail", rod,
-        sleeve, at=(0, 0, -1), axis=(0, 0, 1)), qp.Gravity((3.0, 1.0, -9.81)),
-    )  # fmt: skip
+        rod,
+        sleeve,
+        Universal("cross", qp.GROUND, rod, at=(0, 0, 0)),
+        Cylindrical("rail", rod, sleeve, at=(0, 0, -1), axis=(0, 0, 1)),
+        qp.Gravity((3.0, 1.0, -9.81)),
+    )
     run = system.simulate(0.2)
     assert np.ptp(run.energy) < 1e-7
     assert abs(run.final["sleeve"].position[2] + 1.0) > 0.1

@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial import cKDTree
 
 import quirkpy as qp
-from quirkpy.explore.scope.safety import judge, peak
+from quirkpy.explore.scope.peaks import peak
+from quirkpy.explore.scope.safety import judge
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.motion.interpolation import fastest
 from tests.faults.sentence import check_refused
@@ -243,6 +244,49 @@ def test_a_peak_may_lie_just_before_a_motion_ends(seed: int) -> None:
         run = qp.Multibody(ball, well).simulate(5.0, rtol=rtol, atol=0.01 * rtol, stop=[past])
         assert run.t[-1] == pytest.approx(0.5 * math.pi + later)
         assert peak(run, "speed") == pytest.approx(1.0, abs=1e3 * rtol)
+
+
+@seeds(12, 12, attack=1000)
+def test_a_peak_may_lie_just_after_an_impact(seed: int) -> None:
+    """A ball on a spring is thrown at a stop, thrown back without loss, and fastest where the
+    spring is slack."""
+    rng = np.random.default_rng(seed)
+    far, speed, rtol = (
+        10.0 ** rng.uniform(-2.0, 0.0),
+        float(rng.uniform(0.5, 3.0)),
+        float(rng.choice([1e-8, 1e-12])),
+    )
+    begun = float(rng.uniform(0.0, 0.9)) * far
+    ball = qp.Body.sphere(
+        "ball", 0.05, 1.0, position=(begun, 0.0, 0.0), velocity=(-speed, 0.0, 0.0)
+    )
+    rail = qp.Prismatic("rail", qp.GROUND, ball, at=(begun, 0.0, 0.0), axis=(1.0, 0.0, 0.0))
+    stop = qp.JointStop("stop", rail, lower=-begun, restitution=1.0)
+    well = qp.PotentialWell("well", ball, centre=(far, 0.0, 0.0), stiffness=1.0)
+    past = qp.When("past", lambda state: 1.5 * far - state["ball"].position[0])
+    run = qp.Multibody(ball, rail, stop, well).simulate(
+        10.0, rtol=rtol, atol=0.01 * rtol, stop=[past]
+    )
+    most = math.hypot(speed, far - begun)
+    assert peak(run, "speed") == pytest.approx(most, rel=1e3 * rtol)
+
+
+@seeds(12, 12, attack=1000)
+def test_no_limit_is_passed_by_what_curves_make_of_an_impact(seed: int) -> None:
+    """A ball falls onto a stop: a limit next to the speed of its arrival tells whether and when it
+    was passed."""
+    rng = np.random.default_rng(seed)
+    height, restitution = float(rng.uniform(0.05, 1.0)), float(rng.choice([0.0, 0.3, 0.9]))
+    rtol, most = float(rng.choice([1e-6, 1e-8, 1e-12])), math.sqrt(2.0 * G * height)
+    ball = qp.Body.sphere("ball", 0.05, 1.0)
+    rail = qp.Prismatic("rail", qp.GROUND, ball, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    stop = qp.JointStop("stop", rail, lower=-height, restitution=restitution)
+    falls = qp.Multibody(ball, rail, stop, qp.Gravity((0.0, 0.0, -G)))
+    run = falls.simulate(1.3 * most / G, rtol=rtol, atol=0.01 * rtol)
+    assert qp.Limit("speed", most * 1.001).first(run) is None
+    passed = qp.Limit("speed", most * 0.999).first(run)
+    assert passed is not None
+    assert passed.t == pytest.approx(0.999 * most / G, rel=1e-6)
 
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-12])

@@ -180,19 +180,32 @@ ONE = qp.Body.box("one", (0.1, 0.1, 0.2), 1.0)
 TWO = qp.Body.box("two", (0.1, 0.2, 0.1), 1.0, position=(0.1, 0.3, 0.05))
 ORBIT = qp.Orbit(3.986e14, (7e6, 0.0, 0.0), (0.0, 7.5e3, 0.0))
 WORLDS: dict[str, tuple[list[Any], Group]] = {
-    "nothing": ([], "rigid"), "between them": ([qp.Spring("s", ONE, TWO, at1=(0, 0, 0), at2=(0.1,
-    0.3, 0), stiffness=1.0, rest_length=0.1)],
-                     "rigid"),
-    "a joint": ([qp.Revolute("h", ONE, TWO, at=(0.0, 0.1, 0.0), axis=(0, 0, 1)),
-    qp.ViscousHinges(1e-3)], "rigid"), "in its axes": ([qp.Load("l", TWO, force=(1, 0, 0),
-    frame="body")], "rigid"), "gravity": ([qp.Gravity((0, 0, -9.81))], "translations"),
+    "nothing": ([], "rigid"),
+    "between them": (
+        [
+            qp.Spring(
+                "s", ONE, TWO, at1=(0, 0, 0), at2=(0.1, 0.3, 0), stiffness=1.0, rest_length=0.1
+            )
+        ],
+        "rigid",
+    ),
+    "a joint": (
+        [qp.Revolute("h", ONE, TWO, at=(0.0, 0.1, 0.0), axis=(0, 0, 1)), qp.ViscousHinges(1e-3)],
+        "rigid",
+    ),
+    "in its axes": ([qp.Load("l", TWO, force=(1, 0, 0), frame="body")], "rigid"),
+    "gravity": ([qp.Gravity((0, 0, -9.81))], "translations"),
     "a load": ([qp.Load("l", TWO, force=(1, 0, 0))], "translations"),
     "well": ([qp.PotentialWell("w", TWO, (0, 0, 0), 1.0)], "none"),
-    "Hill frame": ([qp.HillFrame(1e-3)], "none"), "gradient": ([qp.GravityGradient(ORBIT)], "none"),
-    "planet": ([qp.PointGravity(3.986e14, (7e6, 0, 0))], "none"), "fixed body": ([qp.Body("post",
-    fixed=True)], "none"), "joint to the ground": ([qp.Revolute("h", qp.GROUND, TWO, at=(0, 0, 0),
-    axis=(0, 0, 1))], "none"),
-}  # fmt: skip
+    "Hill frame": ([qp.HillFrame(1e-3)], "none"),
+    "gradient": ([qp.GravityGradient(ORBIT)], "none"),
+    "planet": ([qp.PointGravity(3.986e14, (7e6, 0, 0))], "none"),
+    "fixed body": ([qp.Body("post", fixed=True)], "none"),
+    "joint to the ground": (
+        [qp.Revolute("h", qp.GROUND, TWO, at=(0, 0, 0), axis=(0, 0, 1))],
+        "none",
+    ),
+}
 
 
 @pytest.mark.parametrize("world", WORLDS)

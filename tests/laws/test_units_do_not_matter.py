@@ -13,10 +13,18 @@ from quirkpy.rest.vicinity import Vicinity
 from tests.random_systems import seeds
 
 UNITS = (
-    (1e-3, 1e-9, 1.0), (1e-6, 1e-18, 1.0), (1e-6, 1.0, 1.0), (1e3, 1e9, 1.0), (1e6, 1e18, 1.0),
-    (1e6, 1.0, 1.0), (1e6, 1e18, 1e3), (1e6, 1e18, 3e5), (1.0, 1.0, 1e-3), (1.0, 1.0, 1e3), (1e-6,
-    1e-18, 1e-3),
-)  # fmt: skip
+    (1e-3, 1e-9, 1.0),
+    (1e-6, 1e-18, 1.0),
+    (1e-6, 1.0, 1.0),
+    (1e3, 1e9, 1.0),
+    (1e6, 1e18, 1.0),
+    (1e6, 1.0, 1.0),
+    (1e6, 1e18, 1e3),
+    (1e6, 1e18, 3e5),
+    (1.0, 1.0, 1e-3),
+    (1.0, 1.0, 1e3),
+    (1e-6, 1e-18, 1e-3),
+)
 
 
 def sprung_chain(seed: int, length: float, mass: float, time: float) -> qp.Multibody:

@@ -52,10 +52,11 @@ def column(seed: int) -> qp.Multibody:
             orientation=turn,
         )
         x, y = rng.normal(size=2)
-        joint = qp.Revolute(f"j{k}", before, link, at=at, axis=(x, y,
-        0.0)) if rng.uniform() < 0.7 else qp.Spherical(
-            f"j{k}", before, link, at=at
-        )  # fmt: skip
+        joint = (
+            qp.Revolute(f"j{k}", before, link, at=at, axis=(x, y, 0.0))
+            if rng.uniform() < 0.7
+            else qp.Spherical(f"j{k}", before, link, at=at)
+        )
         parts += [link, joint]
         if rng.uniform() < 0.5:  # a second body, locked to the first
             more = qp.Body(

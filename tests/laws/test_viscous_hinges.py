@@ -32,10 +32,11 @@ PARTS = chain()
 HINGE, SLEEVE, CROSS = PARTS[4:7]
 WHOLE = (qp.ViscousHinges(C),)
 EACH = (
-    qp.JointDamper("d1", HINGE, damping=C), qp.JointDamper("d2", SLEEVE, coordinate="angle",
-    damping=C), qp.JointDamper("d3", CROSS, coordinate="angle_x", damping=C), qp.JointDamper("d4",
-    CROSS, coordinate="angle_y", damping=C),
-)  # fmt: skip
+    qp.JointDamper("d1", HINGE, damping=C),
+    qp.JointDamper("d2", SLEEVE, coordinate="angle", damping=C),
+    qp.JointDamper("d3", CROSS, coordinate="angle_x", damping=C),
+    qp.JointDamper("d4", CROSS, coordinate="angle_y", damping=C),
+)
 
 
 @pytest.mark.kernels

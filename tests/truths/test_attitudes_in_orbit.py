@@ -166,11 +166,16 @@ def test_a_dumbbell_spins_about_any_transverse_axis(tilt: float, edge: float) ->
     for they do not commute."""
     spin = np.array([0.0, math.sin(tilt), math.cos(tilt)]) * 0.5
     cubes = [
-        qp.Body.box(name, (0.1, 0.1, 0.1), 1.0, position=(x, 0, 0), velocity=np.cross(spin, (x, 0,
-        0)),
-                    angular_velocity=spin)
+        qp.Body.box(
+            name,
+            (0.1, 0.1, 0.1),
+            1.0,
+            position=(x, 0, 0),
+            velocity=np.cross(spin, (x, 0, 0)),
+            angular_velocity=spin,
+        )
         for name, x in (("one", 0.0), ("two", 0.1))
-    ]  # fmt: skip
+    ]
     hinge = qp.Revolute("hinge", *cubes, at=(0.05, edge, 0.0), axis=(0.0, 0.0, 1.0))
     found = qp.Multibody(
         *cubes, hinge, qp.HingeSpring("spring", hinge, stiffness=0.02, damping=1e-3)

@@ -410,8 +410,11 @@ def test_copies_rest_alike(change: str) -> None:
 
     known = made(False, 0.0, 1.0, "a")
     asked = {
-        "turned": (True, 0.0, 1.0, "a"), "shifted": (False, 30.0, 1.0, "a"), "renamed": (False, 0.0,
-        1.0, "z"), "heavy": (False, 0.0, 1e6, "a"), "light": (False, 0.0, 1e-6, "a"),
-    }  # fmt: skip
+        "turned": (True, 0.0, 1.0, "a"),
+        "shifted": (False, 30.0, 1.0, "a"),
+        "renamed": (False, 0.0, 1.0, "z"),
+        "heavy": (False, 0.0, 1e6, "a"),
+        "light": (False, 0.0, 1e-6, "a"),
+    }
     assert len(known) == 8
     np.testing.assert_allclose(made(*asked[change]), known, rtol=1e-7, atol=1e-7)

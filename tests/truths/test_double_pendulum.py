@@ -47,10 +47,15 @@ def bars() -> qp.Multibody:
         spin = qp.Body.box("bar", SIZE, 1.0, orientation=turn).matrix @ omega
         made.append(
             qp.Body.box(
-                f"bar{k}", SIZE, mass, position=upper + lever, orientation=turn,
-                angular_velocity=omega, velocity=speed + np.cross(spin, lever),
+                f"bar{k}",
+                SIZE,
+                mass,
+                position=upper + lever,
+                orientation=turn,
+                angular_velocity=omega,
+                velocity=speed + np.cross(spin, lever),
             )
-        )  # fmt: skip
+        )
         joints.append(qp.Spherical(f"ball{k}", made[k - 1] if k else qp.GROUND, made[k], at=upper))
         upper, speed = upper + 2.0 * lever, speed + 2.0 * np.cross(spin, lever)
     return qp.Multibody(*made, *joints, qp.Gravity(G))

@@ -108,10 +108,13 @@ def test_steady_precession_stays_steady(root: int) -> None:
     p = float(np.roots([A * math.cos(tilt), -C * spin, H])[root])
     assert (p > 15.0) == (root == 0)
     run = top(tilt, spin, p).simulate(5.0, **TIGHT)
-    known = np.transpose([
-        math.sin(tilt) * np.cos(p * run.t), math.sin(tilt) * np.sin(p * run.t), np.full_like(run.t,
-        math.cos(tilt))
-    ])  # fmt: skip
+    known = np.transpose(
+        [
+            math.sin(tilt) * np.cos(p * run.t),
+            math.sin(tilt) * np.sin(p * run.t),
+            np.full_like(run.t, math.cos(tilt)),
+        ]
+    )
     np.testing.assert_allclose(axis_of(run), known, rtol=0.0, atol=1e-8)
     assert p * run.t[-1] > 2.0 * math.pi
 

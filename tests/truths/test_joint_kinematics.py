@@ -129,9 +129,9 @@ def test_gears_keep_their_ratio_over_hundreds_of_turns() -> None:
     system = qp.Multibody(one, two, a, b, qp.Gear("mesh", a, b, ratio=-17.0 / 43.0))
     rate = 30.0
     spun: dict[str, Any] = {
-        "one": dict(angular_velocity=(0, 0, rate)), "two": dict(angular_velocity=(0, 0,
-        -rate * 17.0 / 43.0))
-    }  # fmt: skip
+        "one": dict(angular_velocity=(0, 0, rate)),
+        "two": dict(angular_velocity=(0, 0, -rate * 17.0 / 43.0)),
+    }
     run = system.at(system.initial.replace(spun)).simulate(
         4.0 * 43.0 * 2.0 * math.pi / rate, **PRECISE
     )

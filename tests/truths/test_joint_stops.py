@@ -240,6 +240,26 @@ def test_a_start_beyond_a_stop_is_refused() -> None:
         system.with_(qp.JointStop("high", system["slide"], lower=0.1)).simulate(1.0)
 
 
+def test_a_run_within_a_when_is_told_why_it_begins_beyond_a_stop() -> None:
+    """An event is asked at the ends of steps, before it is known that a stop was reached within."""
+    system = drop(0.0)
+    without = system.without("floor")
+
+    def fall(state: qp.State, model: qp.Multibody) -> float:
+        return float(model.at(state).simulate(0.1, progress=False).final.t) - 100.0
+
+    asking = qp.When("later", lambda state: fall(state, system))
+    words = "When 'later' is asked within steps, where a joint may be a little beyond a stop"
+    with pytest.raises(qp.PartError, match=words) as refused:
+        system.simulate(2.0, stop=[asking], progress=False)
+    assert "leave the stop out of the run within its function" in str(refused.value)
+    assert "in the function of When 'later'" in refused.value.__notes__
+    run = refused.value.trajectory  # type: ignore[attr-defined]
+    assert system.at(run.final).simulate(0.1, progress=False).stop is qp.Stop.END  # a row of it
+    out = qp.When("later", lambda state: fall(state, without))
+    assert system.simulate(2.0, stop=[out], progress=False).stop is qp.Stop.END
+
+
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [

@@ -69,9 +69,10 @@ def test_rod_from_the_horizontal_falls_at_three_halves_g(evaluator: Evaluator) -
     """angle'' = (m g L/2) / (m L^2/3): the free end of a 1 m rod starts with 1.5 g."""
     rod = qp.Body.rod("rod", (0, 0, 0), (1, 0, 0), 2.0)
     system = qp.Multibody(
-        rod, qp.Revolute("hinge", qp.GROUND, rod, at=(0, 0, 0), axis=(0, 1, 0)), qp.Gravity((0, 0,
-        -9.81))
-    )  # fmt: skip
+        rod,
+        qp.Revolute("hinge", qp.GROUND, rod, at=(0, 0, 0), axis=(0, 1, 0)),
+        qp.Gravity((0, 0, -9.81)),
+    )
     expected = [0.0, 0.0, -0.75 * 9.81, 0.0, 1.5 * 9.81, 0.0]
     np.testing.assert_allclose(system.acceleration(evaluator=evaluator)[0], expected, atol=1e-12)
     # the hinge carries the remaining quarter of the weight

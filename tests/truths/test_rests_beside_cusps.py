@@ -122,11 +122,17 @@ def arm(seed: int) -> Held:
         qp.Revolute("h1", *rods, at=(knee[0], 0, knee[1]), axis=(0, -1, 0)),
     ]
     springs = [
-        qp.Spring(f"s{k}", qp.GROUND, rods[1], at1=(x, 0, z), at2=(tip[0], 0, tip[1]),
-        stiffness=stiff[k],
-                  rest_length=rest[k])
+        qp.Spring(
+            f"s{k}",
+            qp.GROUND,
+            rods[1],
+            at1=(x, 0, z),
+            at2=(tip[0], 0, tip[1]),
+            stiffness=stiff[k],
+            rest_length=rest[k],
+        )
         for k, (x, z) in enumerate(at)
-    ]  # fmt: skip
+    ]
 
     def ends(a: Floats) -> tuple[Floats, Floats, Floats]:
         s, c, bends = length * np.sin(a), length * np.cos(a), np.zeros((len(a), n, 2, 2, 2))

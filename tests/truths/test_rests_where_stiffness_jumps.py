@@ -41,11 +41,16 @@ def ropes(
     block[:3, :3] = K
     field = qp.Bushing("field", *sites, stiffness=block, damping=np.diag([damping] * 3 + [0.0] * 3))
     lines = [
-        qp.Spring(f"rope{k}", qp.GROUND.site(f"far{k}", at=tuple(shift - turn @ way * 5.0)),
-        ball.site(f"end{k}"),
-                  stiffness=strength, rest_length=5.0, tension_only=True)
+        qp.Spring(
+            f"rope{k}",
+            qp.GROUND.site(f"far{k}", at=tuple(shift - turn @ way * 5.0)),
+            ball.site(f"end{k}"),
+            stiffness=strength,
+            rest_length=5.0,
+            tension_only=True,
+        )
         for k, (way, strength) in enumerate(zip(ways, strengths))
-    ]  # fmt: skip
+    ]
     return qp.Multibody(ball, field, *lines, upright(ball))
 
 

@@ -83,10 +83,11 @@ def mechanism(a: float, rate: float) -> qp.Multibody:
     hinges = [
         qp.Revolute(name, one, two, at=at, axis=(0, 0, 1))
         for name, one, two, at in (
-            ("main", qp.GROUND, crank, (0, 0, 0)), ("pin", crank, rod, pin), ("wrist", rod, slider,
-            slide)
+            ("main", qp.GROUND, crank, (0, 0, 0)),
+            ("pin", crank, rod, pin),
+            ("wrist", rod, slider, slide),
         )
-    ]  # fmt: skip
+    ]
     guide = qp.Prismatic("guide", qp.GROUND, slider, at=slide, axis=(1, 0, 0))
     return qp.Multibody(crank, rod, slider, *hinges, guide, qp.Gravity((0, -G, 0)))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from quirkpy.explore.alike.symmetry import BACK, Exchange, Symmetry
 from quirkpy.explore.model.ways import Entered
-from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, at_once
+from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, at_once, cone_of
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
@@ -44,7 +44,7 @@ class Cones:
         self.symmetry = symmetry
         self._known: list[KeepOut] = []
         self._before: dict[Exchange, tuple[int, ...]] = {}
-        rules = [rule for rule in symmetry.study.safety if isinstance(rule, KeepOut)]
+        rules = [*filter(None, map(cone_of, symmetry.study.safety))]
         own = tuple(self._number(rule) for rule in rules)
         each = tuple(
             frozenset(self._number(image) for image in self._images(rule)) for rule in rules
@@ -141,7 +141,7 @@ class Lookout:
 
     def rules(self, safety: Sequence[Safety]) -> list[Safety]:
         """The criteria that end a motion."""
-        return [rule for rule in safety if not (self.images.cones and isinstance(rule, KeepOut))]
+        return [rule for rule in safety if not self.images.cones or cone_of(rule) is None]
 
     def entered(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
         """What a stretch of the motion enters, unless a violation ends it before."""

@@ -8,26 +8,24 @@ here: `SameShape` says when two poses are one shape."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from quirkpy.explore.scope.choices import Link
 from quirkpy.explore.scope.identity import Group, poses_of
-from quirkpy.explore.scope.options import Free, Hinge, Lock
-from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, StayTogether
+from quirkpy.explore.scope.options import hinge_of
+from quirkpy.explore.scope.safety import cone_of
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, quaternion_of, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.force import Element, Force
-from quirkpy.parts.forces import SprungHinges, ViscousHinges
+from quirkpy.parts.force import KINDS, Element, Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
@@ -37,13 +35,6 @@ EQUAL = 1e-10
 #: Lengths [m] and direction cosines that agree to so many digits after the point are the same, and
 #: so are numbers of forces that agree in as many digits.
 DIGITS = 12
-#: Elements that say the same with their first two sites exchanged, and their numbers with them, so
-#: many for each.
-EITHER_WAY = {"pair": 0, "charges": 1, "dipoles": 3}
-#: Elements whose sites are points: their axes mean nothing.
-POINTS = ("pair", "charges")
-#: Elements that ask somebody's Python, or speak of a joint: what would carry them is not known.
-OPAQUE = ("callback", "law", "coordinate", "stop")
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 BACK = np.array([1.0, -1.0, -1.0, -1.0])
 
@@ -136,7 +127,7 @@ class Symmetry:
         and all where something is not known to be the same for others."""
         system = self.study.system
         options = [option for chosen in self.study.options.values() for option in chosen]
-        known = all(type(option) in (Free, Lock, Hinge) for option in options)
+        known = all(option.traits.exchanged != "unknown" for option in options)
         marks = {part for part in system.parts if isinstance(part, Sensor)} <= set(
             self.study.sensors
         )
@@ -149,23 +140,29 @@ class Symmetry:
     def _takes_hold_alike(self) -> bool:
         """Whether there is one firmest hold for sensors that meet: of several alike the first is
         always taken."""
-        choices = ([type(o) for o in chosen if o.joins] for chosen in self.study.options.values())
+        choices = (
+            [o.traits.holds for o in chosen if o.joins] for chosen in self.study.options.values()
+        )
         one = all(
-            kinds.count(Lock) == 1 or (Lock not in kinds and len(kinds) <= 1) for kinds in choices
+            holds.count("as one") == 1 or ("as one" not in holds and len(holds) <= 1)
+            for holds in choices
         )
         return self.study.on_contact == "stop" or one
 
     @cached_property
     def judges_alike(self) -> bool:
-        """Whether safety says the same of two motions that differ by a motion of the whole."""
+        """Whether safety says the same of two motions that differ by an exchange of bodies, once it
+        is carried along where it has to be."""
         return all(
-            type(rule) in (StayTogether, NoCollision, Limit, KeepOut) for rule in self.study.safety
+            rule.traits.exchanged == "same" or cone_of(rule) is not None
+            for rule in self.study.safety
         )
 
     @cached_property
     def group(self) -> Group:
-        """The motions of the whole that change nothing."""
-        return self.study.shapes.group if self.judges_alike else "none"
+        """The motions of the whole that change nothing, neither for forces nor for safety."""
+        groups = (rule.traits.invariant_under for rule in self.study.safety)
+        return min([self.study.shapes.group, *groups], key=get_args(Group).index)
 
     def _sensors(self, name: str) -> list[int]:
         return [k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.name == name]
@@ -362,48 +359,11 @@ class Symmetry:
         label = self.label(exchange, *link) if both in self._numbers else None
         return None if label is None else Link(self._numbers[both], link.roll, label)
 
-    def said(self, exchange: Exchange, text: str) -> str:
-        """A sentence that names bodies and pairs, after an exchange; lists of bodies stay in
-        order."""
-        names = self.names(exchange)
-
-        def other(found: re.Match[str]) -> str:
-            return ", ".join(
-                self.in_order(found[0].split(", "), [names[name] for name in found[0].split(", ")])
-            )
-
-        return self._words.sub(other, text)
-
-    def in_order(self, before: Sequence[str], after: list[str]) -> list[str]:
-        """Names of bodies, in their order where they were so before."""
-        last = len(self.index)
-        place = [self.index.get(name, last) for name in before]
-        return (
-            sorted(after, key=lambda name: self.index.get(name, last))
-            if place == sorted(place)
-            else after
-        )
-
-    @cached_property
-    def _words(self) -> re.Pattern[str]:
-        """Names of pairs, and of bodies one after the other, as they stand in sentences."""
-        one, two = (
-            "|".join(map(re.escape, sorted(x, key=len, reverse=True)))
-            for x in (self.study.numbers, self.index)
-        )
-        return re.compile(rf"(?<!\w)(?:(?:{one or two})|(?:{two})(?:, (?:{two}))*)(?!\w)")
-
-    def names(self, exchange: Exchange) -> dict[str, str]:
-        """What bodies and pairs are called after an exchange."""
-        key = "names", exchange
-        if key not in self._made:
-            bodies, pairs = self.study.system.bodies, self.study.pairs
-            named = {name: bodies[to] for name, to in zip(bodies, exchange.to, strict=True)}
-            self._made[key] = named | {
-                p.name: pairs[self.pair(exchange, k)].name for k, p in enumerate(pairs)
-            }
-        made: dict[str, str] = self._made[key]
-        return made
+    def says(self, force: Force, exchange: Exchange | None = None) -> Counter[Any] | None:
+        """What a force says of bodies, after an exchange, as a value that can be compared; None
+        where that is not known."""
+        there = self._nothing if exchange is None else exchange
+        return _said([force], self._places(there.to, there.own))
 
     def label(self, exchange: Exchange, pair: int, roll: int, label: str) -> str | None:
         """What an option of a pair is called where the pair has become another, whose first sensor
@@ -420,17 +380,18 @@ class Symmetry:
     def _seen_from_the_other_side(self, pair: int, roll: int, label: str) -> str | None:
         p = self.study.pairs[pair]
         option = self.study.option(p, label)
-        if not isinstance(option, Hinge):
-            return label if type(option) in (Free, Lock) else None
+        hinge = hinge_of(option)
+        if hinge is None or option.traits.exchanged != "carried":
+            return label if option.traits.exchanged == "same" else None
         one, two = (self.study.sensors[k].site for k in p[:2])
-        at, axis, most = option.placed(one)
+        at, axis, most = hinge.placed(one)
         angle = self.study.rolls(p)[roll]
         c, s = np.cos(angle), np.sin(angle)
         frame = np.array(
             [(c, s, 0.0), (s, -c, 0.0), (0.0, 0.0, -1.0)]
         )  # axes of the second site in those of the first
         point, about = _digits(frame @ at), _digits(frame @ [-x for x in axis])
-        for other in (o for o in self.study.options_of(p) if isinstance(o, Hinge)):
+        for other in filter(None, map(hinge_of, self.study.options_of(p))):
             seen = other.placed(two)
             if (_digits(seen[0]), _digits(seen[1]), seen[2]) == (point, about, most):
                 return other.label
@@ -439,10 +400,10 @@ class Symmetry:
 
 def _speaks_of_joints(force: Force) -> bool:
     """Whether a force may have energy in joints that do not move, or ask which there are."""
-    if type(force) is ViscousHinges:
+    if force.traits.energy == "none":
         return False
     among = type(force).elements_among is not Force.elements_among
-    return among or any(e.kind in ("callback", "law") for e in force.elements())
+    return among or any(KINDS[e.kind].felt == "unknown" for e in force.elements())
 
 
 # --- parts as values ------------------------------------------------------------------------------
@@ -485,13 +446,13 @@ def _said(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any]
     known."""
     out: Counter[Any] = Counter()
     for force in forces:
-        if type(force) in (ViscousHinges, SprungHinges):  # the same for all joints
+        if force.traits.on_joints == "alike":
             out[type(force), tuple(v for name, v in vars(force).items() if name != "name")] += 1
             continue
         if type(force).elements_among is not Force.elements_among:
             return None
         for element in force.elements():
-            if element.kind in OPAQUE or element.joint is not None:
+            if not KINDS[element.kind].carried or element.joint is not None:
                 return None
             out[_element(element, place)] += 1
     return out
@@ -502,7 +463,8 @@ def _element(element: Element, place: Callable[[Site], Any]) -> Any:
     sites: list[Any] = [
         None if s is None else place(s) for s in (element.site1, element.site2, element.site3)
     ]
-    if element.kind in POINTS:
+    kind = KINDS[element.kind]
+    if kind.points:
         sites = [None if s is None else s[:2] for s in sites]
     numbers, schedules = element.numbers, element.schedules
     # However a coil is turned about its moment
@@ -512,8 +474,8 @@ def _element(element: Element, place: Callable[[Site], Any]) -> Any:
             x for s, m in zip(sites, moments) for x in _digits(np.reshape(s[3], (3, 3)) @ m)
         )
         sites = [None if s is None else s[:2] for s in sites]
-    if element.kind in EITHER_WAY and sites[1] < sites[0]:
-        n = EITHER_WAY[element.kind]
+    n = kind.swapped
+    if n is not None and sites[1] < sites[0]:
         sites[:2] = sites[1::-1]
         numbers = (*numbers[n : 2 * n], *numbers[:n], *numbers[2 * n :])
         schedules = schedules if n == 0 else schedules[::-1]

@@ -30,7 +30,8 @@ def node_figures(node: Node) -> dict[str, Any]:
     """What is said of a node, as plain values."""
     out = {"label": node.name or node.key, "id": node.id, "name": node.name or node.key,
     "verdict": node.verdict,
-           "reason": node.reason, "energy": node.energy, "potential": node.potential}  # fmt: skip
+           "reason": str(node.reason), "energy": node.energy,
+           "potential": node.potential}  # fmt: skip
     return {name: value for name, value in out.items() if value is not None}
 
 

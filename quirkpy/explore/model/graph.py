@@ -25,6 +25,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.rest.reason import Reason, told
 
 Kind: TypeAlias = Literal[
     "moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"
@@ -45,7 +46,7 @@ class Node:
     state: State
     links: tuple[Link, ...]
     verdict: str
-    reason: str
+    reason: Reason
     energy: float
     frequencies: tuple[float, ...]
     potential: str | None = None
@@ -116,7 +117,7 @@ class Outcome(NamedTuple):
 
     kind: Kind
     target: str | None
-    reason: str
+    reason: Reason
     duration: float = 0.0
     switching: float = 0.0
     holding: float = 0.0
@@ -251,7 +252,8 @@ def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> 
     )
     links = tuple(Link(*link) for link in record["links"])
     return Node(
-        number, rest_at(bodies, r, q), links, record["verdict"], record["reason"], record["energy"],
+        number, rest_at(bodies, r, q), links, record["verdict"], told(record["reason"]),
+        record["energy"],
         tuple(record["frequencies"]), record["potential"],
     )  # fmt: skip
 

@@ -14,12 +14,10 @@ from quirkpy.explore.model.graph import Node, Outcome, node_record
 from quirkpy.explore.run.records import Record, rejected
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.choosing import clusters
-from quirkpy.explore.scope.options import Free, Hinge, Lock, mated
+from quirkpy.explore.scope.options import Hinge, hinge_of, mated
 from quirkpy.explore.scope.safety import (
     APART,
-    KeepOut,
-    Limit,
-    NoCollision,
+    Safety,
     StayTogether,
     Violation,
     judge,
@@ -34,6 +32,7 @@ from quirkpy.motion.move import stand
 from quirkpy.parts.body import Site
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.rest.reason import Reason
 from quirkpy.system.multibody import Multibody
 
 #: What a choice becomes at some place: the option of every open pair, by label, and the potential.
@@ -41,7 +40,7 @@ Form = tuple[tuple[str, ...], str]
 
 
 #: Why a shape stays in which nothing can move, as its certificate says it.
-STANDS = "nothing in it can move"
+STANDS = Reason("stands")
 #: Hinges shut every motion when each of as many singular values as that takes is above this share
 #: of the largest.
 CERTAIN = 1e-6
@@ -116,16 +115,14 @@ class Rules:
         sprung = symmetry.sprung
         own = any(isinstance(part, BaseJoint) for part in study.system.parts)
         rules = study.safety
-        gentle = all(type(rule) is not Limit or rule.what != "load" for rule in rules)
-        blind = all(type(rule) in (StayTogether, NoCollision, Limit, KeepOut) for rule in rules)
-        whole = all(type(rule) is not StayTogether or rule.apart is None for rule in rules)
+        blind = all(rule.traits.sees != "whole" for rule in rules)
         candidates = [force for chosen in study.forces.values() for force in chosen]
         return cls(
             study,
-            closes=gentle and blind and _all_lock(study),
+            closes=blind and _all_lock(study),
             hinges=not sprung,
             weighs=not sprung and not own,
-            decides=gentle and blind and whole and not sprung and not own,
+            decides=blind and all(map(_moves_first, rules)) and not sprung and not own,
             floats=symmetry.group == "rigid",
             standing=Multibody(*study.system.parts, *study.always, candidates=candidates),
             grounded="ground" in study.names,
@@ -147,10 +144,10 @@ class Rules:
         extra = []
         for k, (pair, roll) in enumerate(place.pairs):
             one, two = study.ends(pair)
-            inert = type(chosen[k]) is Free or (self.hinges and type(chosen[k]) is Hinge)
-            lock = next(
-                (o.label for o in study.options_of(study.pairs[pair]) if type(o) is Lock), None
-            )
+            holds = chosen[k].traits.holds
+            inert = holds == "nothing" or (self.hinges and holds in ("hinge", "freedoms"))
+            options = study.options_of(study.pairs[pair])
+            lock = next((o.label for o in options if o.traits.holds == "as one"), None)
             if (
                 of[one] == of[two]
                 and inert
@@ -172,7 +169,7 @@ class Rules:
         joined = [k for k, option in enumerate(chosen) if option.joins]
         sides = {k: [of[body] for body in self.study.ends(place.pairs[k][0])] for k in joined}
         across = [k for k in joined if sides[k][0] != sides[k][1]]
-        if len(across) <= free or any(type(chosen[k]) is not Hinge for k in across):
+        if len(across) <= free or any(hinge_of(chosen[k]) is None for k in across):
             return False
         rows = np.zeros((len(across), 6, 6 * len(names)))
         for row, k in zip(rows, across, strict=True):
@@ -184,14 +181,14 @@ class Rules:
         return bool(len(sigma) >= 6 * free and sigma[6 * free - 1] > CERTAIN * sigma[0])
 
     def _clusters(self, place: Place, chosen: Sequence[Any]) -> dict[str, str]:
-        locked = (k for k, option in enumerate(chosen) if type(option) is Lock)
+        locked = (k for k, option in enumerate(chosen) if option.traits.holds == "as one")
         return clusters(self.study.names, (self.study.ends(place.pairs[k][0]) for k in locked))
 
     def _in_sight(self, node: Node) -> Violation | None:
-        """What stands in a cone at a node, if anything does."""
+        """What is violated at a node by where bodies are, if anything is."""
         if node.number not in self.sights:
-            cones = [rule for rule in self.study.safety if isinstance(rule, KeepOut)]
-            found = judge(cones, stand(self.standing.at(node.state))).violation if cones else None
+            asked = [rule for rule in self.study.safety if rule.traits.sees == "poses"]
+            found = judge(asked, stand(self.standing.at(node.state))).violation if asked else None
             self.sights[node.number] = found
         return self.sights[node.number]
 
@@ -286,6 +283,13 @@ def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
     out[:3, 3:] = -np.array([(0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)])  # w x p = -p x w
     out[3:, 3:] = np.eye(3) - np.outer(u, u)
     return out
+
+
+def _moves_first(rule: Safety) -> bool:
+    """Whether a rule speaks after something has moved, or is the one that is known before."""
+    if isinstance(rule, StayTogether):
+        return rule.apart is None
+    return type(rule).before is Safety.before
 
 
 def _all_lock(study: Scope) -> bool:

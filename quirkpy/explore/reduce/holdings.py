@@ -24,7 +24,7 @@ from quirkpy.explore.reduce.conclusions import Rules, frame_of
 from quirkpy.explore.scope.choices import Link
 from quirkpy.explore.scope.choosing import clusters
 from quirkpy.explore.scope.identity import poses_of
-from quirkpy.explore.scope.options import Hinge, Lock
+from quirkpy.explore.scope.options import hinge_of
 from quirkpy.explore.scope.safety import StayTogether
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
@@ -152,7 +152,7 @@ class Holdings:
                 yield None
             elif allowed:
                 yield {
-                    link: isinstance(option, Lock)
+                    link: option.traits.holds == "as one"
                     for link, option in joined.items()
                     if option.joins
                 }
@@ -216,8 +216,8 @@ class Holdings:
         """Point and axis in N of a hinge, and how far the second body may turn from here [rad]:
         back, until its faces are shut, and on."""
         pair = self.study.pairs[link.pair]
-        option = self.study.option(pair, link.option)
-        if not isinstance(option, Hinge):
+        option = hinge_of(self.study.option(pair, link.option))
+        if option is None:
             return None
         joint = self.study.joint_parts(link.pair, link.roll, option)[0]
         most = option.placed(self.study.sensors[pair.one].site)[2]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from quirkpy.explore.alike.cones import NONE, Cones
+from quirkpy.explore.alike.names import Names, in_order
 from quirkpy.explore.alike.symmetry import EQUAL, Carrier, Symmetry
 from quirkpy.explore.model.assembly import firmest
 from quirkpy.explore.model.graph import Node, Outcome
@@ -28,6 +29,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import shown
 from quirkpy.parts.part import PartError
+from quirkpy.rest.reason import Reason, told
 
 
 def asked_for(value: Any) -> frozenset[Reduction]:
@@ -114,7 +116,7 @@ class Ticket(NamedTuple):
     node: Node
     choice: Choice
     carried: Carried | None = None
-    carry: Callable[[Record], Record] | None = None
+    carry: Callable[[Record], Record | None] | None = None
     record: Record | None = None
 
     @property
@@ -122,8 +124,14 @@ class Ticket(NamedTuple):
         """By what the run is known."""
         return self.node.id, self.choice.key
 
-    def answer(self, record: Record) -> Record:
-        """What a record of the run says about the choice."""
+    @property
+    def alone(self) -> Ticket:
+        """The same, answered by a run of its own."""
+        return Ticket(self.at, self.asked, self.at, self.asked)
+
+    def answer(self, record: Record) -> Record | None:
+        """What a record of the run says about the choice; None where it names what cannot be
+        told of another."""
         return record if self.carry is None else self.carry(record)
 
 
@@ -148,6 +156,7 @@ class Reductions:
         self.stored: dict[str, float] = {}
         if which:
             self.symmetry = Symmetry(study)
+            self.names = Names(self.symmetry)
             self.rules = Rules.of(study, self.symmetry)
             self.cones = Cones(self.symmetry)
             if everywhere and self.cones.apart and which & {"symmetry", "cache"}:
@@ -245,17 +254,15 @@ class Reductions:
             return Ticket(place.node, choice, place.node, choice)
         node, run = base.place.node, base.place.choice(self.study, plan.run)
 
-        def carry(record: Record) -> Record:
+        def carry(record: Record) -> Record | None:
             exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
             asked = () if record.way is None else record.way.entering(self.cones.asked(*exchanges))
             there = self._at_base(record.asked(asked), plan)
-            if mover is not None:
-                there = self._switched(self._moved(there, mover), node, place.node)
-            return (
-                self._named(there, choice)
-                if any(exchange.renames for exchange in exchanges)
-                else there
-            )
+            if there is not None and mover is not None:
+                there = self._moved(there, mover)
+                there = None if there is None else self._switched(there, node, place.node)
+            renames = any(exchange.renames for exchange in exchanges)
+            return self._named(there, choice) if there is not None and renames else there
 
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
 
@@ -285,29 +292,40 @@ class Reductions:
         return list(self.study.potentials).index(form[1]), *labels
 
     # --- records ----------------------------------------------------------------------------------
-    def _at_base(self, record: Record, plan: Plan) -> Record:
+    def _at_base(self, record: Record, plan: Plan) -> Record | None:
         """What a run says about another choice at its own node."""
-        record = record if plan.mover is None else self._moved(record, plan.mover)
-        return self._undressed(record, plan.extra) if plan.extra else record
+        there = record if plan.mover is None else self._moved(record, plan.mover)
+        return self._undressed(there, plan.extra) if plan.extra and there is not None else there
 
-    def _moved(self, record: Record, mover: Mover) -> Record:
-        """A record, carried."""
+    def _moved(self, record: Record, mover: Mover) -> Record | None:
+        """A record, carried; None where a reason names what cannot be."""
         carrier = mover.carrier
         exchange = carrier.exchange
-        names = self.symmetry.names(exchange)
+        pairs, bodies = self.names.of("pairs", exchange), self.study.system.bodies
+        why = [self.names.said(exchange, o.reason) for o in record.outcomes]
+        rests = [None if node is None else self.names.said(exchange, told(node["reason"]))
+                 for node in record.reached]  # fmt: skip
+        known = [rest is not None for rest in rests] == [
+            node is not None for node in record.reached
+        ]
+        if None in why or not known:
+            return None
 
-        def outcome(o: Outcome) -> Outcome:
-            named = [names.get(part, part) for part in o.parts]
-            parts = tuple(named if o.reason == ENTERS else self.symmetry.in_order(o.parts, named))
+        def outcome(o: Outcome, reason: Reason) -> Outcome:
+            named = [self.names.part(exchange, part) for part in o.parts]
+            parts = tuple(named if o.reason == ENTERS else in_order(o.parts, named, bodies))
             met = sorted(
-                ((t, names[pair]) for t, pair in o.contacts),
+                ((t, pairs[pair]) for t, pair in o.contacts),
                 key=lambda at: (at[0], self.study.numbers[at[1]]),
             )
-            reason = self.symmetry.said(exchange, o.reason)
             leavings = tuple(
                 at._replace(
                     bodies=tuple(
-                        self.symmetry.in_order(at.bodies, [names[body] for body in at.bodies])
+                        in_order(
+                            at.bodies,
+                            [self.names.part(exchange, body) for body in at.bodies],
+                            bodies,
+                        )
                     )
                 )
                 for at in o.leavings
@@ -316,18 +334,19 @@ class Reductions:
                 reason=reason, parts=parts, contacts=tuple(met), evaluations=0, leavings=leavings
             )
 
-        def reached(node: dict[str, Any] | None) -> dict[str, Any] | None:
+        def reached(node: dict[str, Any] | None, reason: Reason | None) -> dict[str, Any] | None:
             if node is None:
                 return None
             r, q = carrier.pose(np.array(node["r"], dtype=float), np.array(node["q"], dtype=float))
             links = [self._link(mover, Link(*link)) for link in node["links"]]
-            reason = self.symmetry.said(exchange, node["reason"])
             return node | {
                 "r": r.tolist(), "q": q.tolist(), "links": [list(link) for link in links],
                 "reason": reason, "potential": exchange.potentials[node["potential"]],
             }  # fmt: skip
 
-        return Record(tuple(map(outcome, record.outcomes)), tuple(map(reached, record.reached)))
+        told_of = zip(record.outcomes, why, strict=True)
+        outcomes = (outcome(o, reason) for o, reason in told_of if reason is not None)
+        return Record(tuple(outcomes), tuple(map(reached, record.reached, rests)))
 
     def _named(self, record: Record, choice: Choice) -> Record:
         """A record that says of a choice which piece is loose as a run of its own would, where

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
-from functools import cache, cmp_to_key
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -16,6 +17,7 @@ from quirkpy.explore.model.ways import Way
 from quirkpy.explore.scope.safety import Violation
 from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
+from quirkpy.rest.reason import Reason, told
 
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
@@ -50,17 +52,26 @@ def canonical(ends: Sequence[Told]) -> list[int]:
     """The order in which an edge tells what it has come to, by number.  It is not that in which
     unstable rests were left: eigenvectors have no sign of their own.  What is known exactly counts
     first, then where bodies stand, then figures."""
-
     exact, numbers = [_exactly(*end) for end in ends], [_numbers(*end) for end in ends]
+    ranks: list[tuple[int, ...]] = [()] * len(ends)
+    for k in range(len(ends)):
+        alike = [j for j in range(len(ends)) if exact[j] == exact[k]]
+        if alike[0] == k:
+            columns = [_ranked([numbers[j][i] for j in alike]) for i in range(len(numbers[k]))]
+            for j, row in zip(alike, zip(*columns, strict=True), strict=True):
+                ranks[j] = row
+    return sorted(range(len(ends)), key=lambda k: (exact[k], ranks[k]))
 
-    def compare(one: int, two: int) -> int:
-        if exact[one] != exact[two]:
-            return -1 if exact[one] < exact[two] else 1
-        pairs = zip(numbers[one], numbers[two], strict=True)
-        told_apart = (a < b for a, b in pairs if abs(a - b) > ALIKE * max(1.0, abs(a), abs(b)))
-        return next((-1 if less else 1 for less in told_apart), 0)
 
-    return sorted(range(len(ends)), key=cmp_to_key(compare))
+def _ranked(values: Sequence[float]) -> list[int]:
+    """Which place each of some numbers has among them; one place for all between which no gap is
+    wider than `ALIKE`."""
+    order, out, place = sorted(range(len(values)), key=values.__getitem__), [0] * len(values), 0
+    for before, k in itertools.pairwise(order):
+        one, two = values[before], values[k]
+        place += two - one > ALIKE * max(1.0, abs(one), abs(two))
+        out[k] = place
+    return out
 
 
 def _exactly(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:
@@ -103,7 +114,7 @@ def failed(error: Exception) -> Outcome:
     """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is
     to blame."""
     stop_short(error)
-    return Outcome("failed", None, f"{type(error).__name__}: {error}")
+    return Outcome("failed", None, told(f"{type(error).__name__}: {error}"))
 
 
 def stop_short(error: BaseException) -> None:
@@ -125,7 +136,7 @@ def stop_short(error: BaseException) -> None:
 
 def rejected(violation: Violation, switching: float) -> Outcome:
     """The outcome of a choice that is rejected as it stands."""
-    kind, reason, t, parts = violation.kind, violation.reason, violation.t, violation.parts
+    kind, reason, t, parts = violation.kind, told(violation.reason), violation.t, violation.parts
     return Outcome(kind, None, reason, switching=switching, t=t, parts=parts)
 
 
@@ -144,7 +155,9 @@ def fits(hint: Any) -> Callable[[Any], bool]:
     kind, inner = get_origin(hint), get_args(hint)
     if hint is float:
         return lambda value: type(value) in (float, int)
-    if hint in (int, str, bool, NoneType):
+    if hint in (str, Reason):
+        return lambda value: isinstance(value, hint)
+    if hint in (int, bool, NoneType):
         return lambda value: type(value) is hint
     if kind is Literal:
         return lambda value: value.__hash__ is not None and value in inner

@@ -29,7 +29,8 @@ from quirkpy.explore.model.ways import Entered, Parting, Way
 from quirkpy.explore.run.records import Record, Told, failed, recorded, rejected, seen
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.identity import poses_of
-from quirkpy.explore.scope.safety import Limit, NoCollision, Violation, judge, peak
+from quirkpy.explore.scope.peaks import peak
+from quirkpy.explore.scope.safety import Limit, NoCollision, Violation, judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.mechanics.state import State
@@ -46,16 +47,17 @@ from quirkpy.parts.pinning import FluxPinning
 from quirkpy.rest.branch_points import stands
 from quirkpy.rest.capture import Catch
 from quirkpy.rest.equilibrium import Equilibrium, Mode, certify
+from quirkpy.rest.reason import Reason, told
 from quirkpy.rest.settle import Rule, nudged, run_to_rest, settle, ways_out
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
 T = TypeVar("T")
 #: What is said of joints that do not fit.
-UNMET = "the joints chosen cannot all be met at this pose"
+UNMET = Reason("unmet")
 #: Contacts of one run at most, and meetings of sensors for which there is no joint: more is a
 #: rattle that never ends.
-CONTACTS, MEETINGS, RATTLE = 50, 200, "sensors meet again and again"
+CONTACTS, MEETINGS, RATTLE = 50, 200, Reason("rattle")
 
 
 #: How the first unstable rest of a motion was left [m or rad], along which direction.
@@ -112,14 +114,15 @@ def uninterrupted(found: Equilibrium) -> Equilibrium:
 def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
     """How runs of a study are settled."""
     r = study.settle
-    settings = Settings(
-        r.rtol, r.atol, "project", "free", "dop853", None, "all", int(r.evaluations) // 12
-    )
+    settings = Settings(rtol=r.rtol, atol=r.atol, max_steps=int(r.evaluations) // 12)
     more = (
         "damp it less, or give the study settle=SettleRule(evaluations=...) above "
         f"{r.evaluations:g}"
     )
-    return Rule(nudge, study.seed, r.rest, r.duration, settings, tuple(stop), False, more)
+    return Rule(
+        nudge=nudge, seed=study.seed, rest=r.rest, duration=r.duration, settings=settings,
+        stop=tuple(stop), progress=False, if_stiff=more,
+    )  # fmt: skip
 
 
 def record_of(
@@ -389,7 +392,7 @@ def left(
                 above,
             )
     if all(state is None for state in starts):
-        reason = f"{found.reason}, and stops are in the way of all of it"
+        reason = Reason("all ways shut", why=[found.reason])
         yield Way((ended._replace(found=replace(found, reason=reason)), nudge))
 
 
@@ -443,12 +446,12 @@ def follow(
             ended = ended._replace(losses=(*ended.losses[:-1], taken))
         holdable = any(firmest(study, pair, 0) is not None for pair in closed)
         if study.on_contact == "stop" and holdable:
-            here, reason = onward.energy().potential, "sensors met, which ends a motion"
+            here, reason = onward.energy().potential, Reason("met")
             return ended._replace(
                 found=replace(found, state=caught.state, energy=here, reason=reason)
             )
         if (holdable and not new) or len(ended.contacts) > CONTACTS or len(ended.runs) > MEETINGS:
-            reason = "sensors meet, and none can lock" if holdable and not new else RATTLE
+            reason = Reason("no lock") if holdable and not new else RATTLE
             return ended._replace(found=replace(found, verdict="never settles", reason=reason))
         found = rigid(onward) or uninterrupted(
             settle(onward, rule_of(study, nudge, (SensorsMeet(),)))
@@ -477,10 +480,10 @@ def met_pairs(study: Scope, found: Equilibrium) -> set[int]:
 
 
 # --- judging and measuring ------------------------------------------------------------------------
-def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, str, bool]:
+def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, Reason, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
-        return ended.violation.kind, ended.violation.reason, False
+        return ended.violation.kind, told(ended.violation.reason), False
     if ended.found.verdict == "never settles":
         return "never settles", ended.found.reason, False
     if not ended.runs:
@@ -500,7 +503,7 @@ def measured(
     study: Scope,
     ended: Ended,
     kind: Kind,
-    reason: str,
+    reason: Reason,
     begun: Begun,
     power: float,
     nudge: tuple[float, int] | None,
@@ -511,15 +514,23 @@ def measured(
     wanted = any(isinstance(rule, Limit) and rule.what == "load" for rule in study.safety)
     loads = [peak(run, "load") for run in runs] if wanted else []
     return Outcome(
-        kind, None, reason, duration=float(runs[-1].t[-1]) if runs else 0.0,
-        switching=begun.switching, holding=power,
+        kind,
+        None,
+        reason,
+        duration=float(runs[-1].t[-1]) if runs else 0.0,
+        switching=begun.switching,
+        holding=power,
         dissipated=math.fsum(float(run.dissipated[-1]) for run in runs),
-        put_in=math.fsum(float(run.work[-1]) for run in runs), lost=math.fsum([*ended.losses,
-        *(float(run.lost[-1] + run.projected[-1]) for run in runs)]), peak_speed=max(speeds,
-        default=0.0), peak_load=max(loads, default=None) if wanted else None,
-        clearance=ended.clearance, contacts=ended.contacts,
+        put_in=math.fsum(float(run.work[-1]) for run in runs),
+        lost=math.fsum([*ended.losses, *(float(run.lost[-1] + run.projected[-1]) for run in runs)]),
+        peak_speed=max(speeds, default=0.0),
+        peak_load=max(loads, default=None) if wanted else None,
+        clearance=ended.clearance,
+        contacts=ended.contacts,
         t=None if violation is None else violation.t,
-        parts=() if violation is None else violation.parts, nudge=nudge,
-        evaluations=sum(run.counts.evaluations for run in runs), start_energy=begun.energy,
+        parts=() if violation is None else violation.parts,
+        nudge=nudge,
+        evaluations=sum(run.counts.evaluations for run in runs),
+        start_energy=begun.energy,
         leavings=ended.leavings,
-    )  # fmt: skip
+    )

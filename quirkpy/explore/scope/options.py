@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from quirkpy.maths.triples import add, cross, dot, scale, sub, turn, unit
 from quirkpy.maths.warnings import doubt_degrees
@@ -28,6 +28,18 @@ THIN = 1e-9
 AWAY = 1.0
 
 
+class OptionTraits(NamedTuple):
+    """What a class of options declares; what it leaves out is unknown, and no run is saved by it.
+
+    holds: the two bodies "as one", by a lock; by a "hinge", which says where it is as `Hinge` does;
+    by a joint that leaves "freedoms", and its stops, without any force; "nothing"; "unknown".
+    exchanged: what becomes of it with its two sites exchanged: the "same"; "carried", a hinge about
+    the same line; "unknown".  A "hinge", and "carried", is only what derives from `Hinge`."""
+
+    holds: Literal["nothing", "as one", "hinge", "freedoms", "unknown"] = "unknown"
+    exchanged: Literal["same", "carried", "unknown"] = "unknown"
+
+
 class Option(Part):
     """Base of what a pair may become.  Yours gives the parts that join two sites; these lie on each
     other, axes and all, when the sensors meet exactly::
@@ -36,10 +48,18 @@ class Option(Part):
             def parts(self, name, one, two):
                 return (qp.Spherical(name, one, two),)
 
-    joins: whether the pair is held together.
+    joins: whether the pair is held together.  traits: what reductions may take for granted, an
+    `OptionTraits`; nothing, unless your class declares it.
     """
 
+    _unknown: ClassVar[OptionTraits] = OptionTraits()
+
     joins = True
+
+    @property
+    def traits(self) -> OptionTraits:
+        """What is known of it."""
+        return self._unknown
 
     @abstractmethod
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
@@ -65,6 +85,7 @@ class Free(Option):
     """Nothing holds the pair."""
 
     joins = False
+    traits = OptionTraits(holds="nothing", exchanged="same")
 
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         return ()
@@ -72,6 +93,8 @@ class Free(Option):
 
 class Lock(Option):
     """The two faces are held together, as one body."""
+
+    traits = OptionTraits(holds="as one", exchanged="same")
 
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         return (Fixed(name, one, two),)
@@ -91,6 +114,8 @@ class Hinge(Option):
     the site, on its +y and its -y side, 3 and 4 along y, on its +x and -x side.  Or at [m] and
     axis, both in the axes of the first site: a positive angle opens.  opens [rad]: how far, at
     most; of two boxes about an edge, half a turn."""
+
+    traits = OptionTraits(holds="hinge", exchanged="carried")
 
     edge: int | None = checked(optional(_edge), default=None)
     at: Any = checked(optional(vector), default=None, kw_only=True)
@@ -147,6 +172,11 @@ class Hinge(Option):
                 "its box."
             )
         return reach
+
+
+def hinge_of(option: Option) -> Hinge | None:
+    """An option as a hinge, where it is declared to hold as one."""
+    return option if isinstance(option, Hinge) and option.traits.holds == "hinge" else None
 
 
 class Pin(Option):

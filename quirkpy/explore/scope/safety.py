@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quirkpy.clearance.clearances import Clearances, clearances, least_among
+from quirkpy.explore.scope.peaks import TIED, Limited, heaviest, lengths_of, loads, rates
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths.rotations import turned
@@ -18,29 +18,24 @@ from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import knots_of
-from quirkpy.motion.extrema import highest, summits
-from quirkpy.motion.interpolation import Rows, fastest
+from quirkpy.motion.interpolation import fastest
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
+from quirkpy.rest.reason import Reason
 from quirkpy.tables.tables import IMAGE, Tables
 
-Limited: TypeAlias = Literal["speed", "turning", "load"]
 Extent: TypeAlias = Literal["centres", "balls"]
 
 
 #: What is said of a body in a cone; it comes first, then the body from which the cone looks.
-ENTERS = "enters a cone that must stay clear"
+ENTERS = Reason("enters")
 #: What is said of the smallest piece of several.
-APART = "comes apart"
+APART = Reason("apart")
 #: What happens within this share of the time, or of a second, happens at once: which is the earlier
 #: is rounding.
 AT_ONCE = 1e-9
-#: What exceeds a limit by as much as another to this share does so with it: which is the larger is
-#: rounding.
-TIED = 1e-6
 
 
 class Violation(NamedTuple):
@@ -53,6 +48,23 @@ class Violation(NamedTuple):
     kind: Literal["rejected", "jammed"] = "rejected"
 
 
+class SafetyTraits(NamedTuple):
+    """What a criterion declares; what it leaves out is unknown, and no run is saved where it
+    matters.
+
+    sees: "motion", how bodies move, and it allows whatever stands still; "poses", where bodies are,
+    also where nothing moves; "whole", anything, joints and their loads as well.
+    invariant_under: the motions of the whole after which it says the same: "rigid" ones,
+    "translations", or "none".
+    exchanged: what it says when bodies that are alike are exchanged: the "same", of the others;
+    "carried", which only what derives from `KeepOut` is: a cone that goes with its body;
+    "unknown"."""
+
+    sees: Literal["motion", "poses", "whole"] = "whole"
+    invariant_under: Literal["none", "translations", "rigid"] = "none"
+    exchanged: Literal["same", "carried", "unknown"] = "unknown"
+
+
 class Safety(Part):
     """Base of all criteria.
 
@@ -63,7 +75,16 @@ class Safety(Part):
             def first(self, run):
                 high = run["arm"].position[:, 2] > self.height
                 return qp.Violation("too high", run.t[high][0], ("arm",)) if high.any() else None
-    """
+
+    traits: what reductions may take for granted, a `SafetyTraits`; nothing, unless your class
+    declares it."""
+
+    _unknown: ClassVar[SafetyTraits] = SafetyTraits()
+
+    @property
+    def traits(self) -> SafetyTraits:
+        """What is known of it."""
+        return self._unknown
 
     @abstractmethod
     def first(self, run: Trajectory) -> Violation | None:
@@ -81,6 +102,8 @@ class StayTogether(Safety):
     may part from where they were, if pieces are allowed at all; one with fixed bodies stands
     still.  Named is the smaller one, or both where they are as large, of all that part so far at
     once."""
+
+    traits = SafetyTraits(sees="motion", invariant_under="rigid", exchanged="same")
 
     apart: float | None = checked(optional(positive), default=None)
 
@@ -105,7 +128,7 @@ class StayTogether(Safety):
         def parted(states: Floats) -> Floats:
             """How far each two pieces have parted from where they were (k, pairs)."""
             centres = weights @ (states[..., R:Q] - run.course.states[0, :-1, R:Q])
-            return _lengths(centres[:, pairs[0]] - centres[:, pairs[1]])
+            return lengths_of(centres[:, pairs[0]] - centres[:, pairs[1]])
 
         t = first_below(run, lambda states: allowed - parted(states).max(axis=1))
         if t is None:
@@ -158,6 +181,8 @@ class NoCollision(Safety):
     What touches in passing, tangentially, overlaps nothing and goes on.  Bodies that come nearer
     than a margin without touching are rejected."""
 
+    traits = SafetyTraits(sees="motion", invariant_under="rigid", exchanged="same")
+
     margin: float = checked(not_negative, default=0.0)
 
     def first(self, run: Trajectory) -> Violation | None:
@@ -176,10 +201,10 @@ class NoCollision(Safety):
         begins = next(pair.begins for pair in found.pairs if {pair.one, pair.two} == {one, two})
         after, parts = float(t - run.t[0]), (one, two)
         if lie == "apart":
-            return Violation(f"comes nearer than {self.margin:g} m", after, parts)
+            return Violation(Reason("near", (), [self.margin]), after, parts)
         if begins != "apart":
-            return Violation("is blocked", after, parts)
-        return Violation("jams", after, parts, "jammed")
+            return Violation(Reason("blocked"), after, parts)
+        return Violation(Reason("jams"), after, parts, "jammed")
 
 
 class Limit(Safety):
@@ -189,14 +214,21 @@ class Limit(Safety):
     what: Limited = checked(word(Limited))
     value: float = checked(positive)
 
+    @property
+    def traits(self) -> SafetyTraits:
+        sees: Literal["motion", "whole"] = "whole" if self.what == "load" else "motion"
+        return SafetyTraits(sees, invariant_under="rigid", exchanged="same")
+
     def first(self, run: Trajectory) -> Violation | None:
         if self.what != "load" and self._far_from(run):
             return None
         t = (
-            run.between.first_time(lambda t: self.value - heaviest(run,
-            t)) if self.what == "load" else first_below(run,
-            lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0))
-        )  # fmt: skip
+            run.between.first_time(lambda t: self.value - heaviest(run, t))
+            if self.what == "load"
+            else first_below(
+                run, lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0)
+            )
+        )
         if t is None:
             return None
         names, sizes = run.system.bodies, rates(run.at(t).instant().state, self.what)
@@ -207,7 +239,7 @@ class Limit(Safety):
             for name, size in zip(names, sizes, strict=True)
             if size >= (1.0 - TIED) * sizes.max()
         )
-        return Violation(f"{self.what} above {self.value:g}", t - float(run.t[0]), which)
+        return Violation(Reason(self.what, (), [self.value]), t - float(run.t[0]), which)
 
     def _far_from(self, run: Trajectory) -> bool:
         """Whether accelerations, taken twice, could not carry anything to the limit within any
@@ -227,6 +259,11 @@ class KeepOut(Safety):
     half_angle: float = checked(angle_up_to(math.pi, "pi"))
     length: float = checked(positive, default=1.0)
     of: Extent = checked(word(Extent), default="centres")
+
+    @property
+    def traits(self) -> SafetyTraits:
+        group: Literal["none", "rigid"] = "none" if self.site.body.fixed else "rigid"
+        return SafetyTraits("poses", invariant_under=group, exchanged="carried")
 
     def first(self, run: Trajectory) -> Violation | None:
         name, bodies, t = self.site.body.name, list(run.system.bodies), run.system.tables
@@ -251,7 +288,7 @@ class KeepOut(Safety):
             """How far outside of the cone each other body is: below zero inside (k, others)."""
             d, z = seen(states)
             along = np.einsum("koi,kzi->ko", d, z)
-            across = _lengths(d - along[..., None] * z)
+            across = lengths_of(d - along[..., None] * z)
             return outside_cone(along, across, self.half_angle, self.length) - reach
 
         def rate(states: Floats) -> Floats:
@@ -260,10 +297,10 @@ class KeepOut(Safety):
             v, turning = self._moving(states, bodies)
             moving = states[:, others, V:OMEGA] - v
             speeds = np.concatenate(
-                [_lengths(moving), np.repeat(_lengths(v), len(fixed), axis=1)], axis=1
+                [lengths_of(moving), np.repeat(lengths_of(v), len(fixed), axis=1)], axis=1
             )
             return np.asarray(
-                (speeds + turning * (_lengths(d) + math.hypot(*self.site.at))).max(
+                (speeds + turning * (lengths_of(d) + math.hypot(*self.site.at))).max(
                     axis=1, initial=0.0
                 )
             )
@@ -301,12 +338,12 @@ class KeepOut(Safety):
         if self.site.body.name not in bodies:  # fixed
             return np.zeros((len(states), 1, 3)), np.zeros((len(states), 1))
         own = states[:, [bodies.index(self.site.body.name)]]
-        return own[..., V:OMEGA], _lengths(own[..., OMEGA:STATE_WIDTH])
+        return own[..., V:OMEGA], lengths_of(own[..., OMEGA:STATE_WIDTH])
 
 
-def _lengths(vectors: Floats) -> Floats:
-    """Of vectors (..., 3)."""
-    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
+def cone_of(rule: Safety) -> KeepOut | None:
+    """A criterion as a cone, where it is declared to go with its body as one."""
+    return rule if isinstance(rule, KeepOut) and rule.traits.exchanged == "carried" else None
 
 
 def outside_cone(along: Floats, across: Floats, half_angle: float, length: float) -> Floats:
@@ -342,67 +379,6 @@ def first_below(
     )
 
 
-def rates(states: Floats, what: Limited) -> Floats:
-    """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k,
-    n)."""
-    columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
-    return np.asarray(np.linalg.norm(states[..., columns], axis=-1))
-
-
-class Loads(NamedTuple):
-    """Names of joints, and the larger of force [N] and torque [N m] on each (n,)."""
-
-    names: tuple[str, ...]
-    sizes: Floats
-
-
-def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
-    """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one
-    time of a run."""
-    found = run.system.reactions(run.at(t))
-    return {
-        name: (float(one.force @ one.force), float(one.torque @ one.torque))
-        for name, one in found.items()
-    }
-
-
-def loads(run: Trajectory, t: float) -> Loads:
-    """What all joints carry at one time of a run."""
-    found = carried(run, t)
-    return Loads(tuple(found), np.sqrt([max(both) for both in found.values()]))
-
-
-def heaviest(run: Trajectory, t: Floats) -> Floats:
-    """The largest load on any joint at some times of a run (k,)."""
-    return np.array([loads(run, float(x)).sizes.max(initial=0.0) for x in t])
-
-
-def peak(run: Trajectory, what: Limited) -> float:
-    """The highest speed, rate of turning or joint load of a motion, between its rows as well."""
-    if what == "load":
-        return peak_load(run)
-    return math.sqrt(run.highest(lambda states: rates(states, what) ** 2))
-
-
-def peak_load(run: Trajectory) -> float:
-    """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have
-    knots."""
-    t, most = run.between.places, 0.0
-    found = [carried(run, float(x)) for x in t]
-    jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
-    none = np.zeros((len(t), 0))
-    rows = Rows(t, none, none, none.astype(bool))
-    for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
-        values = np.array([one[name][k] if name in one else 0.0 for one in found])
-
-        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
-            return carried(run, x).get(name, (0.0, 0.0))[k], None
-
-        most = max(most, float(values.max()))
-        most = highest(summits(rows, values, jumps, most, True), ask, most, run.settings.rtol)
-    return math.sqrt(most)
-
-
 def pieces_of(system: System) -> list[tuple[str, ...]]:
     """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what
     stands on the ground first, where anything does, then the largest; fixed bodies are one."""
@@ -421,9 +397,10 @@ def _pieces_of(system: System) -> list[tuple[str, ...]]:
     one, two = (
         tables.site_body[np.concatenate([joints_at[joints], pins_at[pins]])]
         for joints_at, pins_at in (
-            (tables.joint_site1, tables.element_site1), (tables.joint_site2, tables.element_site2)
+            (tables.joint_site1, tables.element_site1),
+            (tables.joint_site2, tables.element_site2),
         )
-    )  # fmt: skip
+    )
     labels = list(range(n + 1))
     for a, b in zip(one.tolist(), two.tolist(), strict=True):
         mine, other = labels[a], labels[b]

@@ -38,13 +38,22 @@ class Scope:
     itself."""
 
     def __init__(
-        self, system: Multibody, *, sensors: Sequence[Sensor], options: Mapping[tuple[str, str],
-        Sequence[Option]], choosing: Sequence[Choosing] = (), potentials: Mapping[str,
-        Sequence[Force]] | None = None, always: Sequence[Force] = (), safety: Sequence[Safety] = (),
-        settle: SettleRule | None = None, on_contact: OnContact = "lock",
-        same: SameShape | None = None, nudge: float = 1e-6, seed: int = 0,
+        self,
+        system: Multibody,
+        *,
+        sensors: Sequence[Sensor],
+        options: Mapping[tuple[str, str], Sequence[Option]],
+        choosing: Sequence[Choosing] = (),
+        potentials: Mapping[str, Sequence[Force]] | None = None,
+        always: Sequence[Force] = (),
+        safety: Sequence[Safety] = (),
+        settle: SettleRule | None = None,
+        on_contact: OnContact = "lock",
+        same: SameShape | None = None,
+        nudge: float = 1e-6,
+        seed: int = 0,
         disturbance: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.system, self.sensors = system, listed("sensors", sensors, Sensor)
         self.options = {
             _kinds(kinds): listed(f"options of {kinds!r}", chosen, Option)

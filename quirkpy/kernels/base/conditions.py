@@ -14,9 +14,10 @@ from quirkpy.maths.types import Floats, Ints
 # where joints that move by themselves are to be taken as standing still.
 TIME, PIVOT_USED, OF_GAP, OF_SLIP, EXPLICIT, CONTROL_WIDTH = range(6)
 # Columns of Conditions.stops: whether it holds; whether it has been met while the joints alone,
-# drives among them, decided its coordinate: then it holds nothing, and is only watched; the
-# restitution of the impact that is being solved, or 0.
-HOLDS, DECIDED, BOUNCE, CONDITION_WIDTH = range(4)
+# drives among them, decided its coordinate: then it holds nothing, and is only watched; whether it
+# is asked together with others that shut the same motion; the restitution of the impact that is
+# being solved, or 0.
+HOLDS, DECIDED, ASKED, BOUNCE, CONDITION_WIDTH = range(5)
 
 
 class Conditions(NamedTuple):

@@ -3,38 +3,30 @@ there."""
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
-from quirkpy.kernels.act.wrenches import OUT, PROJECTED
-from quirkpy.kernels.base.arrays import MASS, OMEGA, Q, R, V, Vec
+from quirkpy.kernels.act.wrenches import OUT
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
-from quirkpy.kernels.base.conditions import BOUNCE, DECIDED, HOLDS, TIME, Conditions
-from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
+from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME, Conditions
 from quirkpy.kernels.place.kinematics import fill_frames
-from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
+from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
+from quirkpy.kernels.step.charges import put_way
 from quirkpy.kernels.step.events import JUST_CROSSED
 from quirkpy.kernels.step.ledger import motion_energy, restore_energy
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, displace
 from quirkpy.kernels.step.steps import (
-    ALLOWED,
     ANSWER,
-    ATOL,
     BEGIN,
     CHARGE,
     CONSERVING,
     END,
     END_SLOPE,
     ENERGY,
-    FIXED,
-    HARSH,
     NEAR,
     NOTED,
     PROJECTING,
     RANK,
-    RTOL,
     SMALL,
-    TAKEN,
     WEAK_ROW,
     Run,
     T,
@@ -53,7 +45,7 @@ from quirkpy.kernels.step.watch import (
     Watch,
     go_on,
     keep,
-    metric,
+    leaving,
     watched,
     watched_stops,
 )
@@ -67,7 +59,6 @@ from quirkpy.kernels.tree.evaluation import (
     row_rate,
     solve,
 )
-from quirkpy.kernels.tree.reach import trace_of
 from quirkpy.kernels.tree.stops import (
     BEYOND,
     LEEWAY,
@@ -82,12 +73,8 @@ from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_B
 from quirkpy.maths.types import Bools, Floats
 
 #: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop;
-#: and of a step beyond which joints cannot be held.
-FIT, CONTRADICTED, UNHELD = -1, -2, -3
-#: Projections may move so many times the energy that the tolerances leave open, and rounding, a
-#: share of all energy; where they move more, joints have taken hold of a motion.  After so many
-#: steps on end in which they do a run is over; one that puts energy in counts as so many.
-OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
+#: and of a step beyond which joints cannot be held; and of one that is to be taken anew, shorter.
+FIT, CONTRADICTED, UNHELD, AGAIN = -1, -2, -3, -4
 #: Rows that ask for something else than the others, by this share of the largest demand, contradict
 #: them.
 CONTRADICTORY = 1e-4
@@ -98,8 +85,8 @@ SLIPPING = 1e-9
 # (-1: in none); what energy joints have taken [J].
 NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
 # What happened: a watched function crossed zero, a stop was released, a singular pose was passed,
-# joints took hold.
-CROSSED, RELEASED, POSE, HELD = range(4)
+# joints took hold, or went on doing so.
+CROSSED, RELEASED, POSE, HELD, HELD_ON = range(5)
 
 
 class Rows(NamedTuple):
@@ -123,70 +110,8 @@ def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
         what,
         which,
     )
-    rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what == HELD else 0.0
+    rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what >= HELD else 0.0
     run.counts[NOTED] += 1
-
-
-@inner
-def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
-    """Put the kinetic energy that projection has taken from one state to the other in a column of
-    its ledger."""
-    old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
-    loss = 0.5 * (
-        metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
-    )
-    if math.isfinite(loss):
-        new[n, column] += loss
-
-
-@inner
-def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """The same for what the loads at END do along the way from the pose in a line; and compare what
-    projection has moved with what the tolerances leave open.  (A fixed step knows none.)"""
-    old, new, n, clock = run.states[line], run.states[END], model.bodies.shape[0], run.clock
-    clock[CHARGE] = 0.0
-    if clock[FIXED] > 0.0 or (run.moved[0] == 0.0 and run.moved[1] == 0.0):
-        return
-    way, all_ways, allowed = 0.0, 0.0, 0.0
-    for i in range(n):
-        f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
-        way += dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, turned_from(old, new, i))
-        m, moment = model.bodies[i, MASS], trace_of(model.bodies, i)
-        v, w, r = norm(get3(new, i, V)), norm(get3(new, i, OMEGA)), norm(get3(new, i, R))
-        off, turned_off = clock[ATOL] + clock[RTOL] * v, clock[ATOL] + clock[RTOL] * w
-        allowed += m * off * (v + off) + moment * turned_off * (w + turned_off)
-        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (
-            clock[ATOL] + clock[RTOL]
-        )
-        all_ways += m * v * v + moment * w * w
-    new[n, PROJECTED] += way
-    taken, allowed = (
-        new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED],
-        allowed + UNSEEN * all_ways,
-    )
-    clock[TAKEN] += abs(taken)
-    clock[ALLOWED] += allowed
-    if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):
-        clock[CHARGE] = taken
-
-
-@inner
-def overdrawn(run: Run) -> bool:
-    """Whether projections have moved more energy than the tolerances explain, step after step: it
-    is no motion."""
-    if run.clock[CHARGE] == 0.0:
-        run.counts[HARSH] = 0
-    else:
-        run.counts[HARSH] += 1 if run.clock[CHARGE] > 0.0 else FROM_NOWHERE
-    return run.counts[HARSH] > TOO_HARSH and run.clock[TAKEN] > OVERDRAWN * run.clock[ALLOWED]
-
-
-@inner
-def turned_from(old: Floats, new: Floats, i: int) -> Vec:
-    """The rotation vector in N by which body i is turned from one state to another close by."""
-    w, a = old[i, Q], get3(old, i, Q + 1)
-    u, b = new[i, Q], get3(new, i, Q + 1)
-    return scale(2.0, sub(sub(scale(w, b), scale(u, a)), cross(b, a)))
 
 
 @inner
@@ -252,20 +177,14 @@ def most_pressed(
 ) -> int:
     """The watched function of the stop, of those at which joints begin and that do not hold, into
     which its coordinate would go with the largest acceleration; -1 where all would be left."""
-    stops, values, loops = model.stops, watch.values, model.tree.loops
-    first, least, which = loops.shape[0] - stops.what.shape[0], RELEASE, -1
+    stops, values, least, which = model.stops, watch.values, RELEASE, -1
     evaluate(t, run.states[END], model, conditions, scratch, run.out)
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and values[k, GAP] <= TOUCHING:
             s = watch.what[k, ONE]
             resting = abs(values[k, GAP + 1]) <= stops.numbers[s, SETTLE]
             if resting and conditions.stops[s, HOLDS] == 0 and conditions.stops[s, DECIDED] == 0:
-                row = first + s
-                row_of_stop(row, s, model, conditions, scratch)
-                change = solved(
-                    row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work
-                )
-                away = stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])
+                away = leaving(s, model, conditions, scratch)
                 if away < least:
                     least, which = away, k
     return which
@@ -327,6 +246,8 @@ def resolve_stops(
     if run.counts[ANSWER] == FIT and (struck or slack):
         run.clock[RANK] = 0.0
         settle_end(t, run, model, conditions, scratch, watch)
+        if struck:
+            put_way(SMALL, run, model, scratch)
         let_go_of_unpressed(
             t, RELEASE if slack else 0.0, True, run, model, conditions, scratch, watch, rows
         )
@@ -426,24 +347,86 @@ def let_go_of_pulled(
     rows: Rows,
 ) -> None:
     """Of the stops that hold during an impact, release those that would have to pull: without them
-    they part."""
-    stops, loops = model.stops, model.tree.loops
-    first = loops.shape[0] - stops.what.shape[0]
+    they part.
+
+    Those of which each, let go alone, would still be held by the others are let go together, and
+    hold again one by one, the one first that is met the fastest.
+    """
+    stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
         if s >= 0 and conditions.stops[s, HOLDS] != 0 and conditions.stops[s, BOUNCE] == 0.0:
-            row = first + s
             conditions.stops[s, HOLDS] = 0
             solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
-            row_of_stop(row, s, model, conditions, scratch)
-            change = solved(
-                row, loops[row, LOOP_BODY1], loops[row, LOOP_BODY2], scratch.rows, scratch.work
-            )
-            _, rate = free_of_stop(s, model, conditions, scratch)
-            if rate + stops.numbers[s, SIDE] * change <= stops.numbers[s, SETTLE]:
+            rate = rate_after(s, model, conditions, scratch)
+            if rate <= stops.numbers[s, SETTLE]:
                 conditions.stops[s, HOLDS] = 1
+                if rate >= -stops.numbers[s, SETTLE]:
+                    conditions.stops[s, ASKED] = 1
+                    doubted += 1
             else:
                 note(t, RELEASED, k, run, rows)
+    if doubted > 1:
+        let_go_together(t, run, model, conditions, scratch, watch, rows)
+    for s in range(stops.what.shape[0]):
+        conditions.stops[s, ASKED] = 0
+
+
+@inlined
+def let_go_together(
+    t: float,
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+    rows: Rows,
+) -> None:
+    """Release of the stops that are asked together those that part when none of them pulls."""
+    stops, last = model.stops, stops_asked(model, conditions)
+    for turn in range(last + 1):
+        solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        least, which = 0.0, -1
+        for s in range(stops.what.shape[0]):
+            if conditions.stops[s, ASKED] != 0 and conditions.stops[s, HOLDS] == 0:
+                over = rate_after(s, model, conditions, scratch) / stops.numbers[s, SETTLE]
+                if over < -1.0 and over < least:
+                    least, which = over, s
+        if which < 0 or turn == last:
+            break
+        conditions.stops[which, HOLDS] = 1
+    for k in range(watch.values.shape[0]):
+        s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
+        if s >= 0 and conditions.stops[s, ASKED] != 0 and conditions.stops[s, HOLDS] == 0:
+            rate = rate_after(s, model, conditions, scratch)
+            if rate > stops.numbers[s, SETTLE]:
+                note(t, RELEASED, k, run, rows)
+                conditions.stops[s, ASKED] = 0
+    for s in range(stops.what.shape[0]):
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 1
+
+
+@inner
+def stops_asked(model: Model, conditions: Conditions) -> int:
+    """How many stops are asked together; none of them holds any more."""
+    asked, stops = 0, model.stops
+    for s in range(stops.what.shape[0]):
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 0
+            asked += 1
+    return asked
+
+
+@inner
+def rate_after(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
+    """The rate with which stop s is left after the change of velocities just solved for."""
+    stops, loops = model.stops, model.tree.loops
+    row = loops.shape[0] - stops.what.shape[0] + s
+    row_of_stop(row, s, model, conditions, scratch)
+    a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
+    _, rate = free_of_stop(s, model, conditions, scratch)
+    return rate + stops.numbers[s, SIDE] * solved(row, a, b, scratch.rows, scratch.work)
 
 
 @inlined

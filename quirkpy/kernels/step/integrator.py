@@ -15,6 +15,7 @@ from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
+from quirkpy.kernels.step.charges import charge_motion, charge_way, overdrawn
 from quirkpy.kernels.step.events import (
     JUST_CROSSED,
     NEVER,
@@ -24,28 +25,28 @@ from quirkpy.kernels.step.events import (
     singular_pose,
 )
 from quirkpy.kernels.step.impacts import (
+    AGAIN,
     CONTRADICTED,
     CONTRADICTORY,
     CROSSED,
     FIT,
     HELD,
+    HELD_ON,
     POSE,
     UNHELD,
     Rows,
-    charge_motion,
-    charge_way,
     note,
-    overdrawn,
     parted,
     resolve_stops,
     settle_end,
     touch_stops,
 )
 from quirkpy.kernels.step.ledger import energy_of, hold_momentum
-from quirkpy.kernels.step.methods import Table
+from quirkpy.kernels.step.methods import EXTRA, Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
     ACROSS,
+    ALLOWED,
     ANSWER,
     BEGIN,
     CHARGE,
@@ -62,12 +63,14 @@ from quirkpy.kernels.step.steps import (
     PASSING,
     PROJECTING,
     RAW,
+    REFUSED,
     REJECTIONS,
     ROOM,
     SMALL,
     STEP,
     STEPS,
     T_END,
+    TAKEN,
     WEAK,
     WEAK_ROW,
     WITHIN,
@@ -78,7 +81,9 @@ from quirkpy.kernels.step.steps import (
     error_of,
     finite,
     first_step,
+    forget_misses,
     interpolate,
+    missed,
     nearness,
     next_step,
     slope,
@@ -206,6 +211,9 @@ def attempt(
         if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
             clock[H] = 0.5 * clock[STEP]
             return False
+        if smooth and missed(RAW, run):
+            clock[H], clock[REFUSED] = 0.5 * clock[STEP], 1.0
+            return False
         if run.moved[0] > 0.0:
             hold_momentum(run.states[RAW], run.states[END], model, scratch)
         charge_motion(RAW, END, PROJECTED, run, model)
@@ -232,7 +240,12 @@ def land(
     table: Table,
     watch: Watch,
 ) -> float:
-    """Make the state at the first event the END of the step; returns its time."""
+    """Make the state at the first event the END of the step; returns its time.
+
+    counts[ANSWER] is AGAIN where that misses the joints by so much that it is none: a step that
+    ends about there is to be taken instead. (One that somebody else has taken, or of a fixed
+    length, cannot be.)
+    """
     clock, t = run.clock, run.clock[T] + first * run.clock[STEP]
     if first < 1.0:
         interpolate(first, run, table)
@@ -242,6 +255,13 @@ def land(
             project(run.states[END], model, conditions, scratch, run.moved)
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
             charge_motion(WITHIN, END, PROJECTED, run, model)
+            if table.counts[EXTRA] >= 0 and missed(WITHIN, run):
+                clock[H], clock[REFUSED] = (
+                    clock[STEP] * (1.001 * first if first < 0.9 else 0.5),
+                    1.0,
+                )
+                run.counts[ANSWER] = AGAIN
+                return t
         settle_end(t, run, model, conditions, scratch, watch)
         charge_way(WITHIN, run, model, scratch)
     return t
@@ -296,25 +316,31 @@ def accept(
 ) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it
     as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
-    contradicts a drive, UNHELD, or FIT."""
-    over, first, x, weak = False, NEVER, NEVER, 0
+    contradicts a drive, UNHELD, or FIT; or whether nothing is kept: then it is AGAIN."""
+    over, first, x, weak, clock = False, NEVER, NEVER, 0, run.clock
+    near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
         x = singular_pose(run, model, conditions, scratch, table, watch)
         weak = int(scratch.report[WHICH])
     settle_end(t, run, model, conditions, scratch, watch)
     charge_way(RAW, run, model, scratch)
-    gentle = run.counts[HARSH] == 0
     run.counts[ANSWER] = UNHELD if overdrawn(run) else parted(run, model, conditions, scratch)
     if run.counts[ANSWER] != FIT:  # such an end is none
         return True
     if watch.values.shape[0] > 0:
         first = locate(run, model, conditions, scratch, table, watch)
+    if first < 1.0:
+        clock[TAKEN], clock[ALLOWED] = taken, allowed
+        t = land(first, run, model, conditions, scratch, table, watch)
+        if run.counts[ANSWER] == AGAIN:
+            clock[NEAR], run.counts[HARSH] = near, harsh
+            return True
+        if clock[CHARGE] == 0.0:  # up to there it is no harsh one
+            run.counts[HARSH] = 0
     if x < min(first, NEVER):  # a later one is met again in the next step
-        note(run.clock[T] + x * run.clock[STEP], POSE, weak, run, rows)
-    if first < NEVER:
-        t = land(first, run, model, conditions, scratch, table, watch) if first < 1.0 else t
-    if gentle and run.clock[CHARGE] != 0.0:  # else it is going on
-        note(t, HELD, int(run.clock[WEAK_ROW]), run, rows)
+        note(clock[T] + x * clock[STEP], POSE, weak, run, rows)
+    if clock[CHARGE] != 0.0:
+        note(t, HELD if harsh == 0 else HELD_ON, int(clock[WEAK_ROW]), run, rows)
     if first < NEVER:
         over = note_events(t, first, run, rows, watch)
         resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
@@ -366,8 +392,8 @@ def advance(
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:
             return NO_START
-    # A stop may let go at once
-    while counts[ROOM] < room and counts[NOTED] + 2 * events < rows.notes.shape[0]:
+    # A stop may let go at once; and a pose may be singular, where joints take hold
+    while counts[ROOM] < room and counts[NOTED] + 2 * events + 2 <= rows.notes.shape[0]:
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED
@@ -389,7 +415,6 @@ def advance(
             counts[REJECTIONS] += 1
             rejected += 1
             continue
-        rejected = 0
         over = accept(
             clock[T_END] if h == left else t + h,
             run,
@@ -402,6 +427,12 @@ def advance(
         )
         if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
+        if over and counts[ANSWER] == AGAIN:
+            counts[REJECTIONS] += 1
+            rejected += 1
+            continue
+        rejected = 0
+        forget_misses(run)
         if over:
             return why_over(counts[ANSWER])
         if counts[CROWDED] > TOO_MANY:

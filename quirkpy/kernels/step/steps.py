@@ -38,7 +38,7 @@ from quirkpy.maths.types import Floats, Ints
 # how near to a singular pose the present step comes, at which fraction of it, and how far from one
 # it gets; the closing row that is weakest at the present state; the energy that projections have
 # moved so far, in or out, and what the tolerances have allowed them; what that of the present step
-# has taken, if it was more.
+# has taken, if it was more; how many steps were not taken because they missed the joints.
 (
     T,
     H,
@@ -61,8 +61,9 @@ from quirkpy.maths.types import Floats, Ints
     TAKEN,
     ALLOWED,
     CHARGE,
+    MISSES,
     CLOCK_WIDTH,
-) = range(22)
+) = range(23)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked; what
 # became of the start, or which stop is in the way of a drive; how many steps on end events have cut
 # to nothing; in how many on end projection has taken more energy than the tolerances allow.
@@ -81,6 +82,11 @@ WEAK = 3e-2
 #: A projection that moves bodies by more than this share of the distance to a singular pose may
 #: land on another branch.
 LEAP = 0.1
+#: A step near a singular pose, or a state within any, that misses the joints by more than so many
+#: tolerances, and by more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is;
+#: not so often that these are as many, where a step that is taken makes up for half a one.  After
+#: that none is refused until the poses are singular no more: rounding alone makes steps miss there.
+MISSED, UNFELT, MOST_MISSES = 10.0, 1e-8, 8
 #: There the error along the constraints counts, and this share of the whole: rounding, divided by
 #: the distance to the pose cubed, enters the accelerations across the constraints, where projection
 #: removes it.
@@ -326,6 +332,33 @@ def shares(line: int, less: int, run: Run) -> float:
     return out / (4 * run.out.shape[0])
 
 
+@inner
+def missed(line: int, run: Run) -> bool:
+    """Whether a state in a line, of which END is the projection, misses the joints by so much that
+    a shorter step is to be taken."""
+    clock = run.clock
+    if (
+        clock[FIXED] > 0.0
+        or clock[MISSES] >= MOST_MISSES
+        or max(run.moved[0], run.moved[1]) <= UNFELT
+    ):
+        return False
+    if shares(END, line, run) <= MISSED * MISSED:
+        return False
+    clock[MISSES] += 1.0
+    return True
+
+
+@inner
+def forget_misses(run: Run) -> None:
+    """After a step that was taken: it makes up for some that were not."""
+    clock = run.clock
+    if clock[PASSING] >= WEAK:
+        clock[MISSES] = 0.0
+    elif clock[MISSES] < MOST_MISSES:
+        clock[MISSES] = max(0.0, clock[MISSES] - 0.5)
+
+
 @inlined
 def first_step(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
@@ -389,10 +422,13 @@ def make_polynomial(
         for s in range(4):
             combine(lines, weights, DENSE + s, stages + 1, h, -1, POLYNOMIAL + s)
         return
-    t = run.clock[T]
-    slope(t + h, RAW, stages, run, model, conditions, scratch)
+    t, smooth = run.clock[T], run.clock[PROJECTING] > 0.0 and run.clock[PASSING] < WEAK
+    slope(t + h, END if smooth else RAW, stages, run, model, conditions, scratch)
     for s in range(stages + 1, stages + 1 + extra):
         combine(lines, weights, s, s, h, BEGIN, WITHIN)
+        if smooth:  # as those of the step
+            conditions.control[TIME] = t + weights[s, NODE] * h
+            project(run.states[WITHIN], model, conditions, scratch, run.room)
         slope(t + weights[s, NODE] * h, WITHIN, s, run, model, conditions, scratch)
     for i in range(lines.shape[1]):
         change = lines[RAW, i] - lines[BEGIN, i]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quirkpy.kernels.base.arrays import MASS, MOMENTS, OMEGA, V
 from quirkpy.kernels.base.compiled import inlined, inner
-from quirkpy.kernels.base.conditions import HOLDS, Conditions
+from quirkpy.kernels.base.conditions import ASKED, HOLDS, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
 from quirkpy.kernels.base.vectors import dot, get3, norm, sub
@@ -140,8 +140,7 @@ def watched_stops(
 ) -> None:
     """For stops that hold, with how much acceleration the coordinate would go on through them;
     `out` is room."""
-    loops, stops = model.tree.loops, model.stops
-    first = loops.shape[0] - stops.what.shape[0]
+    stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
             s = watch.what[k, ONE]
@@ -149,10 +148,68 @@ def watched_stops(
                 conditions.stops[s, HOLDS] = 0
                 evaluate(t, y, model, conditions, scratch, out)
                 conditions.stops[s, HOLDS] = 1
-                row, a, b = first + s, loops[first + s, LOOP_BODY1], loops[first + s, LOOP_BODY2]
-                row_of_stop(row, s, model, conditions, scratch)
-                away = solved(row, a, b, scratch.rows, scratch.work) - scratch.rows[row, GAMMA]
-                watch.values[k, TRIAL] = RELEASE - stops.numbers[s, SIDE] * away
+                away = leaving(s, model, conditions, scratch)
+                watch.values[k, TRIAL] = RELEASE - away
+                if abs(away) <= RELEASE:
+                    conditions.stops[s, ASKED] = 1
+                    doubted += 1
+    if doubted > 1:
+        ask_together(t, y, model, conditions, scratch, watch, out)
+    for s in range(stops.what.shape[0]):
+        conditions.stops[s, ASKED] = 0
+
+
+@inlined
+def ask_together(
+    t: float,
+    y: Floats,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+    out: Floats,
+) -> None:
+    """The same for stops of which each, let go alone, would still be held by the others: all are
+    let go, and hold again one by one, the most pressed first. Where any is pressed, one that is
+    neither pressed nor pulled is not let go."""
+    stops, values = model.stops, watch.values
+    for s in range(stops.what.shape[0]):
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 0
+    pressed = 0.0
+    for _ in range(values.shape[0] + 1):
+        evaluate(t, y, model, conditions, scratch, out)
+        least, which = -RELEASE, -1
+        for k in range(values.shape[0]):
+            s = watch.what[k, ONE]
+            if (
+                watch.what[k, KIND] == STOP
+                and conditions.stops[s, ASKED] != 0
+                and conditions.stops[s, HOLDS] == 0
+            ):
+                away = leaving(s, model, conditions, scratch)
+                values[k, TRIAL] = RELEASE - away if away > RELEASE else RELEASE - away + pressed
+                if away < least:
+                    least, which = away, k
+        if which < 0:
+            break
+        conditions.stops[watch.what[which, ONE], HOLDS] = 1
+        pressed = 2.0 * RELEASE
+    for s in range(stops.what.shape[0]):
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 1
+
+
+@inner
+def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
+    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
+    solved for."""
+    loops, stops = model.tree.loops, model.stops
+    row = loops.shape[0] - stops.what.shape[0] + s
+    row_of_stop(row, s, model, conditions, scratch)
+    a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
+    change = solved(row, a, b, scratch.rows, scratch.work)
+    return stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])
 
 
 @inner

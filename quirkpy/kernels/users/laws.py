@@ -109,10 +109,16 @@ def _compiled(force: CompiledForce, form: Form) -> int:
             # Rows are found by their width; how many there are nobody asks.
             try:
                 return adapter(
-                    t, e, carray(what, (1, ELEMENT_COLUMNS)), carray(numbers, (1, ELEMENT_WIDTH)),
-                    carray(body, (1,)), carray(place, (1, PLACE_WIDTH)), carray(frames, (1,
-                    FRAME_WIDTH)), carray(wrench, (1, 6)), carray(power, (2,)),
-                )  # fmt: skip
+                    t,
+                    e,
+                    carray(what, (1, ELEMENT_COLUMNS)),
+                    carray(numbers, (1, ELEMENT_WIDTH)),
+                    carray(body, (1,)),
+                    carray(place, (1, PLACE_WIDTH)),
+                    carray(frames, (1, FRAME_WIDTH)),
+                    carray(wrench, (1, 6)),
+                    carray(power, (2,)),
+                )
             except Exception:  # it is told from Python (see `PythonParts`)
                 return math.nan
 

@@ -1,0 +1,120 @@
+"""`Names`: what is called how after an exchange of modules, and reasons in these names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from quirkpy.explore.alike.symmetry import IDENTITY, Exchange, Symmetry
+from quirkpy.explore.scope.choices import Link
+from quirkpy.parts.force import Force
+from quirkpy.rest.reason import TOLD, Of, Reason, read
+
+
+class Names:
+    """What exchanges make of names, worked out when it is first asked for."""
+
+    def __init__(self, symmetry: Symmetry) -> None:
+        self.symmetry, self.study = symmetry, symmetry.study
+        self._made: dict[tuple[str, Exchange], dict[str, str]] = {}
+
+    def said(self, exchange: Exchange, reason: Reason) -> Reason | None:
+        """A reason after an exchange; None where it names what becomes nothing that is known."""
+
+        def other(of: Of, parts: tuple[str, ...]) -> list[str] | None:
+            names = self.of(of, exchange)
+            after = [names[part] for part in parts if part in names]
+            return in_order(parts, after, list(names)) if len(after) == len(parts) else None
+
+        if self._idle(exchange):
+            return reason
+        known = reason
+        if reason.kind == TOLD:  # an older journal, which kept the text alone
+            known = read(str(reason), lambda of: self.of(of, exchange)) or reason
+        return known.renamed(other)
+
+    @staticmethod
+    def _idle(exchange: Exchange) -> bool:
+        """Whether all stays where it is on its body, and is called as it was."""
+        still = bool((abs(exchange.own) == IDENTITY).all()) and not exchange.renames
+        return still and all(one == two for one, two in exchange.sensors.items())
+
+    def of(self, of: Of | Literal["pairs", "joints"], exchange: Exchange) -> dict[str, str]:
+        """What everything of a kind becomes, as far as that is known, in the order in which it is
+        listed."""
+        key = of, exchange
+        if key not in self._made:
+            make = {"bodies": self._bodies, "forces": self._forces, "stops": self._stops,
+                    "pairs": self._pairs, "joints": self._joints}  # fmt: skip
+            self._made[key] = make[of](exchange)
+        return self._made[key]
+
+    def part(self, exchange: Exchange, name: str) -> str:
+        """What a body or a joint that a motion names becomes; what is fixed stays."""
+        bodies = self.of("bodies", exchange)
+        return bodies[name] if name in bodies else self.of("joints", exchange).get(name, name)
+
+    def _pairs(self, exchange: Exchange) -> dict[str, str]:
+        pairs = self.study.pairs
+        to = (pairs[self.symmetry.pair(exchange, k)].name for k in range(len(pairs)))
+        return {pair.name: name for pair, name in zip(pairs, to, strict=True)}
+
+    def _bodies(self, exchange: Exchange) -> dict[str, str]:
+        bodies = self.study.system.bodies
+        return {name: bodies[to] for name, to in zip(bodies, exchange.to, strict=True)}
+
+    def _forces(self, exchange: Exchange) -> dict[str, str]:
+        """Forces that say the same, those of every potential among those of what it becomes."""
+        system = [part for part in self.study.system.parts if isinstance(part, Force)]
+        chosen, always = self.study.forces, (*self.study.always, *system)
+        every = [(always, always)]
+        every += [(chosen[one], chosen[two]) for one, two in exchange.potentials.items()]
+        out: dict[str, str] = {}
+        for forces, others in every:
+            left = [(other.name, self.symmetry.says(other)) for other in others]
+            for force in forces:
+                mine = self.symmetry.says(force, exchange)
+                found = next((one for one in left if mine is not None and one[1] == mine), None)
+                if found is not None:
+                    left.remove(found)
+                    out[force.name] = found[0]
+        return out
+
+    def _stops(self, exchange: Exchange) -> dict[str, str]:
+        """The sides of all stops."""
+        joints = self.of("joints", exchange).items()
+        sides = ("lower", "upper")
+        return {f"{one} {side}": f"{two} {side}" for one, two in joints for side in sides}
+
+    def _joints(self, exchange: Exchange) -> dict[str, str]:
+        """What may hold pairs, with its stops: joints of the system itself let nothing be
+        exchanged."""
+        out: dict[str, str] = {}
+        for link in self._links():
+            there = self.symmetry.link(exchange, link)
+            if there is not None:
+                mine, theirs = (self._parts_of(one) for one in (link, there))
+                out |= dict(zip(mine, theirs, strict=True))
+        return out
+
+    def _links(self) -> Iterator[Link]:
+        """All that may ever hold pairs."""
+        for k, pair in enumerate(self.study.pairs):
+            for roll in range(len(self.study.rolls(pair))):
+                for option in self.study.options_of(pair):
+                    yield Link(k, roll, option.label)
+
+    def _parts_of(self, link: Link) -> list[str]:
+        option = self.study.option(self.study.pairs[link.pair], link.option)
+        parts: tuple[Any, ...] = self.study.joint_parts(link.pair, link.roll, option)
+        return [part.name for part in parts]
+
+
+def in_order(before: Sequence[str], after: list[str], order: Sequence[str]) -> list[str]:
+    """What some names have become, in order where they were so before; what is not listed comes
+    last."""
+    index = {name: k for k, name in enumerate(order)}
+    place = [index.get(name, len(index)) for name in before]
+    if place != sorted(place):
+        return after
+    return sorted(after, key=lambda name: index.get(name, len(index)))

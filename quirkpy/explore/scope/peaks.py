@@ -1,0 +1,89 @@
+"""The largest speed, turning and load of a run, located between its rows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, V
+from quirkpy.maths.types import Floats
+from quirkpy.motion.driver import knots_of
+from quirkpy.motion.extrema import highest, summits
+from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.trajectory import Trajectory
+
+Limited: TypeAlias = Literal["speed", "turning", "load"]
+
+
+#: What exceeds a limit by as much as another to this share does so with it: which is the larger is
+#: rounding.
+TIED = 1e-6
+
+
+def lengths_of(vectors: Floats) -> Floats:
+    """Of vectors (..., 3)."""
+    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
+
+
+def rates(states: Floats, what: Limited) -> Floats:
+    """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k,
+    n)."""
+    columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
+    return np.asarray(np.linalg.norm(states[..., columns], axis=-1))
+
+
+class Loads(NamedTuple):
+    """Names of joints, and the larger of force [N] and torque [N m] on each (n,)."""
+
+    names: tuple[str, ...]
+    sizes: Floats
+
+
+def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
+    """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one
+    time of a run."""
+    found = run.system.reactions(run.at(t))
+    return {
+        name: (float(one.force @ one.force), float(one.torque @ one.torque))
+        for name, one in found.items()
+    }
+
+
+def loads(run: Trajectory, t: float) -> Loads:
+    """What all joints carry at one time of a run."""
+    found = carried(run, t)
+    return Loads(tuple(found), np.sqrt([max(both) for both in found.values()]))
+
+
+def heaviest(run: Trajectory, t: Floats) -> Floats:
+    """The largest load on any joint at some times of a run (k,)."""
+    return np.array([loads(run, float(x)).sizes.max(initial=0.0) for x in t])
+
+
+def peak(run: Trajectory, what: Limited) -> float:
+    """The highest speed, rate of turning or joint load of a motion, between its rows as well."""
+    if what == "load":
+        return peak_load(run)
+    return math.sqrt(run.highest(lambda states: rates(states, what) ** 2))
+
+
+def peak_load(run: Trajectory) -> float:
+    """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have
+    knots."""
+    t, most = run.between.places, 0.0
+    found = [carried(run, float(x)) for x in t]
+    jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
+    none = np.zeros((len(t), 0))
+    rows = Rows(t, none, none, none.astype(bool))
+    for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
+        values = np.array([one[name][k] if name in one else 0.0 for one in found])
+
+        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
+            return carried(run, x).get(name, (0.0, 0.0))[k], None
+
+        most = max(most, float(values.max()))
+        most = highest(summits(rows, values, jumps, most, True), ask, most, run.settings.rtol)
+    return math.sqrt(most)

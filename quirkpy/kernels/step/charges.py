@@ -1,0 +1,106 @@
+"""What putting states onto the joints takes from their energy: its ledger, and whether it is more
+than the tolerances leave open."""
+
+from __future__ import annotations
+
+import math
+
+from quirkpy.kernels.act.wrenches import PROJECTED
+from quirkpy.kernels.base.arrays import MASS, OMEGA, Q, R, V, Vec
+from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
+from quirkpy.kernels.step.steps import (
+    ALLOWED,
+    ATOL,
+    BEGIN,
+    CHARGE,
+    END,
+    FIXED,
+    HARSH,
+    RTOL,
+    TAKEN,
+    Run,
+)
+from quirkpy.kernels.step.watch import metric
+from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.reach import trace_of
+from quirkpy.maths.types import Floats
+
+#: Projections may move so many times the energy that the tolerances leave open, and rounding, a
+#: share of all energy; where they move more, joints have taken hold of a motion.  After so many
+#: steps on end in which they do a run is over; one that puts energy in counts as so many.
+OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
+
+
+@inner
+def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
+    """Put the kinetic energy that projection has taken from one state to the other in a column of
+    its ledger."""
+    old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
+    loss = 0.5 * (
+        metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
+    )
+    if math.isfinite(loss):
+        new[n, column] += loss
+
+
+@inner
+def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
+    """The same for what the loads at END do along the way from the pose in a line; and compare what
+    projection has moved with what the tolerances leave open. (A fixed step knows none.)"""
+    new, n, clock = run.states[END], model.bodies.shape[0], run.clock
+    clock[CHARGE] = 0.0
+    if run.moved[0] == 0.0 and run.moved[1] == 0.0:
+        return
+    put_way(line, run, model, scratch)
+    if clock[FIXED] > 0.0:
+        return
+    all_ways, allowed = 0.0, 0.0
+    for i in range(n):
+        f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
+        m, moment = model.bodies[i, MASS], trace_of(model.bodies, i)
+        v, w, r = norm(get3(new, i, V)), norm(get3(new, i, OMEGA)), norm(get3(new, i, R))
+        off, turned_off = clock[ATOL] + clock[RTOL] * v, clock[ATOL] + clock[RTOL] * w
+        allowed += m * off * (v + off) + moment * turned_off * (w + turned_off)
+        allowed += norm(f) * (clock[ATOL] + clock[RTOL] * r) + norm(tau) * (
+            clock[ATOL] + clock[RTOL]
+        )
+        all_ways += m * v * v + moment * w * w
+    taken, allowed = (
+        new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED],
+        allowed + UNSEEN * all_ways,
+    )
+    clock[TAKEN] += abs(taken)
+    clock[ALLOWED] += allowed
+    if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):
+        clock[CHARGE] = taken
+
+
+@inner
+def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
+    """Put what the loads at END do along the way from the pose in a line in the ledger of
+    projections."""
+    old, new = run.states[line], run.states[END]
+    for i in range(model.bodies.shape[0]):
+        f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
+        way = dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, turned_from(old, new, i))
+        new[model.bodies.shape[0], PROJECTED] += way
+
+
+@inner
+def overdrawn(run: Run) -> bool:
+    """Whether projections have moved more energy than the tolerances explain, step after step: it
+    is no motion."""
+    if run.clock[CHARGE] == 0.0:
+        run.counts[HARSH] = 0
+    else:
+        run.counts[HARSH] += 1 if run.clock[CHARGE] > 0.0 else FROM_NOWHERE
+    return run.counts[HARSH] > TOO_HARSH and run.clock[TAKEN] > OVERDRAWN * run.clock[ALLOWED]
+
+
+@inner
+def turned_from(old: Floats, new: Floats, i: int) -> Vec:
+    """The rotation vector in N by which body i is turned from one state to another close by."""
+    w, a = old[i, Q], get3(old, i, Q + 1)
+    u, b = new[i, Q], get3(new, i, Q + 1)
+    return scale(2.0, sub(sub(scale(w, b), scale(u, a)), cross(b, a)))

@@ -1,0 +1,218 @@
+"""Whether all equilibria are there, by the sum of their signs.
+
+Over all equilibria of an energy that is smooth and grows far away the sum of (-1)^(modes along
+which it falls) is the Euler characteristic of all poses (Poincare and Hopf): one where bodies only
+slide or drift, zero where something turns freely, as that of a circle is.  A cusp, where the ends
+of a spring with a rest length meet, counts as a top where all else pulls less than the spring
+pushes, and as nothing elsewhere.  Where the sum is another, some are missing; where it is right,
+some of both signs may be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import (
+    ELEMENT_COORDINATE,
+    ELEMENT_SITE1,
+    ELEMENT_SITE2,
+    KIND,
+    PLACE_POINT,
+    SCHEDULE1,
+    SCHEDULE2,
+)
+from quirkpy.kernels.tree.tree import (
+    BALL_NODE,
+    CARRIER,
+    COUNT,
+    FIXED_NODE,
+    FREE_NODE,
+    GENERAL_NODE,
+    MOTION,
+    NODE,
+    PARENT,
+    SLIDE_NODE,
+    TURN_NODE,
+)
+from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.rigid_motion import apart
+from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED, Cusps, distance, springs_of
+from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.modes import FLAT, gradients
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, UNIFORM
+
+#: Energy grows in all directions far away where it does in the least by this share of the most.
+GROWS = 1e-9
+#: What turns bodies by less than this share of what it moves does not turn them; no farther [m] off
+#: is at the centre.
+STILL = 1e-9
+#: Poses in which the ends of a spring meet are one where no body is farther apart [m], [rad].
+SAME = 1e-3
+#: Whether a cusp is a top is not told where what pulls is as strong as the push but for this share.
+LEVEL = 1e-3
+
+
+class Census:
+    """What the signs of all equilibria of a system add up to, if that is known: `sum` is None where
+    it is not."""
+
+    def __init__(self, around: Vicinity, cusps: Cusps) -> None:
+        self.cusps, self.spinning = cusps, spinning(around)
+        self.sum = characteristic(around, self.spinning)
+        self.neutral = 3 * int(self.spinning.sum())
+        self.freedoms = around.freedoms - self.neutral
+        self.met: list[list[Vicinity]] = [[] for _ in cusps.springs]
+        self.tops = 0
+
+    def look(self, place: Vicinity, rng: np.random.Generator) -> None:
+        """Look from a place for poses in which the ends of each spring meet, and whether these are
+        tops."""
+        for k, (ends, known) in enumerate(zip(self.cusps.springs, self.met, strict=True)):
+            if self.sum is None or (self.sum and known):  # what only slides and drifts meets once
+                continue
+            pose, across = self.cusps.meeting(place, k, rng)
+            if pose is None or any(self.away(pose, other) <= SAME for other in known):
+                continue
+            share = push(pose, *ends, self.cusps.rest(*ends))
+            if across != self.freedoms or abs(share - 1.0) < LEVEL:
+                self.sum = None
+                return
+            known.append(pose)
+            self.tops += share < 1.0
+
+    def excess(self, found: list[Equilibrium], around: list[Vicinity]) -> int | None:
+        """By how much the signs of some equilibria, and of the tops of cusps, add up to more than
+        those of all; None where that tells nothing."""
+        if self.sum is None or any(self.unclear(e) for e in found):
+            return None
+        return sum(sign_of(a) for a in around) + self.tops * (-1) ** self.freedoms - self.sum
+
+    def unclear(self, found: Equilibrium) -> bool:
+        """Whether modes of an equilibrium do not tell along how many energy falls."""
+        degenerate = found.marginal or len(found.neutral) != self.neutral
+        return bool(degenerate or found.state.held or "jumps" in found.reason)
+
+    def away(self, one: Vicinity, two: Vicinity) -> float:
+        """How far apart two poses are, but for what spins without any force [m], [rad]."""
+        ways = apart(one.rows, two.rows).reshape(-1, 2, 3)
+        ways[self.spinning, 1] = 0.0
+        return float(np.linalg.norm(ways, axis=2).max(initial=0.0))
+
+
+def sign_of(around: Vicinity) -> int:
+    """(-1)^(modes along which energy falls)."""
+    bends = around.bends[0]
+    return 1 - 2 * (int((bends < -FLAT * abs(bends).max(initial=0.0)).sum()) % 2)
+
+
+def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> float:
+    """What pulls beside a cusp, but for its own spring of some stiffness and rest length, as a
+    share of its push."""
+    (stiffness, length), (apart_, slope) = rest, distance(around, one, two)
+    r = float(np.linalg.norm(apart_))
+    others = around.pull + stiffness * (1.0 - length / r) * (apart_ @ slope)
+    force: Floats = np.asarray(np.linalg.lstsq(slope.T, others, rcond=UNMOVED)[0], dtype=np.float64)
+    return float(np.linalg.norm(force)) / (stiffness * length)
+
+
+# --- which systems --------------------------------------------------------------------------------
+def characteristic(around: Vicinity, spins: Bools) -> int | None:
+    """The Euler characteristic of all poses, with that of bodies that spin as they like left out;
+    None where it is not known, or where energy is not known to grow in all directions far away."""
+    layout, counted = around.layout, sprung(around)
+    kinds, motions = layout.tree.nodes[:-1, NODE], layout.tree.motions
+    if not plain(around) or (
+        counted[kinds == TURN_NODE].any() and springs_of(around)
+    ):  # a cusp for each whole turn
+        return None
+    turning = False
+    for b, kind in enumerate(kinds.tolist()):
+        node = layout.tree.nodes[b]
+        mine = (
+            motions[node[MOTION] : node[MOTION] + node[COUNT], 0]
+            if node[CARRIER] >= 0
+            else np.zeros(0)
+        )
+        if kind == SLIDE_NODE and not straight(layout.tree.nodes, b):
+            return None
+        if kind in (BALL_NODE, GENERAL_NODE) and (counted[b] or (mine == SLIDE).any()):
+            return None
+        turning |= kind in (BALL_NODE, GENERAL_NODE) or (kind == TURN_NODE and not counted[b])
+        turning |= kind == FREE_NODE and not spins[b]
+    far = int((kinds == SLIDE_NODE).sum()) + 3 * int((kinds == FREE_NODE).sum())
+    return None if not grows(around, far) else int(not turning)
+
+
+def plain(around: Vicinity) -> bool:
+    """Whether a system is a tree without stops that does not float, under weight and springs that
+    push and pull."""
+    layout, what, numbers = around.layout, *acting(around)
+    known = np.isin(what[:, KIND], (UNIFORM, PAIR, COORDINATE)) & (
+        what[:, [SCHEDULE1, SCHEDULE2]] < 0
+    ).all(axis=1)
+    rope = (what[:, KIND] == PAIR) & (numbers[:, TENSION] != 0.0) & (numbers[:, STIFFNESS] > 0.0)
+    odd = (what[:, KIND] == COORDINATE) & (numbers[:, STIFFNESS] < 0.0)
+    whole = around.whole
+    floats = len(whole.directions(around.rows)) > 0 or whole.turning.any() or whole.velocity.any()
+    closed = (
+        len(layout.tree.loops) > 0 or len(layout.stops.what) > 0 or around.entry.merger is not None
+    )
+    return bool(known.all() and not (rope | odd).any() and not floats and not closed)
+
+
+def acting(around: Vicinity) -> tuple[Ints, Floats]:
+    """What acts: rows of the table of elements, and their numbers."""
+    elements, chosen = around.layout.packed.elements, around.layout.selection.elements
+    return elements.what[chosen], elements.numbers[chosen]
+
+
+def spinning(around: Vicinity) -> Bools:
+    """Which bodies turn as they like, as no joint and no force sees it (nb,)."""
+    layout, (what, _) = around.layout, acting(around)
+    out = np.asarray(layout.tree.nodes[:-1, NODE] == FREE_NODE)
+    out[layout.tree.nodes[:-1, PARENT][layout.tree.nodes[:-1, PARENT] < len(out)]] = False
+    sites, place = layout.packed.sites, layout.packed.sites.place[:, PLACE_POINT : PLACE_POINT + 3]
+    for site in np.unique(what[what[:, KIND] == PAIR][:, [ELEMENT_SITE1, ELEMENT_SITE2]]):
+        if sites.body[site] < len(out) and abs(place[site]).max() > STILL:
+            out[sites.body[site]] = False
+    return out
+
+
+def sprung(around: Vicinity) -> Bools:
+    """Which bodies hang on a hinge or a slide that a spring of its own holds (nb,)."""
+    layout, (what, numbers) = around.layout, acting(around)
+    chosen = what[
+        (what[:, KIND] == COORDINATE) & (numbers[:, STIFFNESS] != 0.0), ELEMENT_COORDINATE
+    ]
+    return np.isin(
+        layout.tree.nodes[:-1, CARRIER], layout.selection.tables.coordinate_joint[chosen]
+    )
+
+
+def straight(nodes: Ints, b: int) -> bool:
+    """Whether a body slides as its parents do: always the same way in N."""
+    while b < len(nodes) - 1:
+        if nodes[b, NODE] not in (SLIDE_NODE, FIXED_NODE):
+            return False
+        b = int(nodes[b, PARENT])
+    return True
+
+
+def grows(around: Vicinity, far: int) -> bool:
+    """Whether energy grows however the bodies of a system go far away, in so many directions."""
+    turning = around.basis[..., 3:].reshape(around.freedoms, -1)
+    U, sigma, _ = np.linalg.svd(turning)
+    ways: Floats = U[:, int((sigma > STILL * np.linalg.norm(around.basis)).sum()) :]
+    if ways.shape[1] != far or not far:
+        return ways.shape[1] == far
+    what, numbers = acting(around)
+    bend, along = np.zeros((far, far)), gradients(around)
+    for row, k in zip(what, numbers[:, STIFFNESS].tolist(), strict=True):
+        if row[KIND] in (PAIR, COORDINATE) and k > 0.0:
+            paired, ends = row[KIND] == PAIR, (int(row[ELEMENT_SITE1]), int(row[ELEMENT_SITE2]))
+            slope = (
+                distance(around, *ends)[1] if paired else along[row[ELEMENT_COORDINATE]][None]
+            ) @ ways
+            bend += k * slope.T @ slope
+    values = np.linalg.eigvalsh(bend)
+    return bool(values[0] > GROWS * values[-1])

@@ -1,0 +1,263 @@
+"""`Reason`: why something rests, moves, or must not be: data, worded when it is shown.
+
+A reason is the text that says it, so whoever prints, compares or sorts texts need not know; and it
+carries what the text was made of.  Who calls things by other names words it anew, whatever they
+are called."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+from string import Formatter
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from quirkpy.motion.course import Stop
+
+#: What the parts of a reason are: names of bodies, of forces, or of stops with their sides; or
+#: words, which nobody calls otherwise.
+Of: TypeAlias = Literal["bodies", "forces", "stops", "words"]
+#: What other names take the place of some, if that is known.
+Renaming: TypeAlias = Callable[[Of, tuple[str, ...]], "Sequence[str] | None"]
+#: The kind of a reason that is known by its text alone.
+TOLD = "told"
+
+
+class Wording(NamedTuple):
+    """How a kind of reason is said: {parts} is the list of its parts, or, where there are none,
+    `none`; {words[0]} one of them; {0} ... its numbers; {why} the reasons within."""
+
+    said: str
+    of: Of = "bodies"
+    none: str = "nothing"
+
+
+MEET = "branches of motion meet here"
+STIFFNESS = "(a stiffness of {0:.3g} 1/s2, known to {1:.2g})"
+#: Every kind, and how it is said.
+WORDINGS: dict[str, Wording] = {kind: Wording(said) for kind, said in {
+    # certificates
+    "neutral": "all that can move is neutral",
+    "stands": "nothing in it can move",
+    "minimum": "a minimum of energy, and every motion around it dies out",
+    "undamped": "a minimum of energy; nothing damps the motion of {parts}",
+    "dies out": "every motion around it dies out",
+    "falls": "{parts} leaves it",
+    "level": "to second order nothing holds {parts} " + STIFFNESS,
+    "turns": "turning alone holds {parts} on a maximum of energy; any damping lets it go",
+    "lasts": "the motion of {parts} neither grows nor dies out "
+             "(a rate of {0:.3g} 1/s, known to {1:.2g})",
+    # the same where stiffness jumps, or stops are touched
+    "no potential": "{why}, and its loads have no potential",
+    "too many ways": "{why}, in more ways than are told apart",
+    "minimum beside": "a minimum of energy along all allowed motions; {why}",
+    "falls beside": "{parts} leaves it; {why}",
+    "level beside": "{why}: to second order nothing holds {parts} " + STIFFNESS,
+    "turns beside": "{why}: turning may hold {parts} " + STIFFNESS,
+    # the same where branches of motion meet
+    "meet": MEET,
+    "meet, falls": MEET + ", and {parts} leaves it along one of them",
+    "meet, level": MEET + ", which second order does not judge",
+    "meet, rises": MEET + ", and energy rises on all",
+    # how unstable rests are left, or not
+    "one way shut": "{why}, but a stop is in the way of the sense that was tried",
+    "all ways shut": "{why}, and stops are in the way of all of it",
+    "saddles": "{why}, as from {0:.0f} saddles on the way to it",
+    # what never settles
+    "lossless": "nothing takes its energy",
+    "steady": "it keeps moving as it did, stretch after stretch",
+    "fed": "it keeps moving: what is put in each cycle, dampers take out",
+    "cut short": "{why} before it came to rest; its speeds were down to {0:.2g} of the fastest",
+    # what sensors do
+    "met": "sensors met, which ends a motion",
+    "no lock": "sensors meet, and none can lock",
+    "rattle": "sensors meet again and again",
+    # what is refused
+    "unmet": "the joints chosen cannot all be met at this pose",
+    "apart": "comes apart",
+    "enters": "enters a cone that must stay clear",
+    "blocked": "is blocked",
+    "jams": "jams",
+    "near": "comes nearer than {0:g} m",
+    "speed": "speed above {0:g}",
+    "turning": "turning above {0:g}",
+    "load": "load above {0:g}",
+}.items()} | {
+    "jumps": Wording("the stiffness of {parts} jumps here", "forces", "its forces"),
+    "touches": Wording("it touches {parts}", "stops"),
+    "event": Wording("an event ended the motion: {parts}", "words"),
+    "stiff": Wording(
+        "{why}; it is stiff: one motion dies out in {0:.2g} s, which bounds the steps of "
+        "{words[0]!r}, another in {1:.2g} s; {words[1]}", "words",
+    ),
+} | {f"run {stop.name}": Wording(str(stop)) for stop in Stop}  # fmt: skip
+
+
+class Reason(str):
+    """A text, and what it says: its kind, one of `WORDINGS`; the parts that it names; its numbers;
+    and the reasons within it.  Of kind `TOLD` there is no more than the text."""
+
+    __slots__ = ("kind", "numbers", "parts", "why")
+    kind: str
+    parts: tuple[str, ...]
+    numbers: tuple[float, ...]
+    why: tuple[Reason, ...]
+
+    def __new__(
+        cls,
+        kind: str,
+        parts: Sequence[str] = (),
+        numbers: Sequence[float] = (),
+        why: Sequence[Reason] = (),
+    ) -> Reason:
+        said, _, none = WORDINGS[kind]
+        figures = tuple(float(x) + 0.0 for x in numbers)  # one zero
+        listed, within = ", ".join(parts) or none, " and ".join(why)
+        text = said.format(*figures, parts=listed, words=tuple(parts), why=within)
+        return cls._of(text, kind, tuple(parts), figures, tuple(why))
+
+    @classmethod
+    def _of(
+        cls,
+        text: str,
+        kind: str,
+        parts: tuple[str, ...] = (),
+        numbers: tuple[float, ...] = (),
+        why: tuple[Reason, ...] = (),
+    ) -> Reason:
+        made = str.__new__(cls, text)
+        for name, value in (("kind", kind), ("parts", parts), ("numbers", numbers), ("why", why)):
+            object.__setattr__(made, name, value)
+        return made
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a reason does not change; make another to say {name}={value!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.kind == TOLD:
+            return told, (str(self),)
+        return shared, (self.kind, self.parts, self.numbers, self.why)
+
+    def renamed(self, other: Renaming) -> Reason | None:
+        """The same where things are called otherwise; None where it is not known how."""
+        if self.kind == TOLD:
+            return None
+        within = [reason.renamed(other) for reason in self.why]
+        of, why = WORDINGS[self.kind].of, tuple(reason for reason in within if reason is not None)
+        parts = self.parts if of == "words" or not self.parts else other(of, self.parts)
+        if parts is None or None in within:
+            return None
+        return shared(self.kind, tuple(parts), self.numbers, why)
+
+    def data(self) -> list[Any] | None:
+        """What it was made of, as plain values; None where the text says all."""
+        if PLAIN.get(self) is not None or self.kind == TOLD:
+            return None
+        within = [why.data() or str(why) for why in self.why]
+        return [self.kind, list(self.parts), list(self.numbers), within]
+
+
+@lru_cache(maxsize=4096)
+def _shared(kind: str, parts: tuple[str, ...], numbers: tuple[float, ...]) -> Reason:
+    """There are few in many outcomes."""
+    return Reason(kind, parts, numbers)
+
+
+def shared(
+    kind: str,
+    parts: tuple[str, ...] = (),
+    numbers: tuple[float, ...] = (),
+    why: tuple[Reason, ...] = (),
+) -> Reason:
+    """A reason; those that name others within are not alike though they say the same."""
+    return Reason(kind, parts, numbers, why) if why else _shared(kind, parts, numbers)
+
+
+#: The reasons that name nothing, by what they say.
+PLAIN = {
+    wording.said: Reason(kind) for kind, wording in WORDINGS.items() if "{" not in wording.said
+}
+
+
+@lru_cache(maxsize=4096)
+def _told(text: str) -> Reason:
+    return PLAIN.get(text) or Reason._of(str(text), TOLD)
+
+
+def told(text: str) -> Reason:
+    """A text as a reason: itself, where it is one; that which says so without naming anything; or
+    one of which no more is known."""
+    if not isinstance(text, str):
+        raise TypeError(f"a reason is a text, not {text!r}")
+    return text if isinstance(text, Reason) else _told(text)
+
+
+def reason_of(text: str, data: Any) -> Reason:
+    """The reason that a text and `Reason.data` describe; raises ValueError, TypeError or
+    LookupError where they do not describe the same."""
+    found = told(text) if data is None else _made_of(data)
+    if found != text or json.dumps(found.data()) != json.dumps(data):
+        raise ValueError("its reason is worded otherwise")
+    return found
+
+
+def _made_of(data: Any) -> Reason:
+    """A reason made of plain values."""
+    kind, parts, numbers, why = data
+    if not all(type(part) is str for part in parts) or not all(type(x) is float for x in numbers):
+        raise TypeError("what its reason names is none")
+    within = tuple(told(one) if isinstance(one, str) else _made_of(one) for one in why)
+    return shared(kind, tuple(parts), tuple(numbers), within)
+
+
+# --- texts of earlier versions --------------------------------------------------------------------
+#: A number as wordings write it.
+NUMBER = r"-?\d[\d.]*(?:e[-+]\d+)?|nan|-?inf"
+
+
+def read(text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
+    """The one reason that says a text, of which no more was kept, about known names; None where
+    there is none, or several do."""
+    found = [_read_as(kind, text, known) for kind in WORDINGS]
+    made = [reason for reason in found if reason is not None]
+    return made[0] if len(made) == 1 else None
+
+
+def _read_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
+    """The same, of one kind."""
+    said, of, none = WORDINGS[kind]
+    match = None if of == "words" else _pattern(said).fullmatch(text)
+    if match is None:
+        return None
+    found = match.groupdict()
+    listed, within = found.pop("parts", none), found.pop("why", None)
+    parts = () if listed == none else tuple(listed.split(", "))
+    names = known(of) if "{parts}" in said else ()
+    if not set(parts) <= set(names) or any(", " in name or name == none for name in names):
+        return None
+    why = [] if within is None else _read_within(within, known)
+    made = None if None in why else Reason(
+        kind, parts, [float(x) for x in found.values()], [one for one in why if one is not None]
+    )  # fmt: skip
+    return made if made == text else None
+
+
+def _read_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Reason | None]:
+    """One reason, or several."""
+    whole = read(text, known)
+    return [whole] if whole is not None else [
+        read(one, known) if one != text else None for one in text.split(" and ")
+    ]  # fmt: skip
+
+
+@lru_cache
+def _pattern(said: str) -> re.Pattern[str]:
+    """What a wording may become."""
+    out = ""
+    for literal, name, *_ in Formatter().parse(said):
+        out += re.escape(literal)
+        if name is not None:
+            group = f"x{name}" if name.isdigit() else name
+            out += f"(?P<{group}>{NUMBER if name.isdigit() else '.+'})"
+    return re.compile(out)

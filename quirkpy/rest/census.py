@@ -200,6 +200,8 @@ def straight(nodes: Ints, b: int) -> bool:
 
 def grows(around: Vicinity, far: int) -> bool:
     """Whether energy grows however the bodies of a system go far away, in so many directions."""
+    if not around.freedoms:
+        return True
     turning = around.basis[..., 3:].reshape(around.freedoms, -1)
     U, sigma, _ = np.linalg.svd(turning)
     ways: Floats = U[:, int((sigma > STILL * np.linalg.norm(around.basis)).sum()) :]

@@ -211,9 +211,6 @@ def attempt(
         if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
             clock[H] = 0.5 * clock[STEP]
             return False
-        if smooth and missed(RAW, run):
-            clock[H], clock[REFUSED] = 0.5 * clock[STEP], 1.0
-            return False
         if run.moved[0] > 0.0:
             hold_momentum(run.states[RAW], run.states[END], model, scratch)
         charge_motion(RAW, END, PROJECTED, run, model)

@@ -83,9 +83,9 @@ WEAK = 3e-2
 #: land on another branch.
 LEAP = 0.1
 #: A step near a singular pose, or a state within any, that misses the joints by more than so many
-#: tolerances, and by more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is;
-#: not so often that these are as many, where a step that is taken makes up for half a one.  After
-#: that none is refused until the poses are singular no more: rounding alone makes steps miss there.
+#: tolerances, and by more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is.
+#: After so many none is refused until the poses are singular no more: nearest to these rounding
+#: alone makes steps miss, however short they are.
 MISSED, UNFELT, MOST_MISSES = 10.0, 1e-8, 8
 #: There the error along the constraints counts, and this share of the whole: rounding, divided by
 #: the distance to the pose cubed, enters the accelerations across the constraints, where projection
@@ -351,12 +351,9 @@ def missed(line: int, run: Run) -> bool:
 
 @inner
 def forget_misses(run: Run) -> None:
-    """After a step that was taken: it makes up for some that were not."""
-    clock = run.clock
-    if clock[PASSING] >= WEAK:
-        clock[MISSES] = 0.0
-    elif clock[MISSES] < MOST_MISSES:
-        clock[MISSES] = max(0.0, clock[MISSES] - 0.5)
+    """After a step that was taken, where poses are singular no more."""
+    if run.clock[PASSING] >= WEAK:
+        run.clock[MISSES] = 0.0
 
 
 @inlined

@@ -84,7 +84,7 @@ def latched(seed: int) -> tuple[qp.Trajectory, qp.Trajectory]:
     return run, on
 
 
-#: Driven across at rtol 1e-6 it gains, along the joints, what a step beside a folded pose leaves open.
+#: Driven across at rtol 1e-6 it gains, along the joints, what a step beside a folded pose leaves.
 LEAKS = 13
 
 

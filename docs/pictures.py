@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
         for name, draw in pictures().items():
             card = Card()
             draw(card)
-            card.save(folder / f"{name}.svg", inspect.getdoc(draw) or name)
+            card.save(folder / f"{name}.svg", " ".join((inspect.getdoc(draw) or name).split()))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from tests.random_studies import (
     random_copy,
     random_study,
 )
-from tests.random_systems import seeds
+from tests.random_systems import ATTACKING, seeds
 from tests.studies import changed
 
 #: The turns of a cube about z.
@@ -96,8 +96,11 @@ def test_random_studies_of_two_have_one_graph(seed: int) -> None:
 
 
 #: Random studies of three, all of a range; those that take least time are tried always.
-THREE, SOON = range(3, 48), (12, 17, 20, 22, 23)
-THREES = [pytest.param(seed, marks=[pytest.mark.slow] * (seed not in SOON)) for seed in THREE]
+THREE, SOON = range(10, 48) if ATTACKING else range(10, 26), (12, 17, 20, 22, 23)
+THREES = [
+    pytest.param(seed, marks=[pytest.mark.attack, *[pytest.mark.slow] * (seed not in SOON)])
+    for seed in THREE
+]
 
 
 @pytest.mark.parametrize("seed", THREES)
@@ -134,7 +137,7 @@ def test_random_studies_in_other_units_have_one_graph(seed: int) -> None:
     )
 
 
-@seeds(12, 4, attack=100)
+@seeds(5, 2, attack=100)
 def test_random_studies_with_coils_have_one_graph(seed: int) -> None:
     """Of seed 2 a hinge comes to rest against its stop, half a turn open, where two of three
     modules are locked."""

@@ -88,7 +88,7 @@ def latched(seed: int) -> tuple[qp.Trajectory, qp.Trajectory]:
 LEAKS = 13
 
 
-@seeds(100, 6, attack=200)
+@seeds(20, 6, attack=200)
 def test_what_goes_from_a_latched_fold_is_in_its_ledger(
     seed: int, request: pytest.FixtureRequest
 ) -> None:

@@ -29,7 +29,7 @@ from tests.truths.test_rests_beside_cusps import (
 )
 
 #: Searches of each kind from which coverage is counted.
-SYSTEMS = 60 if ATTACKING else 5
+SYSTEMS = 50 if ATTACKING else 3
 
 
 def census_of(system: qp.Multibody, looks: int = 12) -> Census:

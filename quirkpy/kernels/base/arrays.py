@@ -92,16 +92,9 @@ class Sites(NamedTuple):
     place: Floats
 
 
-class JointTable(NamedTuple):
-    """Tables.joint_* and coordinate_*."""
-
-    ends: Ints
-    coordinates: Ints
-
-
 class Joints(NamedTuple):
-    """The same; near: the angle [rad] next to which that of each coordinate is taken, so that it is
-    continuous past pi."""
+    """Tables.joint_* and coordinate_*; near: the angle [rad] next to which that of each coordinate
+    is taken, so that it is continuous past pi."""
 
     ends: Ints
     coordinates: Ints

@@ -437,7 +437,7 @@ def written(way: Way[Told]) -> list[Any]:
 
 
 def way_of(values: list[Any], check: Callable[[dict[str, Any]], None] = check_reached) -> Way[Told]:
-    """The same from plain values."""
+    """The motions of a choice as a tree, from the plain values of a journal."""
     outcome, reached, entered, saddle, like, onward = values
     for node in (reached, *(row[-1] for row in entered)):
         if node is not None:

@@ -170,7 +170,7 @@ class Body(Part):
 
     @cached_property
     def matrix9(self) -> Nine:
-        """The same as nine floats, row by row."""
+        """The matrix as nine floats, row by row."""
         q = self.orientation
         return quat.rotation_matrix(q.w, q.x, q.y, q.z)
 
@@ -344,7 +344,7 @@ class Site(Part):
 
     @cached_property
     def axes9(self) -> Nine:
-        """The same as nine floats, row by row."""
+        """The matrix as nine floats, row by row."""
         if self.x is None and self.z == (0.0, 0.0, 1.0):
             return NO_TURN  # the usual case
         z = unit(self.z)

@@ -427,7 +427,7 @@ def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
 
 
 def mapped(what: str, value: Any) -> Mapping[Any, Any]:
-    """A mapping."""
+    """The value given for a field of a study, which must be a dictionary."""
     if not isinstance(value, Mapping):
         raise PartError(f"Study: {what} is {shown(value)}, but must be a dictionary.")
     return value
@@ -443,7 +443,7 @@ def _kinds(value: Any) -> tuple[str, str]:
 
 
 def renamed(force: Force, name: str) -> Force:
-    """The same force under another name."""
+    """A force as given, under another name."""
     return dataclasses.replace(force, name=name)
 
 

@@ -37,7 +37,7 @@ from quirkpy.maths.types import Floats, Ints
 # how near to a singular pose the present step comes, at which fraction of it, and how far from one
 # it gets; the closing row that is weakest at the present state; the energy that projections have
 # moved so far, in or out, and what the tolerances have allowed them; what that of the present step
-# has taken, if it was more; how many steps were not taken because they missed the joints.
+# has taken, if it was more; how many landings were not taken, for they missed the joints.
 (
     T,
     H,
@@ -81,10 +81,10 @@ WEAK = 3e-2
 #: A projection that moves bodies by more than this share of the distance to a singular pose may
 #: land on another branch.
 LEAP = 0.1
-#: A step near a singular pose, or a state within any, that misses the joints by more than so many
+#: A state within a step, on which a run would land, that misses the joints by more than so many
 #: tolerances, and by more than the second [m, rad, m/s or rad/s], is not taken: a shorter step is.
 #: After so many none is refused until the poses are singular no more: nearest to these rounding
-#: alone makes steps miss, however short they are.
+#: alone makes states miss, however short the step.
 MISSED, UNFELT, MOST_MISSES = 10.0, 1e-8, 8
 #: There the error along the constraints counts, and this share of the whole: rounding, divided by
 #: the distance to the pose cubed, enters the accelerations across the constraints, where projection

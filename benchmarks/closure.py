@@ -33,7 +33,6 @@ from benchmarks.variants import recompiled
 from quirkpy.kernels.place.rows import LEFT
 from quirkpy.kernels.tree import closure, evaluation
 from quirkpy.kernels.tree.closure import PIVOT
-from quirkpy.kernels.tree.evaluation import PIVOT_USED
 from tests.crosscheck.test_evaluators_agree import drifted
 from tests.random_systems import FAMILIES, free_acceleration, random_system
 
@@ -109,9 +108,9 @@ def evaluated(
     """The accelerations that a variant of `evaluate` gives, and the innovations that it leaves."""
     at, out = state.instant(), np.empty((len(state.bodies), 6))
     with system.clusters.lend() as e:
-        e.model.joints.near[:] = at.near
-        e.model.control[PIVOT_USED] = pivot
-        evaluate(at.t, at.state, e.model, e.scratch, out)
+        e.turn_to(at.near)
+        e.close_rows_by(pivot, 0.0, 0.0)
+        evaluate(at.t, at.state, e.model, e.conditions, e.scratch, out)
         return out, e.scratch.innovations.copy()
 
 

@@ -11,6 +11,7 @@ import quirkpy as qp
 from benchmarks import peers, problems, trees
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import race
+from quirkpy.kernels.base.conditions import Conditions
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 
 SIZES = (2, 8, 32, 128, 512)
@@ -23,10 +24,16 @@ LOOP = 100
 
 @numba.njit
 def _repeat(
-    times: int, t: float, y: np.ndarray, model: Model, scratch: Scratch, out: np.ndarray
+    times: int,
+    t: float,
+    y: np.ndarray,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    out: np.ndarray,
 ) -> None:
     for _ in range(times):
-        evaluate(t, y, model, scratch, out)
+        evaluate(t, y, model, conditions, scratch, out)
 
 
 def inside(system: qp.Multibody) -> Callable[[], object]:
@@ -36,8 +43,8 @@ def inside(system: qp.Multibody) -> Callable[[], object]:
 
     def repeat() -> None:
         with system.clusters.lend() as engine:
-            engine.model.joints.near[:] = at.near
-            _repeat(LOOP, at.t, at.state, engine.model, engine.scratch, out)
+            engine.turn_to(at.near)
+            _repeat(LOOP, at.t, at.state, engine.model, engine.conditions, engine.scratch, out)
 
     return repeat
 

@@ -31,9 +31,9 @@ def projected(system: qp.Multibody, state: qp.State) -> tuple[qp.State, int]:
     y = np.vstack([at.state, np.zeros(STATE_WIDTH)])
     taken = 0
     with system.clusters.lend() as e:
-        e.model.joints.near[:] = at.near
+        e.turn_to(at.near)
         while taken == 0 or (moved[0] >= projection.SETTLED and taken < projection.NEWTON_STEPS):
-            one_step(y, e.model, e.scratch, moved)
+            one_step(y, e.model, e.conditions, e.scratch, moved)
             taken += 1
     return state_at(state, state.t, y, at.near), taken
 

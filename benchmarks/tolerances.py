@@ -149,20 +149,20 @@ def interpolated(
     one = dataclasses.replace(s, step=h, keep="ends", max_steps=1)
     d = Driver(system.clusters, begin, h, (), one)
     with d.at_work() as e:
-        e.model.joints.near[:] = begin.near
+        e.turn_to(begin.near)
         yield from _inside(d, e, begin.t)
 
 
 def _inside(d: Driver, e: Engine, begun: float) -> Iterator[tuple[float, ...]]:
-    arrays, rows = d.run_arrays, new_rows(1, d.y, len(e.model.joints.near), 0, 0)
-    integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, True, 1)
+    arrays, rows = d.run_arrays, new_rows(1, d.y, len(e.conditions.near), 0, 0)
+    integrator.advance(arrays, e.model, e.conditions, e.scratch, d.table, d.watch, rows, True, 1)
     first = arrays.lines[[0, steps.BEGIN]].copy()
-    integrator.advance(arrays, e.model, e.scratch, d.table, d.watch, rows, False, 1)
+    integrator.advance(arrays, e.model, e.conditions, e.scratch, d.table, d.watch, rows, False, 1)
     arrays.lines[[0, steps.BEGIN]], d.clock[steps.T] = (
         first,
         begun,
     )  # as it was before the step was stored
-    make_polynomial(arrays, e.model, e.scratch, d.table)
+    make_polynomial(arrays, e.model, e.conditions, e.scratch, d.table)
     for x in np.arange(1, 9) / 9.0:
         interpolate(x, arrays, d.table)
         inside = arrays.states[steps.WITHIN]

@@ -12,7 +12,6 @@ from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.place.members import gather, spread
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.kernels.step.projection import project
-from quirkpy.kernels.tree.closure import TIME
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine, Layout
@@ -123,10 +122,10 @@ class Clusters:
         rounding."""
         y, drift = np.concatenate([rows, np.zeros((1, STATE_WIDTH))]), np.zeros(2)
         with self.lend() as e:
-            e.model.joints.near[:] = angles_of(start.instant())
+            e.turn_to(angles_of(start.instant()))
             e.hold(start.held)
-            e.scratch.report[TIME] = start.t
-            project(y, e.model, e.scratch, drift)
+            e.set_time(start.t)
+            project(y, e.model, e.conditions, e.scratch, drift)
             e.python.raise_pending()
         return (y[:-1], drift) if drift.max() > START_TOLERANCE else (rows, np.zeros(2))
 

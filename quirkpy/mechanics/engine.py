@@ -9,24 +9,25 @@ from copy import copy
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import Joints
-from quirkpy.kernels.base.hook import HOOK_WIDTH
+from quirkpy.kernels.base.arrays import JointTable
+from quirkpy.kernels.base.conditions import (
+    DECIDED,
+    HOLDS,
+    OF_GAP,
+    OF_SLIP,
+    PIVOT_USED,
+    TIME,
+    begin_anew,
+    new_conditions,
+)
 from quirkpy.kernels.place.kinematics import ground_frames
 from quirkpy.kernels.place.rows import ROW_WIDTH
 from quirkpy.kernels.step.ledger import ISLAND_WIDTH
 from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
-from quirkpy.kernels.tree.evaluation import CONTROL_WIDTH, Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.tree.reach import SPAN_WIDTH
-from quirkpy.kernels.tree.stops import (
-    BOUNCE,
-    DECIDED,
-    HOLDS,
-    STOP_JOINT,
-    Stops,
-    stop_labels,
-    stops_of,
-)
+from quirkpy.kernels.tree.stops import STOP_JOINT, stop_labels, stops_of
 from quirkpy.kernels.tree.tree import (
     CARRIER,
     COUNT,
@@ -44,21 +45,18 @@ from quirkpy.kernels.tree.tree import (
 from quirkpy.kernels.users.callbacks import PythonParts
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.instant import Instant
 from quirkpy.tables.tables import Selection
-
-#: No stabilisation; joints that move by themselves do.
-STANDARD_CONTROL = (PIVOT, 0.0, 0.0, 1.0)
 
 
 class Layout:
     """A selection as the compiled evaluator takes it: its numbers, tree, islands and stops, and who
     works with them.
 
-    Anybody may read it at any time.  What changes while accelerations are computed is in engines,
-    and `lend` alone gives one, to one user at a time: runs, questions within runs, and threads
-    never meet in one."""
+    Anybody may read it at any time, its `model` above all, which nothing writes to.  What changes
+    while accelerations are computed is in engines, and `lend` alone gives one, to one user at a
+    time: runs, questions within runs, and threads never meet in one."""
 
     def __init__(self, selection: Selection) -> None:
         self.selection, self.packed = selection, pack(selection.tables)
@@ -90,6 +88,15 @@ class Layout:
         return out
 
     @cached_property
+    def model(self) -> Model:
+        """All of that, which every engine reads and none changes."""
+        p, joints = self.packed, JointTable(self.packed.ends, self.packed.coordinates)
+        return Model(
+            self.tree, p.sites, joints, p.rows, p.elements, p.schedules, self.selection.elements,
+            p.bodies, self.islands, self.stops,
+        )  # fmt: skip
+
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """A label for each bound that acts: the name of the stop or of the joint that it belongs
         to, and which side."""
@@ -112,10 +119,14 @@ class Layout:
 
 class Engine:
     """Accelerations of one selection by the compiled recursion, in memory of its own; see
-    `Layout.lend`."""
+    `Layout.lend`.
+
+    Its `conditions` are the time, angles, stops that hold, and how rows are closed: given to the
+    kernels beside the model, and set by the methods here; kernels that make a run go on change them
+    as it does."""
 
     def __init__(self, layout: Layout) -> None:
-        selection, packed, tree = layout.selection, layout.packed, layout.tree
+        selection, tree = layout.selection, layout.tree
         n, m, freedoms = (
             selection.tables.n_bodies,
             len(tree.loops),
@@ -123,21 +134,8 @@ class Engine:
         )
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection, self.labels = selection, layout.labels
-        stops = Stops(layout.stops.what.copy(), layout.stops.numbers.copy())
-        self.model = Model(
-            tree,
-            packed.sites,
-            Joints(packed.ends, packed.coordinates, np.zeros(len(packed.coordinates))),
-            packed.rows,
-            packed.elements,
-            packed.schedules,
-            selection.elements,
-            packed.bodies,
-            layout.islands,
-            stops,
-            np.zeros(HOOK_WIDTH, dtype=np.int64),
-            np.zeros(CONTROL_WIDTH),
-        )
+        self.model = layout.model
+        self.conditions = new_conditions(len(layout.packed.coordinates), len(layout.stops.what))
         self.scratch = Scratch(
             ground_frames(n),
             np.zeros((n + 1, 6)),
@@ -151,34 +149,47 @@ class Engine:
             np.zeros((n + 1, ISLAND_WIDTH)),
             np.zeros(REPORT_WIDTH),
         )
-        self.python = PythonParts(selection, self.model, self.scratch)
+        self.python = PythonParts(selection, self.model, self.conditions, self.scratch)
 
     def begin_anew(self, selection: Selection) -> None:
         """Forget what the last user has left: angles, stops that hold, how loops are closed, what
         Python has raised."""
         self.selection = selection
-        self.model.control[:] = STANDARD_CONTROL
-        self.model.joints.near[:] = 0.0
-        self.model.stops.what[:, HOLDS:] = 0
-        self.model.stops.numbers[:, BOUNCE] = 0.0
+        begin_anew(self.conditions, PIVOT)
         self.scratch.report[:] = 0.0
         self.scratch.report[WEAKEST] = 1.0
         self.python.begin_anew()
 
     def accelerations(self, at: Instant) -> Floats:
         """Accelerations (nb, 6): of the mass centre in N, omega-dot in body axes."""
-        self.model.joints.near[:] = at.near
+        self.turn_to(at.near)
         self.hold(at.held)
         out = np.empty((len(at.r), 6))
-        evaluate(at.t, at.state, self.model, self.scratch, out)
+        evaluate(at.t, at.state, self.model, self.conditions, self.scratch, out)
         self.python.raise_pending()
         return out
 
     def hold(self, labels: Iterable[str]) -> None:
         """Let the named stops hold, and no others."""
         held = set(labels)
-        self.model.stops.what[:, HOLDS] = [label in held for label in self.labels]
-        self.model.stops.what[:, DECIDED] = 0
+        self.hold_those(np.array([label in held for label in self.labels], dtype=bool))
+
+    def hold_those(self, holding: Bools) -> None:
+        """The same by number."""
+        self.conditions.stops[:, HOLDS], self.conditions.stops[:, DECIDED] = holding, 0.0
+
+    def turn_to(self, angles: Floats) -> None:
+        """Take the angles of joints next to these."""
+        self.conditions.near[:] = angles
+
+    def set_time(self, t: float) -> None:
+        """The time of what is asked without one."""
+        self.conditions.control[TIME] = t
+
+    def close_rows_by(self, pivot: float, of_gap: float, of_slip: float) -> None:
+        """The pivot of closing rows, and Baumgarte's gains."""
+        control = self.conditions.control
+        control[PIVOT_USED], control[OF_GAP], control[OF_SLIP] = pivot, of_gap, of_slip
 
 
 def closing_stops(one: Ints, two: Ints) -> Ints:

@@ -15,7 +15,6 @@ from scipy.sparse.csgraph import connected_components
 
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.step.projection import project
-from quirkpy.kernels.tree.closure import TIME
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
@@ -246,7 +245,7 @@ def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
     """Of some states (k, n, STATE_WIDTH), as they are (k, n, 6)."""
     out = np.empty((*states.shape[:2], 6))
     for state, answer in zip(states, out, strict=True):
-        evaluate(t, state, engine.model, engine.scratch, answer)
+        evaluate(t, state, engine.model, engine.conditions, engine.scratch, answer)
     engine.python.raise_pending()
     return out
 
@@ -258,8 +257,8 @@ def distorted(engine: Engine, t: float, rows: Floats) -> Floats:
     state = np.concatenate([rows, np.zeros((1, STATE_WIDTH))])
     state[:-1, R:Q] += DISTORTION * rng.normal(size=(len(rows), 3))
     state[:-1, Q:V] = product(rows[:, Q:V], rotation(DISTORTION * rng.normal(size=(len(rows), 3))))
-    engine.scratch.report[TIME] = t
-    project(state, engine.model, engine.scratch, np.zeros(2))
+    engine.set_time(t)
+    project(state, engine.model, engine.conditions, engine.scratch, np.zeros(2))
     engine.python.raise_pending()
     return state[:-1]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import (
@@ -28,8 +29,8 @@ from quirkpy.kernels.step.methods import GIVEN, TABLES
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
-from quirkpy.kernels.tree.evaluation import OF_GAP, OF_SLIP, PIVOT_USED, evaluate
-from quirkpy.kernels.tree.stops import HOLDS, STOP_JOINT
+from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.callbacks import interruptions
 from quirkpy.kernels.users.users import unchecked
 from quirkpy.maths.types import Bools, Floats
@@ -158,10 +159,8 @@ class Driver:
     def at_work(self) -> Iterator[Engine]:
         """Within, the run has an engine."""
         with self.layout.lend() as e:
-            e.model.control[PIVOT_USED] = RUNNING_PIVOT
-            if self.settings.drift == "baumgarte":
-                alpha, beta = self.settings.gains
-                e.model.control[OF_GAP], e.model.control[OF_SLIP] = beta * beta, 2.0 * alpha
+            alpha, beta = self.settings.gains if self.settings.drift == "baumgarte" else (0.0, 0.0)
+            e.close_rows_by(RUNNING_PIVOT, beta * beta, 2.0 * alpha)
             self.engine, e.python.events = e, self._python_values
             try:
                 yield e
@@ -173,7 +172,7 @@ class Driver:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
         returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
-        asking = e.model.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
+        asking = e.conditions.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
         if not asking:
             why = self._begin(kept)
             if why in ENDS and progress is None:
@@ -203,7 +202,7 @@ class Driver:
         """The start as the first row, and steps that with it fill `room` rows at most; returns why
         they have ended."""
         e = self.engine
-        e.model.joints.near[:] = angles_of(self.start.instant())
+        e.turn_to(angles_of(self.start.instant()))
         e.hold(self.start.held)
         why = self.first_steps(room)
         e.python.raise_pending()
@@ -256,11 +255,11 @@ class Driver:
         e, y = self.engine, self.y.copy()
         counted = e.scratch.report[COUNTED]
         y[:-1, V:] = np.random.default_rng(0).normal(size=(len(y) - 1, 6))
-        project(y, e.model, e.scratch, np.zeros(2))
+        project(y, e.model, e.conditions, e.scratch, np.zeros(2))
         y[:-1, V:] *= BESIDE / max(AT_REST, abs(y[:-1, V:]).max())
         move_on(y)
-        project(y, e.model, e.scratch, np.zeros(2))
-        evaluate(self.clock[steps.T], y, e.model, e.scratch, self.run_arrays.out)
+        project(y, e.model, e.conditions, e.scratch, np.zeros(2))
+        evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)
         e.python.raise_pending()
         if e.scratch.report[COUNTED] > counted:
             joints = self.layout.loop(int(e.scratch.report[WHICH]))
@@ -268,11 +267,11 @@ class Driver:
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
-        held = self.engine.model.stops.what[None, :, HOLDS] != 0
+        held = self.engine.conditions.stops[None, :, HOLDS] != 0
         kept.add(
             self.clock[:1],
             self.y[None],
-            self.engine.model.joints.near[None],
+            self.engine.conditions.near[None],
             self.run_arrays.moved[None],
             held,
         )
@@ -340,14 +339,14 @@ class Driver:
             float(self.clock[steps.T]),
             int(self.counts[steps.ANSWER]),
         )
-        holding = e.model.stops.what[:, HOLDS] != 0
+        holding = e.conditions.stops[:, HOLDS] != 0
         holding[s] = True
         held = tuple(
             label for label, holds in zip(self.layout.labels, holding, strict=True) if holds
         )
         motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
         drives = drives_against(
-            Instant(e.selection, t, *motion, e.model.joints.near, held), int(holding[:s].sum())
+            Instant(e.selection, t, *motion, e.conditions.near, held), int(holding[:s].sum())
         )
         joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
         name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
@@ -394,13 +393,17 @@ class Driver:
     def first_steps(self, room: int) -> int:
         """The start as the first row, and steps as `_advance`; returns why they have ended."""
         e = self.engine
-        arrays = self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows
+        arrays = (
+            self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
+        )  # fmt: skip
         return int(integrator.advance(*arrays, True, room))
 
     def advance(self, room: int) -> int:
         """Steps, until there is something to do; returns why."""
         e = self.engine
-        arrays = self.run_arrays, e.model, e.scratch, self.table, self.watch, self.rows
+        arrays = (
+            self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
+        )  # fmt: skip
         return int(integrator.advance(*arrays, False, room))
 
     def _resting(self) -> bool:
@@ -412,7 +415,7 @@ class Driver:
 
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
-        y, near = self.entry.expand(self.watch.asked), self.engine.model.joints.near
+        y, near = self.entry.expand(self.watch.asked), self.engine.conditions.near
         state = state_at(self.start, self.engine.python.t, y, near).with_angles(
             near
         )  # those of a state close by

@@ -339,7 +339,12 @@ def fastest(course: Course, clusters: Clusters) -> Floats:
     rows, most = rows_of(course), np.zeros(2)
     with clusters.lend() as e:
         rates_within(
-            *rows, e.model, e.scratch, np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)), most
+            *rows,
+            e.model,
+            e.conditions,
+            e.scratch,
+            np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)),
+            most,
         )
         e.python.raise_pending()
     return most
@@ -354,6 +359,6 @@ def bends_of(clusters: Clusters, rows: Rows, reach: Floats) -> tuple[Floats, Flo
         return bends, missed
     room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
     with clusters.lend() as e:
-        fill_bends(*rows, reach, e.model, e.scratch, room, bends, missed)
+        fill_bends(*rows, reach, e.model, e.conditions, e.scratch, room, bends, missed)
         e.python.raise_pending()
     return bends, missed

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import RELEASED
-from quirkpy.kernels.tree.stops import DECIDED, HOLDS
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
@@ -90,11 +90,9 @@ class Onward:
         clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0
         clock[steps.H] = clock[steps.FIXED] or step
         driver.y[:-1], driver.y[-1] = row.states[:-1], 0.0
-        e.model.joints.near[:], counts[:] = row.angles, 0
-        e.model.stops.what[:, HOLDS], e.model.stops.what[:, DECIDED] = (
-            row.held if row.held.size else 0,
-            0,
-        )
+        counts[:] = 0
+        e.turn_to(row.angles)
+        e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
         why = driver.first_steps(ROOM)
         e.python.raise_pending()
         driver.check_start()
@@ -111,7 +109,7 @@ class Onward:
                 )
             why = driver.advance(ROOM)
             e.python.raise_pending()
-        held, drift = e.model.stops.what[:, HOLDS] != 0, driver.run_arrays.moved.copy()
+        held, drift = e.conditions.stops[:, HOLDS] != 0, driver.run_arrays.moved.copy()
         taken, step, state = int(counts[steps.STEPS]), float(clock[steps.H]), driver.y.copy()
         state[-1] += row.states[-1]
-        return Moment(t, state, e.model.joints.near.copy(), held, drift, step, taken, happened)
+        return Moment(t, state, e.conditions.near.copy(), held, drift, step, taken, happened)

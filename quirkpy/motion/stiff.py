@@ -104,7 +104,7 @@ class StiffDriver(Driver):
         """dy/dt of a state, as the kernels see it."""
         e, run = self.engine, self.run_arrays
         run.lines[steps.WITHIN] = y
-        integrator.slope_within(t, run, e.model, e.scratch)
+        integrator.slope_within(t, run, e.model, e.conditions, e.scratch)
         e.python.raise_pending()
         return run.lines[steps.SMALL].copy()
 
@@ -128,7 +128,7 @@ class StiffDriver(Driver):
         run.lines[steps.RAW, taken] = inside[:, taken] = run.lines[steps.BEGIN, taken]
         run.lines[steps.POLYNOMIAL : steps.POLYNOMIAL + 7] = FIT @ (inside - run.lines[steps.BEGIN])
         over = integrator.finish(
-            solver.t, run, e.model, e.scratch, self.table, self.watch, self.rows
+            solver.t, run, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows
         )
         e.python.raise_pending()
         return bool(over)

@@ -11,8 +11,7 @@ import numpy as np
 from quirkpy.kernels.base.arrays import STATE_WIDTH, V, state_rows
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
-from quirkpy.kernels.tree.closure import TIME
-from quirkpy.kernels.tree.stops import BOUND, HOLDS, SIDE, STOP_COORDINATE, TOUCHING, stops_of
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING, stops_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy
@@ -90,8 +89,8 @@ class Hold:
         )
         at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
-        self.engine.model.joints.near[:] = self.angles
-        self.engine.scratch.report[TIME] = state.t
+        self.engine.turn_to(self.angles)
+        self.engine.set_time(state.t)
 
     def state_of(self, rows: Floats) -> State:
         """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
@@ -121,8 +120,8 @@ class Hold:
         """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and how far poses
         and velocities were moved (2,)."""
         e, after, moved = self.engine, rows.copy(), np.zeros(2)
-        e.model.stops.what[:, HOLDS] = holding
-        project(after, e.model, e.scratch, moved)
+        e.hold_those(holding)
+        project(after, e.model, e.conditions, e.scratch, moved)
         e.python.raise_pending()
         return after, moved
 

@@ -185,15 +185,15 @@ def tells_turns(driver: Driver, row: Rows, c: int) -> bool:
     stopped: Ints = engine.model.stops.what[:, STOP_COORDINATE]
     if (stopped == c).any():
         return True
-    near = engine.model.joints.near
     angles, t, y = row.angles[0], float(row.t[0]), row.states[0]
-    kept = near.copy()
+    kept = engine.conditions.near.copy()
     sense = 1 if angles[c] >= 0.0 else -1
     watched = [w.event for w in driver.watched if isinstance(w.event, When)]
 
     def answers(turns: int) -> tuple[Floats, list[float]]:
-        near[:] = angles
+        near = angles.copy()
         near[c] += 2.0 * np.pi * turns
+        engine.turn_to(near)
         state = state_at(driver.start, t, driver.entry.expand(y), near).with_angles(near)
         return accelerations(engine, t, y[None, :-1])[0], [ask(event, state) for event in watched]
 
@@ -205,5 +205,5 @@ def tells_turns(driver: Driver, row: Rows, c: int) -> bool:
             if abs(there - here).max(initial=0.0) > scale or others != values:
                 return True
     finally:
-        near[:] = kept
+        engine.turn_to(kept)
     return False

@@ -99,7 +99,7 @@ class Vicinity:
     def _lend(self) -> Iterator[Engine]:
         """An engine that knows the angles and the stops that hold."""
         with self.layout.lend() as engine:
-            engine.model.joints.near[:] = self.near
+            engine.turn_to(self.near)
             engine.hold(self.state.held)
             yield engine
 
@@ -240,7 +240,10 @@ class Vicinity:
         states = np.concatenate([rows, np.zeros((k, 1, STATE_WIDTH))], axis=1)
         accelerations, energies = np.empty((k, rows.shape[1], 6)), np.empty(k)
         with self._lend() as e:
-            respond(self.state.t, states, e.model, e.scratch, np.zeros(2), accelerations, energies)
+            respond(
+                self.state.t, states, e.model, e.conditions, e.scratch, np.zeros(2), accelerations,
+                energies,
+            )  # fmt: skip
             e.python.raise_pending()
         rows = states[:, :-1]
         return Answers(rows, self.whole.felt(rows, accelerations), energies)

@@ -3,18 +3,26 @@ no bit of it."""
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from threading import Barrier
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.kernels.base.arrays import STATE_WIDTH, Q, V
+from quirkpy.kernels.solid.curves import rates_within
+from quirkpy.mechanics.engine import Engine
 from tests.motion import compiled_system
-from tests.random_systems import ATTACKING, seeds
+from tests.random_systems import ATTACKING, random_system, seeds
 
 #: What a user's event may ask of the system that moves; the system at the present state; how it
 #: began.
@@ -181,3 +189,121 @@ def test_a_moment_does_not_depend_on_what_was_asked_before() -> None:
     run = system.simulate(3.0, progress=False)
     for k in np.random.default_rng(0).permutation(len(times)):
         np.testing.assert_array_equal(run.at(times[k]).v, alone[k])
+
+
+# --- one model, conditions of one's own -----------------------------------------------------------
+@numba.njit(nogil=True)
+def _ask_all(t, states, angles, held, model, conditions, scratch, out, most):  # type: ignore
+    rates_within(t, states, angles, held, model, conditions, scratch, out, most)
+
+
+def some_states(system: qp.Multibody, count: int) -> tuple[np.ndarray, ...]:
+    """Times, states anywhere, angles with whole turns, and stops that hold, as may be."""
+    layout, rng = system.clusters.layout, np.random.default_rng(11)
+    states = rng.normal(size=(count, system.tables.n_bodies + 1, STATE_WIDTH))
+    states[..., Q:V] /= np.linalg.norm(states[..., Q:V], axis=-1, keepdims=True)
+    angles = rng.uniform(-30.0, 30.0, size=(count, len(layout.packed.coordinates)))
+    held = rng.random(size=(count, len(layout.labels))) < 0.5
+    return np.arange(count) * 1e-3, states, angles, held
+
+
+def answers(engine: Engine, asked: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Accelerations of them all, asked without Python's lock."""
+    out = np.empty((len(asked[0]), asked[1].shape[1] - 1, 6))
+    _ask_all(*asked, engine.model, engine.conditions, engine.scratch, out, np.zeros(2))
+    return out
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_threads_ask_one_model_at_once(seed: int) -> None:
+    """1000 random states with angles and held stops of their own, by four threads, each in its own
+    order, all at the same time and twenty times: the bits of one thread alone."""
+    chain = stopped(seed)
+    hinge = next(part for part in chain.parts if part.name == "hinge 1")
+    system = qp.Multibody(*chain.parts, qp.JointSpring("spring", hinge, stiffness=2.0))
+    asked = some_states(system, 1000)
+    with system.clusters.lend() as engine:
+        expected = answers(engine, asked)
+    assert np.isfinite(expected).all()
+    orders = [np.random.default_rng(k).permutation(1000) for k in range(4)]
+    together = Barrier(len(orders), timeout=60.0)
+
+    def one_of_four(engine: Engine, order: np.ndarray) -> int:
+        mine = tuple(array[order] for array in asked)
+        together.wait()
+        rounds = [answers(engine, mine) for _ in range(20)]
+        return sum(not np.array_equal(found, expected[order]) for found in rounds)
+
+    with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
+        engines = [stack.enter_context(system.clusters.lend()) for _ in orders]
+        assert all(e.model is engines[0].model for e in engines)
+        assert list(pool.map(one_of_four, engines, orders)) == [0, 0, 0, 0]
+
+
+def prints(model: Any) -> list[str]:
+    """A fingerprint of every array of a model."""
+    if isinstance(model, tuple):
+        return [one for part in model for one in prints(part)]
+    return [hashlib.sha256(np.ascontiguousarray(model).tobytes()).hexdigest()]
+
+
+def use(system: qp.Multibody) -> list[qp.Trajectory]:
+    """Runs of every kind, and questions within and beside them."""
+
+    def ask(state: qp.State) -> None:
+        with suppress(qp.PartError):  # a state that a step tries may lie beyond a stop
+            for name in ("acceleration", "reactions", "caught", "simulate on"):
+                QUESTIONS[name](system, state)
+
+    runs = [
+        system.simulate(0.3, progress=False),
+        system.simulate(0.02, stop=[watching(ask)], progress=False),
+        system.simulate(0.02, drift="baumgarte", step=1e-3, progress=False),
+        system.simulate(0.01, method="lsoda", rtol=1e-4, progress=False),
+    ]
+    system.caught(system.initial)
+    runs[0].at(float(runs[0].t[:2].mean()))
+    with suppress(qp.PartError):
+        system.settle(evaluations=200, progress=False)
+    return runs
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: stopped(1), lambda: stopped(3), lambda: random_system("trees", 4)],
+    ids=["stops", "more stops", "users' parts"],
+)
+def test_nothing_writes_to_a_model(make: Callable[[], qp.Multibody]) -> None:
+    system = make()
+    layouts = {id(x): x for x in (system.clusters.layout, system.clusters.merged_layout)}.values()
+    models = [layout.model for layout in layouts]
+    before = [prints(model) for model in models]
+    runs = use(system)
+    assert all(x.model is model for x, model in zip(layouts, models, strict=True))
+    assert [prints(model) for model in models] == before
+    if system.clusters.layout.labels:  # what this is about has happened
+        assert runs[0].events
+
+
+PACKAGE = Path(qp.__file__).parent
+
+
+def assigned(path: Path) -> list[str]:
+    """What a module assigns to elements of, as it is written."""
+    out = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            out.append(ast.unparse(node.value))
+    return out
+
+
+def test_conditions_are_set_by_engines_and_kernels_alone() -> None:
+    """Beside those nobody assigns to them, and nobody at all to what a model holds."""
+    mine = PACKAGE / "mechanics" / "engine.py", PACKAGE / "kernels"
+    found = {path: assigned(path) for path in sorted(PACKAGE.rglob("*.py"))}
+    assert "self.conditions.near" in found[mine[0]]
+    assert "conditions.stops" in found[mine[1] / "step" / "impacts.py"]
+    for path, names in found.items():
+        assert not [n for n in names if "model." in n or n.startswith(("stops.", "joints."))], path
+        if path != mine[0] and mine[1] not in path.parents:
+            assert not [n for n in names if "conditions." in n], path

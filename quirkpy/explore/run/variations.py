@@ -291,7 +291,7 @@ class Variations:
         layout anew."""
         layout = Layout(self.system.selection)
         with layout.lend() as engine:
-            plain = self.system.clusters.merger is None and not engine.model.hook.any()
+            plain = self.system.clusters.merger is None and not engine.conditions.hook.any()
         return _Own(self.system.selection) if plain else None
 
 

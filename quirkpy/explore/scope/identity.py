@@ -271,7 +271,7 @@ def _group_of(system: Multibody) -> Group:
 
 
 def _group_in(engine: Engine, state: State) -> Group:
-    engine.model.joints.near[:] = state.near
+    engine.turn_to(state.near)
     rows = distorted(engine, state.t, state.instant(engine.selection).state)
     rng = np.random.default_rng(1)
     rows[:, V:] = 1e-2 * rng.normal(size=(len(rows), 6))

@@ -92,9 +92,16 @@ class Sites(NamedTuple):
     place: Floats
 
 
+class JointTable(NamedTuple):
+    """Tables.joint_* and coordinate_*."""
+
+    ends: Ints
+    coordinates: Ints
+
+
 class Joints(NamedTuple):
-    """Tables.joint_* and coordinate_*; near: the angle [rad] next to which that of each coordinate
-    is taken, so that it is continuous past pi."""
+    """The same; near: the angle [rad] next to which that of each coordinate is taken, so that it is
+    continuous past pi."""
 
     ends: Ints
     coordinates: Ints

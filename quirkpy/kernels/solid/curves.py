@@ -12,11 +12,11 @@ import math
 
 from quirkpy.kernels.base.arrays import OMEGA, Q, R, V, Vec
 from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.vectors import Four, add, cross, dot, get3, get4, norm, put3, scale, sub
 from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.solid.solids import turned_back
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
-from quirkpy.kernels.tree.stops import HOLDS
 from quirkpy.maths.types import Bools, Floats, Ints
 
 # Columns of relative rows: place and turn of the second body in the axes of the first, their rates,
@@ -121,6 +121,7 @@ def to_middle(
 @kernel
 def fill_bends(
     t: Floats, states: Floats, angles: Floats, held: Bools, reach: Floats, model: Model,
+    conditions: Conditions,
     scratch: Scratch, room: tuple[Floats, Floats, Floats], bends: Floats, missed: Floats,
 ) -> None:  # fmt: skip
     """Accelerations of all bodies at every row (k, nb, 6), and how far the motion may be from the
@@ -131,17 +132,17 @@ def fill_bends(
     """
     within, bend, asked = room[0], room[1], room[2]
     for k in range(t.shape[0]):
-        hold_as(k, angles, held, model)
-        evaluate(t[k], states[k], model, scratch, asked)
+        hold_as(k, angles, held, conditions)
+        evaluate(t[k], states[k], model, conditions, scratch, asked)
         for i in range(bends.shape[1]):
             for c in range(6):
                 bends[k, i, c] = asked[i, c]
     for k in range(t.shape[0] - 1):
         h = t[k + 1] - t[k]
-        hold_as(k, angles, held, model)
+        hold_as(k, angles, held, conditions)
         for i in range(bends.shape[1]):
             to_middle(k, i, h, states, bends, within, bend)
-        evaluate(0.5 * (t[k] + t[k + 1]), within, model, scratch, asked)
+        evaluate(0.5 * (t[k] + t[k + 1]), within, model, conditions, scratch, asked)
         most = 0.0
         for i in range(bends.shape[1]):
             far = norm(sub(get3(asked, i, 0), get3(bend, i, 0)))
@@ -156,6 +157,7 @@ def rates_within(
     angles: Floats,
     held: Bools,
     model: Model,
+    conditions: Conditions,
     scratch: Scratch,
     bends: Floats,
     most: Floats,
@@ -164,8 +166,8 @@ def rates_within(
     twice what it is at either end of a step (k, nb, 6), all along."""
     most[0] = most[1] = 0.0
     for k in range(t.shape[0]):
-        hold_as(k, angles, held, model)
-        evaluate(t[k], states[k], model, scratch, bends[k])
+        hold_as(k, angles, held, conditions)
+        evaluate(t[k], states[k], model, conditions, scratch, bends[k])
         last = max(0, k - 1)
         h = 2.0 * (t[k] - t[last])
         for i in range(bends.shape[1]):
@@ -189,12 +191,12 @@ def fill_middles(
 
 
 @inner
-def hold_as(k: int, angles: Floats, held: Bools, model: Model) -> None:
+def hold_as(k: int, angles: Floats, held: Bools, conditions: Conditions) -> None:
     """Angles and stops as they are at row k."""
     for c in range(angles.shape[1]):
-        model.joints.near[c] = angles[k, c]
+        conditions.near[c] = angles[k, c]
     for s in range(held.shape[1]):
-        model.stops.what[s, HOLDS] = 1 if held[k, s] else 0
+        conditions.stops[s, HOLDS] = 1 if held[k, s] else 0
 
 
 # --- pairs ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import R
 from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.vectors import get3, norm
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
@@ -41,9 +42,7 @@ from quirkpy.kernels.step.watch import (
     watched,
     watched_stops,
 )
-from quirkpy.kernels.tree.closure import TIME
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
-from quirkpy.kernels.tree.stops import HOLDS
 
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
@@ -77,29 +76,44 @@ def crosses(before: float, after: float, direction: int) -> bool:
 
 @inner
 def value_within(
-    x: float, k: int, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+    x: float,
+    k: int,
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
 ) -> float:
     """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to
     a singular one."""
     interpolate(x, run, table)
     if k == NEARNESS:
-        scratch.report[TIME] = run.clock[T] + x * run.clock[STEP]
-        project(run.states[WITHIN], model, scratch, run.room)
-    evaluate(run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, run.out)
+        conditions.control[TIME] = run.clock[T] + x * run.clock[STEP]
+        project(run.states[WITHIN], model, conditions, scratch, run.room)
+    evaluate(
+        run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, conditions, scratch, run.out
+    )
     run.counts[EVALUATIONS] += 1
     if k == NEARNESS:
         return nearness(True, run, scratch)
-    watched(run.states[WITHIN], run.out, model, scratch, watch)
+    watched(run.states[WITHIN], run.out, model, conditions, scratch, watch)
     watched_stops(
-        run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, scratch, watch, run.out
+        run.clock[T] + x * run.clock[STEP],
+        run.states[WITHIN],
+        model,
+        conditions,
+        scratch,
+        watch,
+        run.out,
     )
     return watch.values[k, TRIAL]
 
 
 @inlined
 def root_between(
-    a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model, scratch: Scratch,
-    table: Table, watch: Watch,
+    a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model,
+    conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
 ) -> float:  # fmt: skip
     """Where function k, of opposite signs at a and b, has just crossed zero: Chandrupatla's method,
     to rounding.
@@ -109,7 +123,7 @@ def root_between(
     t, c, fc, beyond = 0.5, a, fa, fb > 0.0
     for _ in range(100):
         x = a + t * (b - a)
-        fx = value_within(x, k, run, model, scratch, table, watch)
+        fx = value_within(x, k, run, model, conditions, scratch, table, watch)
         if (fx > 0.0) == (fa > 0.0):
             c, fc = a, fa
         else:
@@ -154,7 +168,7 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 
 
 @inner
-def may_visit(k: int, run: Run, model: Model, watch: Watch) -> float:
+def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
     """The fraction of the step at which a pair of sensors that is apart at both ends may have met
     within, or a joint have been at its stop; -1: nowhere.
 
@@ -163,7 +177,7 @@ def may_visit(k: int, run: Run, model: Model, watch: Watch) -> float:
     values, h, kind = watch.values, run.clock[STEP], watch.what[k, KIND]
     if (kind != MEETING and kind != STOP) or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
         return -1.0
-    if kind == STOP and model.stops.what[watch.what[k, ONE], HOLDS] != 0:
+    if kind == STOP and conditions.stops[watch.what[k, ONE], HOLDS] != 0:
         return -1.0
     g0, g1 = values[k, GAP], values[k, GAP + 2]
     x, g = least_of_cubic(g0, h * values[k, GAP + 1], g1, h * values[k, GAP + 3])
@@ -181,6 +195,7 @@ def least_between(
     k: int,
     run: Run,
     model: Model,
+    conditions: Conditions,
     scratch: Scratch,
     table: Table,
     watch: Watch,
@@ -193,12 +208,12 @@ def least_between(
             if n > 1:
                 b, right, fr = right, left, fl
             left = b - GOLDEN * (b - a)
-            fl = value_within(left, k, run, model, scratch, table, watch)
+            fl = value_within(left, k, run, model, conditions, scratch, table, watch)
         else:
             if n > 1:
                 a, left, fl = left, right, fr
             right = a + GOLDEN * (b - a)
-            fr = value_within(right, k, run, model, scratch, table, watch)
+            fr = value_within(right, k, run, model, conditions, scratch, table, watch)
         if min(fl, fr) <= enough:
             break
     if fl < fr:
@@ -207,7 +222,9 @@ def least_between(
 
 
 @inlined
-def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+def singular_pose(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
+) -> float:
     """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where
     none is.
 
@@ -219,18 +236,20 @@ def singular_pose(run: Run, model: Model, scratch: Scratch, table: Table, watch:
     )  # not a literal: kernels are compiled anew for each
     if run.clock[PASSING] > DEEP * run.clock[FARTHEST]:
         return NEVER
-    make_polynomial(run, model, scratch, table)
+    make_polynomial(run, model, conditions, scratch, table)
     if nearest == 0.0 or nearest == 1.0:
-        falls = value_within(abs(nearest - GLANCE), k, run, model, scratch, table, watch)
-        falls -= value_within(nearest, k, run, model, scratch, table, watch)
+        falls = value_within(
+            abs(nearest - GLANCE), k, run, model, conditions, scratch, table, watch
+        )
+        falls -= value_within(nearest, k, run, model, conditions, scratch, table, watch)
         if falls > 0.0:
             return NEVER
     low, high = max(0.0, nearest - APART), min(1.0, nearest + APART)
-    x, near = least_between(low, high, 0.0, k, run, model, scratch, table, watch)
+    x, near = least_between(low, high, 0.0, k, run, model, conditions, scratch, table, watch)
     if near >= SINGULAR:
         return NEVER
     value_within(
-        x, k, run, model, scratch, table, watch
+        x, k, run, model, conditions, scratch, table, watch
     )  # there, so that the report is that of the pose
     return x
 
@@ -248,7 +267,9 @@ def past_rounding(k: int, run: Run, watch: Watch) -> float:
 
 
 @inlined
-def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch) -> float:
+def locate(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
+) -> float:
     """The fraction of the step at which the first event happens (NEVER: none does); of each, in
     column ROOT."""
     values, made, first = watch.values, False, NEVER
@@ -256,26 +277,30 @@ def locate(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch)
         values[k, ROOT] = NEVER
         fa, b, fb = values[k, VALUE], 1.0, values[k, NOW]
         across = crosses(fa, fb, watch.what[k, DIRECTION])
-        visit = -1.0 if across else may_visit(k, run, model, watch)
+        visit = -1.0 if across else may_visit(k, run, conditions, watch)
         if not across and visit < 0.0:
             continue
         if not made:
-            make_polynomial(run, model, scratch, table)
+            make_polynomial(run, model, conditions, scratch, table)
             made = True
         if not across:
             low, high = max(0.0, visit - 0.5), min(1.0, visit + 0.5)
-            b, fb = least_between(low, high, -GRAZE, k, run, model, scratch, table, watch)
+            b, fb = least_between(
+                low, high, -GRAZE, k, run, model, conditions, scratch, table, watch
+            )
             if fb > -GRAZE:
                 continue
         a = 0.0
         if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
             a = min(0.5 * b, max(TOGETHER, past_rounding(k, run, watch)) / run.clock[STEP])
-            fa = value_within(a, k, run, model, scratch, table, watch)
+            fa = value_within(a, k, run, model, conditions, scratch, table, watch)
         if fa * fb > 0.0 or (fa == 0.0 and watch.what[k, KIND] == STOP):
             values[k, ROOT] = a
         elif fb == 0.0:
             values[k, ROOT] = b
         else:
-            values[k, ROOT] = root_between(a, fa, b, fb, k, run, model, scratch, table, watch)
+            values[k, ROOT] = root_between(
+                a, fa, b, fb, k, run, model, conditions, scratch, table, watch
+            )
         first = min(first, values[k, ROOT])
     return first

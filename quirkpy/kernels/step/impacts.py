@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import OUT
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME, Conditions
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.step.charges import put_way
@@ -48,23 +49,25 @@ from quirkpy.kernels.step.watch import (
     watched,
     watched_stops,
 )
-from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, TIME, WHICH, close_loops
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, row_rate, solve
+from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH, close_loops
+from quirkpy.kernels.tree.evaluation import (
+    Model,
+    Scratch,
+    evaluate,
+    free_of_stop,
+    row_of_stop,
+    row_rate,
+    solve,
+)
 from quirkpy.kernels.tree.stops import (
-    ASKED,
     BEYOND,
-    BOUNCE,
-    DECIDED,
-    HOLDS,
     LEEWAY,
     RELEASE,
     RESTITUTION,
     SETTLE,
     SIDE,
     TOUCHING,
-    clearance,
     solved,
-    stop_row,
 )
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
 from quirkpy.maths.types import Bools, Floats
@@ -112,22 +115,26 @@ def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
 
 
 @inner
-def settle_end(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> None:
+def settle_end(
+    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> None:
     """Slope, energy and watched values of the state in END."""
-    slope(t, END, END_SLOPE, run, model, scratch)
+    slope(t, END, END_SLOPE, run, model, conditions, scratch)
     if run.clock[CONSERVING] > 0.0 and restore_energy(
         run.states[END], run.clock[ENERGY], model, scratch
     ):
-        slope(t, END, END_SLOPE, run, model, scratch)
+        slope(t, END, END_SLOPE, run, model, conditions, scratch)
     run.clock[NEAR] = nearness(True, run, scratch)
     run.clock[WEAK_ROW] = scratch.report[WHICH]
-    watched(run.states[END], run.out, model, scratch, watch)
-    watched_stops(t, run.states[END], model, scratch, watch, run.out)
+    watched(run.states[END], run.out, model, conditions, scratch, watch)
+    watched_stops(t, run.states[END], model, conditions, scratch, watch, run.out)
     keep(watch, NOW)
 
 
 @inlined
-def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows) -> int:
+def touch_stops(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
+) -> int:
     """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or
     the number of a stop that a joint begins beyond.
 
@@ -136,14 +143,14 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
     together."""
     stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
     for k in range(values.shape[0]):
-        if watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0:
+        if watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] == 0:
             s = watch.what[k, ONE]
             free, rate = values[k, GAP], values[k, GAP + 1]
             if free < -BEYOND:
                 return s
             if free <= TOUCHING:
-                if decided(s, t, run.states[BEGIN], model, scratch):
-                    stops.what[s, DECIDED] = 1
+                if decided(s, t, run.states[BEGIN], model, conditions, scratch):
+                    conditions.stops[s, DECIDED] = 1
                     values[k, VALUE], values[k, GAP] = values[k, VALUE] + LEEWAY, free + LEEWAY
                     continue
                 values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
@@ -153,29 +160,31 @@ def touch_stops(run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Ro
         turns = 4 * values.shape[0]
         for turn in range(turns):
             run.clock[RANK] = 0.0
-            settle_end(t, run, model, scratch, watch)
-            let_go_of_unpressed(t, 0.0, False, run, model, scratch, watch, rows)
-            k = most_pressed(t, run, model, scratch, watch) if turn < turns - 1 else -1
+            settle_end(t, run, model, conditions, scratch, watch)
+            let_go_of_unpressed(t, 0.0, False, run, model, conditions, scratch, watch, rows)
+            k = most_pressed(t, run, model, conditions, scratch, watch) if turn < turns - 1 else -1
             if k < 0:
                 break
-            stops.what[watch.what[k, ONE], HOLDS] = 1
+            conditions.stops[watch.what[k, ONE], HOLDS] = 1
         copy(run.lines, END_SLOPE, 0)
         go_on(watch)
     return FIT
 
 
 @inner
-def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watch) -> int:
+def most_pressed(
+    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> int:
     """The watched function of the stop, of those at which joints begin and that do not hold, into
     which its coordinate would go with the largest acceleration; -1 where all would be left."""
     stops, values, least, which = model.stops, watch.values, RELEASE, -1
-    evaluate(t, run.states[END], model, scratch, run.out)
+    evaluate(t, run.states[END], model, conditions, scratch, run.out)
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and values[k, GAP] <= TOUCHING:
             s = watch.what[k, ONE]
             resting = abs(values[k, GAP + 1]) <= stops.numbers[s, SETTLE]
-            if resting and stops.what[s, HOLDS] == 0 and stops.what[s, DECIDED] == 0:
-                away = leaving(s, model, scratch)
+            if resting and conditions.stops[s, HOLDS] == 0 and conditions.stops[s, DECIDED] == 0:
+                away = leaving(s, model, conditions, scratch)
                 if away < least:
                     least, which = away, k
     return which
@@ -183,7 +192,8 @@ def most_pressed(t: float, run: Run, model: Model, scratch: Scratch, watch: Watc
 
 @inlined
 def resolve_stops(
-    t: float, first: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+    t: float, first: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
+    watch: Watch, rows: Rows,
 ) -> None:  # fmt: skip
     """What stops do that have been reached, or no longer pressed on, at the END of the step;
     counts[ANSWER]: the number of one that contradicts a drive, at the velocities before."""
@@ -193,13 +203,13 @@ def resolve_stops(
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
             s = watch.what[k, ONE]
-            if stops.what[s, HOLDS] != 0:
+            if conditions.stops[s, HOLDS] != 0:
                 slack = True
                 continue
-            _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
-            if decided(s, t, y, model, scratch):
-                if stops.what[s, DECIDED] == 0 and rate >= -stops.numbers[s, SETTLE]:
-                    stops.what[s, DECIDED] = 1
+            _, rate = free_of_stop(s, model, conditions, scratch)
+            if decided(s, t, y, model, conditions, scratch):
+                if conditions.stops[s, DECIDED] == 0 and rate >= -stops.numbers[s, SETTLE]:
+                    conditions.stops[s, DECIDED] = 1
                     values[k, NOW], values[k, GAP + 2] = LEEWAY, LEEWAY
                     continue
                 if driven(model, scratch):
@@ -207,8 +217,10 @@ def resolve_stops(
                     continue
             last = s
             bounce = stops.numbers[s, RESTITUTION]
-            stops.numbers[s, BOUNCE] = bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
-            stops.what[s, HOLDS] = 1
+            conditions.stops[s, BOUNCE] = (
+                bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
+            )
+            conditions.stops[s, HOLDS] = 1
             struck = True
             note(t, CROSSED, k, run, rows)
     if struck:
@@ -216,31 +228,35 @@ def resolve_stops(
         before = motion_energy(model, scratch)
         scratch.wrench[:] = 0.0
         solve(
-            model, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT
+            model, conditions, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT
         )  # onto the bounds, which the landing misses a little
         displace(y, model, scratch)
         fill_frames(y, scratch.frames)
-        let_go_of_pulled(t, run, model, scratch, watch, rows)
-        solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        let_go_of_pulled(t, run, model, conditions, scratch, watch, rows)
+        solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
         fill_frames(y, scratch.frames)
-        if contradicted(model, scratch):
-            run.counts[ANSWER], stops.what[last, HOLDS] = last, 0
+        if contradicted(model, conditions, scratch):
+            run.counts[ANSWER], conditions.stops[last, HOLDS] = last, 0
             copy(run.lines, SMALL, END)
         y[y.shape[0] - 1, OUT] += before - motion_energy(model, scratch)
         for s in range(stops.what.shape[0]):
-            if stops.numbers[s, BOUNCE] > 0.0:
-                stops.what[s, HOLDS], stops.numbers[s, BOUNCE] = 0, 0.0
+            if conditions.stops[s, BOUNCE] > 0.0:
+                conditions.stops[s, HOLDS], conditions.stops[s, BOUNCE] = 0, 0.0
     if run.counts[ANSWER] == FIT and (struck or slack):
         run.clock[RANK] = 0.0
-        settle_end(t, run, model, scratch, watch)
+        settle_end(t, run, model, conditions, scratch, watch)
         if struck:
             put_way(SMALL, run, model, scratch)
-        let_go_of_unpressed(t, RELEASE if slack else 0.0, True, run, model, scratch, watch, rows)
+        let_go_of_unpressed(
+            t, RELEASE if slack else 0.0, True, run, model, conditions, scratch, watch, rows
+        )
 
 
 @kernel
-def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool:
+def decided(
+    s: int, t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch
+) -> bool:
     """Whether the joints alone decide the coordinate of stop s at a state: told to change it and
     nothing else, they contradict.  Leaves the kinematics in the scratch."""
     stops, rows = model.stops, scratch.rows
@@ -248,15 +264,15 @@ def decided(s: int, t: float, y: Floats, model: Model, scratch: Scratch) -> bool
     fill_frames(y, scratch.frames)
     if first == 0:
         return False
-    scratch.report[TIME] = t
+    conditions.control[TIME] = t
     scratch.wrench[:] = 0.0
-    solve(model, scratch, 0.0, 0.0, 0.0, CORRECTION_PIVOT)  # nothing moves
+    solve(model, conditions, scratch, 0.0, 0.0, 0.0, CORRECTION_PIVOT)  # nothing moves
     for i in range(rows.shape[0]):
         rows[i, LEFT] = 0.0
         if i >= first:
             for k in range(ROW_WIDTH):
                 rows[i, k] = 0.0
-    stop_row(first + s, s, stops, model.joints, model.sites, scratch.frames, rows)
+    row_of_stop(first + s, s, model, conditions, scratch)
     rows[first + s, LEFT] = 1.0
     close_loops(
         model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT,
@@ -275,7 +291,7 @@ def driven(model: Model, scratch: Scratch) -> bool:
 
 
 @inner
-def contradicted(model: Model, scratch: Scratch) -> bool:
+def contradicted(model: Model, conditions: Conditions, scratch: Scratch) -> bool:
     """Whether velocities after an impact, in the scratch, are not those of the drives, or still
     lead into a stop."""
     stops, rows, loops, moving = model.stops, scratch.rows, model.tree.loops, False
@@ -293,24 +309,24 @@ def contradicted(model: Model, scratch: Scratch) -> bool:
                 return True
     if moving:
         for s in range(stops.what.shape[0]):
-            if stops.what[s, HOLDS] != 0:
-                _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            if conditions.stops[s, HOLDS] != 0:
+                _, rate = free_of_stop(s, model, conditions, scratch)
                 if rate < -stops.numbers[s, SETTLE]:
                     return True
     return False
 
 
 @inner
-def parted(run: Run, model: Model, scratch: Scratch) -> int:
+def parted(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> int:
     """The number of a stop that holds against a drive, so that one of the two is not where it
     should be at the state just settled; or FIT."""
     stops, held = model.stops, FIT
     if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not driven(model, scratch):
         return FIT
     for s in range(stops.what.shape[0]):
-        if stops.what[s, HOLDS] != 0:
+        if conditions.stops[s, HOLDS] != 0:
             held = s
-            free, _ = clearance(s, stops, model.joints, model.sites, scratch.frames)
+            free, _ = free_of_stop(s, model, conditions, scratch)
             if abs(free) > BEYOND:
                 return s
     if held != FIT:
@@ -322,7 +338,13 @@ def parted(run: Run, model: Model, scratch: Scratch) -> int:
 
 @inlined
 def let_go_of_pulled(
-    t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+    t: float,
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+    rows: Rows,
 ) -> None:
     """Of the stops that hold during an impact, release those that would have to pull: without them
     they part.
@@ -333,99 +355,105 @@ def let_go_of_pulled(
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
-        if s >= 0 and stops.what[s, HOLDS] != 0 and stops.numbers[s, BOUNCE] == 0.0:
-            stops.what[s, HOLDS] = 0
-            solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
-            rate = rate_after(s, model, scratch)
+        if s >= 0 and conditions.stops[s, HOLDS] != 0 and conditions.stops[s, BOUNCE] == 0.0:
+            conditions.stops[s, HOLDS] = 0
+            solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+            rate = rate_after(s, model, conditions, scratch)
             if rate <= stops.numbers[s, SETTLE]:
-                stops.what[s, HOLDS] = 1
+                conditions.stops[s, HOLDS] = 1
                 if rate >= -stops.numbers[s, SETTLE]:
-                    stops.what[s, ASKED] = 1
+                    conditions.stops[s, ASKED] = 1
                     doubted += 1
             else:
                 note(t, RELEASED, k, run, rows)
     if doubted > 1:
-        let_go_together(t, run, model, scratch, watch, rows)
+        let_go_together(t, run, model, conditions, scratch, watch, rows)
     for s in range(stops.what.shape[0]):
-        stops.what[s, ASKED] = 0
+        conditions.stops[s, ASKED] = 0
 
 
 @inlined
 def let_go_together(
-    t: float, run: Run, model: Model, scratch: Scratch, watch: Watch, rows: Rows
+    t: float,
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+    rows: Rows,
 ) -> None:
     """Release of the stops that are asked together those that part when none of them pulls."""
-    stops, last = model.stops, stops_asked(model)
+    stops, last = model.stops, stops_asked(model, conditions)
     for turn in range(last + 1):
-        solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         least, which = 0.0, -1
         for s in range(stops.what.shape[0]):
-            if stops.what[s, ASKED] != 0 and stops.what[s, HOLDS] == 0:
-                over = rate_after(s, model, scratch) / stops.numbers[s, SETTLE]
+            if conditions.stops[s, ASKED] != 0 and conditions.stops[s, HOLDS] == 0:
+                over = rate_after(s, model, conditions, scratch) / stops.numbers[s, SETTLE]
                 if over < -1.0 and over < least:
                     least, which = over, s
         if which < 0 or turn == last:
             break
-        stops.what[which, HOLDS] = 1
+        conditions.stops[which, HOLDS] = 1
     for k in range(watch.values.shape[0]):
         s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
-        if s >= 0 and stops.what[s, ASKED] != 0 and stops.what[s, HOLDS] == 0:
-            rate = rate_after(s, model, scratch)
+        if s >= 0 and conditions.stops[s, ASKED] != 0 and conditions.stops[s, HOLDS] == 0:
+            rate = rate_after(s, model, conditions, scratch)
             if rate > stops.numbers[s, SETTLE]:
                 note(t, RELEASED, k, run, rows)
-                stops.what[s, ASKED] = 0
+                conditions.stops[s, ASKED] = 0
     for s in range(stops.what.shape[0]):
-        if stops.what[s, ASKED] != 0:
-            stops.what[s, HOLDS] = 1
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 1
 
 
 @inner
-def stops_asked(model: Model) -> int:
+def stops_asked(model: Model, conditions: Conditions) -> int:
     """How many stops are asked together; none of them holds any more."""
     asked, stops = 0, model.stops
     for s in range(stops.what.shape[0]):
-        if stops.what[s, ASKED] != 0:
-            stops.what[s, HOLDS] = 0
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 0
             asked += 1
     return asked
 
 
 @inner
-def rate_after(s: int, model: Model, scratch: Scratch) -> float:
+def rate_after(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
     """The rate with which stop s is left after the change of velocities just solved for."""
     stops, loops = model.stops, model.tree.loops
     row = loops.shape[0] - stops.what.shape[0] + s
-    stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+    row_of_stop(row, s, model, conditions, scratch)
     a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
-    _, rate = clearance(s, stops, model.joints, model.sites, scratch.frames)
+    _, rate = free_of_stop(s, model, conditions, scratch)
     return rate + stops.numbers[s, SIDE] * solved(row, a, b, scratch.rows, scratch.work)
 
 
 @inlined
 def let_go_of_unpressed(
-    t: float, least_value: float, noting: bool, run: Run, model: Model, scratch: Scratch,
-    watch: Watch, rows: Rows
+    t: float, least_value: float, noting: bool, run: Run, model: Model, conditions: Conditions,
+    scratch: Scratch, watch: Watch, rows: Rows,
 ) -> None:  # fmt: skip
     """Release the stops whose watched value is no more than `least_value`, the least pressed first,
     until all that hold are pressed on; a free one at its bound counts as just left.
 
     What lies at its stop and is pulled neither way is held: let go, it would be met again by the
     next rounding."""
-    stops, values = model.stops, watch.values
+    values = watch.values
     for _ in range(values.shape[0]):
         least, which = least_value, -1
         for k in range(values.shape[0]):
-            holds = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] != 0
+            holds = watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] != 0
             if holds and values[k, NOW] <= least:
                 least, which = values[k, NOW], k
         if which < 0:
             break
-        stops.what[watch.what[which, ONE], HOLDS] = 0
+        conditions.stops[watch.what[which, ONE], HOLDS] = 0
         if noting:
             note(t, RELEASED, which, run, rows)
         run.clock[RANK] = 0.0
-        settle_end(t, run, model, scratch, watch)
+        settle_end(t, run, model, conditions, scratch, watch)
     for k in range(values.shape[0]):
-        free = watch.what[k, KIND] == STOP and stops.what[watch.what[k, ONE], HOLDS] == 0
+        free = watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] == 0
         if free and values[k, NOW] <= TOUCHING:
             values[k, NOW] = max(values[k, NOW], JUST_CROSSED)

@@ -12,6 +12,7 @@ import numpy as np
 from quirkpy.kernels.act.wrenches import LOST, PROJECTED
 from quirkpy.kernels.base.arrays import COORDINATE_KIND, STATE_WIDTH
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
 from quirkpy.kernels.step.charges import charge_motion, charge_way, overdrawn
@@ -104,9 +105,8 @@ from quirkpy.kernels.step.watch import (
     watched,
     watched_stops,
 )
-from quirkpy.kernels.tree.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, TIME, WHICH
-from quirkpy.kernels.tree.evaluation import Model, Scratch
-from quirkpy.kernels.tree.stops import HOLDS
+from quirkpy.kernels.tree.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, WHICH
+from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at
 from quirkpy.tables.tables import ANGLE
 
 #: Why `advance` returned.
@@ -125,17 +125,25 @@ TOO_MANY = 1000
 
 
 @inner
-def remember_angles(model: Model, scratch: Scratch) -> None:
+def remember_angles(model: Model, conditions: Conditions, scratch: Scratch) -> None:
     """The angles of the state whose kinematics are in the scratch, so that the next are taken next
     to them."""
-    joints = model.joints
-    for c in range(joints.near.shape[0]):
+    joints, near = joints_at(model, conditions), conditions.near
+    for c in range(near.shape[0]):
         if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
-            joints.near[c] = joint_angle(c, joints, model.sites, scratch.frames)
+            near[c] = joint_angle(c, joints, model.sites, scratch.frames)
 
 
 @inlined
-def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows) -> None:
+def begin(
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
+    rows: Rows,
+) -> None:
     """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row;
     the first step.
 
@@ -147,40 +155,44 @@ def begin(run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, 
     moved[:] = 0.0
     if clock[PROJECTING] > 0.0:
         copy(run.lines, BEGIN, WITHIN)
-        scratch.report[TIME] = clock[T]
-        project(run.states[WITHIN], model, scratch, moved)
+        conditions.control[TIME] = clock[T]
+        project(run.states[WITHIN], model, conditions, scratch, moved)
         if max(moved[0], moved[1]) > START_TOLERANCE:
             charge_motion(BEGIN, WITHIN, LOST, run, model)
             copy(run.lines, WITHIN, BEGIN)
         else:
             moved[:] = 0.0
-    slope(clock[T], BEGIN, 0, run, model, scratch)
+    slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     possible = scratch.report[CONTRADICTION] <= max(1e-9, CONTRADICTORY * scratch.report[TARGET])
     clock[NEAR] = nearness(True, run, scratch)
     clock[ENERGY] = energy_of(model, scratch)
-    watched(run.states[BEGIN], run.out, model, scratch, watch)
-    watched_stops(clock[T], run.states[BEGIN], model, scratch, watch, run.out)
+    watched(run.states[BEGIN], run.out, model, conditions, scratch, watch)
+    watched_stops(clock[T], run.states[BEGIN], model, conditions, scratch, watch, run.out)
     keep(watch, VALUE)
-    remember_angles(model, scratch)
-    run.counts[ANSWER] = touch_stops(run, model, scratch, watch, rows) if possible else CONTRADICTED
+    remember_angles(model, conditions, scratch)
+    run.counts[ANSWER] = (
+        touch_stops(run, model, conditions, scratch, watch, rows) if possible else CONTRADICTED
+    )
     # A pair on the rim of its range is in it, until it has parted
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
-    fill_row(clock[T], BEGIN, run, model, rows)
+    fill_row(clock[T], BEGIN, run, conditions, rows)
     if clock[H] == 0.0 and run.counts[ANSWER] == FIT:
-        clock[H] = first_step(run, model, scratch, table)
+        clock[H] = first_step(run, model, conditions, scratch, table)
 
 
 @inlined
-def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
+def attempt(
+    clipped: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
+) -> bool:
     """A step of clock[STEP] to RAW, and END on the constraints; chooses the next step; returns
     whether it is good."""
     clock = run.clock
     fixed, projecting = clock[FIXED] > 0.0, clock[PROJECTING] > 0.0 and scratch.rows.shape[0] > 0
     smooth = projecting and clock[NEAR] < WEAK
     while True:
-        counts = take_stages(smooth, run, model, scratch, table)
+        counts = take_stages(smooth, run, model, conditions, scratch, table)
         if smooth or not projecting or clock[PASSING] >= WEAK:
             break
         smooth = True  # once more, with every stage on the constraints
@@ -188,12 +200,12 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
         clock[H] = 0.5 * clock[STEP]
         return False
     if not fixed:
-        error = error_of(False, run, model, scratch, table)
+        error = error_of(False, run, model, conditions, scratch, table)
         if smooth and error >= 1.0 and math.isfinite(error):
-            error = max(ACROSS * error, error_of(True, run, model, scratch, table))
+            error = max(ACROSS * error, error_of(True, run, model, conditions, scratch, table))
         if not next_step(error, clipped, run, table):
             return False
-    put_back(run, model, scratch)
+    put_back(run, model, conditions, scratch)
     if clock[PROJECTING] > 0.0:
         leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
         if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
@@ -206,18 +218,24 @@ def attempt(clipped: bool, run: Run, model: Model, scratch: Scratch, table: Tabl
 
 
 @inlined
-def put_back(run: Run, model: Model, scratch: Scratch) -> None:
+def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
     """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
     copy(run.lines, RAW, END)
     unit_quaternions(run.states[END])
     if run.clock[PROJECTING] > 0.0:
-        scratch.report[TIME] = run.clock[T] + run.clock[STEP]
-        project(run.states[END], model, scratch, run.moved)
+        conditions.control[TIME] = run.clock[T] + run.clock[STEP]
+        project(run.states[END], model, conditions, scratch, run.moved)
 
 
 @inlined
 def land(
-    first: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch
+    first: float,
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
 ) -> float:
     """Make the state at the first event the END of the step; returns its time.
 
@@ -230,8 +248,8 @@ def land(
         interpolate(first, run, table)
         copy(run.lines, WITHIN, END)
         if clock[PROJECTING] > 0.0:
-            scratch.report[TIME] = t
-            project(run.states[END], model, scratch, run.moved)
+            conditions.control[TIME] = t
+            project(run.states[END], model, conditions, scratch, run.moved)
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
             charge_motion(WITHIN, END, PROJECTED, run, model)
             if table.counts[EXTRA] >= 0 and missed(WITHIN, run):
@@ -241,7 +259,7 @@ def land(
                 )
                 run.counts[ANSWER] = AGAIN
                 return t
-        settle_end(t, run, model, scratch, watch)
+        settle_end(t, run, model, conditions, scratch, watch)
         charge_way(WITHIN, run, model, scratch)
     return t
 
@@ -267,7 +285,7 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
 
 
 @inner
-def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
+def fill_row(t: float, line: int, run: Run, conditions: Conditions, rows: Rows) -> None:
     """The state in a line as the next row."""
     row = run.counts[ROOM]
     rows.t[row] = t
@@ -275,16 +293,23 @@ def fill_row(t: float, line: int, run: Run, model: Model, rows: Rows) -> None:
         for k in range(STATE_WIDTH):
             rows.states[row, i, k] = run.states[line, i, k]
     for j in range(rows.angles.shape[1]):
-        rows.angles[row, j] = model.joints.near[j]
+        rows.angles[row, j] = conditions.near[j]
     rows.drift[row, 0], rows.drift[row, 1] = run.moved[0], run.moved[1]
     for k in range(rows.held.shape[1]):
-        rows.held[row, k] = model.stops.what[k, HOLDS] != 0
+        rows.held[row, k] = conditions.stops[k, HOLDS] != 0
     run.counts[ROOM] += 1
 
 
 @inlined
 def accept(
-    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
+    t: float,
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
+    rows: Rows,
 ) -> bool:
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it
     as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
@@ -292,18 +317,18 @@ def accept(
     over, first, x, weak, clock = False, NEVER, NEVER, 0, run.clock
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
-        x = singular_pose(run, model, scratch, table, watch)
+        x = singular_pose(run, model, conditions, scratch, table, watch)
         weak = int(scratch.report[WHICH])
-    settle_end(t, run, model, scratch, watch)
+    settle_end(t, run, model, conditions, scratch, watch)
     charge_way(RAW, run, model, scratch)
-    run.counts[ANSWER] = UNHELD if overdrawn(run) else parted(run, model, scratch)
+    run.counts[ANSWER] = UNHELD if overdrawn(run) else parted(run, model, conditions, scratch)
     if run.counts[ANSWER] != FIT:  # such an end is none
         return True
     if watch.values.shape[0] > 0:
-        first = locate(run, model, scratch, table, watch)
+        first = locate(run, model, conditions, scratch, table, watch)
     if first < 1.0:
         clock[TAKEN], clock[ALLOWED] = taken, allowed
-        t = land(first, run, model, scratch, table, watch)
+        t = land(first, run, model, conditions, scratch, table, watch)
         if run.counts[ANSWER] == AGAIN:
             clock[NEAR], run.counts[HARSH] = near, harsh
             return True
@@ -315,14 +340,14 @@ def accept(
         note(t, HELD if harsh == 0 else HELD_ON, int(clock[WEAK_ROW]), run, rows)
     if first < NEVER:
         over = note_events(t, first, run, rows, watch)
-        resolve_stops(t, first, run, model, scratch, watch, rows)
+        resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
     fill_frames(run.states[END], scratch.frames)
-    if model.hook[FAILED] == 0:
+    if conditions.hook[FAILED] == 0:
         go_on(watch)
         cut = first < NEVER and t - run.clock[T] < 2.0 * TOGETHER
         run.counts[CROWDED] = run.counts[CROWDED] + 1 if cut else 0
-        remember_angles(model, scratch)
-        fill_row(t, END, run, model, rows)
+        remember_angles(model, conditions, scratch)
+        fill_row(t, END, run, conditions, rows)
         copy(run.lines, END, BEGIN)
         copy(run.lines, END_SLOPE, 0)
         run.clock[T] = t
@@ -342,6 +367,7 @@ def why_over(answer: int) -> int:
 def advance(
     run: Run,
     model: Model,
+    conditions: Conditions,
     scratch: Scratch,
     table: Table,
     watch: Watch,
@@ -358,8 +384,8 @@ def advance(
     events, rejected = watch.values.shape[0], 0
     counts[ROOM], counts[NOTED] = 0, 0
     if fresh:
-        begin(run, model, scratch, table, watch, rows)
-        if model.hook[FAILED] != 0:
+        begin(run, model, conditions, scratch, table, watch, rows)
+        if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:
             return NO_START
@@ -377,8 +403,8 @@ def advance(
         if not h >= 16.0 * np.spacing(abs(t)) or rejected > TOO_MANY:
             return COLLAPSED
         clock[STEP] = h
-        good = attempt(clipped, run, model, scratch, table)
-        if model.hook[FAILED] != 0:
+        good = attempt(clipped, run, model, conditions, scratch, table)
+        if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
         if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < 1e-10 * max(1.0, abs(t))):
             return NOT_FINITE
@@ -386,8 +412,17 @@ def advance(
             counts[REJECTIONS] += 1
             rejected += 1
             continue
-        over = accept(clock[T_END] if h == left else t + h, run, model, scratch, table, watch, rows)
-        if model.hook[FAILED] != 0:
+        over = accept(
+            clock[T_END] if h == left else t + h,
+            run,
+            model,
+            conditions,
+            scratch,
+            table,
+            watch,
+            rows,
+        )
+        if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
         if over and counts[ANSWER] == AGAIN:
             counts[REJECTIONS] += 1
@@ -404,16 +439,25 @@ def advance(
 
 @kernel
 def finish(
-    t: float, run: Run, model: Model, scratch: Scratch, table: Table, watch: Watch, rows: Rows
+    t: float,
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
+    rows: Rows,
 ) -> bool:
     """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether
     the run is over."""
     run.clock[PASSING] = 1.0
-    put_back(run, model, scratch)
-    return accept(t, run, model, scratch, table, watch, rows)
+    put_back(run, model, conditions, scratch)
+    return accept(t, run, model, conditions, scratch, table, watch, rows)
 
 
 @kernel
-def slope_within(t: float, run: Run, model: Model, scratch: Scratch) -> None:
+def slope_within(
+    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
+) -> None:
     """The slope of the state in WITHIN, into SMALL."""
-    slope(t, WITHIN, SMALL, run, model, scratch)
+    slope(t, WITHIN, SMALL, run, model, conditions, scratch)

@@ -12,6 +12,7 @@ import math
 
 from quirkpy.kernels.base.arrays import AXES, OMEGA, Q, R, V, Vec
 from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.conditions import Conditions
 from quirkpy.kernels.base.vectors import add3, get3, norm, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames, rotation_matrix
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
@@ -26,17 +27,19 @@ SETTLED = 1e-8
 
 
 @kernel
-def project(y: Floats, model: Model, scratch: Scratch, moved: Floats) -> None:
+def project(
+    y: Floats, model: Model, conditions: Conditions, scratch: Scratch, moved: Floats
+) -> None:
     """Poses, then velocities, onto the constraints; moved: the largest displacement and change of
     velocity (2,).
 
-    Users' joints are asked about the time in the report, which the caller sets.
+    Users' joints are asked about the time of the conditions, which the caller sets.
     """
     scratch.wrench[:] = 0.0
     moved[0], gap, newton = 0.0, 1.0, 0
     while True:
         fill_frames(y, scratch.frames)
-        solve_here(model, scratch, 0.0, gap, 1.0 - gap, CORRECTION_PIVOT)
+        solve_here(model, conditions, scratch, 0.0, gap, 1.0 - gap, CORRECTION_PIVOT)
         if gap == 0.0:
             break
         step = displace(y, model, scratch)

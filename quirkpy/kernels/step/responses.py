@@ -4,8 +4,8 @@ accelerations and energy."""
 from __future__ import annotations
 
 from quirkpy.kernels.base.compiled import kernel
+from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.step.projection import project
-from quirkpy.kernels.tree.closure import TIME
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 from quirkpy.maths.types import Floats
 
@@ -15,6 +15,7 @@ def respond(
     t: float,
     states: Floats,
     model: Model,
+    conditions: Conditions,
     scratch: Scratch,
     moved: Floats,
     accelerations: Floats,
@@ -23,9 +24,9 @@ def respond(
     """States (k, nb + 1, STATE_WIDTH), onto their joints where they stand; their accelerations (k,
     nb, 6) and potential energies (k,).  moved: room for what projection says (2,)."""
     for k in range(states.shape[0]):
-        scratch.report[TIME] = t
-        project(states[k], model, scratch, moved)
-        evaluate(t, states[k], model, scratch, accelerations[k])
+        conditions.control[TIME] = t
+        project(states[k], model, conditions, scratch, moved)
+        evaluate(t, states[k], model, conditions, scratch, accelerations[k])
         energies[k] = 0.0
         for i in range(scratch.potential.shape[0]):
             energies[k] += scratch.potential[i]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import AXES, OMEGA, SPIN, STATE_WIDTH, VELOCITY, Q, R, V, Vec
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
 from quirkpy.kernels.base.vectors import cross, get3, put3, scale, sub, turn, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import (
@@ -26,8 +27,8 @@ from quirkpy.kernels.step.methods import (
     Table,
 )
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, project
-from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, TIME, WEAKEST
-from quirkpy.kernels.tree.evaluation import EXPLICIT, Model, Scratch, evaluate, evaluate_here, solve
+from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WEAKEST
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, evaluate_here, solve
 from quirkpy.maths.types import Floats, Ints
 
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest
@@ -124,9 +125,11 @@ def rates(y: Floats, out: Floats, power: Floats, dy: Floats) -> None:
 
 
 @inlined
-def slope(t: float, line: int, to: int, run: Run, model: Model, scratch: Scratch) -> None:
+def slope(
+    t: float, line: int, to: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch
+) -> None:
     """dy/dt of the state in a line, into another; the accelerations into run.out."""
-    evaluate(t, run.states[line], model, scratch, run.out)
+    evaluate(t, run.states[line], model, conditions, scratch, run.out)
     run.counts[EVALUATIONS] += 1
     rates(run.states[line], run.out, scratch.power, run.states[to])
 
@@ -167,7 +170,9 @@ def nearness(met: bool, run: Run, scratch: Scratch) -> float:
 
 
 @inlined
-def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
+def take_stages(
+    smooth: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
+) -> bool:
     """The slopes of a step from BEGIN, the first being known, and its end RAW, noting the nearness
     met; returns whether it may count.
 
@@ -180,9 +185,11 @@ def take_stages(smooth: bool, run: Run, model: Model, scratch: Scratch, table: T
     for s in range(1, table.counts[ESTIMATED]):
         combine(run.lines, table.weights, s, s, h, BEGIN, RAW)
         if smooth:
-            scratch.report[TIME] = t + table.weights[s, NODE] * h
-            project(run.states[RAW], model, scratch, run.room)
-        evaluate_here(t + table.weights[s, NODE] * h, run.states[RAW], model, scratch, run.out)
+            conditions.control[TIME] = t + table.weights[s, NODE] * h
+            project(run.states[RAW], model, conditions, scratch, run.room)
+        evaluate_here(
+            t + table.weights[s, NODE] * h, run.states[RAW], model, conditions, scratch, run.out
+        )
         run.counts[EVALUATIONS] += 1
         rates(run.states[RAW], run.out, scratch.power, run.states[s])
         near = nearness(smooth, run, scratch)
@@ -223,7 +230,9 @@ def size_of(error: int, run: Run) -> float:
 
 
 @inlined
-def error_of(along: bool, run: Run, model: Model, scratch: Scratch, table: Table) -> float:
+def error_of(
+    along: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
+) -> float:
     """Error of a step over its tolerance: a step is good below one.  along: of its part along the
     constraints alone."""
     h, n, slopes = run.clock[STEP], STATE_WIDTH * run.out.shape[0], table.counts[ESTIMATED]
@@ -232,7 +241,7 @@ def error_of(along: bool, run: Run, model: Model, scratch: Scratch, table: Table
         combine(run.lines, table.weights, FIFTH + estimate, slopes, 1.0, -1, WITHIN)
         if along:
             keep_tangent_part(
-                run.states[WITHIN], run.states[BEGIN], model, scratch, run.states[SMALL]
+                run.states[WITHIN], run.states[BEGIN], model, conditions, scratch, run.states[SMALL]
             )
         size = size_of(WITHIN, run)
         sizes = (size, sizes[1]) if estimate == 0 else (sizes[0], size)
@@ -255,13 +264,13 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
 
 @kernel
 def keep_tangent_part(
-    error: Floats, y: Floats, model: Model, scratch: Scratch, small: Floats
+    error: Floats, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, small: Floats
 ) -> None:
     """Leave of an error in poses, and of one in velocities, what the constraints allow at y;
     `small` is room."""
     n, frames = y.shape[0] - 1, scratch.frames
     scratch.wrench[:] = 0.0
-    model.control[EXPLICIT] = 0.0
+    conditions.control[EXPLICIT] = 0.0
     for part in range(2):
         fill_frames(y, frames)
         for i in range(n):
@@ -274,7 +283,7 @@ def keep_tangent_part(
             put3(frames, i, SPIN, spin)
             put3(small, i, V, get3(frames, i, VELOCITY))
             put3(small, i, OMEGA, turn_back(frames, i, AXES, spin))
-        solve(model, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
+        solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(small, model, scratch)
         for i in range(n):
             put3(error, i, R if part == 0 else V, get3(small, i, V))
@@ -284,7 +293,7 @@ def keep_tangent_part(
                 put3(error, i, Q + 1, scale(0.5, get3(small, i, OMEGA)))
             else:
                 put3(error, i, OMEGA, get3(small, i, OMEGA))
-    model.control[EXPLICIT] = 1.0
+    conditions.control[EXPLICIT] = 1.0
 
 
 @inner
@@ -348,7 +357,9 @@ def forget_misses(run: Run) -> None:
 
 
 @inlined
-def first_step(run: Run, model: Model, scratch: Scratch, table: Table) -> float:
+def first_step(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
+) -> float:
     """A step whose error should be a hundredth of the tolerance, by the first slope and how it
     changes in a small step (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I,
     II.4)."""
@@ -356,7 +367,7 @@ def first_step(run: Run, model: Model, scratch: Scratch, table: Table) -> float:
     small = min(span, 1e-6 if size < 1e-10 or rate < 1e-10 else 0.01 * math.sqrt(size / rate))
     for i in range(run.lines.shape[1]):
         run.lines[WITHIN, i] = run.lines[BEGIN, i] + small * run.lines[0, i]
-    slope(run.clock[T] + small, WITHIN, SMALL, run, model, scratch)
+    slope(run.clock[T] + small, WITHIN, SMALL, run, model, conditions, scratch)
     fastest = math.sqrt(max(rate, shares(SMALL, 0, run) / (small * small)))
     step = (
         max(1e-6, 1e-3 * small)
@@ -396,7 +407,9 @@ def unit_quaternions(y: Floats) -> None:
 
 # --- within the step ------------------------------------------------------------------------------
 @inlined
-def make_polynomial(run: Run, model: Model, scratch: Scratch, table: Table) -> None:
+def make_polynomial(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
+) -> None:
     """The interpolant over the present step, from its slopes; it ends in RAW."""
     lines, weights, h = run.lines, table.weights, run.clock[STEP]
     stages, extra = table.counts[STAGES], table.counts[EXTRA]
@@ -407,13 +420,13 @@ def make_polynomial(run: Run, model: Model, scratch: Scratch, table: Table) -> N
             combine(lines, weights, DENSE + s, stages + 1, h, -1, POLYNOMIAL + s)
         return
     t, smooth = run.clock[T], run.clock[PROJECTING] > 0.0 and run.clock[PASSING] < WEAK
-    slope(t + h, END if smooth else RAW, stages, run, model, scratch)
+    slope(t + h, END if smooth else RAW, stages, run, model, conditions, scratch)
     for s in range(stages + 1, stages + 1 + extra):
         combine(lines, weights, s, s, h, BEGIN, WITHIN)
         if smooth:  # as those of the step
-            scratch.report[TIME] = t + weights[s, NODE] * h
-            project(run.states[WITHIN], model, scratch, run.room)
-        slope(t + weights[s, NODE] * h, WITHIN, s, run, model, scratch)
+            conditions.control[TIME] = t + weights[s, NODE] * h
+            project(run.states[WITHIN], model, conditions, scratch, run.room)
+        slope(t + weights[s, NODE] * h, WITHIN, s, run, model, conditions, scratch)
     for i in range(lines.shape[1]):
         change = lines[RAW, i] - lines[BEGIN, i]
         lines[POLYNOMIAL, i] = change

@@ -7,13 +7,20 @@ from typing import NamedTuple
 
 from quirkpy.kernels.base.arrays import MASS, MOMENTS, OMEGA, V
 from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.conditions import ASKED, HOLDS, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
 from quirkpy.kernels.base.vectors import dot, get3, norm, sub
 from quirkpy.kernels.place.kinematics import site_axis, site_motion
 from quirkpy.kernels.place.rows import GAMMA
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
-from quirkpy.kernels.tree.stops import ASKED, HOLDS, RELEASE, SIDE, clearance, solved, stop_row
+from quirkpy.kernels.tree.evaluation import (
+    Model,
+    Scratch,
+    evaluate,
+    free_of_stop,
+    row_of_stop,
+)
+from quirkpy.kernels.tree.stops import RELEASE, SIDE, solved
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.maths.types import Floats, Ints
 
@@ -85,7 +92,14 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 
 
 @inner
-def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, watch: Watch) -> None:
+def watched(
+    y: Floats,
+    acceleration: Floats,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+) -> None:
     """The watched functions at a state just evaluated, into column TRIAL."""
     bodies, energy, asking = model.bodies, 0.0, False
     for k in range(scratch.potential.shape[0]):
@@ -102,9 +116,7 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
         elif kind == MEETING:
             watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         elif kind == STOP:
-            free, rate = clearance(
-                watch.what[k, ONE], model.stops, model.joints, model.sites, scratch.frames
-            )
+            free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
             watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
             watch.values[k, TRIAL] = free
         else:
@@ -113,12 +125,18 @@ def watched(y: Floats, acceleration: Floats, model: Model, scratch: Scratch, wat
         for i in range(y.shape[0]):
             for j in range(y.shape[1]):
                 watch.asked[i, j] = y[i, j]
-        ask(model.hook, EVENTS)
+        ask(conditions.hook, EVENTS)
 
 
 @inlined
 def watched_stops(
-    t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
+    t: float,
+    y: Floats,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+    out: Floats,
 ) -> None:
     """For stops that hold, with how much acceleration the coordinate would go on through them;
     `out` is room."""
@@ -126,63 +144,69 @@ def watched_stops(
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
             s = watch.what[k, ONE]
-            if stops.what[s, HOLDS] != 0:
-                stops.what[s, HOLDS] = 0
-                evaluate(t, y, model, scratch, out)
-                stops.what[s, HOLDS] = 1
-                away = leaving(s, model, scratch)
+            if conditions.stops[s, HOLDS] != 0:
+                conditions.stops[s, HOLDS] = 0
+                evaluate(t, y, model, conditions, scratch, out)
+                conditions.stops[s, HOLDS] = 1
+                away = leaving(s, model, conditions, scratch)
                 watch.values[k, TRIAL] = RELEASE - away
                 if abs(away) <= RELEASE:
-                    stops.what[s, ASKED] = 1
+                    conditions.stops[s, ASKED] = 1
                     doubted += 1
     if doubted > 1:
-        ask_together(t, y, model, scratch, watch, out)
+        ask_together(t, y, model, conditions, scratch, watch, out)
     for s in range(stops.what.shape[0]):
-        stops.what[s, ASKED] = 0
+        conditions.stops[s, ASKED] = 0
 
 
 @inlined
 def ask_together(
-    t: float, y: Floats, model: Model, scratch: Scratch, watch: Watch, out: Floats
+    t: float,
+    y: Floats,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    watch: Watch,
+    out: Floats,
 ) -> None:
     """The same for stops of which each, let go alone, would still be held by the others: all are
     let go, and hold again one by one, the most pressed first. Where any is pressed, one that is
     neither pressed nor pulled is not let go."""
     stops, values = model.stops, watch.values
     for s in range(stops.what.shape[0]):
-        if stops.what[s, ASKED] != 0:
-            stops.what[s, HOLDS] = 0
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 0
     pressed = 0.0
     for _ in range(values.shape[0] + 1):
-        evaluate(t, y, model, scratch, out)
+        evaluate(t, y, model, conditions, scratch, out)
         least, which = -RELEASE, -1
         for k in range(values.shape[0]):
             s = watch.what[k, ONE]
             if (
                 watch.what[k, KIND] == STOP
-                and stops.what[s, ASKED] != 0
-                and stops.what[s, HOLDS] == 0
+                and conditions.stops[s, ASKED] != 0
+                and conditions.stops[s, HOLDS] == 0
             ):
-                away = leaving(s, model, scratch)
+                away = leaving(s, model, conditions, scratch)
                 values[k, TRIAL] = RELEASE - away if away > RELEASE else RELEASE - away + pressed
                 if away < least:
                     least, which = away, k
         if which < 0:
             break
-        stops.what[watch.what[which, ONE], HOLDS] = 1
+        conditions.stops[watch.what[which, ONE], HOLDS] = 1
         pressed = 2.0 * RELEASE
     for s in range(stops.what.shape[0]):
-        if stops.what[s, ASKED] != 0:
-            stops.what[s, HOLDS] = 1
+        if conditions.stops[s, ASKED] != 0:
+            conditions.stops[s, HOLDS] = 1
 
 
 @inner
-def leaving(s: int, model: Model, scratch: Scratch) -> float:
+def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
     """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
     solved for."""
     loops, stops = model.tree.loops, model.stops
     row = loops.shape[0] - stops.what.shape[0] + s
-    stop_row(row, s, stops, model.joints, model.sites, scratch.frames, scratch.rows)
+    row_of_stop(row, s, model, conditions, scratch)
     a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
     change = solved(row, a, b, scratch.rows, scratch.work)
     return stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])

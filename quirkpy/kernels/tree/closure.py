@@ -86,8 +86,8 @@ STRONG = 0.25
 
 # Columns of the report: of the rows that count, how many, and the independent part of the weakest,
 # squared (1 when there is none), and which row that is (-1: none), or the first of those that fade;
-# the largest contradiction, and the largest demand; the time of the evaluation.
-COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, TIME, REPORT_WIDTH = range(7)
+# the largest contradiction, and the largest demand.
+COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, REPORT_WIDTH = range(6)
 
 
 @inner

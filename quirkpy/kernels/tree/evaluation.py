@@ -14,17 +14,28 @@ from quirkpy.kernels.base.arrays import (
     VELOCITY,
     Elements,
     Joints,
+    JointTable,
     RowTable,
     Schedules,
     Sites,
 )
 from quirkpy.kernels.base.compiled import inner, kernel, woven
+from quirkpy.kernels.base.conditions import (
+    BOUNCE,
+    EXPLICIT,
+    HOLDS,
+    OF_GAP,
+    OF_SLIP,
+    PIVOT_USED,
+    TIME,
+    Conditions,
+)
 from quirkpy.kernels.base.hook import LAWS, LOADS, PARTS, ROWS, WRONG_LAW, ask
 from quirkpy.kernels.base.matrices import sym_times
 from quirkpy.kernels.base.vectors import dot, get3, scale, sub
 from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, constraint_rows
-from quirkpy.kernels.tree.closure import TIME, close_loops
+from quirkpy.kernels.tree.closure import close_loops
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.tree.gaps import aim
 from quirkpy.kernels.tree.recursion import (
@@ -35,24 +46,19 @@ from quirkpy.kernels.tree.recursion import (
     in_body_axes,
     start_bodies,
 )
-from quirkpy.kernels.tree.stops import BOUNCE, HOLDS, Stops, stop_row
+from quirkpy.kernels.tree.stops import Stops, clearance, stop_row
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
 from quirkpy.maths.types import Floats, Ints
 
-# Columns of Model.control: the pivot of closing rows (closure.PIVOT ...); Baumgarte's gains: how
-# much of a gap [1/s2] and of a slip [1/s] becomes acceleration; 1, or 0 where joints that move by
-# themselves are to be taken as standing still.
-PIVOT_USED, OF_GAP, OF_SLIP, EXPLICIT, CONTROL_WIDTH = range(5)
-
 
 class Model(NamedTuple):
-    """All that an evaluation reads: the tree, the tables, which elements act, the bodies, the
-    number of the island of each (those that hang together without the ground; -1: on the ground)
-    (nb,), the stops, whose rows come last, the hook, and the control."""
+    """What never changes for a selection, and anybody may read: the tree, the tables, which
+    elements act, the bodies, the number of the island of each (those that hang together without the
+    ground; -1: on the ground) (nb,), and the stops, whose rows come last."""
 
     tree: Tree
     sites: Sites
-    joints: Joints
+    joints: JointTable
     rows: RowTable
     elements: Elements
     schedules: Schedules
@@ -60,8 +66,6 @@ class Model(NamedTuple):
     bodies: Floats
     islands: Ints
     stops: Stops
-    hook: Ints
-    control: Floats
 
 
 class Scratch(NamedTuple):
@@ -84,25 +88,34 @@ class Scratch(NamedTuple):
 
 
 @woven
-def evaluate_here(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
+def joints_at(model: Model, conditions: Conditions) -> Joints:
+    """The joints, with the angles next to which theirs are taken."""
+    return Joints(model.joints.ends, model.joints.coordinates, conditions.near)
+
+
+@woven
+def evaluate_here(
+    t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
+) -> None:
     """Accelerations (nb, 6) of a state: kinematics, loads, tree, loops."""
-    scratch.report[TIME] = t
+    conditions.control[TIME] = t
     fill_frames(y, scratch.frames)
     applied_loads(
-        t, model.acting, model.elements, model.joints, model.schedules, model.bodies, model.sites,
-        scratch.frames, scratch.wrench, scratch.potential, scratch.power,
+        t, model.acting, model.elements, joints_at(model, conditions), model.schedules,
+        model.bodies, model.sites, scratch.frames, scratch.wrench, scratch.potential, scratch.power,
     )  # fmt: skip
-    if model.hook[PARTS] != 0:
-        ask(model.hook, LOADS)
-    if model.hook[LAWS] != 0:
-        look_at_laws(model.hook, scratch.potential)
+    if conditions.hook[PARTS] != 0:
+        ask(conditions.hook, LOADS)
+    if conditions.hook[LAWS] != 0:
+        look_at_laws(conditions.hook, scratch.potential)
     solve_here(
         model,
+        conditions,
         scratch,
         1.0,
-        model.control[OF_GAP],
-        model.control[OF_SLIP],
-        model.control[PIVOT_USED],
+        conditions.control[OF_GAP],
+        conditions.control[OF_SLIP],
+        conditions.control[PIVOT_USED],
     )
     in_body_axes(scratch.frames, scratch.work, out)
     for k in range(scratch.rows.shape[0]):
@@ -134,14 +147,22 @@ def power_of_joints(bodies: Floats, scratch: Scratch) -> float:
 
 
 @kernel
-def evaluate(t: float, y: Floats, model: Model, scratch: Scratch, out: Floats) -> None:
+def evaluate(
+    t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
+) -> None:
     """The same, where a call does not matter."""
-    evaluate_here(t, y, model, scratch, out)
+    evaluate_here(t, y, model, conditions, scratch, out)
 
 
 @woven
 def solve_here(
-    model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    keep: float,
+    of_gap: float,
+    of_slip: float,
+    pivot: float,
 ) -> None:
     """What the bodies do about loads, gaps and slips at the kinematics in the scratch arrays:
     work[:, CENTRE] and the angular half of work[:, ACCELERATION].
@@ -159,8 +180,8 @@ def solve_here(
     forward(tree.nodes, work, general)
     centres(frames, work, keep, model.bodies.shape[0])
     if scratch.rows.shape[0] > 0:
-        closing_rows(model, scratch)
-        set_targets(model, scratch, keep, of_gap, of_slip)
+        closing_rows(model, conditions, scratch)
+        set_targets(model, conditions, scratch, keep, of_gap, of_slip)
         close_loops(
             tree,
             model.bodies,
@@ -176,35 +197,56 @@ def solve_here(
 
 @kernel
 def solve(
-    model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float, pivot: float
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    keep: float,
+    of_gap: float,
+    of_slip: float,
+    pivot: float,
 ) -> None:
     """The same, where a call does not matter."""
-    solve_here(model, scratch, keep, of_gap, of_slip, pivot)
+    solve_here(model, conditions, scratch, keep, of_gap, of_slip, pivot)
 
 
 @woven
-def closing_rows(model: Model, scratch: Scratch) -> None:
+def row_of_stop(row: int, s: int, model: Model, conditions: Conditions, scratch: Scratch) -> None:
+    """Fill the row of stop s."""
+    joints = joints_at(model, conditions)
+    stop_row(row, s, model.stops, joints, model.sites, scratch.frames, scratch.rows)
+
+
+@woven
+def free_of_stop(
+    s: int, model: Model, conditions: Conditions, scratch: Scratch
+) -> tuple[float, float]:
+    """How far the coordinate is from the bound of stop s, positive on the free side, and its
+    rate."""
+    joints = joints_at(model, conditions)
+    return clearance(s, model.stops, conditions, joints, model.sites, scratch.frames)
+
+
+@woven
+def closing_rows(model: Model, conditions: Conditions, scratch: Scratch) -> None:
     """phi, J and gamma of the closing rows."""
     which = model.tree.loops[:, LOOP_ROW]
-    t = scratch.report[TIME]
+    t = conditions.control[TIME]
     constraint_rows(
         which,
         t,
         model.rows,
-        model.joints,
+        joints_at(model, conditions),
         model.schedules,
         model.sites,
         scratch.frames,
         scratch.rows,
     )
-    if model.hook[PARTS] != 0:
-        ask(model.hook, ROWS)
+    if conditions.hook[PARTS] != 0:
+        ask(conditions.hook, ROWS)
     first = scratch.rows.shape[0] - model.stops.what.shape[0]
     for k in range(model.stops.what.shape[0]):
-        if model.stops.what[k, HOLDS] != 0:
-            stop_row(
-                first + k, k, model.stops, model.joints, model.sites, scratch.frames, scratch.rows
-            )
+        if conditions.stops[k, HOLDS] != 0:
+            row_of_stop(first + k, k, model, conditions, scratch)
 
 
 @inner
@@ -217,7 +259,14 @@ def row_rate(k: int, first: int, a: int, b: int, rows: Floats, frames: Floats) -
 
 
 @woven
-def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_slip: float) -> None:
+def set_targets(
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    keep: float,
+    of_gap: float,
+    of_slip: float,
+) -> None:
     """What each closing row is to be supplied with."""
     frames, rows, loops = scratch.frames, scratch.rows, model.tree.loops
     first = rows.shape[0] - model.stops.what.shape[0]
@@ -225,12 +274,12 @@ def set_targets(model: Model, scratch: Scratch, keep: float, of_gap: float, of_s
         left = keep * rows[k, GAMMA] - of_gap * rows[k, PHI]
         if of_slip != 0.0:
             a, b = loops[k, LOOP_BODY1], loops[k, LOOP_BODY2]
-            rate = model.control[EXPLICIT] * rows[k, RATE]
+            rate = conditions.control[EXPLICIT] * rows[k, RATE]
             rate += row_rate(k, JACOBIAN, a, b, rows, frames)
             if loops[k, LOOP_BODY3] >= 0:
                 rate += row_rate(
                     k, SECOND, loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], rows, frames
                 )
-            bounce = model.stops.numbers[k - first, BOUNCE] if k >= first else 0.0
+            bounce = conditions.stops[k - first, BOUNCE] if k >= first else 0.0
             left -= of_slip * (1.0 + bounce) * rate
         rows[k, LEFT] = left

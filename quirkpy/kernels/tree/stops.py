@@ -9,6 +9,7 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import BODY1, BODY2, Joints, Packed, Sites
 from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.conditions import DECIDED, Conditions
 from quirkpy.kernels.base.vectors import dot, get3
 from quirkpy.kernels.place.kinematics import joint_coordinate
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, SECOND, coordinate_row
@@ -16,14 +17,11 @@ from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import STOP, Selection
 
-# Columns of Stops.what: joint and coordinate; whether it holds; whether it has been met while the
-# joints alone, drives among them, decided its coordinate: then it holds nothing, and is only
-# watched; whether it is asked together with others that shut the same motion. Of Stops.numbers:
-# bound [rad] or [m]; side: 1 where the coordinate must be above it, -1 below; restitution; the rate
-# [rad/s] or [m/s] below which nothing bounces; the restitution of the impact that is being solved,
-# or 0.
-STOP_JOINT, STOP_COORDINATE, HOLDS, DECIDED, ASKED, STOP_WIDTH = range(6)
-BOUND, SIDE, RESTITUTION, SETTLE, BOUNCE, STOP_NUMBERS = range(6)
+# Columns of Stops.what: joint and coordinate. Of Stops.numbers: bound [rad] or [m]; side: 1 where
+# the coordinate must be above it, -1 below; restitution; the rate [rad/s] or [m/s] below which
+# nothing bounces.
+STOP_JOINT, STOP_COORDINATE, STOP_WIDTH = range(3)
+BOUND, SIDE, RESTITUTION, SETTLE, STOP_NUMBERS = range(5)
 
 #: A held stop lets go when the coordinate would leave it with more than this acceleration [rad/s2]
 #: or [m/s2].
@@ -36,14 +34,15 @@ LEEWAY = 5e-7
 
 
 class Stops(NamedTuple):
-    """what: joint, coordinate, what it does (ns, STOP_WIDTH); numbers (ns, STOP_NUMBERS)."""
+    """what: joint, coordinate (ns, STOP_WIDTH); numbers (ns, STOP_NUMBERS).  What they do is among
+    the conditions."""
 
     what: Ints
     numbers: Floats
 
 
 def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints, Ints]:
-    """The stops that act, none of them holding, and the bodies of their joints."""
+    """The stops that act, and the bodies of their joints."""
     t = selection.tables
     acting = selection.elements[t.element_kind[selection.elements] == STOP]
     joints = t.element_joint[acting]
@@ -74,12 +73,12 @@ def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
 
 @inner
 def clearance(
-    k: int, stops: Stops, joints: Joints, sites: Sites, frames: Floats
+    k: int, stops: Stops, conditions: Conditions, joints: Joints, sites: Sites, frames: Floats
 ) -> tuple[float, float]:
     """How far the coordinate is from the bound of stop k, positive on the free side, and its
     rate."""
     value, rate = joint_coordinate(stops.what[k, STOP_COORDINATE], joints, sites, frames)
-    side, more = stops.numbers[k, SIDE], 0.0 if stops.what[k, DECIDED] == 0 else LEEWAY
+    side, more = stops.numbers[k, SIDE], 0.0 if conditions.stops[k, DECIDED] == 0 else LEEWAY
     return side * (value - stops.numbers[k, BOUND]) + more, side * rate
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy.kernels.base.arrays import ROW_PERIOD
+from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.base.hook import (
     ADDRESS,
     EVENTS,
@@ -27,7 +28,6 @@ from quirkpy.kernels.base.hook import (
     WRONG_LAW,
 )
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
-from quirkpy.kernels.tree.closure import TIME
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.kernels.tree.tree import LOOP_ROW
 from quirkpy.kernels.users.users import Frames, Users, driven_joints, general_joints, off_by
@@ -42,8 +42,11 @@ class PythonParts:
     `events`: puts the values of a run's events that are Python where the run looks for them; t: the
     time [s] of the last question."""
 
-    def __init__(self, selection: Selection, model: Model, scratch: Scratch) -> None:
-        self.selection, self.hook, self.scratch = selection, model.hook, scratch
+    def __init__(
+        self, selection: Selection, model: Model, conditions: Conditions, scratch: Scratch
+    ) -> None:
+        self.selection, self.scratch = selection, scratch
+        self.control, self.hook = conditions.control, conditions.hook
         rows = model.tree.loops[:, LOOP_ROW]
         self.joints, self.driven = general_joints(selection, rows), driven_joints(selection, rows)
         self.periods = model.rows.numbers[rows[rows >= 0], ROW_PERIOD]
@@ -78,7 +81,7 @@ class PythonParts:
     def _answer(self, what: int) -> int:
         """Do what is asked for; an error, or an interruption, is kept: no exception passes through
         machine code."""
-        self.t = float(self.scratch.report[TIME])
+        self.t = float(self.control[TIME])
         try:
             if self.halted:
                 raise KeyboardInterrupt

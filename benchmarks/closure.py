@@ -83,9 +83,13 @@ def of_length_one(
     tree, bodies, work, A, spans, rows, mu, report
 ):  # in the place of closure.smallest_solution
     for k in range(rows.shape[0]):
-        size = math.sqrt((A[k] * A[k]).sum())
+        size = 0.0
+        for j in range(A.shape[1]):
+            size += A[k, j] ** 2
+        size = math.sqrt(size)
         if size > 0.0:
-            A[k] /= size
+            for j in range(A.shape[1]):
+                A[k, j] /= size
             rows[k, LEFT] /= size
     usual_solution(tree, bodies, work, A, spans, rows, mu, report)
 

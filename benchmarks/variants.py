@@ -11,10 +11,12 @@ from typing import Any
 
 from numba import njit
 
-from quirkpy.kernels.base.compiled import SETTINGS
+from quirkpy.kernels.base.compiled import GIVEN
 
-#: Not kept on disk: numba would not see what has been exchanged.
-AFRESH = {name: value for name, value in SETTINGS.items() if name != "cache"}
+#: Not kept on disk: numba would not see what has been exchanged.  References are not counted, as in
+#: all kernels: who counts them would give back those of arrays that another kernel returns, and
+#: never took.
+AFRESH = {name: value for name, value in GIVEN.items() if name != "cache"}
 
 
 def recompiled(function: Any, **exchanged: Any) -> Any:

@@ -10,14 +10,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import typing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from numba.extending import is_jitted
 
 import quirkpy.kernels
-from quirkpy.kernels.base.compiled import Notice, forget_stale_machine_code
+from benchmarks.variants import AFRESH
+from quirkpy.kernels.base.compiled import GIVEN, Notice, forget_stale_machine_code
 from quirkpy.kernels.users import laws
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,15 +86,47 @@ def test_kept_when_nothing_compiled_has_changed(package: Path) -> None:
     assert left(package) == 3
 
 
-def test_nothing_is_fused() -> None:
-    """A fused multiply-add rounds once, and LLVM fuses only what it has inlined: the bits of an
-    exploration differed between the process that had compiled a kernel and one that had read it
-    from the cache."""
+def all_kernels() -> list[Any]:
     modules = [
         importlib.import_module(found.name)
         for found in pkgutil.walk_packages(KERNELS, "quirkpy.kernels.")
     ]
-    kernels = [made for module in modules for made in vars(module).values() if is_jitted(made)]
+    return [made for module in modules for made in vars(module).values() if is_jitted(made)]
+
+
+def counts(kernel: Any) -> bool:
+    """Whether it counts references to arrays."""
+    return bool(kernel.targetoptions.get("_nrt", True))
+
+
+def returns_arrays(kernel: Any) -> bool:
+    """Whether its annotation names an array, or a tuple with arrays in it."""
+    told = typing.get_type_hints(kernel.py_func).get("return", type(None))
+    kinds = [told, *typing.get_args(told), *getattr(told, "__annotations__", {}).values()]
+    return any("ndarray" in str(kind) or "Floats" in str(kind) for kind in kinds)
+
+
+def test_arrays_are_returned_among_those_who_count_alike() -> None:
+    """Who counts references gives back what a kernel returned, and one that does not count has
+    taken none: the array is freed while it is in use."""
+    returning = {made.__name__: made for made in all_kernels() if returns_arrays(made)}
+    assert {counts(made) for made in returning.values()} == {True, False}
+    calls = [
+        (made.__name__, name, counts(made) == counts(returning[name]))
+        for made in all_kernels()
+        for name in made.py_func.__code__.co_names
+        if name in returning and made.py_func.__globals__.get(name) is returning[name]
+    ]
+    assert len(calls) >= 5
+    assert not [(caller, name) for caller, name, alike in calls if not alike]
+    assert AFRESH["_nrt"] is GIVEN["_nrt"]
+
+
+def test_nothing_is_fused() -> None:
+    """A fused multiply-add rounds once, and LLVM fuses only what it has inlined: the bits of an
+    exploration differed between the process that had compiled a kernel and one that had read it
+    from the cache."""
+    kernels = all_kernels()
     assert len(kernels) > 100
     assert not [made.__name__ for made in kernels if made.targetoptions.get("fastmath")]
     assert "fastmath" not in laws.SETTINGS

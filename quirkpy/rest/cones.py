@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from quirkpy.maths.differences import unsure
-from quirkpy.maths.eigen import eigen
+from quirkpy.kernels.base.eigen import eigen
 from quirkpy.maths.types import Floats
 
 #: So many planes and walls at most are looked at in all their combinations.

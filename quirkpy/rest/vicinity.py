@@ -34,7 +34,7 @@ from quirkpy.maths.differences import (
     central,
     unsure,
 )
-from quirkpy.maths.eigen import eigen, with_signs
+from quirkpy.kernels.base.eigen import eigen, with_signs
 from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation

@@ -14,7 +14,7 @@ import pytest
 from scipy.linalg import block_diag
 
 import quirkpy as qp
-from quirkpy.maths.eigen import eigen
+from quirkpy.kernels.base.eigen import eigen
 from quirkpy.maths.types import Floats
 from quirkpy.rest.verdicts import Around, Judgement, judge
 from tests.random_systems import seeds

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.maths.types import Floats
 
 #: Sweeps at most, and the share of sqrt(a_ii a_jj) below which an entry is none.
@@ -27,29 +28,41 @@ def eigen(matrix: Floats) -> tuple[Floats, Floats]:
     if not len(order) or abs(values[order[-1]]) > ALIKE * abs(values[order[0]]):
         return values[order], axes[:, order]
     a, v = np.array(matrix, dtype=float), np.eye(len(matrix))
-    for _ in range(SWEEPS):
-        size = np.sqrt(abs(np.diag(a)))
-        left = np.triu(abs(a) > NONE * np.outer(size, size), 1) & (a != 0.0)
-        if not left.any():
-            break
-        for i, j in np.argwhere(left):
-            _rotate(a, v, int(i), int(j))
+    turn_to_diagonal(a, v)
     order = np.argsort(-abs(np.diag(a)), kind="stable")
     return np.diag(a)[order], v[:, order]
 
 
-def _rotate(a: Floats, v: Floats, i: int, j: int) -> None:
+@kernel
+def turn_to_diagonal(a: Floats, v: Floats) -> None:
+    """Turn a symmetric matrix (f, f) in planes of two axes until only its diagonal is left; the
+    columns of v (f, f) turn along."""
+    f = a.shape[0]
+    for _ in range(SWEEPS):
+        turned = False
+        for i in range(f):
+            for j in range(i + 1, f):
+                size = math.sqrt(abs(a[i, i])) * math.sqrt(abs(a[j, j]))
+                if a[i, j] != 0.0 and abs(a[i, j]) > NONE * size:
+                    turn(a, v, i, j)
+                    turned = True
+        if not turned:
+            return
+
+
+@inner
+def turn(a: Floats, v: Floats, i: int, j: int) -> None:
     """Make a_ij zero by the smaller of the two turns in that plane."""
-    if a[i, j] == 0.0:
-        return
-    with np.errstate(over="ignore"):  # infinitely steep is no turn
-        steep = (a[j, j] - a[i, i]) / (2.0 * a[i, j])
-    t = math.copysign(1.0, steep) / (abs(steep) + math.hypot(1.0, steep))
-    c = 1.0 / math.hypot(1.0, t)
+    steep = (a[j, j] - a[i, i]) / (2.0 * a[i, j])  # infinitely steep is no turn
+    t = math.copysign(1.0, steep) / (abs(steep) + math.sqrt(1.0 + steep * steep))
+    c = 1.0 / math.sqrt(1.0 + t * t)
     s = t * c
     ii, jj = a[i, i] - t * a[i, j], a[j, j] + t * a[i, j]
-    for rows in (a, a.T, v.T):
-        rows[i], rows[j] = c * rows[i] - s * rows[j], s * rows[i] + c * rows[j]
+    for k in range(a.shape[0]):
+        a[i, k], a[j, k] = c * a[i, k] - s * a[j, k], s * a[i, k] + c * a[j, k]
+    for k in range(a.shape[0]):
+        a[k, i], a[k, j] = c * a[k, i] - s * a[k, j], s * a[k, i] + c * a[k, j]
+        v[k, i], v[k, j] = c * v[k, i] - s * v[k, j], s * v[k, i] + c * v[k, j]
     a[i, i], a[j, j], a[i, j], a[j, i] = ii, jj, 0.0, 0.0
 
 

@@ -24,6 +24,7 @@ from quirkpy.explore.journal import Journal
 from quirkpy.rest import settle
 from tests.doomed import exploring, killed, runs_in, wait_for
 from tests.faults.sentence import check_refused, check_sentence
+from tests.random_systems import ATTACKING
 from tests.studies import Deadly, Slow, failing_pair, far_pair
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +66,8 @@ def slow(path: Path, workers: int, seconds: float) -> subprocess.Popen[str]:
 
 # --- kills ----------------------------------------------------------------------------------------
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.attack
+@pytest.mark.parametrize("seed", range(20 if ATTACKING else 2))
 def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
     """Four times each, after some of the twelve runs: nothing that was in the journal is lost, and
     what comes out is the same to the bit."""

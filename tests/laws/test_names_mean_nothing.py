@@ -29,7 +29,7 @@ from quirkpy.motion.course import Stop
 from quirkpy.rest.reason import PLAIN, TOLD, WORDINGS, Of, Reason, read, reason_of, told
 from tests.doomed import runs_in
 from tests.random_studies import Copy, random_study
-from tests.random_systems import seeds
+from tests.random_systems import ATTACKING, seeds
 from tests.studies import changed
 
 SIDE = 0.125  # of a module [m]: exact in binary, so that springs stand exactly across hinges
@@ -153,9 +153,10 @@ def check_alike(one: ReconfigurationGraph, two: ReconfigurationGraph, other: Any
         assert parts == [o.parts for o in f.outcomes], e
 
 
-FEW = [*HOSTILE[:4], *(pytest.param(names, marks=pytest.mark.slow) for names in HOSTILE[4:])]
+FEW = HOSTILE if ATTACKING else HOSTILE[:4]
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("names", FEW)
 def test_reasons_name_the_right_ones(names: tuple[str, str, str]) -> None:
     """With reductions as without, and as the same study in plain names."""
@@ -200,7 +201,7 @@ def told_of(graph: ReconfigurationGraph, edges: int, names: dict[str, str]) -> l
     ]
 
 
-@seeds(12, 4, attack=400)
+@seeds(6, 4, attack=400)
 def test_random_studies_in_any_names(seed: int) -> None:
     """With reductions as without, as far as both were flown, and as in plain names."""
     chance = np.random.default_rng([seed, 91])

@@ -18,6 +18,7 @@ import quirkpy as qp
 from demos.imaging_in_orbit import followed
 from tests import pivots
 from tests.pivots import Cell, Marked
+from tests.random_systems import ATTACKING
 
 DEMO = run_path(str(Path(__file__).resolve().parents[2] / "demos" / "lattice.py"))
 SIDE, FACES, lattice = DEMO["SIDE"], DEMO["FACES"], DEMO["lattice"]
@@ -272,7 +273,8 @@ COUNTS_OF_ALL = {
 }
 
 
-@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.attack
+@pytest.mark.parametrize("n", [2, 3, *[pytest.param(4, marks=pytest.mark.slow)] * ATTACKING])
 def test_all_selections_hold_those_of_one_hinge(n: int) -> None:
     """Among the edges of all selections stand those of one hinge, between the same shapes; some
     others lead to shapes that hinges hold open.  Each of them has an outcome."""

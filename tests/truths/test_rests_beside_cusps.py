@@ -19,7 +19,7 @@ from quirkpy.rest.vicinity import Vicinity
 from tests.random_systems import ATTACKING, seeds
 
 #: Searches of which the share is taken that is covered by what is said to be unseen.
-SYSTEMS = 60 if ATTACKING else 12
+SYSTEMS = 60 if ATTACKING else 5
 
 
 class Held(NamedTuple):

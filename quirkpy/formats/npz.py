@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.base.states import STATE_WIDTH, is_row
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Counts, Course, Happening, Stop
@@ -216,7 +216,7 @@ def is_happening(value: Any) -> bool:
 
 def are_rows(array: Floats) -> bool:
     """Whether an array holds rows of states (n, STATE_WIDTH)."""
-    return bool(array.dtype == np.float64 and array.ndim == 2 and array.shape[1] == STATE_WIDTH)
+    return bool(array.dtype == np.float64 and array.ndim == 2 and is_row(array.shape))
 
 
 def texts(values: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.kernels.base.states import angular_of, linear_of, zero_vectors
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.maths.warnings import warn
 from quirkpy.mechanics import equation
@@ -265,7 +266,7 @@ def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
         alone = dataclasses.replace(at, selection=tables.select(joints, [tables.force_names[k]]))
         for name, wrench in zip(tables.body_names, alone.loads.wrench, strict=True):
             if wrench.any():
-                out[name].append(Pull(tables.force_names[k], wrench[:3], wrench[3:]))
+                out[name].append(Pull(tables.force_names[k], linear_of(wrench), angular_of(wrench)))
     return {name: tuple(found) for name, found in out.items()}
 
 
@@ -279,11 +280,11 @@ def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
     )
     out: dict[str, list[Pull]] = {name: [] for name in names}
     for source, _, mine in _holding(at):
-        wrench = np.zeros((n + 1, 6))
+        wrench = zero_vectors(n + 1)
         np.add.at(wrench, bodies[:, mine], J[:, mine] * multipliers[mine, None])
         for k in np.unique(bodies[:, mine]):
             if k < n:
-                out[names[k]].append(Pull(source, wrench[k, :3], wrench[k, 3:]))
+                out[names[k]].append(Pull(source, linear_of(wrench)[k], angular_of(wrench)[k]))
     return {name: tuple(found) for name, found in out.items()}
 
 
@@ -291,12 +292,12 @@ def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
     """The resistance of each body against its acceleration (nb, 6)."""
     tables, turns = at.selection.tables, at.frames.axes[: len(at.r)]
     momentum = np.einsum("nij,nj->ni", tables.body_inertia, at.omega)
-    torque = np.einsum("nij,nj->ni", tables.body_inertia, accelerations[:, 3:]) + np.cross(
+    torque = np.einsum("nij,nj->ni", tables.body_inertia, angular_of(accelerations)) + np.cross(
         at.omega, momentum
     )
     each = zip(
         tables.body_names,
-        tables.body_mass[:, None] * accelerations[:, :3],
+        tables.body_mass[:, None] * linear_of(accelerations),
         np.einsum("nij,nj->ni", turns, torque),
         strict=True,
     )

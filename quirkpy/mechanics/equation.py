@@ -15,6 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.states import (
+    angular_of,
+    attitudes_of,
+    linear_of,
+    positions_of,
+    vectors_from,
+    zero_vectors,
+)
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant, Rows
@@ -93,7 +101,7 @@ def matrices(at: Instant) -> Matrices:
         A[m + k, q], b[m + k] = 2.0 * at.q[k], -2.0 * q_dot @ q_dot
         M[r, r] = tables.body_mass[k] * np.eye(3)
         M[q, q] = T.T @ tables.body_inertia[k] @ T
-        F[r], F[q] = generalised[k, :3], T.T @ generalised[k, 3:]
+        F[r], F[q] = linear_of(generalised)[k], T.T @ angular_of(generalised)[k]
     return Matrices(A, b, M, F)
 
 
@@ -137,10 +145,10 @@ def solve_literal(at: Instant) -> Solution:
     _refuse_lost_moments(at)
     x = literal(A, b, M, F, metric=_completed(M, at))
     by_body = x.reshape(n, 7)
-    acceleration = np.empty((n, 6))
-    acceleration[:, :3] = by_body[:, :3]
+    acceleration = zero_vectors(n)
+    linear_of(acceleration)[:] = positions_of(by_body)
     for k in range(n):
-        acceleration[k, 3:] = rate_matrix(at.q[k]) @ by_body[k, 3:]
+        angular_of(acceleration)[k] = rate_matrix(at.q[k]) @ attitudes_of(by_body)[k]
     return with_forces(at, acceleration)
 
 
@@ -169,7 +177,7 @@ def constraint_matrix(at: Instant) -> Floats:
     (m, 6 nb)."""
     rows: Rows = at.rows
     n = len(at.r)
-    wide = np.zeros((len(rows.phi), n + 1, 6))
+    wide = zero_vectors(len(rows.phi), n + 1)
     each = np.arange(len(rows.phi))
     wide[each, rows.body1] += rows.jacobian[:, :6]
     wide[each, rows.body2] += rows.jacobian[:, 6:]
@@ -177,7 +185,7 @@ def constraint_matrix(at: Instant) -> Floats:
     wide[each, rows.body4] += rows.second[:, 6:]
     wide = wide[:, :n]
     turns = at.frames.axes[:n]
-    wide[:, :, 3:] = np.einsum("mni,nij->mnj", wide[:, :, 3:], turns)
+    angular_of(wide)[:] = np.einsum("mni,nij->mnj", angular_of(wide), turns)
     return wide.reshape(len(rows.phi), 6 * n)
 
 
@@ -186,9 +194,9 @@ def applied_forces(at: Instant) -> Floats:
     axes (nb, 6)."""
     n = len(at.r)
     turns = at.frames.axes[:n]
-    torque = np.einsum("nij,ni->nj", turns, at.loads.wrench[:, 3:])
+    torque = np.einsum("nij,ni->nj", turns, angular_of(at.loads.wrench))
     momentum = np.einsum("nij,nj->ni", at.selection.tables.body_inertia, at.omega)
-    return np.hstack([at.loads.wrench[:, :3], torque - cross(at.omega, momentum)])
+    return vectors_from(linear_of(at.loads.wrench), torque - cross(at.omega, momentum))
 
 
 def mass_roots(at: Instant) -> tuple[Floats, Floats]:
@@ -272,8 +280,8 @@ def with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = 
     """Add the constraint forces M a - F, and the least-norm multipliers that make them."""
     tables = at.selection.tables
     inertial = np.hstack([
-        tables.body_mass[:, None] * acceleration[:, :3],
-        np.einsum("nij,nj->ni", tables.body_inertia, acceleration[:, 3:]),
+        tables.body_mass[:, None] * linear_of(acceleration),
+        np.einsum("nij,nj->ni", tables.body_inertia, angular_of(acceleration)),
     ])  # fmt: skip
     wrench = inertial - applied_forces(at)
     if multipliers is None:
@@ -293,7 +301,7 @@ def _multipliers(at: Instant, wrench: Floats) -> Floats:
 
 def _nothing(at: Instant) -> Solution:
     """Every body is fixed."""
-    return Solution(np.zeros((0, 6)), np.zeros(len(at.rows.phi)), np.zeros((0, 6)))
+    return Solution(zero_vectors(0), np.zeros(len(at.rows.phi)), zero_vectors(0))
 
 
 # --- small linear algebra -------------------------------------------------------------------------

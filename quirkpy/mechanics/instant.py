@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.act import loads
-from quirkpy.kernels.base.arrays import ROW_BODY1, ROW_BODY4, ROW_PERIOD, Joints, state_rows
+from quirkpy.kernels.base.arrays import ROW_BODY1, ROW_BODY4, ROW_PERIOD, Joints
+from quirkpy.kernels.base.states import state_rows, zero_vectors
 from quirkpy.kernels.place import kinematics
 from quirkpy.kernels.place.rows import (
     GAMMA,
@@ -208,7 +209,7 @@ class Instant:
         them)."""
         s, t = self.selection, self.selection.tables
         wrench, potential, power = (
-            np.empty((t.n_bodies + 1, 6)),
+            zero_vectors(t.n_bodies + 1),
             np.empty(len(s.elements)),
             np.empty(2),
         )

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
+from quirkpy.kernels.base.states import STATE_WIDTH, bodies_of, ledger_of, quantities_of, speeds_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
@@ -194,7 +194,11 @@ class Driver:
         why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():
             return integrator.STOPPED
-        if looking and len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
+        if (
+            looking
+            and len(e.scratch.rows)
+            and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST
+        ):
             self._ask_for_branches()
         return why
 
@@ -208,7 +212,7 @@ class Driver:
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
-        self._tell_of_hold(float(self.rows.states[0, -1, LOST]))
+        self._tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
         return why
 
     def stand(self) -> Course:
@@ -254,9 +258,10 @@ class Driver:
         rows count."""
         e, y = self.engine, self.y.copy()
         counted = e.scratch.report[COUNTED]
-        y[:-1, V:] = np.random.default_rng(0).normal(size=(len(y) - 1, 6))
+        speeds = speeds_of(bodies_of(y))
+        speeds[:] = np.random.default_rng(0).normal(size=speeds.shape)
         project(y, e.model, e.conditions, e.scratch, np.zeros(2))
-        y[:-1, V:] *= BESIDE / max(AT_REST, abs(y[:-1, V:]).max())
+        speeds *= BESIDE / max(AT_REST, abs(speeds).max())
         move_on(y)
         project(y, e.model, e.conditions, e.scratch, np.zeros(2))
         evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)
@@ -305,7 +310,7 @@ class Driver:
         holding = tuple(
             label for label, holds in zip(self.layout.labels, held, strict=True) if holds
         )
-        merged = None if self.entry.merger is None else states[:-1]
+        merged = None if self.entry.merger is None else bodies_of(states)
         return state_at(
             self.start, float(t), self.entry.expand(states), angles, holding, None, merged
         )
@@ -335,7 +340,7 @@ class Driver:
         """Which stop is in the way of which drives, as the joints say where the run has ended."""
         e, y, t, s = (
             self.engine,
-            self.y[:-1],
+            bodies_of(self.y),
             float(self.clock[steps.T]),
             int(self.counts[steps.ANSWER]),
         )
@@ -344,9 +349,9 @@ class Driver:
         held = tuple(
             label for label, holds in zip(self.layout.labels, holding, strict=True) if holds
         )
-        motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
         drives = drives_against(
-            Instant(e.selection, t, *motion, e.conditions.near, held), int(holding[:s].sum())
+            Instant(e.selection, t, *quantities_of(y), e.conditions.near, held),
+            int(holding[:s].sum()),
         )
         joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
         name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
@@ -430,9 +435,9 @@ class Driver:
         states, merged = rows, None
         if self.entry.merger is not None:
             states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
-            merged = rows[-1, :-1].copy()
-            if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
-                states[0, :-1] = self.entry.start
+            merged = bodies_of(rows)[-1].copy()
+            if np.array_equal(bodies_of(rows)[0], self.entry.rows):  # as it was given, to the bit
+                bodies_of(states)[0] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.layout.labels
         return Course(
             t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged
@@ -497,9 +502,7 @@ def state_at(
     """A row of a run with its own angles as a state of the system in which it began; held: the
     stops that hold; step, merged: see State."""
     n = len(start.r)
-    r, q, v, omega = (
-        y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
-    )
+    r, q, v, omega = (some.copy() for some in quantities_of(y[:n]))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
     sure = (

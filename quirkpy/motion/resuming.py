@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.conditions import HOLDS
+from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import RELEASED
 from quirkpy.maths.types import Bools, Floats
@@ -89,7 +90,7 @@ class Onward:
         clock[:] = self.clock
         clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0
         clock[steps.H] = clock[steps.FIXED] or step
-        driver.y[:-1], driver.y[-1] = row.states[:-1], 0.0
+        bodies_of(driver.y)[:], ledger_of(driver.y)[:] = bodies_of(row.states), 0.0
         counts[:] = 0
         e.turn_to(row.angles)
         e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
@@ -111,5 +112,5 @@ class Onward:
             e.python.raise_pending()
         held, drift = e.conditions.stops[:, HOLDS] != 0, driver.run_arrays.moved.copy()
         taken, step, state = int(counts[steps.STEPS]), float(clock[steps.H]), driver.y.copy()
-        state[-1] += row.states[-1]
+        ledger_of(state)[:] += ledger_of(row.states)
         return Moment(t, state, e.conditions.near.copy(), held, drift, step, taken, happened)

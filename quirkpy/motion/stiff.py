@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.base.states import STATE_WIDTH
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters

@@ -20,6 +20,7 @@ from quirkpy.kernels.base.arrays import (
     SCHEDULE1,
     SCHEDULE2,
 )
+from quirkpy.kernels.base.states import angular_of
 from quirkpy.kernels.tree.tree import (
     BALL_NODE,
     CARRIER,
@@ -202,7 +203,7 @@ def grows(around: Vicinity, far: int) -> bool:
     """Whether energy grows however the bodies of a system go far away, in so many directions."""
     if not around.freedoms:
         return True
-    turning = around.basis[..., 3:].reshape(around.freedoms, -1)
+    turning = angular_of(around.basis).reshape(around.freedoms, -1)
     U, sigma, _ = np.linalg.svd(turning)
     ways: Floats = U[:, int((sigma > STILL * np.linalg.norm(around.basis)).sum()) :]
     if ways.shape[1] != far or not far:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import state_rows
+from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import apart
 from quirkpy.mechanics.state import State

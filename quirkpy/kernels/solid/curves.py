@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.base.arrays import OMEGA, Q, R, V, Vec
+from quirkpy.kernels.base.arrays import Vec
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.conditions import HOLDS, Conditions
+from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import Four, add, cross, dot, get3, get4, norm, put3, scale, sub
 from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.solid.solids import turned_back

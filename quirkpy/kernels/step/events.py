@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import R
 from quirkpy.kernels.base.compiled import inlined, inner
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
+from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project

@@ -10,10 +10,11 @@ import math
 import numpy as np
 
 from quirkpy.kernels.act.wrenches import LOST, PROJECTED
-from quirkpy.kernels.base.arrays import COORDINATE_KIND, STATE_WIDTH
+from quirkpy.kernels.base.arrays import COORDINATE_KIND
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
+from quirkpy.kernels.base.states import STATE_WIDTH
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
 from quirkpy.kernels.step.charges import charge_motion, charge_way, overdrawn
 from quirkpy.kernels.step.events import (

@@ -10,9 +10,10 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
-from quirkpy.kernels.base.arrays import AXES, OMEGA, SPIN, STATE_WIDTH, VELOCITY, Q, R, V, Vec
+from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY, Vec
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
+from quirkpy.kernels.base.states import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.vectors import cross, get3, put3, scale, sub, turn, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import (

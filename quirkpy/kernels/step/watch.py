@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from quirkpy.kernels.base.arrays import MASS, MOMENTS, OMEGA, V
+from quirkpy.kernels.base.arrays import MASS, MOMENTS
 from quirkpy.kernels.base.compiled import inlined, inner
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
+from quirkpy.kernels.base.states import OMEGA, V
 from quirkpy.kernels.base.vectors import dot, get3, norm, sub
 from quirkpy.kernels.place.kinematics import site_axis, site_motion
 from quirkpy.kernels.place.rows import GAMMA

@@ -81,8 +81,9 @@ class Clusters:
 
     @cached_property
     def merger(self) -> Merger | None:
-        """How clusters lie, where there are any."""
-        return merge(self.selection)
+        """How clusters lie, where there are any.  Bodies that move within themselves do so beside
+        each other, however they are locked: then every body stays on its own."""
+        return None if self.layout.states.tail else merge(self.selection)
 
     @cached_property
     def merged_layout(self) -> Layout:

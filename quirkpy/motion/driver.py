@@ -14,7 +14,7 @@ import numpy as np
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
-from quirkpy.kernels.base.states import STATE_WIDTH, bodies_of, ledger_of, quantities_of, speeds_of
+from quirkpy.kernels.base.states import NO_TAIL, bodies_of, ledger_of, quantities_of, speeds_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
@@ -39,7 +39,7 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
-from quirkpy.motion.course import Counts, Course, Happening, Kept, Stop
+from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
@@ -54,6 +54,8 @@ NOTES = 16
 #: A solver that keeps a history forgets it where projection has moved the state by more than so
 #: many tolerances.
 START_OVER = 10.0
+#: Columns of the rows of a run: times, states, angles, drift, stops that hold, tails.
+COLUMNS = 6
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
@@ -87,7 +89,7 @@ class Driver:
         self.layout = self.entry.layout
         self.engine: Engine  # while it is at work
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
-        n = len(self.entry.rows)
+        states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
         knots = [] if fixed else knots_of(clusters.selection).tolist()
         self.ends = deque(
@@ -98,26 +100,23 @@ class Driver:
             start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol,
             fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
-        lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
-        y = lines[steps.BEGIN]
-        y[:n], y[n, LOST] = self.entry.rows, self.entry.lost
+        lines, rows = states.zero_lines(steps.LINES)
+        self.y = states.rows_in(lines[steps.BEGIN])
+        self.tail = states.tail_in(lines[steps.BEGIN])
+        bodies_of(self.y)[:], ledger_of(self.y)[LOST] = self.entry.rows, self.entry.lost
+        self.tail[:] = start.further
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
+        out = states.by_body(states.zero_velocities())
         self.run_arrays = steps.Run(
-            clock,
-            self.counts,
-            lines.reshape(steps.LINES, -1),
-            lines,
-            np.zeros((n, 6)),
-            np.zeros(2),
-            np.zeros(2),
+            clock, self.counts, lines, rows, states.groups, out, np.zeros(2), np.zeros(2)
         )
-        self.clock, self.y = clock, y
+        self.clock = clock
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
             np.zeros((len(self.watched), VALUES_WIDTH)),
-            np.zeros_like(y),
+            np.zeros_like(rows[steps.BEGIN]),
         )
         self.events: list[Happening] = []
         self.look: Look | None = None
@@ -153,7 +152,7 @@ class Driver:
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        self.rows = new_rows(1 + at_once, self.y, angles, stops, len(self.watched))
+        self.rows = new_rows(1 + at_once, self.y, self.tail, angles, stops, len(self.watched))
 
     @contextmanager
     def at_work(self) -> Iterator[Engine]:
@@ -279,6 +278,7 @@ class Driver:
             self.engine.conditions.near[None],
             self.run_arrays.moved[None],
             held,
+            self.tail[None],
         )
 
     def _keep_rest(self, kept: Kept) -> None:
@@ -292,7 +292,7 @@ class Driver:
         filled, noted = int(self.counts[steps.ROOM]), int(self.counts[steps.NOTED])
         end = self.look(self, filled) if self.look is not None and filled else None
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
-        kept.add(*(array[:before] for array in self.rows[:5]))
+        kept.add(*(array[:before] for array in self.rows[:COLUMNS]))
         for t, what, which, lost in self.rows.notes[:noted].tolist():
             self._note(t, int(what), int(which), lost)
         if end is not None:
@@ -303,16 +303,18 @@ class Driver:
 
     def row(self, k: int) -> tuple[Any, ...]:
         """A row that the last call has filled, as `Look` gives it."""
-        return tuple([array[k : k + 1] for array in self.rows[:5]])
+        return tuple([array[k : k + 1] for array in self.rows[:COLUMNS]])
 
-    def state_of(self, t: float, states: Floats, angles: Floats, held: Bools) -> State:
+    def state_of(
+        self, t: float, states: Floats, angles: Floats, held: Bools, further: Floats
+    ) -> State:
         """The state in a row of the run, as that moves it."""
         holding = tuple(
             label for label, holds in zip(self.layout.labels, held, strict=True) if holds
         )
         merged = None if self.entry.merger is None else bodies_of(states)
         return state_at(
-            self.start, float(t), self.entry.expand(states), angles, holding, None, merged
+            self.start, float(t), self.entry.expand(states), angles, holding, None, merged, further
         )
 
     def _note(self, t: float, what: int, which: int, lost: float) -> None:
@@ -420,10 +422,10 @@ class Driver:
 
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
-        y, near = self.entry.expand(self.watch.asked), self.engine.conditions.near
-        state = state_at(self.start, self.engine.python.t, y, near).with_angles(
-            near
-        )  # those of a state close by
+        states, asked = self.layout.states, self.watch.asked.reshape(-1)
+        y, near = self.entry.expand(states.rows_in(asked)), self.engine.conditions.near
+        state = state_at(self.start, self.engine.python.t, y, near, further=states.tail_in(asked))
+        state = state.with_angles(near)  # those of a state close by
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
@@ -431,7 +433,7 @@ class Driver:
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
-        t, rows, angles, drift, held = kept.arrays()
+        t, rows, angles, drift, held, tail = kept.arrays()
         states, merged = rows, None
         if self.entry.merger is not None:
             states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
@@ -440,8 +442,9 @@ class Driver:
                 bodies_of(states)[0] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.layout.labels
         return Course(
-            t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged
-        )
+            t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged,
+            tail if tail.size else NO_TAILS,
+        )  # fmt: skip
 
 
 def _way_back() -> str:
@@ -457,7 +460,7 @@ def _way_back() -> str:
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
-#: with which the run is to end: times, states, angles, drift, stops held (1, ...).
+#: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 
 
@@ -476,13 +479,14 @@ def knots_of(selection: Selection) -> Floats:
     )
 
 
-def new_rows(rows: int, y: Floats, joints: int, stops: int, watched: int) -> Rows:
+def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:
     """Room for so many steps."""
     drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
     held = np.zeros((rows, stops), dtype=bool)
     return Rows(
-        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes
-    )
+        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held,
+        np.zeros((rows, *tail.shape)), notes,
+    )  # fmt: skip
 
 
 ENDS = {
@@ -497,10 +501,10 @@ ENDS = {
 
 def state_at(
     start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (),
-    step: float | None = None, merged: Floats | None = None,
+    step: float | None = None, merged: Floats | None = None, further: Floats = NO_TAIL,
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
-    stops that hold; step, merged: see State."""
+    stops that hold; step, merged, further: see State."""
     n = len(start.r)
     r, q, v, omega = (some.copy() for some in quantities_of(y[:n]))
     turns = angles / (2.0 * math.pi)
@@ -510,6 +514,7 @@ def state_at(
     )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
     state = State(
-        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged
-    )
+        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held,
+        merged, further.copy(),
+    )  # fmt: skip
     return state if sure else state.with_angles(angles)

@@ -56,16 +56,18 @@ DENSER, FASTER = 6, 1.25
 
 
 class Rows(NamedTuple):
-    """A run as it is looked at: times, states, angles and stops that hold, row by row."""
+    """A run as it is looked at: times, states, angles, stops that hold and tails, row by row."""
 
     t: Floats
     states: Floats
     angles: Floats
     held: Bools
+    tail: Floats
 
-    def cut(self, which: slice) -> Rows:
+    def cut(self, which: slice | Ints) -> Rows:
         """Some of them."""
-        return Rows(self.t[which], self.states[which], self.angles[which], self.held[which])
+        t, states, angles, held, tail = self
+        return Rows(t[which], states[which], angles[which], held[which], tail[which])
 
     def joined(self, more: Rows) -> Rows:
         """These and others after them."""
@@ -80,7 +82,7 @@ def before(t: Floats, x: float) -> int:
 def rows_of(course: Course) -> Rows:
     """What a run leaves."""
     held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)
-    return Rows(course.t, course.states, course.angles, held)
+    return Rows(course.t, course.states, course.angles, held, course.tails())
 
 
 class Between:
@@ -315,14 +317,15 @@ def with_states(at: Callable[[float], State], rows: Rows, steps: Ints, t: Floats
     for k, instant in enumerate(found):
         bodies_of(states)[k] = instant.state
     angles = np.array([instant.near for instant in found]).reshape(len(t), -1)
-    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
+    tail = np.array([instant.further for instant in found]).reshape(len(t), rows.tail.shape[1])
+    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps], tail))
 
 
 def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
     """The rows, and those that the curves have in the middle of some steps."""
     t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
     fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
-    return inserted(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
+    return inserted(rows, steps, rows.cut(steps)._replace(t=t, states=states))
 
 
 def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:

@@ -33,7 +33,7 @@ class Moment(NamedTuple):
     """A run at a time [s] after one of its rows: the state as it moves it, with the ledger in the
     last row (n + 1, STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,);
     the next step [s], and how many were taken; whether any event has happened since that row, but
-    for stops that let go, where velocities do not jump."""
+    for stops that let go, where velocities do not jump; the tail of the state."""
 
     t: float
     state: Floats
@@ -43,11 +43,15 @@ class Moment(NamedTuple):
     step: float
     steps: int
     happened: bool
+    tail: Floats
 
     @property
     def rows(self) -> Rows:
         """As a row, from which it goes on."""
-        return Rows(np.array([self.t]), self.state[None], self.angles[None], self.held[None])
+        return Rows(
+            np.array([self.t]), self.state[None], self.angles[None], self.held[None],
+            self.tail[None],
+        )  # fmt: skip
 
 
 class Onward:
@@ -91,6 +95,7 @@ class Onward:
         clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0
         clock[steps.H] = clock[steps.FIXED] or step
         bodies_of(driver.y)[:], ledger_of(driver.y)[:] = bodies_of(row.states), 0.0
+        driver.tail[:] = row.tail
         counts[:] = 0
         e.turn_to(row.angles)
         e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
@@ -113,4 +118,7 @@ class Onward:
         held, drift = e.conditions.stops[:, HOLDS] != 0, driver.run_arrays.moved.copy()
         taken, step, state = int(counts[steps.STEPS]), float(clock[steps.H]), driver.y.copy()
         ledger_of(state)[:] += ledger_of(row.states)
-        return Moment(t, state, e.conditions.near.copy(), held, drift, step, taken, happened)
+        return Moment(
+            t, state, e.conditions.near.copy(), held, drift, step, taken, happened,
+            driver.tail.copy(),
+        )  # fmt: skip

@@ -171,7 +171,10 @@ class Trajectory:
     def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
         c = self.course
         held = self._holding(c.held[k]) if c.stops else ()
-        return state_at(self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged)
+        return state_at(
+            self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged,
+            c.tails()[k],
+        )  # fmt: skip
 
     def _holding(self, held: Bools) -> tuple[str, ...]:
         """The stops that hold."""
@@ -210,7 +213,7 @@ class Trajectory:
         there = self._onward(self._rows, t)
         rows, held = self._expanded(there), self._holding(there.held) if self.course.stops else ()
         return (
-            state_at(self.start, t, rows, there.angles, held),
+            state_at(self.start, t, rows, there.angles, held, further=there.tail),
             float(ledger_of(rows)[INTO]),
             float(ledger_of(rows)[OUT]),
         )
@@ -295,17 +298,19 @@ class Trajectory:
         c = self.course
         rows: list[tuple[Any, ...]] = []
         for k, begun in enumerate(c.t.tolist()):
-            rows.append((begun, c.states[k], c.angles[k], c.drift[k]))
+            rows.append((begun, c.states[k], c.angles[k], c.drift[k], c.tails()[k]))
             gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
             here, next_step = self._rows.cut(slice(k, k + 1)), 0.0
             parts = math.ceil(gap / step)
             for t in (begun + gap * i / parts for i in range(1, parts)):  # each from the one before
                 there = self._onward(here, t, next_step)
                 here, next_step = there.rows, there.step
-                rows.append((t, self._expanded(there), there.angles, np.zeros_like(c.drift[k])))
-        t, states, angles, drift = (np.array(column) for column in zip(*rows, strict=True))
+                none = np.zeros_like(c.drift[k])
+                rows.append((t, self._expanded(there), there.angles, none, there.tail))
+        t, states, angles, drift, tail = (np.array(column) for column in zip(*rows, strict=True))
         held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
-        return c._replace(t=t, states=states, angles=angles, drift=drift, held=held)
+        tail = tail if tail.size else c.tail
+        return c._replace(t=t, states=states, angles=angles, drift=drift, held=held, tail=tail)
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:

@@ -179,7 +179,7 @@ def branches(K: Floats, forms: Floats) -> Floats:
 def _instant(around: Vicinity, rows: Floats) -> Instant:
     s = around.state
     r, q, v, omega = (some.copy() for some in quantities_of(rows))
-    return Instant(around.layout.selection, s.t, r, q, v, omega, around.near, s.held)
+    return Instant(around.layout.selection, s.t, r, q, v, omega, around.near, s.held, s.further)
 
 
 def _gammas(around: Vicinity, directions: Floats) -> Floats:

@@ -145,7 +145,10 @@ class Watcher:
     def _seen(self, driver: Driver, filled: int) -> Seen:
         """The rows of a call; what is noted may have made velocities jump."""
         of = driver.rows
-        rows = Rows(*(array[:filled].copy() for array in (of.t, of.states, of.angles, of.held)))  # type: ignore[arg-type]
+        rows = Rows(
+            of.t[:filled].copy(), of.states[:filled].copy(), of.angles[:filled].copy(),
+            of.held[:filled].copy(), of.tail[:filled].copy(),
+        )  # fmt: skip
         jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
         return Seen(
             rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps
@@ -229,10 +232,10 @@ class Watcher:
         with suppress(PartError):
             found = fall(rows, above, k, jumps, ask, rtol) if k >= 0 else None
         if found is None:
-            t, states, angles, held = (array[k + 1 : k + 2] for array in rows)
-            return t, states, angles, np.zeros((1, 2)), held
-        t, states, angles, held = found.rows
-        return t, states, angles, found.drift[None], held
+            t, states, angles, held, tail = (array[k + 1 : k + 2] for array in rows)
+            return t, states, angles, np.zeros((1, 2)), held, tail
+        t, states, angles, held, tail = found.rows
+        return t, states, angles, found.drift[None], held, tail
 
     def _asked(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
         """Something measured of what the run leaves between its rows, as it moves them."""

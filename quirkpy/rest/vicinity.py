@@ -112,6 +112,7 @@ class Vicinity:
         with self.layout.lend() as engine:
             engine.turn_to(self.near)
             engine.hold(self.state.held)
+            engine.stand_at(self.state.further)
             yield engine
 
     def _whole(self) -> Whole:
@@ -123,7 +124,7 @@ class Vicinity:
         """The state as the kernels of rows and loads take it."""
         rows, s = self.rows, self.state
         r, q, v, omega = (some.copy() for some in quantities_of(rows))
-        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held)
+        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held, s.further)
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:
@@ -510,7 +511,7 @@ class Vicinity:
         state."""
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(with_ledger(rows))
-        made = state_at(s, time, every, self.near, s.held)
+        made = state_at(s, time, every, self.near, s.held, further=s.further)
         return made.with_angles(self._angles)
 
     @cached_property

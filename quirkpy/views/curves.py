@@ -112,8 +112,9 @@ def thinned(run: Trajectory) -> Trajectory:
     c = run.course
     held = c.held[rows] if c.stops else c.held
     course = c._replace(
-        t=c.t[rows], states=c.states[rows], angles=c.angles[rows], drift=c.drift[rows], held=held
-    )
+        t=c.t[rows], states=c.states[rows], angles=c.angles[rows], drift=c.drift[rows], held=held,
+        tail=c.tail[rows] if c.tail.size else c.tail,
+    )  # fmt: skip
     return Trajectory(run.system, run.start, run.settings, course)
 
 

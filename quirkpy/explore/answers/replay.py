@@ -162,7 +162,7 @@ class Replay(Trajectory):
 
 def joined(legs: list[Leg], system: Any) -> Course:
     """All stretches as one course, on the coordinates of the system itself."""
-    t, states, angles, drift, events = [], [], [], [], []
+    t, states, angles, drift, tails, events = [], [], [], [], [], []
     counts, ledger = np.zeros(3, dtype=int), zero_rows()
     for leg in legs:
         for run in leg.runs:
@@ -175,12 +175,14 @@ def joined(legs: list[Leg], system: Any) -> Course:
             states.append(rows)
             angles.append(run.course.angles[:, which])
             drift.append(run.course.drift)
+            tails.append(run.course.tail)
             events += [Happening(event.t + leg.t, *event[1:]) for event in run.events]
             counts += run.counts
     last = legs[-1].runs[-1].course
     return Course(
         np.concatenate(t), np.concatenate(states), np.concatenate(angles), np.concatenate(drift),
         last.stop, tuple(events), Counts(*(int(c) for c in counts)), last.step,
+        tail=np.concatenate(tails) if last.tail.size else last.tail,
     )  # fmt: skip
 
 

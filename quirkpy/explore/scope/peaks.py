@@ -77,7 +77,7 @@ def peak_load(run: Trajectory) -> float:
     found = [carried(run, float(x)) for x in t]
     jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
     none = np.zeros((len(t), 0))
-    rows = Rows(t, none, none, none.astype(bool))
+    rows = Rows(t, none, none, none.astype(bool), none)
     for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
         values = np.array([one[name][k] if name in one else 0.0 for one in found])
 

@@ -18,12 +18,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.compiled import inner
 from quirkpy.maths.types import Floats, Ints
 
 # Columns of a body's row in a state, for kernels alone.
 R, Q, V, OMEGA, STATE_WIDTH = 0, 3, 7, 10, 13
 # Columns of a body's six numbers in accelerations and the like, for kernels alone.
 LINEAR, ANGULAR, VELOCITY_WIDTH = 0, 3, 6
+#: The tail of a state whose bodies have nothing beyond a rigid one's coordinates and speeds.
+NO_TAIL: Floats = np.zeros(0)
+NO_TAIL.setflags(write=False)
+
+
+@inner
+def tail_start(bodies: int) -> int:
+    """Where the tail begins in a line of so many bodies."""
+    return (bodies + 1) * STATE_WIDTH
 
 
 # --- rows of bodies -------------------------------------------------------------------------------
@@ -171,6 +181,12 @@ class StateLayout(NamedTuple):
         the tail ends: the further coordinates of a body, or its further speeds."""
         return np.unique(np.concatenate([[0], self.coordinates, self.speeds])).astype(np.int64)
 
+    @property
+    def moving(self) -> Ints:
+        """The numbers of a state on which motion depends: all but the ledger."""
+        ends = (self.bodies + 1) * STATE_WIDTH
+        return np.delete(np.arange(self.state_length), slice(ends - STATE_WIDTH, ends))
+
     def zero_lines(self, count: int) -> tuple[Floats, Floats]:
         """So many lines of zeros (count, numbers), and the same memory as rows (count, line_rows,
         STATE_WIDTH)."""
@@ -181,6 +197,10 @@ class StateLayout(NamedTuple):
         """The rows of bodies and ledger in lines (..., bodies + 1, STATE_WIDTH)."""
         ends = (self.bodies + 1) * STATE_WIDTH
         return lines[..., :ends].reshape(*lines.shape[:-1], self.bodies + 1, STATE_WIDTH)
+
+    def ledger_in(self, lines: Floats) -> Floats:
+        """The ledgers in lines (..., STATE_WIDTH)."""
+        return ledger_of(self.rows_in(lines))
 
     def tail_in(self, lines: Floats) -> Floats:
         """The tails of lines (..., tail)."""

@@ -121,9 +121,9 @@ def to_middle(
 
 @kernel
 def fill_bends(
-    t: Floats, states: Floats, angles: Floats, held: Bools, reach: Floats, model: Model,
-    conditions: Conditions,
-    scratch: Scratch, room: tuple[Floats, Floats, Floats], bends: Floats, missed: Floats,
+    t: Floats, states: Floats, angles: Floats, held: Bools, tail: Floats, reach: Floats,
+    model: Model, conditions: Conditions, scratch: Scratch, room: tuple[Floats, Floats, Floats],
+    bends: Floats, missed: Floats,
 ) -> None:  # fmt: skip
     """Accelerations of all bodies at every row (k, nb, 6), and how far the motion may be from the
     curves between rows (k - 1,) [m], for points within `reach` of their centres: from accelerations
@@ -133,14 +133,14 @@ def fill_bends(
     """
     within, bend, asked = room[0], room[1], room[2]
     for k in range(t.shape[0]):
-        hold_as(k, angles, held, conditions)
+        hold_as(k, angles, held, tail, conditions, scratch)
         evaluate(t[k], states[k], model, conditions, scratch, asked)
         for i in range(bends.shape[1]):
             for c in range(6):
                 bends[k, i, c] = asked[i, c]
     for k in range(t.shape[0] - 1):
         h = t[k + 1] - t[k]
-        hold_as(k, angles, held, conditions)
+        hold_as(k, angles, held, tail, conditions, scratch)
         for i in range(bends.shape[1]):
             to_middle(k, i, h, states, bends, within, bend)
         evaluate(0.5 * (t[k] + t[k + 1]), within, model, conditions, scratch, asked)
@@ -157,6 +157,7 @@ def rates_within(
     states: Floats,
     angles: Floats,
     held: Bools,
+    tail: Floats,
     model: Model,
     conditions: Conditions,
     scratch: Scratch,
@@ -167,7 +168,7 @@ def rates_within(
     twice what it is at either end of a step (k, nb, 6), all along."""
     most[0] = most[1] = 0.0
     for k in range(t.shape[0]):
-        hold_as(k, angles, held, conditions)
+        hold_as(k, angles, held, tail, conditions, scratch)
         evaluate(t[k], states[k], model, conditions, scratch, bends[k])
         last = max(0, k - 1)
         h = 2.0 * (t[k] - t[last])
@@ -192,8 +193,12 @@ def fill_middles(
 
 
 @inner
-def hold_as(k: int, angles: Floats, held: Bools, conditions: Conditions) -> None:
-    """Angles and stops as they are at row k."""
+def hold_as(
+    k: int, angles: Floats, held: Bools, tail: Floats, conditions: Conditions, scratch: Scratch
+) -> None:
+    """Angles, stops and the tail as they are at row k."""
+    for j in range(tail.shape[1]):
+        scratch.tail[0, j] = tail[k, j]
     for c in range(angles.shape[1]):
         conditions.near[c] = angles[k, c]
     for s in range(held.shape[1]):

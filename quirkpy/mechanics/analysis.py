@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of, linear_of, zero_vectors
+from quirkpy.kernels.base.states import angular_of, by_body, linear_of, speeds_count, zero_vectors
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.maths.warnings import warn
 from quirkpy.mechanics import equation
@@ -165,7 +165,7 @@ def mobility(at: Instant) -> Mobility:
     joints = np.unique(tables.row_joint[rows[dependent[: len(rows)]]])
     stops = (stop.name for stop, too in zip(at.stops, dependent[len(rows) :], strict=True) if too)
     names = tuple(dict.fromkeys((*(tables.joint_names[k] for k in joints), *stops)))
-    return Mobility(6 * len(at.r) - parts.rank, parts.rank, m, names, parts.smallest)
+    return Mobility(speeds_count(len(at.r)) - parts.rank, parts.rank, m, names, parts.smallest)
 
 
 class Reaction(NamedTuple):
@@ -275,9 +275,8 @@ def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
     holds."""
     names, rows, n = at.selection.tables.body_names, at.rows, len(at.r)
     bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
-    J = np.stack(
-        [rows.jacobian[:, :6], rows.jacobian[:, 6:], rows.second[:, :6], rows.second[:, 6:]]
-    )
+    both = np.concatenate([by_body(rows.jacobian), by_body(rows.second)], axis=1)
+    J = np.ascontiguousarray(both.swapaxes(0, 1))
     out: dict[str, list[Pull]] = {name: [] for name in names}
     for source, _, mine in _holding(at):
         wrench = zero_vectors(n + 1)
@@ -325,13 +324,13 @@ def _on_second(at: Instant, mine: Bools) -> Floats:
     """J of some rows of a joint over its second body; a coupling of two joints counts for the one
     it names first."""
     tables, selection, rows = at.selection.tables, at.selection, at.rows
-    out = rows.jacobian[mine, 6:].copy()
+    out = by_body(rows.jacobian)[mine, 1].copy()
     which = selection.rows[mine[: len(selection.rows)]]
     for k in np.flatnonzero(tables.row_kind[which] == RELATION_ROW):
         joint = tables.joints[tables.row_joint[which[k]]]
         other = tables.coordinate_joint[tables.row_axis1[which[k]]]
         if isinstance(joint, Coupling) and joint.first.name != tables.joint_names[other]:
-            out[k] = rows.second[np.flatnonzero(mine)[k], 6:]
+            out[k] = by_body(rows.second)[np.flatnonzero(mine)[k], 1]
     return out
 
 

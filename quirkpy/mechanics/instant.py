@@ -3,7 +3,7 @@ it asks for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +90,7 @@ class Instant:
     omega: Floats
     near: Floats
     held: tuple[str, ...] = ()
-    further: Floats = NO_TAIL
+    further: Floats = field(default_factory=lambda: NO_TAIL)
 
     @cached_property
     def state(self) -> Floats:

@@ -104,7 +104,7 @@ class Driver:
         self.y = states.rows_in(lines[steps.BEGIN])
         self.tail = states.tail_in(lines[steps.BEGIN])
         bodies_of(self.y)[:], ledger_of(self.y)[LOST] = self.entry.rows, self.entry.lost
-        self.tail[:] = start.further
+        self.tail[:] = self._further(start)
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         out = states.by_body(states.zero_velocities())
         self.run_arrays = steps.Run(
@@ -121,6 +121,16 @@ class Driver:
         self.events: list[Happening] = []
         self.look: Look | None = None
         self.rested = False  # says the look
+
+    def _further(self, start: State) -> Floats:
+        """The tail of the start, if it is one of these bodies."""
+        given, wanted = start.further.size, self.layout.states.tail
+        if given != wanted:
+            raise PartError(
+                f"simulate: the state has {given} further coordinates and speeds, but its bodies "
+                f"have {wanted}; start from a state of this system."
+            )
+        return start.further
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.states import quantities_of, speeds_of, zero_vectors
+from quirkpy.kernels.base.states import by_body, quantities_of, speeds_of, zero_vectors
 from quirkpy.maths.differences import PLACES
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
@@ -219,8 +219,6 @@ def _felt(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
     out = zero_vectors(*states.shape[:2])
     for rows, felt in zip(states, out, strict=True):
         at = _instant(around, rows)
-        push = equation.applied_forces(at) + (
-            equation.constraint_matrix(at).T @ multipliers
-        ).reshape(-1, 6)
+        push = equation.applied_forces(at) + by_body(equation.constraint_matrix(at).T @ multipliers)
         felt[:] = np.einsum("nij,njk,nk->ni", back, back, push)
     return around.whole.felt(states, out)

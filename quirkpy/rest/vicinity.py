@@ -25,9 +25,12 @@ from quirkpy.kernels.base.states import (
     angular_of,
     attitudes_of,
     bodies_of,
+    by_body,
+    flat,
     linear_of,
     positions_of,
     quantities_of,
+    speeds_count,
     speeds_of,
     state_rows,
     with_ledger,
@@ -141,7 +144,7 @@ class Vicinity:
     def covectors(self) -> Floats:
         """Z' M (f, 6 nb)."""
         made = np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[0], self._free)
-        return made.reshape(self.freedoms, 6 * len(self.rows))
+        return flat(made)
 
     @cached_property
     def _free(self) -> Floats:
@@ -155,8 +158,8 @@ class Vicinity:
             weighted -= (weighted @ taken.T) @ taken
             _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
-        full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
-        free = full[:, len(taken) :].T.reshape(6 * n - len(taken), n, 6)
+        full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(speeds_count(n))
+        free = by_body(full[:, len(taken) :].T)
         return self._laid(with_signs(free))
 
     def _laid(self, free: Floats) -> Floats:
@@ -281,7 +284,7 @@ class Vicinity:
         fields = [self.whole.turned_on(self.rows, k) for k in np.unique(self.whole.islands)]
         return self.reduced(
             np.array([field for field in fields if field is not None]).reshape(
-                -1, len(self.rows), 6
+                -1, *zero_vectors(len(self.rows)).shape
             )
         )
 

@@ -129,6 +129,23 @@ def zero_vectors(*shape: int) -> Floats:
     return np.zeros((*shape, VELOCITY_WIDTH))
 
 
+def by_body(vectors: Floats) -> Floats:
+    """Flat vectors of the six speeds of each body (..., 6 nb), body by body (..., nb, 6)."""
+    *leading, length = vectors.shape
+    return vectors.reshape(*leading, length // VELOCITY_WIDTH, VELOCITY_WIDTH)
+
+
+def flat(vectors: Floats) -> Floats:
+    """Vectors by bodies (..., nb, 6), one body after the other (..., 6 nb)."""
+    *leading, bodies, width = vectors.shape
+    return vectors.reshape(*leading, bodies * width)
+
+
+def speeds_count(bodies: int) -> int:
+    """How many speeds so many rigid bodies have."""
+    return bodies * VELOCITY_WIDTH
+
+
 # --- what bodies have beyond that -----------------------------------------------------------------
 class StateLayout(NamedTuple):
     """Where everything stands in states and velocity vectors of so many moving bodies.

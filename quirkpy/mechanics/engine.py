@@ -168,20 +168,18 @@ class Engine:
 
     def accelerations(self, at: Instant) -> Floats:
         """Accelerations (nb, 6): of the mass centre in N, omega-dot in body axes."""
-        return self.states.by_body(self.all_accelerations(at))
-
-    def all_accelerations(self, at: Instant) -> Floats:
-        """The rates of all speeds, the further ones last: flat, as `StateLayout` has it."""
         self.turn_to(at.near)
         self.hold(at.held)
         self.stand_at(at.further)
-        out = self.states.zero_velocities()
-        evaluate(
-            at.t, at.state, self.model, self.conditions, self.scratch, self.states.by_body(out)
-        )
+        out = zero_vectors(len(at.r))
+        evaluate(at.t, at.state, self.model, self.conditions, self.scratch, out)
         self.python.raise_pending()
-        self.states.further_in(out)[:] = self.states.speeds_in(self.scratch.tail[1])
         return out
+
+    def all_accelerations(self, at: Instant) -> Floats:
+        """The rates of all speeds, the further ones last: flat, as `StateLayout` has it."""
+        out = self.accelerations(at)
+        return self.states.vector(out, self.states.speeds_in(self.scratch.tail[1]))
 
     def hold(self, labels: Iterable[str]) -> None:
         """Let the named stops hold, and no others."""

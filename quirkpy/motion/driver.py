@@ -14,7 +14,14 @@ import numpy as np
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
-from quirkpy.kernels.base.states import NO_TAIL, bodies_of, ledger_of, quantities_of, speeds_of
+from quirkpy.kernels.base.states import (
+    NO_TAIL,
+    bodies_of,
+    ledger_of,
+    quantities_of,
+    speeds_of,
+    zero_vectors,
+)
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
@@ -106,9 +113,15 @@ class Driver:
         bodies_of(self.y)[:], ledger_of(self.y)[LOST] = self.entry.rows, self.entry.lost
         self.tail[:] = self._further(start)
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
-        out = states.by_body(states.zero_velocities())
         self.run_arrays = steps.Run(
-            clock, self.counts, lines, rows, states.groups, out, np.zeros(2), np.zeros(2)
+            clock,
+            self.counts,
+            lines,
+            rows,
+            states.groups,
+            zero_vectors(states.bodies),
+            np.zeros(2),
+            np.zeros(2),
         )
         self.clock = clock
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]

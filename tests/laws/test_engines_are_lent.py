@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.base.arrays import STATE_WIDTH, Q, V
+from quirkpy.kernels.base.states import attitudes_of, zero_rows
 from quirkpy.kernels.solid.curves import rates_within
 from quirkpy.mechanics.engine import Engine
 from tests.motion import compiled_system
@@ -200,8 +200,9 @@ def _ask_all(t, states, angles, held, model, conditions, scratch, out, most):  #
 def some_states(system: qp.Multibody, count: int) -> tuple[np.ndarray, ...]:
     """Times, states anywhere, angles with whole turns, and stops that hold, as may be."""
     layout, rng = system.clusters.layout, np.random.default_rng(11)
-    states = rng.normal(size=(count, system.tables.n_bodies + 1, STATE_WIDTH))
-    states[..., Q:V] /= np.linalg.norm(states[..., Q:V], axis=-1, keepdims=True)
+    states = rng.normal(size=zero_rows(count, system.tables.n_bodies + 1).shape)
+    turns = attitudes_of(states)
+    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
     angles = rng.uniform(-30.0, 30.0, size=(count, len(layout.packed.coordinates)))
     held = rng.random(size=(count, len(layout.labels))) < 0.5
     return np.arange(count) * 1e-3, states, angles, held

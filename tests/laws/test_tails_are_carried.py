@@ -28,7 +28,7 @@ from quirkpy.parts.part import PartError
 #: Two coordinates in the first body; two speeds in it and one, without a coordinate, in the third.
 LAYOUT = StateLayout.of((2, 0, 0), (2, 0, 1))
 #: Frequencies of the oscillators [rad/s], how fast the wheel slows down [1/s], and the start.
-FAST, DECAY = np.array([7.0, 31.0]), 2.0
+FAST, DECAY = np.array([7.0, 80.0]), 2.0
 START = np.array([0.3, 0.0, 0.0, 2.0, 5.0])
 END = 0.6
 #: Engines at work, the last of them at the moment.
@@ -107,7 +107,7 @@ WAYS: list[tuple[dict[str, Any], float]] = [
     ({"method": "dop853", "step": 2e-3}, 1e-9),
     ({"method": "rk45", "step": 1e-3}, 1e-6),
     ({"method": "lsoda"}, 1e-5),
-    ({"method": "radau", "rtol": 1e-6, "atol": 1e-8}, 2e-3),
+    ({"method": "radau", "rtol": 1e-6, "atol": 1e-8}, 1e-4),
     ({"method": "dop853", "energy": "conserve"}, 1e-7),
     ({"method": "dop853", "drift": "baumgarte"}, 1e-7),
 ]
@@ -118,12 +118,12 @@ def test_tails_go_where_they_must(way: dict[str, Any], within: float) -> None:
     """At every stored time, at any time between, and sampled."""
     run = flexible().simulate(END, **way)
     assert run.course.tail.shape == (len(run.t), LAYOUT.tail)
-    assert abs(run.course.tail - truth(run.t)).max() <= within * 31.0
+    assert abs(run.course.tail - truth(run.t)).max() <= within * 80.0
     between = 0.5 * (run.t[1:] + run.t[:-1])[::7]
     found = np.array([run.at(float(t)).further for t in between])
-    assert abs(found - truth(between)).max() <= within * 31.0
+    assert abs(found - truth(between)).max() <= within * 80.0
     dense = run.sampled(END / 23.0)
-    assert abs(dense.course.tail - truth(dense.t)).max() <= within * 31.0
+    assert abs(dense.course.tail - truth(dense.t)).max() <= within * 80.0
 
 
 @pytest.mark.parametrize("method", ["dop853", "rk45"])
@@ -140,7 +140,7 @@ def test_the_error_of_tails_counts() -> None:
     still = flexible(np.zeros(5)).simulate(END, rtol=1e-6, atol=1e-8)
     runs = [flexible().simulate(END, rtol=r, atol=0.01 * r) for r in (1e-6, 1e-9)]
     wrong = [abs(run.course.tail - truth(run.t)).max() for run in runs]
-    assert runs[0].counts.steps > 1.3 * still.counts.steps
+    assert runs[0].counts.steps > 2 * still.counts.steps
     assert wrong[1] < 1e-2 * wrong[0] < 1e-4
 
 

@@ -170,7 +170,7 @@ class Variations:
         """The state of rows so near that no angle has passed half a turn."""
         s = self.start
         r, q, v, omega = quantities_of(rows)
-        return State(s.t, s.bodies, r, q, v, omega, s.joints, s.windings)
+        return State(s.t, s.bodies, r, q, v, omega, s.joints, s.windings, further=s.further)
 
     @cached_property
     def _plain(self) -> bool:

@@ -24,7 +24,7 @@ from quirkpy.maths.types import Floats, Ints
 # Columns of a body's row in a state, for kernels alone.
 R, Q, V, OMEGA, STATE_WIDTH = 0, 3, 7, 10, 13
 # Columns of a body's six numbers in accelerations and the like, for kernels alone.
-LINEAR, ANGULAR, VELOCITY_WIDTH = 0, 3, 6
+LINEAR_HALF, ANGULAR_HALF, VELOCITY_WIDTH = 0, 3, 6
 #: The tail of a state whose bodies have nothing beyond a rigid one's coordinates and speeds.
 NO_TAIL: Floats = np.zeros(0)
 NO_TAIL.setflags(write=False)
@@ -110,13 +110,13 @@ def with_ledger(rows: Floats) -> Floats:
 def linear_of(vectors: Floats) -> Floats:
     """What belongs to the velocities of mass centres, in N (..., 3): the first half of vectors by
     bodies (..., 6)."""
-    return vectors[..., LINEAR:ANGULAR]
+    return vectors[..., LINEAR_HALF:ANGULAR_HALF]
 
 
 def angular_of(vectors: Floats) -> Floats:
     """What belongs to the angular velocities (..., 3): the second half of vectors by bodies (...,
     6)."""
-    return vectors[..., ANGULAR:VELOCITY_WIDTH]
+    return vectors[..., ANGULAR_HALF:VELOCITY_WIDTH]
 
 
 def vectors_from(linear: Floats, angular: Floats) -> Floats:
@@ -153,18 +153,20 @@ class StateLayout(NamedTuple):
     coordinates: where the further coordinates of each body begin in the tail, and, last, where
     those of all end (bodies + 1,); speeds: the same for the further speeds, which come after all
     coordinates.  A body may have speeds without coordinates, as wheels have whose angles do not
-    matter."""
+    matter.  groups: where each part of the tail begins that has one scale in tolerances (the
+    further coordinates of a body, or its further speeds), and, last, where the tail ends."""
 
     bodies: int
     coordinates: Ints
     speeds: Ints
+    groups: Ints
 
     @classmethod
     def of(cls, coordinates: Sequence[int], speeds: Sequence[int]) -> StateLayout:
         """From how many further coordinates and speeds each body has."""
-        ends = np.cumsum([0, *coordinates, *speeds])
+        ends = np.cumsum([0, *coordinates, *speeds], dtype=np.int64)
         n = len(coordinates)
-        return cls(n, ends[: n + 1].astype(np.int64), ends[n:].astype(np.int64))
+        return cls(n, ends[: n + 1], ends[n:], np.unique(ends))
 
     @classmethod
     def rigid(cls, bodies: int) -> StateLayout:
@@ -193,12 +195,6 @@ class StateLayout(NamedTuple):
         return self.bodies + 1 - (-self.tail // STATE_WIDTH)
 
     @property
-    def groups(self) -> Ints:
-        """Where each group of the tail begins that has one scale in tolerances, and, last, where
-        the tail ends: the further coordinates of a body, or its further speeds."""
-        return np.unique(np.concatenate([[0], self.coordinates, self.speeds])).astype(np.int64)
-
-    @property
     def moving(self) -> Ints:
         """The numbers of a state on which motion depends: all but the ledger."""
         ends = (self.bodies + 1) * STATE_WIDTH
@@ -223,9 +219,10 @@ class StateLayout(NamedTuple):
         """The tails of lines (..., tail)."""
         return lines[..., self.state_length - self.tail : self.state_length]
 
-    def zero_velocities(self, *shape: int) -> Floats:
-        """Flat vectors with a component for each speed, all zero (..., velocity_length)."""
-        return np.zeros((*shape, self.velocity_length))
+    def vector(self, by_body: Floats, further: Floats) -> Floats:
+        """Flat vectors with a component for each speed (..., velocity_length), from those of the
+        six of each body (..., bodies, 6) and those of the further ones."""
+        return np.concatenate([flat(by_body), further], axis=-1)
 
     def by_body(self, vectors: Floats) -> Floats:
         """What flat vectors say of the six speeds of each body (..., bodies, 6)."""

@@ -13,7 +13,16 @@ from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY, Vec
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
-from quirkpy.kernels.base.states import OMEGA, STATE_WIDTH, Q, R, V, tail_start
+from quirkpy.kernels.base.states import (
+    ANGULAR_HALF,
+    LINEAR_HALF,
+    OMEGA,
+    STATE_WIDTH,
+    Q,
+    R,
+    V,
+    tail_start,
+)
 from quirkpy.kernels.base.vectors import cross, get3, put3, scale, sub, turn, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import (
@@ -121,8 +130,8 @@ def rates(y: Floats, out: Floats, power: Floats, dy: Floats) -> None:
         dy[i, Q + 1] = w * a + z * c - u * b
         dy[i, Q + 2] = w * b + u * a - x * c
         dy[i, Q + 3] = w * c + x * b - z * a
-        put3(dy, i, V, get3(out, i, 0))
-        put3(dy, i, OMEGA, get3(out, i, 3))
+        put3(dy, i, V, get3(out, i, LINEAR_HALF))
+        put3(dy, i, OMEGA, get3(out, i, ANGULAR_HALF))
     dy[n, INTO], dy[n, OUT] = power[INTO], power[OUT]
 
 

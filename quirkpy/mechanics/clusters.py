@@ -25,6 +25,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.mechanics.state import State, angles_of
+from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 from quirkpy.tables.merge import Merger, merge
 
@@ -100,6 +101,7 @@ class Clusters:
         A start that misses the locks is projected first, as that of a run without clusters is;
         where the run does not project, its bodies stay apart.  Rows with which an earlier run has
         ended are taken as they are."""
+        self._check_tail(start)
         rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
         if self.merger is None:
             return Entry(self.layout, rows, rows, drift)
@@ -119,6 +121,15 @@ class Clusters:
             clusters, lost = contracted(merger, rows), self._motion(given) - self._motion(rows)
             return Entry(self.merged_layout, clusters, rows, drift, merger, lost)
         return Entry(self.merged_layout, clusters, rows, drift, merger)
+
+    def _check_tail(self, start: State) -> None:
+        """Refuse a start whose tail is that of other bodies."""
+        given, wanted = start.further.size, self.layout.states.tail
+        if given != wanted:
+            raise PartError(
+                f"the state has {given} further coordinates and speeds, but its bodies have "
+                f"{wanted}; begin with a state of this system."
+            )
 
     def _motion(self, rows: Floats) -> float:
         """Kinetic energy of all bodies [J]."""

@@ -111,7 +111,7 @@ class Driver:
         self.y = states.rows_in(lines[steps.BEGIN])
         self.tail = states.tail_in(lines[steps.BEGIN])
         bodies_of(self.y)[:], ledger_of(self.y)[LOST] = self.entry.rows, self.entry.lost
-        self.tail[:] = self._further(start)
+        self.tail[:] = start.further
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
             clock,
@@ -134,16 +134,6 @@ class Driver:
         self.events: list[Happening] = []
         self.look: Look | None = None
         self.rested = False  # says the look
-
-    def _further(self, start: State) -> Floats:
-        """The tail of the start, if it is one of these bodies."""
-        given, wanted = start.further.size, self.layout.states.tail
-        if given != wanted:
-            raise PartError(
-                f"simulate: the state has {given} further coordinates and speeds, but its bodies "
-                f"have {wanted}; start from a state of this system."
-            )
-        return start.further
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
@@ -216,11 +206,8 @@ class Driver:
         why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():
             return integrator.STOPPED
-        if (
-            looking
-            and len(e.scratch.rows)
-            and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST
-        ):
+        closing = looking and len(e.scratch.rows) > 0
+        if closing and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why
 

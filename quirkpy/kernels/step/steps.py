@@ -315,8 +315,8 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
 def keep_tangent_part(
     error: Floats, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, small: Floats
 ) -> None:
-    """Leave of an error in poses, and of one in velocities, what the constraints allow at y;
-    `small` is room."""
+    """Leave of an error in poses, and of one in velocities, what the constraints allow at y; the
+    tail, which they do not bind, is left as it is.  `small` is room."""
     n, frames = model.bodies.shape[0], scratch.frames
     scratch.wrench[:] = 0.0
     conditions.control[EXPLICIT] = 0.0

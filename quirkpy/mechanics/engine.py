@@ -170,7 +170,8 @@ class Engine:
         """Accelerations (nb, 6): of the mass centre in N, omega-dot in body axes."""
         self.turn_to(at.near)
         self.hold(at.held)
-        self.stand_at(at.further)
+        if self.states.tail:
+            self.stand_at(at.further)
         out = zero_vectors(len(at.r))
         evaluate(at.t, at.state, self.model, self.conditions, self.scratch, out)
         self.python.raise_pending()

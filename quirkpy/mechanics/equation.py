@@ -146,7 +146,7 @@ def solve_literal(at: Instant) -> Solution:
         return _nothing(at)
     _refuse_lost_moments(at)
     x = literal(A, b, M, F, metric=_completed(M, at))
-    by_body = x.reshape(n, 7)
+    by_body = x.reshape(n, -1)
     acceleration = zero_vectors(n)
     linear_of(acceleration)[:] = positions_of(by_body)
     for k in range(n):

@@ -140,7 +140,7 @@ class Whole:
                     out.append(np.where(mine[:, None], vectors_from(axis, np.zeros(3)), 0.0))
             if self.turns[mine].all() and not self.turning[mine].any():
                 out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
-        return np.array(out).reshape(len(out), len(rows), 6)
+        return np.array(out).reshape(len(out), *zero_vectors(len(rows)).shape)
 
     def turned_on(self, rows: Floats, island: int) -> Floats | None:
         """The displacement of all bodies as an island that nothing turns goes on turning (n, 6);

@@ -158,7 +158,7 @@ class State(Record):
         """Refuse poses and velocities that are not finite."""
         with np.errstate(all="ignore"):
             total = self.r.sum() + self.q.sum() + self.v.sum() + self.omega.sum()
-        if not np.isfinite(self.further).all():
+        if self.further.size and not np.isfinite(self.further).all():
             row = tuple(self.further.tolist())
             raise PartError(f"State: further is {row}, but every number must be finite.")
         if not math.isfinite(total):  # which their sum may be though none of them is
@@ -254,8 +254,8 @@ class State(Record):
         if self.joints != chosen.tables.coordinate_names:
             known = dict(zip(self.joints, near, strict=True))
             near = np.array([known.get(name, 0.0) for name in chosen.tables.coordinate_names])
-        moving = self.r, self.q, self.v, self.omega
-        return Instant(chosen, self.t, *moving, near, self.held, self.further)
+        held, further = self.held, self.further
+        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, near, held, further)
 
     @property
     def near(self) -> Floats:

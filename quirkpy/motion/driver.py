@@ -108,7 +108,7 @@ class Driver:
             fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
         lines, rows = states.zero_lines(steps.LINES)
-        self.y = states.rows_in(lines[steps.BEGIN])
+        self.y = rows[steps.BEGIN, : states.bodies + 1]
         self.tail = states.tail_in(lines[steps.BEGIN])
         bodies_of(self.y)[:], ledger_of(self.y)[LOST] = self.entry.rows, self.entry.lost
         self.tail[:] = start.further

@@ -20,7 +20,7 @@ from quirkpy.kernels.base.arrays import (
     SCHEDULE1,
     SCHEDULE2,
 )
-from quirkpy.kernels.base.states import angular_of
+from quirkpy.kernels.base.states import angular_of, halves_of
 from quirkpy.kernels.tree.tree import (
     BALL_NODE,
     CARRIER,
@@ -95,7 +95,7 @@ class Census:
 
     def away(self, one: Vicinity, two: Vicinity) -> float:
         """How far apart two poses are, but for what spins without any force [m], [rad]."""
-        ways = apart(one.rows, two.rows).reshape(-1, 2, 3)
+        ways = halves_of(apart(one.rows, two.rows))
         ways[self.spinning, 1] = 0.0
         return float(np.linalg.norm(ways, axis=2).max(initial=0.0))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import doors
-from quirkpy.kernels.base.states import bodies_of, speeds_of, with_ledger
+from quirkpy.kernels.base.states import bodies_of, halves_of, speeds_of, with_ledger
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import ASYMMETRY, alike_across
 from quirkpy.maths.types import Floats
@@ -321,7 +321,7 @@ def _carried(around: Vicinity, direction: Floats) -> Mode:
 
 
 def _described(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
-    sizes = np.linalg.norm(shape.reshape(len(shape), 2, 3), axis=2)
+    sizes = np.linalg.norm(halves_of(shape), axis=2)
     largest = sizes.max(initial=0.0)
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]

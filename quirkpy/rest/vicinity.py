@@ -27,6 +27,7 @@ from quirkpy.kernels.base.states import (
     bodies_of,
     by_body,
     flat,
+    halves_of,
     linear_of,
     positions_of,
     quantities_of,
@@ -339,9 +340,7 @@ class Vicinity:
         singular value."""
         parts = self.decomposition
         near = min(1.0, max(SHORTEST, parts.smallest / NEAR))
-        squares = (
-            (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
-        )
+        squares = halves_of(self.basis * self.basis).sum(axis=-1)
         shares = squares / ((FAR * self.size) ** 2, TURNED**2)
         return np.asarray(near / np.sqrt(shares.max(axis=(1, 2), initial=0.0)))
 
@@ -393,7 +392,7 @@ class Vicinity:
     def rounding(self) -> Floats:
         """What the rounding of poses, and of loads that cancel, makes pull along each coordinate
         (f,)."""
-        weights = self.covectors.reshape(self.freedoms, len(self.rows), 2, 3)
+        weights = halves_of(by_body(self.covectors))
         places = (positions_of(self.rows) ** 2).sum(axis=1)
         shaken = np.sqrt(
             (weights[:, :, 0] ** 2).sum(axis=2) @ places + (weights[:, :, 1] ** 2).sum(axis=(1, 2))
@@ -489,9 +488,8 @@ class Vicinity:
     def _steps(self) -> Floats:
         """The displacements, or velocities, at all places of the differences (8 f, n, 6)."""
         unit = self.reach[:, None, None] * self.basis
-        return np.asarray(PLACES[:, None, None] * unit[:, None]).reshape(
-            len(PLACES) * len(unit), len(self.rows), 6
-        )
+        each = np.asarray(PLACES[:, None, None] * unit[:, None])
+        return each.reshape(len(PLACES) * len(unit), *unit.shape[1:])
 
     def nearer(self, share: float) -> Vicinity:
         """Around the same state in the same coordinates, with probes so much shorter."""

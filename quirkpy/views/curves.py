@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from quirkpy.explore.answers.replay import Replay
-from quirkpy.kernels.base.states import angular_of, linear_of, quantities_of
+from quirkpy.kernels.base.states import angular_of, linear_of, quantities_of, zero_vectors
 from quirkpy.maths.types import Floats
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import shown
@@ -392,7 +392,7 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     if not known:
         raise PartError("plot: there are no joints here.")
     names, panels = some("joints", known, of), []
-    every = np.full((len(names), len(run.t), 6), np.nan)
+    every = np.full(zero_vectors(len(names), len(run.t)).shape, np.nan)
     for rows, one in each(run):
         for i, name in enumerate(names):
             if any(joint.name == name for joint in acting(one)):

@@ -37,6 +37,13 @@ BOUNDS = {
     (None, 3), (0, 3), (3, None), (3, 6), (3, 7), (None, 6), (0, 6), (6, None), (None, 7), (0, 7),
     (7, None), (7, 10), (7, 13), (10, None), (10, 13), (None, 13), (0, 13),
 }  # fmt: skip
+#: What makes arrays, or folds them.
+MAKING = ("zeros", "empty", "full", "ones", "reshape", "normal", "uniform", "broadcast_to")
+#: What else is made there as wide: twists of joints, points of coils.
+OTHER_SHAPES = {
+    ("explore/reduce/conclusions.py", "np.zeros((6, 6))"),
+    ("explore/alike/symmetry.py", "np.reshape(numbers[:6], (2, 3))"),
+}
 #: What else is cut there, all of it no state and no velocity vector: texts and names, pixels,
 #: sites, elements, blocks of matrices of two bodies, points with an axis.
 OTHERS = {
@@ -82,6 +89,24 @@ def number(node: ast.expr | None) -> int | str | None:
     return node.value if plain else ast.unparse(node)  # type: ignore[attr-defined]
 
 
+def shape_of(call: ast.Call) -> list[ast.expr]:
+    """What a call that makes or folds an array gives as its shape."""
+    keywords = {word.arg: word.value for word in call.keywords}
+    given = keywords.get("size") or keywords.get("shape")
+    parts = [given] if given is not None else list(call.args)
+    folded = next((part.elts for part in parts if isinstance(part, ast.Tuple)), None)
+    return parts if folded is None else folded
+
+
+def shapes(tree: ast.Module) -> Iterator[str]:
+    """Calls that make, or fold, an array as wide as a row of a state or as six speeds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in MAKING:
+            ends = [number(part) for part in shape_of(node)[-2:]]
+            if ends[-1:] in ([6], [7], [13]) or ends == [2, 3]:
+                yield ast.unparse(node)
+
+
 def cuts(tree: ast.Module) -> Iterator[str]:
     """Subscripts that cut at the places at which rows of states and velocity vectors would be."""
     for node in ast.walk(tree):
@@ -122,6 +147,28 @@ def test_nobody_cuts_states_by_number() -> None:
     assert found == OTHERS
 
 
+def test_nobody_makes_states_by_number() -> None:
+    """Nor folds them, or what has six speeds a body."""
+    found = {
+        (place, made)
+        for place, tree in sources()
+        if place.startswith(ROOMS)
+        for made in shapes(tree)
+    }
+    assert found == OTHER_SHAPES
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "np.zeros((n, 13))", "np.empty((k, n, 6))", "a.reshape(-1, 2, 3)", "np.reshape(a, (2, 3))",
+        "rng.normal(size=(n, 6))", "a.reshape(len(a), n, 6)", "np.full((2, 7), 1.0)",
+    ],
+)  # fmt: skip
+def test_the_walk_finds_shapes(line: str) -> None:
+    assert list(shapes(ast.parse(line)))
+
+
 @pytest.mark.parametrize(
     "line",
     ["y[:, 3:7]", "a[..., :3]", "rows[mine, 10:13] = 0", "f(x[3:])", "y[0, :-1, 7:]", "u[:, :6]"],
@@ -148,6 +195,7 @@ def test_the_walk_lets_others_pass() -> None:
     )
     assert not columns_imported(plain)
     assert not list(cuts(plain))
+    assert not list(shapes(ast.parse("np.zeros((n, 3))\nnp.zeros(6 * n)\nnp.zeros(n)\nf(2, 3)")))
 
 
 # --- views ----------------------------------------------------------------------------------------
@@ -188,6 +236,8 @@ def test_rows_are_built_and_taken_apart() -> None:
     vectors = states.vectors_from(parts[0], parts[2])
     np.testing.assert_array_equal(states.by_body(states.flat(vectors)), vectors)
     assert states.flat(vectors).shape == (states.speeds_count(5),) == (30,)
+    np.testing.assert_array_equal(states.halves_of(vectors)[:, 0], parts[0])
+    np.testing.assert_array_equal(states.halves_of(vectors)[:, 1], parts[2])
     ground = states.ground_rows(2, 1)
     np.testing.assert_array_equal(states.attitudes_of(ground)[0, 0], (1.0, 0.0, 0.0, 0.0))
     assert ground.sum() == 2.0

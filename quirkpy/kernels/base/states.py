@@ -129,6 +129,11 @@ def zero_vectors(*shape: int) -> Floats:
     return np.zeros((*shape, VELOCITY_WIDTH))
 
 
+def halves_of(vectors: Floats) -> Floats:
+    """Vectors by bodies (..., 6) as their two halves, linear and angular (..., 2, 3)."""
+    return vectors.reshape(*vectors.shape[:-1], 2, ANGULAR_HALF)
+
+
 def by_body(vectors: Floats) -> Floats:
     """Flat vectors of the six speeds of each body (..., 6 nb), body by body (..., nb, 6)."""
     *leading, length = vectors.shape
@@ -148,7 +153,8 @@ def speeds_count(bodies: int) -> int:
 
 # --- what bodies have beyond that -----------------------------------------------------------------
 class StateLayout(NamedTuple):
-    """Where everything stands in states and velocity vectors of so many moving bodies.
+    """Where everything stands in states and velocity vectors of so many moving bodies.  tail: how
+    many numbers it has.
 
     coordinates: where the further coordinates of each body begin in the tail, and, last, where
     those of all end (bodies + 1,); speeds: the same for the further speeds, which come after all
@@ -157,6 +163,7 @@ class StateLayout(NamedTuple):
     further coordinates of a body, or its further speeds), and, last, where the tail ends."""
 
     bodies: int
+    tail: int
     coordinates: Ints
     speeds: Ints
     groups: Ints
@@ -166,17 +173,12 @@ class StateLayout(NamedTuple):
         """From how many further coordinates and speeds each body has."""
         ends = np.cumsum([0, *coordinates, *speeds], dtype=np.int64)
         n = len(coordinates)
-        return cls(n, ends[: n + 1], ends[n:], np.unique(ends))
+        return cls(n, int(ends[-1]), ends[: n + 1], ends[n:], np.unique(ends))
 
     @classmethod
     def rigid(cls, bodies: int) -> StateLayout:
         """Of bodies that have six speeds each, and no more."""
         return cls.of((0,) * bodies, (0,) * bodies)
-
-    @property
-    def tail(self) -> int:
-        """How many numbers the tail has."""
-        return int(self.speeds[-1])
 
     @property
     def state_length(self) -> int:
@@ -217,7 +219,8 @@ class StateLayout(NamedTuple):
 
     def tail_in(self, lines: Floats) -> Floats:
         """The tails of lines (..., tail)."""
-        return lines[..., self.state_length - self.tail : self.state_length]
+        first = (self.bodies + 1) * STATE_WIDTH
+        return lines[..., first : first + self.tail]
 
     def vector(self, by_body: Floats, further: Floats) -> Floats:
         """Flat vectors with a component for each speed (..., velocity_length), from those of the

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from quirkpy.kernels.act.wrenches import INTO
 from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
-from quirkpy.kernels.base.states import angular_of, linear_of, zero_vectors
+from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
@@ -302,7 +302,7 @@ class Users:
                 there = self._beside(step)
                 found.append((there.load_of(force)[:-1], -there._gradient(force)))
         load, gradient = max(found, key=lambda pair: float(abs(pair[0] - pair[1]).max()))
-        apart = np.linalg.norm((load - gradient).reshape(-1, 2, 3), axis=2)
+        apart = np.linalg.norm(halves_of(load - gradient), axis=2)
         b, half = np.unravel_index(apart.argmax(), apart.shape)
         mine, wanted = (_words(one[b, 3 * half : 3 * half + 3]) for one in (load, gradient))
         what, unit = ("torque", "N m") if half else ("force", "N")

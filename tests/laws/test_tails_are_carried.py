@@ -8,6 +8,7 @@ so all else must go as it does without them."""
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +19,15 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.explore.model.graph import Node, node_of, node_record
+from quirkpy.explore.run.records import check_reached
 from quirkpy.kernels.base.states import StateLayout
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.motion.interpolation import bends_of, fastest, rows_of
 from quirkpy.parts.part import PartError
+from quirkpy.rest.reason import told
 
 #: Two coordinates in the first body; two speeds in it and one, without a coordinate, in the third.
 LAYOUT = StateLayout.of((2, 0, 0), (2, 0, 1))
@@ -262,3 +266,17 @@ def test_tails_belong_to_bodies() -> None:
     np.testing.assert_array_equal(state.on(rigid().selection).further, START)
     alone = qp.Multibody(*rigid().parts[2:3])
     assert state.on(alone.selection).further.size == 0
+
+
+def test_records_of_nodes_keep_tails() -> None:
+    """And say nothing of what is empty; what is no tail is refused."""
+    for further in (START, np.zeros(0)):
+        state = dataclasses.replace(rigid().initial, further=further)
+        node = Node(0, state, (), "stable", told("meet, rises"), 0.0, ())
+        record = json.loads(json.dumps(node_record(node)))
+        check_reached(record)
+        assert ("further" in record) == bool(further.size)
+        found = node_of(record, 0, state.bodies)
+        np.testing.assert_array_equal(found.state.further, further)
+        with pytest.raises(TypeError, match="tail"):
+            check_reached(record | {"further": ["bent"]})

@@ -10,6 +10,7 @@ import numpy as np
 import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.timing import race
+from quirkpy.kernels.base.states import bodies_of, positions_of
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.motion.course import Course
 from quirkpy.motion.driver import Driver
@@ -79,7 +80,9 @@ def costs(sizes: tuple[int, ...], turns: int) -> str:
             },
             turns,
         )
-        ends = [run(clusters, start).states[-1, :-1, :3] for clusters in (one, each)]
+        ends = [
+            positions_of(bodies_of(run(clusters, start).states))[-1] for clusters in (one, each)
+        ]
         times = [1e3 * wall[name].wall for name in ("each", "one", "merging")]
         rows.append([n**3, *times, times[0] / times[1], float(abs(ends[0] - ends[1]).max())])
     heads = [

@@ -15,6 +15,7 @@ import quirkpy as qp
 from benchmarks import peers
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import Cost, race
+from quirkpy.kernels.base.states import positions_of
 from quirkpy.kernels.step.methods import Method
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
@@ -100,7 +101,7 @@ def chosen(rtol: float, method: Method = "dop853") -> Run:
     def run() -> float:
         k, (edge, _) = next(turns)
         course = Driver(ready[k], start, LONGEST, stop, settings).run()
-        x, y, z = course.states[-1, 0, :3]
+        x, y, z = positions_of(course.states)[-1, 0]
         return turned(np.array([x, edge[1] * y + edge[2] * z]))
 
     return run

@@ -14,7 +14,7 @@ from benchmarks.cutoffs import moved_off
 from benchmarks.tables import table
 from benchmarks.tolerances import falling_chain
 from benchmarks.variants import recompiled
-from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.base.states import with_ledger
 from quirkpy.kernels.step import projection
 from quirkpy.motion.driver import state_at
 
@@ -28,7 +28,7 @@ one_step = recompiled(projection.project, NEWTON_STEPS=1)
 def projected(system: qp.Multibody, state: qp.State) -> tuple[qp.State, int]:
     """The state on the joints, and the Newton steps that it took."""
     at, moved = state.instant(), np.zeros(2)
-    y = np.vstack([at.state, np.zeros(STATE_WIDTH)])
+    y = with_ledger(at.state)
     taken = 0
     with system.clusters.lend() as e:
         e.turn_to(at.near)

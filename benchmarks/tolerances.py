@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from benchmarks.tables import table
 from benchmarks.variants import recompiled
+from quirkpy.kernels.base.states import attitudes_of, bodies_of, positions_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.methods import Method
 from quirkpy.mechanics.engine import Engine
@@ -154,7 +155,7 @@ def interpolated(
 
 
 def _inside(d: Driver, e: Engine, begun: float) -> Iterator[tuple[float, ...]]:
-    arrays, rows = d.run_arrays, new_rows(1, d.y, len(e.conditions.near), 0, 0)
+    arrays, rows = d.run_arrays, new_rows(1, d.y, d.tail, len(e.conditions.near), 0, 0)
     integrator.advance(arrays, e.model, e.conditions, e.scratch, d.table, d.watch, rows, True, 1)
     first = arrays.lines[[0, steps.BEGIN]].copy()
     integrator.advance(arrays, e.model, e.conditions, e.scratch, d.table, d.watch, rows, False, 1)
@@ -165,8 +166,8 @@ def _inside(d: Driver, e: Engine, begun: float) -> Iterator[tuple[float, ...]]:
     make_polynomial(arrays, e.model, e.conditions, e.scratch, d.table)
     for x in np.arange(1, 9) / 9.0:
         interpolate(x, arrays, d.table)
-        inside = arrays.states[steps.WITHIN]
-        yield float(x), inside[:-1, :3].copy(), inside[:-1, 3:7].copy()
+        inside = bodies_of(d.layout.states.rows_in(arrays.lines[steps.WITHIN]))
+        yield float(x), positions_of(inside).copy(), attitudes_of(inside).copy()
 
 
 def main(quick: bool = False) -> None:

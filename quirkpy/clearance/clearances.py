@@ -16,7 +16,7 @@ import numpy as np
 
 from quirkpy.clearance import meshes
 from quirkpy.clearance.skins import Couple, Skin, skins_of
-from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.base.states import with_ledger
 from quirkpy.kernels.place.kinematics import fill_frames, ground_frames
 from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
@@ -426,7 +426,7 @@ def at_rest(scene: Scene, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
 
 def with_ground(rows: Floats) -> Floats:
     """The rows of a state (nb, STATE_WIDTH), and that of the ground."""
-    return np.vstack([rows, np.zeros(STATE_WIDTH)])
+    return with_ledger(rows)
 
 
 def gap_in(scene: Scene, pair: Ints, rows: Floats) -> float:

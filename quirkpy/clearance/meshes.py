@@ -15,7 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.clearance.skins import Couple, Skin, distinct, near
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.states import (
+    angular_of,
+    attitudes_of,
+    ground_rows,
+    linear_of,
+    positions_of,
+    spins_of,
+    velocities_of,
+    zero_vectors,
+)
 from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
     LEAST,
@@ -170,7 +179,7 @@ class Passage:
         if gap - moved >= enough:
             return True
         twist = twist + turns * turns
-        long = float(np.linalg.norm(self.curves.controls[k, :, :3], axis=1).max())
+        long = float(np.linalg.norm(positions_of(self.curves.controls)[k], axis=1).max())
         lost = (
             0.5 * d * d * (bend + twist * two.reach),
             0.5 * d * d * (bend + 2.0 * turns * speed + twist * (one.reach + long)),
@@ -233,10 +242,8 @@ def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]
 def poses_of(i: int, states: Floats) -> Floats:
     """States of body i (k, STATE_WIDTH); of the ground, the last row, nothing moves."""
     if i < states.shape[1] - 1:
-        return states[:, i, :STATE_WIDTH]
-    out = np.zeros((len(states), STATE_WIDTH))
-    out[:, Q] = 1.0
-    return out
+        return states[:, i]
+    return ground_rows(len(states))
 
 
 def conjugate(q: Floats) -> Floats:
@@ -247,8 +254,10 @@ def conjugate(q: Floats) -> Floats:
 def seen(i: int, j: int, states: Floats) -> tuple[Floats, Floats]:
     """Turns (k, 3, 3) and places (k, 3) of body j in the axes of body i."""
     one, two = poses_of(i, states), poses_of(j, states)
-    back = conjugate(one[:, Q:V])
-    return matrices(product(back, two[:, Q:V])), turned(back, two[:, R:Q] - one[:, R:Q])
+    back = conjugate(attitudes_of(one))
+    return matrices(product(back, attitudes_of(two))), turned(
+        back, positions_of(two) - positions_of(one)
+    )
 
 
 def matrices(q: Floats) -> Floats:
@@ -260,20 +269,23 @@ def curves_of(i: int, j: int, motions: Motions) -> Curves:
     """The curves of body j as seen from body i, through the rows of a motion."""
     t, states, bends = motions
     one, two = poses_of(i, states), poses_of(j, states)
-    a, b = (bends[:, k] if k < bends.shape[1] else np.zeros((len(t), 6)) for k in (i, j))
-    back, w1 = conjugate(one[:, Q:V]), one[:, OMEGA:STATE_WIDTH]
-    y, u = turned(back, two[:, R:Q] - one[:, R:Q]), turned(back, two[:, V:OMEGA] - one[:, V:OMEGA])
+    a, b = (bends[:, k] if k < bends.shape[1] else zero_vectors(len(t)) for k in (i, j))
+    back, w1 = conjugate(attitudes_of(one)), spins_of(one)
+    y, u = (
+        turned(back, positions_of(two) - positions_of(one)),
+        turned(back, velocities_of(two) - velocities_of(one)),
+    )
     rate = u - np.cross(w1, y)
     bend = (
-        turned(back, b[:, :3] - a[:, :3])
+        turned(back, linear_of(b) - linear_of(a))
         - np.cross(w1, u)
-        - np.cross(a[:, 3:], y)
+        - np.cross(angular_of(a), y)
         - np.cross(w1, rate)
     )
-    q = product(back, two[:, Q:V])
+    q = product(back, attitudes_of(two))
     carried = turned(conjugate(q), w1)
-    w = two[:, OMEGA:STATE_WIDTH] - carried
-    twist = b[:, 3:] - turned(conjugate(q), a[:, 3:]) + np.cross(w, carried)
+    w = spins_of(two) - carried
+    twist = angular_of(b) - turned(conjugate(q), angular_of(a)) + np.cross(w, carried)
     turn_rate, turn_bend = turning(q, w, twist)
     x, v, c = np.hstack([y, q]), np.hstack([rate, turn_rate]), np.hstack([bend, turn_bend])
     h = np.diff(t)[:, None]
@@ -288,9 +300,9 @@ def bounds_of(controls: Floats) -> Floats:
     step (k, 4)."""
     first = 5.0 * np.diff(controls, axis=1)
     second = 4.0 * np.diff(first, axis=1)
-    speed, bend = (np.linalg.norm(x[:, :, :3], axis=2).max(axis=1) for x in (first, second))
-    rate, swing = (np.linalg.norm(x[:, :, 3:], axis=2).max(axis=1) for x in (first, second))
-    q, dq = controls[:, :, 3:], first[:, :, 3:]
+    speed, bend = (np.linalg.norm(positions_of(x), axis=2).max(axis=1) for x in (first, second))
+    rate, swing = (np.linalg.norm(attitudes_of(x), axis=2).max(axis=1) for x in (first, second))
+    q, dq = attitudes_of(controls), attitudes_of(first)
     middle = q[:, 0] + q[:, -1]
     short = np.einsum("kcx,kx->kc", q, middle).min(axis=1) / np.linalg.norm(middle, axis=1)
     parts = np.zeros(
@@ -311,8 +323,8 @@ def pose_at(s: float, controls: Floats) -> Pose:
     d = (FOURTH * s ** powers[:5] * (1.0 - s) ** (4.0 - powers[:5])) @ (
         5.0 * np.diff(controls, axis=0)
     )
-    size = float(np.linalg.norm(x[3:]))
-    q = x[3:] / size
+    size = float(np.linalg.norm(attitudes_of(x)))
+    q = attitudes_of(x) / size
     T = np.array(quat.rotation_matrix(*q.tolist())).reshape(3, 3)
-    spin = 2.0 * product(conjugate(q)[None], d[None, 3:])[0, 1:] / size
-    return Pose(T, x[:3], d[:3], T @ spin)
+    spin = 2.0 * product(conjugate(q)[None], attitudes_of(d)[None])[0, 1:] / size
+    return Pose(T, positions_of(x), positions_of(d), T @ spin)

@@ -71,8 +71,9 @@ def _read_system(fields: dict[str, Any]) -> Multibody:
 
 def _write_state(writer: Writer, state: State) -> dict[str, Any]:
     arrays = ("bodies", "r", "q", "v", "omega", "joints", "windings")
+    further = ("further",) if state.further.size else ()
     return {"type": "State", "t": state.t} | {
-        name: writer.value(getattr(state, name)) for name in arrays
+        name: writer.value(getattr(state, name)) for name in (*arrays, *further)
     }
 
 
@@ -82,7 +83,10 @@ def _read_state(fields: dict[str, Any]) -> State:
         np.array(fields[name], dtype=float).reshape(-1, width) for name, width in widths.items()
     )
     windings = np.array(fields["windings"], dtype=np.int64)
-    return State(fields["t"], fields["bodies"], r, q, v, omega, fields["joints"], windings)
+    further = np.array(fields.get("further", ()), dtype=float)
+    return State(
+        fields["t"], fields["bodies"], r, q, v, omega, fields["joints"], windings, further=further
+    )
 
 
 def _write_study(writer: Writer, study: Study) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.base.states import is_row, zero_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Counts, Course, Happening, Stop
@@ -44,6 +44,8 @@ RECORDS: dict[str, type[Any]] = {
 }
 #: A state's way back to its system, which is written once.
 LEFT_OUT = "selection"
+#: The tails of states, which most systems have none of.
+TAILS = ("further", "tail")
 #: What reading says of a file that is no archive of NumPy's, or a damaged one.
 UNREADABLE = (
     ValueError, EOFError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError,
@@ -101,7 +103,9 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
         return {"type": type(value).__name__, "name": value.name}
     if RECORDS.get(type(value).__name__) is type(value):
         fields = vars(value) if dataclasses.is_dataclass(value) else value._asdict()
-        kept = {name: item for name, item in fields.items() if name != LEFT_OUT}
+        kept = {
+            name: item for name, item in fields.items() if name != LEFT_OUT and is_told(name, item)
+        }
         plain = {
             name: _plain(item, f"{place}.{name}", writer, arrays) for name, item in kept.items()
         }
@@ -109,6 +113,11 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if isinstance(value, (tuple, list)):
         return [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
     return writer.value(value, place)
+
+
+def is_told(name: str, value: Any) -> bool:
+    """Whether a field is written: tails are where they have numbers."""
+    return name not in TAILS or value.size > 0
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -175,7 +184,7 @@ def _check_course(course: Course, system: Multibody) -> None:
     """Refuse what no run of a system can have left."""
     rows, stops = len(course.t), len(course.stops)
     shapes = {
-        "t": (rows,), "states": (rows, len(system.bodies) + 1, STATE_WIDTH),
+        "t": (rows,), "states": zero_rows(rows, len(system.bodies) + 1).shape,
         "angles": (rows, len(system.tables.coordinate_names)), "drift": (rows, 2),
     }  # fmt: skip
     for name, shape in shapes.items():
@@ -190,6 +199,7 @@ def _check_course(course: Course, system: Multibody) -> None:
         and type(course.step) is float
         and (not stops or (course.held.shape == (rows, stops) and course.held.dtype == bool))
         and (course.merged is None or are_rows(course.merged))
+        and are_tails(course.tail, rows)
         and (abs(course.angles) < WOUND).all()
         and np.isfinite(course.t).all()
         and (np.diff(course.t) >= 0.0).all()
@@ -216,7 +226,12 @@ def is_happening(value: Any) -> bool:
 
 def are_rows(array: Floats) -> bool:
     """Whether an array holds rows of states (n, STATE_WIDTH)."""
-    return bool(array.dtype == np.float64 and array.ndim == 2 and array.shape[1] == STATE_WIDTH)
+    return bool(array.dtype == np.float64 and array.ndim == 2 and is_row(array.shape))
+
+
+def are_tails(array: Floats, rows: int) -> bool:
+    """Whether an array holds tails of states, or there are none."""
+    return array.dtype == np.float64 and array.ndim == 2 and len(array) in (0, rows)
 
 
 def texts(values: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.kernels.base.states import angular_of, by_body, linear_of, speeds_count, zero_vectors
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.maths.warnings import warn
 from quirkpy.mechanics import equation
@@ -164,7 +165,7 @@ def mobility(at: Instant) -> Mobility:
     joints = np.unique(tables.row_joint[rows[dependent[: len(rows)]]])
     stops = (stop.name for stop, too in zip(at.stops, dependent[len(rows) :], strict=True) if too)
     names = tuple(dict.fromkeys((*(tables.joint_names[k] for k in joints), *stops)))
-    return Mobility(6 * len(at.r) - parts.rank, parts.rank, m, names, parts.smallest)
+    return Mobility(speeds_count(len(at.r)) - parts.rank, parts.rank, m, names, parts.smallest)
 
 
 class Reaction(NamedTuple):
@@ -265,7 +266,7 @@ def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
         alone = dataclasses.replace(at, selection=tables.select(joints, [tables.force_names[k]]))
         for name, wrench in zip(tables.body_names, alone.loads.wrench, strict=True):
             if wrench.any():
-                out[name].append(Pull(tables.force_names[k], wrench[:3], wrench[3:]))
+                out[name].append(Pull(tables.force_names[k], linear_of(wrench), angular_of(wrench)))
     return {name: tuple(found) for name, found in out.items()}
 
 
@@ -274,16 +275,15 @@ def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
     holds."""
     names, rows, n = at.selection.tables.body_names, at.rows, len(at.r)
     bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
-    J = np.stack(
-        [rows.jacobian[:, :6], rows.jacobian[:, 6:], rows.second[:, :6], rows.second[:, 6:]]
-    )
+    both = np.concatenate([by_body(rows.jacobian), by_body(rows.second)], axis=1)
+    J = np.ascontiguousarray(both.swapaxes(0, 1))
     out: dict[str, list[Pull]] = {name: [] for name in names}
     for source, _, mine in _holding(at):
-        wrench = np.zeros((n + 1, 6))
+        wrench = zero_vectors(n + 1)
         np.add.at(wrench, bodies[:, mine], J[:, mine] * multipliers[mine, None])
         for k in np.unique(bodies[:, mine]):
             if k < n:
-                out[names[k]].append(Pull(source, wrench[k, :3], wrench[k, 3:]))
+                out[names[k]].append(Pull(source, linear_of(wrench)[k], angular_of(wrench)[k]))
     return {name: tuple(found) for name, found in out.items()}
 
 
@@ -291,12 +291,12 @@ def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
     """The resistance of each body against its acceleration (nb, 6)."""
     tables, turns = at.selection.tables, at.frames.axes[: len(at.r)]
     momentum = np.einsum("nij,nj->ni", tables.body_inertia, at.omega)
-    torque = np.einsum("nij,nj->ni", tables.body_inertia, accelerations[:, 3:]) + np.cross(
+    torque = np.einsum("nij,nj->ni", tables.body_inertia, angular_of(accelerations)) + np.cross(
         at.omega, momentum
     )
     each = zip(
         tables.body_names,
-        tables.body_mass[:, None] * accelerations[:, :3],
+        tables.body_mass[:, None] * linear_of(accelerations),
         np.einsum("nij,nj->ni", turns, torque),
         strict=True,
     )
@@ -324,13 +324,13 @@ def _on_second(at: Instant, mine: Bools) -> Floats:
     """J of some rows of a joint over its second body; a coupling of two joints counts for the one
     it names first."""
     tables, selection, rows = at.selection.tables, at.selection, at.rows
-    out = rows.jacobian[mine, 6:].copy()
+    out = by_body(rows.jacobian)[mine, 1].copy()
     which = selection.rows[mine[: len(selection.rows)]]
     for k in np.flatnonzero(tables.row_kind[which] == RELATION_ROW):
         joint = tables.joints[tables.row_joint[which[k]]]
         other = tables.coordinate_joint[tables.row_axis1[which[k]]]
         if isinstance(joint, Coupling) and joint.first.name != tables.joint_names[other]:
-            out[k] = rows.second[np.flatnonzero(mine)[k], 6:]
+            out[k] = by_body(rows.second)[np.flatnonzero(mine)[k], 1]
     return out
 
 

@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.base.states import (
+    attitudes_of,
+    bodies_of,
+    positions_of,
+    spins_of,
+    state_rows,
+    velocities_of,
+    with_ledger,
+    zero_rows,
+)
 from quirkpy.kernels.place.members import gather, spread
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.kernels.step.projection import project
@@ -16,6 +25,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.mechanics.state import State, angles_of
+from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 from quirkpy.tables.merge import Merger, merge
 
@@ -72,8 +82,9 @@ class Clusters:
 
     @cached_property
     def merger(self) -> Merger | None:
-        """How clusters lie, where there are any."""
-        return merge(self.selection)
+        """How clusters lie, where there are any.  Bodies that move within themselves do so beside
+        each other, however they are locked: then every body stays on its own."""
+        return None if self.layout.states.tail else merge(self.selection)
 
     @cached_property
     def merged_layout(self) -> Layout:
@@ -90,6 +101,7 @@ class Clusters:
         A start that misses the locks is projected first, as that of a run without clusters is;
         where the run does not project, its bodies stay apart.  Rows with which an earlier run has
         ended are taken as they are."""
+        self._check_tail(start)
         rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
         if self.merger is None:
             return Entry(self.layout, rows, rows, drift)
@@ -97,7 +109,7 @@ class Clusters:
             return Entry(self.merged_layout, start.merged, rows, drift, self.merger)
         clusters = contracted(self.merger, rows)
         together = expanded(self.merger, clusters)
-        merger = self.merger.facing(together[:, Q:V], rows[:, Q:V])
+        merger = self.merger.facing(attitudes_of(together), attitudes_of(rows))
         if start.merged is not None and expands_to(rows, start.merged, merger):
             return Entry(self.merged_layout, start.merged, rows, drift, merger)
         near = abs(together - rows).max() <= 0.25 * START_TOLERANCE  # in every number
@@ -110,9 +122,18 @@ class Clusters:
             return Entry(self.merged_layout, clusters, rows, drift, merger, lost)
         return Entry(self.merged_layout, clusters, rows, drift, merger)
 
+    def _check_tail(self, start: State) -> None:
+        """Refuse a start whose tail is that of other bodies."""
+        given, wanted = start.further.size, self.layout.states.tail
+        if given != wanted:
+            raise PartError(
+                f"the state has {given} further coordinates and speeds, but its bodies have "
+                f"{wanted}; begin with a state of this system."
+            )
+
     def _motion(self, rows: Floats) -> float:
         """Kinetic energy of all bodies [J]."""
-        t, v, w = self.selection.tables, rows[:, V:OMEGA], rows[:, OMEGA:]
+        t, v, w = self.selection.tables, velocities_of(rows), spins_of(rows)
         return 0.5 * float(
             (t.body_mass @ (v * v).sum(axis=1)) + np.einsum("ni,nij,nj->", w, t.body_inertia, w)
         )
@@ -120,21 +141,21 @@ class Clusters:
     def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
         """The start on its joints, and how far it has moved; untouched where that is no more than
         rounding."""
-        y, drift = np.concatenate([rows, np.zeros((1, STATE_WIDTH))]), np.zeros(2)
+        y, drift = with_ledger(rows), np.zeros(2)
         with self.lend() as e:
             e.turn_to(angles_of(start.instant()))
             e.hold(start.held)
             e.set_time(start.t)
             project(y, e.model, e.conditions, e.scratch, drift)
             e.python.raise_pending()
-        return (y[:-1], drift) if drift.max() > START_TOLERANCE else (rows, np.zeros(2))
+        return (bodies_of(y), drift) if drift.max() > START_TOLERANCE else (rows, np.zeros(2))
 
 
 def expanded(merger: Merger, rows: Floats) -> Floats:
     """Rows of all bodies (..., nb + m, STATE_WIDTH) from rows of clusters; m rows that are none of
     these stay last."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
-    out = np.empty((len(many), many.shape[1] + nb - n, STATE_WIDTH))
+    out = zero_rows(len(many), many.shape[1] + nb - n)
     spread(many, merger.cluster, merger.place, merger.turn, n, out)
     return out.reshape(*rows.shape[:-2], *out.shape[1:])
 
@@ -143,7 +164,7 @@ def contracted(merger: Merger, rows: Floats) -> Floats:
     """Rows of clusters (..., n + m, STATE_WIDTH) from rows of all bodies, as the clusters' leaders
     have it."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
-    out = np.empty((len(many), many.shape[1] + n - nb, STATE_WIDTH))
+    out = zero_rows(len(many), many.shape[1] + n - nb)
     gather(many, merger.leader, merger.place[merger.leader], nb, out)
     return out.reshape(*rows.shape[:-2], *out.shape[1:])
 
@@ -155,14 +176,15 @@ def as_many(rows: Floats) -> Floats:
 
 def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
     """Whether rows of clusters are those of all bodies, to the bit."""
-    fits = clusters.shape == (len(merger.leader), STATE_WIDTH)
+    fits = clusters.shape == (len(merger.leader), bodies.shape[1])
     return fits and np.array_equal(expanded(merger, clusters), bodies)
 
 
 def apart(one: Floats, two: Floats) -> float:
     """The largest difference of two states in rows [m], [rad], [m/s] or [rad/s]; quaternions of
     either sign are one turn."""
-    turned = 2.0 * np.minimum(abs(one[:, Q:V] - two[:, Q:V]), abs(one[:, Q:V] + two[:, Q:V]))
-    others = ((R, Q), (V, OMEGA), (OMEGA, STATE_WIDTH))
-    parts = turned, *(one[:, i:j] - two[:, i:j] for i, j in others)
+    q1, q2 = attitudes_of(one), attitudes_of(two)
+    turned = 2.0 * np.minimum(abs(q1 - q2), abs(q1 + q2))
+    others = (positions_of, velocities_of, spins_of)
+    parts = turned, *(of(one) - of(two) for of in others)
     return max(float(np.linalg.norm(part, axis=-1).max()) for part in parts)

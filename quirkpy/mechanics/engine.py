@@ -20,6 +20,7 @@ from quirkpy.kernels.base.conditions import (
     begin_anew,
     new_conditions,
 )
+from quirkpy.kernels.base.states import StateLayout, zero_vectors
 from quirkpy.kernels.place.kinematics import ground_frames
 from quirkpy.kernels.place.rows import ROW_WIDTH
 from quirkpy.kernels.step.ledger import ISLAND_WIDTH
@@ -56,10 +57,13 @@ class Layout:
 
     Anybody may read it at any time, its `model` above all, which nothing writes to.  What changes
     while accelerations are computed is in engines, and `lend` alone gives one, to one user at a
-    time: runs, questions within runs, and threads never meet in one."""
+    time: runs, questions within runs, and threads never meet in one.
 
-    def __init__(self, selection: Selection) -> None:
+    states: where everything stands in states; None: every body has six speeds, and no more."""
+
+    def __init__(self, selection: Selection, states: StateLayout | None = None) -> None:
         self.selection, self.packed = selection, pack(selection.tables)
+        self.states = states or StateLayout.rigid(selection.tables.n_bodies)
         tree, self.islands = tree_of(selection, self.packed)
         self.stops, one, two = stops_of(selection, self.packed)
         if len(self.stops.what):
@@ -133,12 +137,12 @@ class Engine:
             int(tree.nodes[:-1, COUNT].sum()),
         )
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
-        self.selection, self.labels = selection, layout.labels
+        self.selection, self.labels, self.states = selection, layout.labels, layout.states
         self.model = layout.model
         self.conditions = new_conditions(len(layout.packed.coordinates), len(layout.stops.what))
         self.scratch = Scratch(
             ground_frames(n),
-            np.zeros((n + 1, 6)),
+            zero_vectors(n + 1),
             np.zeros(len(selection.elements)),
             np.zeros(2),
             np.zeros((n + 1, WIDTH)),
@@ -148,6 +152,7 @@ class Engine:
             np.zeros((m, SPAN_WIDTH), dtype=np.int64),
             np.zeros((n + 1, ISLAND_WIDTH)),
             np.zeros(REPORT_WIDTH),
+            np.zeros((2, layout.states.tail)),
         )
         self.python = PythonParts(selection, self.model, self.conditions, self.scratch)
 
@@ -158,16 +163,24 @@ class Engine:
         begin_anew(self.conditions, PIVOT)
         self.scratch.report[:] = 0.0
         self.scratch.report[WEAKEST] = 1.0
+        self.scratch.tail[:] = 0.0
         self.python.begin_anew()
 
     def accelerations(self, at: Instant) -> Floats:
         """Accelerations (nb, 6): of the mass centre in N, omega-dot in body axes."""
         self.turn_to(at.near)
         self.hold(at.held)
-        out = np.empty((len(at.r), 6))
+        if self.states.tail:
+            self.stand_at(at.further)
+        out = zero_vectors(len(at.r))
         evaluate(at.t, at.state, self.model, self.conditions, self.scratch, out)
         self.python.raise_pending()
         return out
+
+    def all_accelerations(self, at: Instant) -> Floats:
+        """The rates of all speeds, the further ones last: flat, as `StateLayout` has it."""
+        out = self.accelerations(at)
+        return self.states.vector(out, self.states.speeds_in(self.scratch.tail[1]))
 
     def hold(self, labels: Iterable[str]) -> None:
         """Let the named stops hold, and no others."""
@@ -177,6 +190,10 @@ class Engine:
     def hold_those(self, holding: Bools) -> None:
         """The same by number."""
         self.conditions.stops[:, HOLDS], self.conditions.stops[:, DECIDED] = holding, 0.0
+
+    def stand_at(self, further: Floats) -> None:
+        """The further coordinates and speeds of what is asked about bodies alone."""
+        self.scratch.tail[0] = further
 
     def turn_to(self, angles: Floats) -> None:
         """Take the angles of joints next to these."""

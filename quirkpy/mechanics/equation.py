@@ -15,6 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.states import (
+    angular_of,
+    attitudes_of,
+    by_body,
+    flat,
+    linear_of,
+    positions_of,
+    vectors_from,
+    zero_vectors,
+)
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant, Rows
@@ -78,7 +88,7 @@ def matrices(at: Instant) -> Matrices:
     The terms with T-dot q-dot in eqs. (8), (18), (19) are identically zero and do not appear.
     """
     n, tables = len(at.r), at.selection.tables
-    A_omega, b_joints = constraint_matrix(at), at.rows.gamma
+    J, b_joints = by_body(constraint_matrix(at)), at.rows.gamma
     generalised = applied_forces(at)
     m = len(b_joints)
     A, b = np.zeros((m + n, 7 * n)), np.zeros(m + n)
@@ -88,12 +98,12 @@ def matrices(at: Instant) -> Matrices:
         r, q = slice(7 * k, 7 * k + 3), slice(7 * k + 3, 7 * k + 7)
         T = rate_matrix(at.q[k])
         q_dot = 0.25 * T.T @ at.omega[k]
-        A[:m, r] = A_omega[:, 6 * k : 6 * k + 3]
-        A[:m, q] = A_omega[:, 6 * k + 3 : 6 * k + 6] @ T
+        A[:m, r] = linear_of(J)[:, k]
+        A[:m, q] = angular_of(J)[:, k] @ T
         A[m + k, q], b[m + k] = 2.0 * at.q[k], -2.0 * q_dot @ q_dot
         M[r, r] = tables.body_mass[k] * np.eye(3)
         M[q, q] = T.T @ tables.body_inertia[k] @ T
-        F[r], F[q] = generalised[k, :3], T.T @ generalised[k, 3:]
+        F[r], F[q] = linear_of(generalised)[k], T.T @ angular_of(generalised)[k]
     return Matrices(A, b, M, F)
 
 
@@ -136,11 +146,11 @@ def solve_literal(at: Instant) -> Solution:
         return _nothing(at)
     _refuse_lost_moments(at)
     x = literal(A, b, M, F, metric=_completed(M, at))
-    by_body = x.reshape(n, 7)
-    acceleration = np.empty((n, 6))
-    acceleration[:, :3] = by_body[:, :3]
+    by_body = x.reshape(n, -1)
+    acceleration = zero_vectors(n)
+    linear_of(acceleration)[:] = positions_of(by_body)
     for k in range(n):
-        acceleration[k, 3:] = rate_matrix(at.q[k]) @ by_body[k, 3:]
+        angular_of(acceleration)[k] = rate_matrix(at.q[k]) @ attitudes_of(by_body)[k]
     return with_forces(at, acceleration)
 
 
@@ -169,16 +179,17 @@ def constraint_matrix(at: Instant) -> Floats:
     (m, 6 nb)."""
     rows: Rows = at.rows
     n = len(at.r)
-    wide = np.zeros((len(rows.phi), n + 1, 6))
+    wide = zero_vectors(len(rows.phi), n + 1)
     each = np.arange(len(rows.phi))
-    wide[each, rows.body1] += rows.jacobian[:, :6]
-    wide[each, rows.body2] += rows.jacobian[:, 6:]
-    wide[each, rows.body3] += rows.second[:, :6]
-    wide[each, rows.body4] += rows.second[:, 6:]
+    first, second = by_body(rows.jacobian), by_body(rows.second)
+    wide[each, rows.body1] += first[:, 0]
+    wide[each, rows.body2] += first[:, 1]
+    wide[each, rows.body3] += second[:, 0]
+    wide[each, rows.body4] += second[:, 1]
     wide = wide[:, :n]
     turns = at.frames.axes[:n]
-    wide[:, :, 3:] = np.einsum("mni,nij->mnj", wide[:, :, 3:], turns)
-    return wide.reshape(len(rows.phi), 6 * n)
+    angular_of(wide)[:] = np.einsum("mni,nij->mnj", angular_of(wide), turns)
+    return flat(wide)
 
 
 def applied_forces(at: Instant) -> Floats:
@@ -186,9 +197,9 @@ def applied_forces(at: Instant) -> Floats:
     axes (nb, 6)."""
     n = len(at.r)
     turns = at.frames.axes[:n]
-    torque = np.einsum("nij,ni->nj", turns, at.loads.wrench[:, 3:])
+    torque = np.einsum("nij,ni->nj", turns, angular_of(at.loads.wrench))
     momentum = np.einsum("nij,nj->ni", at.selection.tables.body_inertia, at.omega)
-    return np.hstack([at.loads.wrench[:, :3], torque - cross(at.omega, momentum)])
+    return vectors_from(linear_of(at.loads.wrench), torque - cross(at.omega, momentum))
 
 
 def mass_roots(at: Instant) -> tuple[Floats, Floats]:
@@ -242,8 +253,7 @@ def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decompositi
 
 def _over_bodies(J: Floats, blocks: Floats) -> Floats:
     """J (m, 6 nb) times a matrix for each body (nb, 6, 6)."""
-    n = len(blocks)
-    return np.einsum("mni,nij->mnj", J.reshape(len(J), n, 6), blocks).reshape(len(J), 6 * n)
+    return flat(np.einsum("mni,nij->mnj", by_body(J), blocks))
 
 
 def _rank(sigma: Floats, row_cut: float) -> int:
@@ -258,13 +268,13 @@ def solve_dense(at: Instant) -> Solution:
     if n == 0:
         return _nothing(at)
     _, back = mass_roots(at)
-    free = np.einsum("nij,nj->ni", back, applied_forces(at)).reshape(6 * n)
+    free = flat(np.einsum("nij,nj->ni", back, applied_forces(at)))
     if not len(at.rows.phi):
-        return with_forces(at, np.einsum("nij,nj->ni", back, free.reshape(n, 6)))
+        return with_forces(at, np.einsum("nij,nj->ni", back, by_body(free)))
     U, sigma, Vt, rank, norms, _ = decompose(at)
     U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
     inside = Vt.T @ ((U.T @ (at.rows.gamma / norms)) / sigma - Vt @ free)
-    acceleration = np.einsum("nij,nj->ni", back, (free + inside).reshape(n, 6))
+    acceleration = np.einsum("nij,nj->ni", back, by_body(free + inside))
     return with_forces(at, acceleration, U @ ((Vt @ inside) / sigma) / norms)
 
 
@@ -272,8 +282,8 @@ def with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = 
     """Add the constraint forces M a - F, and the least-norm multipliers that make them."""
     tables = at.selection.tables
     inertial = np.hstack([
-        tables.body_mass[:, None] * acceleration[:, :3],
-        np.einsum("nij,nj->ni", tables.body_inertia, acceleration[:, 3:]),
+        tables.body_mass[:, None] * linear_of(acceleration),
+        np.einsum("nij,nj->ni", tables.body_inertia, angular_of(acceleration)),
     ])  # fmt: skip
     wrench = inertial - applied_forces(at)
     if multipliers is None:
@@ -287,13 +297,13 @@ def _multipliers(at: Instant, wrench: Floats) -> Floats:
         return np.zeros(0)
     _, back = mass_roots(at)
     U, sigma, Vt, rank, norms, _ = decompose(at)
-    weighted = np.einsum("nij,nj->ni", back, wrench).reshape(-1)
+    weighted = flat(np.einsum("nij,nj->ni", back, wrench))
     return np.asarray(U[:, :rank] @ ((Vt[:rank] @ weighted) / sigma[:rank]) / norms)
 
 
 def _nothing(at: Instant) -> Solution:
     """Every body is fixed."""
-    return Solution(np.zeros((0, 6)), np.zeros(len(at.rows.phi)), np.zeros((0, 6)))
+    return Solution(zero_vectors(0), np.zeros(len(at.rows.phi)), zero_vectors(0))
 
 
 # --- small linear algebra -------------------------------------------------------------------------

@@ -3,13 +3,14 @@ it asks for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from quirkpy.kernels.act import loads
-from quirkpy.kernels.base.arrays import ROW_BODY1, ROW_BODY4, ROW_PERIOD, Joints, state_rows
+from quirkpy.kernels.base.arrays import ROW_BODY1, ROW_BODY4, ROW_PERIOD, Joints
+from quirkpy.kernels.base.states import NO_TAIL, state_rows, zero_vectors
 from quirkpy.kernels.place import kinematics
 from quirkpy.kernels.place.rows import (
     GAMMA,
@@ -79,7 +80,7 @@ class Loads(NamedTuple):
 class Instant:
     """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body
     axes; near: the angle [rad] next to which that of each coordinate is taken (nc,); held: labels
-    of the stops that hold."""
+    of the stops that hold; further: the tail of the state."""
 
     selection: Selection
     t: float
@@ -89,6 +90,7 @@ class Instant:
     omega: Floats
     near: Floats
     held: tuple[str, ...] = ()
+    further: Floats = field(default_factory=lambda: NO_TAIL)
 
     @cached_property
     def state(self) -> Floats:
@@ -208,7 +210,7 @@ class Instant:
         them)."""
         s, t = self.selection, self.selection.tables
         wrench, potential, power = (
-            np.empty((t.n_bodies + 1, 6)),
+            zero_vectors(t.n_bodies + 1),
             np.empty(len(s.elements)),
             np.empty(2),
         )

@@ -13,7 +13,19 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.states import (
+    angular_of,
+    attitudes_of,
+    bodies_of,
+    linear_of,
+    positions_of,
+    speeds_of,
+    spins_of,
+    vectors_from,
+    velocities_of,
+    with_ledger,
+    zero_vectors,
+)
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.users.users import joints_in_python
@@ -87,32 +99,34 @@ class Whole:
         """Velocities in N and angular velocities in body axes that bodies have when carried along
         (..., n, 6)."""
         if self.rests:
-            return np.zeros((*rows.shape[:-1], 6))
-        arm = rows[..., R:Q] - self.centre
+            return zero_vectors(*rows.shape[:-1])
+        arm = positions_of(rows) - self.centre
         v = self.velocity + cross(np.broadcast_to(self.turning, arm.shape), arm)
-        return np.concatenate([v, into_body(rows, self.turning)], axis=-1)
+        return vectors_from(v, into_body(rows, self.turning))
 
     def centripetal(self, rows: Floats) -> Floats:
         """Accelerations of bodies that turn with the whole (n, 3)."""
         if self.rests:
             return np.zeros((len(rows), 3))
-        return cross(self.turning, cross(self.turning, rows[:, R:Q] - self.centre))
+        return cross(self.turning, cross(self.turning, positions_of(rows) - self.centre))
 
     def beside(self, rows: Floats) -> Floats:
         """Velocities beside that motion (..., n, 6)."""
-        return np.asarray(rows[..., V:STATE_WIDTH] - self.field(rows))
+        return np.asarray(speeds_of(rows) - self.field(rows))
 
     def felt(self, rows: Floats, accelerations: Floats) -> Floats:
         """Rates of the velocities beside that motion, as those who are carried along see them (...,
         n, 6)."""
         if self.rests:
             return accelerations
-        u, arm = self.beside(rows), rows[..., R:Q] - self.centre
+        u, arm = self.beside(rows), positions_of(rows) - self.centre
         w = np.broadcast_to(self.turning, arm.shape)
         own = into_body(rows, self.turning)
         out = accelerations.copy()
-        out[..., :3] -= self.acceleration + cross(w, cross(w, arm)) + 2.0 * cross(w, u[..., :3])
-        out[..., 3:] -= cross(own, u[..., 3:])
+        linear_of(out)[:] -= (
+            self.acceleration + cross(w, cross(w, arm)) + 2.0 * cross(w, linear_of(u))
+        )
+        angular_of(out)[:] -= cross(own, angular_of(u))
         return out
 
     def directions(self, rows: Floats) -> Floats:
@@ -123,10 +137,10 @@ class Whole:
             mine = self.islands == k
             for axis in np.eye(3):
                 if self.drifts[mine].all():
-                    out.append(np.where(mine[:, None], np.concatenate([axis, np.zeros(3)]), 0.0))
+                    out.append(np.where(mine[:, None], vectors_from(axis, np.zeros(3)), 0.0))
             if self.turns[mine].all() and not self.turning[mine].any():
                 out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
-        return np.array(out).reshape(len(out), len(rows), 6)
+        return np.array(out).reshape(len(out), *zero_vectors(len(rows)).shape)
 
     def turned_on(self, rows: Floats, island: int) -> Floats | None:
         """The displacement of all bodies as an island that nothing turns goes on turning (n, 6);
@@ -134,10 +148,10 @@ class Whole:
         mine = (self.islands == island)[:, None]
         if not (self.turns[mine[:, 0]].all() and self.turning[mine[:, 0]].any()):
             return None
-        arm = rows[:, R:Q] - self.centre
+        arm = positions_of(rows) - self.centre
         return np.where(
             mine,
-            np.concatenate([cross(self.turning, arm), into_body(rows, self.turning)], axis=1),
+            vectors_from(cross(self.turning, arm), into_body(rows, self.turning)),
             0.0,
         )
 
@@ -166,24 +180,24 @@ class Whole:
         q = rotation(angle)
         centre = self.centre + self.velocity * seconds + 0.5 * self.acceleration * seconds**2
         out = rows.copy()
-        out[:, R:Q] = centre + turned(q, rows[:, R:Q] - self.centre)
-        out[:, Q:V] = product(q, rows[:, Q:V])
-        out[:, V:OMEGA] = turned(q, rows[:, V:OMEGA])
+        positions_of(out)[:] = centre + turned(q, positions_of(rows) - self.centre)
+        attitudes_of(out)[:] = product(q, attitudes_of(rows))
+        velocities_of(out)[:] = turned(q, velocities_of(rows))
         return out
 
 
 def into_body(rows: Floats, a: Floats) -> Floats:
     """Vectors in N, one for each body (n, 3), in body axes (..., n, 3)."""
-    back = rows[..., Q:V] * (1.0, -1.0, -1.0, -1.0)
+    back = attitudes_of(rows) * (1.0, -1.0, -1.0, -1.0)
     return turned(back, a)
 
 
 def apart(one: Floats, two: Floats) -> Floats:
     """From states to others near by: displacements in N and rotation vectors in body axes (..., n,
     6)."""
-    turn = product(one[..., Q:V] * (1.0, -1.0, -1.0, -1.0), two[..., Q:V])
+    turn = product(attitudes_of(one) * (1.0, -1.0, -1.0, -1.0), attitudes_of(two))
     turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
-    return np.concatenate([two[..., R:Q] - one[..., R:Q], turning], axis=-1)
+    return vectors_from(positions_of(two) - positions_of(one), turning)
 
 
 def turns(rows: Floats, centre: Floats) -> list[Floats]:
@@ -191,8 +205,7 @@ def turns(rows: Floats, centre: Floats) -> list[Floats]:
     (three (n, 6))."""
     axes = (np.tile(axis, (len(rows), 1)) for axis in np.eye(3))
     return [
-        np.concatenate([np.cross(a, rows[:, R:Q] - centre), into_body(rows, a)], axis=1)
-        for a in axes
+        vectors_from(np.cross(a, positions_of(rows) - centre), into_body(rows, a)) for a in axes
     ]
 
 
@@ -243,7 +256,7 @@ def moves_by_itself(selection: Selection) -> bool:
 
 def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
     """Of some states (k, n, STATE_WIDTH), as they are (k, n, 6)."""
-    out = np.empty((*states.shape[:2], 6))
+    out = zero_vectors(*states.shape[:2])
     for state, answer in zip(states, out, strict=True):
         evaluate(t, state, engine.model, engine.conditions, engine.scratch, answer)
     engine.python.raise_pending()
@@ -254,13 +267,16 @@ def distorted(engine: Engine, t: float, rows: Floats) -> Floats:
     """A state nearby in which bodies stand off the places where their forces cancel, on the
     joints."""
     rng = np.random.default_rng(0)
-    state = np.concatenate([rows, np.zeros((1, STATE_WIDTH))])
-    state[:-1, R:Q] += DISTORTION * rng.normal(size=(len(rows), 3))
-    state[:-1, Q:V] = product(rows[:, Q:V], rotation(DISTORTION * rng.normal(size=(len(rows), 3))))
+    state = with_ledger(rows)
+    moved = bodies_of(state)
+    positions_of(moved)[:] += DISTORTION * rng.normal(size=(len(rows), 3))
+    attitudes_of(moved)[:] = product(
+        attitudes_of(rows), rotation(DISTORTION * rng.normal(size=(len(rows), 3)))
+    )
     engine.set_time(t)
     project(state, engine.model, engine.conditions, engine.scratch, np.zeros(2))
     engine.python.raise_pending()
-    return state[:-1]
+    return moved
 
 
 def groups_of(engine: Engine) -> Ints:
@@ -288,11 +304,11 @@ def _nothing_pulls(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     fields: a shift of the whole changes no acceleration beside what the turning frame of an orbit
     makes of it."""
     shifted = rows.copy()
-    shifted[mine, R:Q] += SHIFT
+    positions_of(shifted)[mine] += SHIFT
     here, there = accelerations(engine, t, np.stack([rows, shifted]))
     tables, acting = engine.selection.tables, engine.selection.elements
     for e in acting[tables.element_kind[acting] == HILL]:
-        here[mine, :3] += tables.element_numbers[e, 0] ** 2 * SHIFT * (3.0, 0.0, -1.0)
+        linear_of(here)[mine] += tables.element_numbers[e, 0] ** 2 * SHIFT * (3.0, 0.0, -1.0)
     return _alike(here, there)
 
 
@@ -302,7 +318,7 @@ def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     orbital fields have no second end.)"""
     tables, acting = engine.selection.tables, engine.selection.elements
     mass = tables.body_mass[mine]
-    velocity = mass @ rows[mine, V:OMEGA] / mass.sum()
+    velocity = mass @ velocities_of(rows)[mine] / mass.sum()
     speed = float(np.linalg.norm(velocity))
     ends = np.stack(
         [tables.element_site1[acting], tables.element_site2[acting], tables.element_site3[acting]]
@@ -314,7 +330,7 @@ def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     if speed <= DRIFTS_NOT or turning or not asked.any():
         return False
     ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
-    ahead[1:, mine, R:Q] += AHEAD[:, None, None] * (velocity / speed)
+    positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (velocity / speed)
     felt = accelerations(engine, t, ahead)
     return not _alike(felt[:1], felt[1:])
 
@@ -327,13 +343,13 @@ def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
         return False
     centre, q = _mass_centre(engine.selection, rows, mine), rotation(TURN)
     other = rows.copy()
-    other[mine, R:Q] = centre + turned(q, rows[mine, R:Q] - centre)
-    other[mine, Q:V] = product(q, rows[mine, Q:V])
-    other[mine, V:OMEGA] = turned(q, rows[mine, V:OMEGA])
+    positions_of(other)[mine] = centre + turned(q, positions_of(rows)[mine] - centre)
+    attitudes_of(other)[mine] = product(q, attitudes_of(rows)[mine])
+    velocities_of(other)[mine] = turned(q, velocities_of(rows)[mine])
     here, there = accelerations(engine, t, np.stack([rows, other]))
     mass = tables.body_mass[mine]
-    fall = np.asarray(mass @ here[mine, :3] / mass.sum())
-    here[mine, :3] = fall + turned(q, here[mine, :3] - fall)
+    fall = np.asarray(mass @ linear_of(here)[mine] / mass.sum())
+    linear_of(here)[mine] = fall + turned(q, linear_of(here)[mine] - fall)
     return _alike(here, there)
 
 
@@ -345,14 +361,14 @@ def _alike(one: Floats, two: Floats) -> bool:
 
 def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
     mass = selection.tables.body_mass[mine]
-    return np.asarray(mass @ rows[mine, R:Q] / mass.sum())
+    return np.asarray(mass @ positions_of(rows)[mine] / mass.sum())
 
 
 def _driven(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | None:
     """The rigid motion that joints which move by themselves ask for, steadily round a point that
     stands still; None where no rigid motion satisfies them all."""
     n, centre = len(rows), _mass_centre(at.selection, rows, mine)
-    shifts = [np.tile(np.concatenate([axis, np.zeros(3)]), (n, 1)) for axis in np.eye(3)]
+    shifts = [np.tile(vectors_from(axis, np.zeros(3)), (n, 1)) for axis in np.eye(3)]
     rigid = np.where(mine[:, None], np.array([*shifts, *turns(rows, centre)]), 0.0).reshape(
         6, 6 * n
     )
@@ -377,8 +393,8 @@ def _fitted(
     """The rigid motion nearest to that of some bodies, in the metric of kinetic energy."""
     centre = _mass_centre(selection, rows, mine)
     mass = selection.tables.body_mass[mine]
-    velocity = np.asarray(mass @ rows[mine, V:OMEGA] / mass.sum())
-    fall = np.asarray(mass @ base[mine, :3] / mass.sum())
+    velocity = np.asarray(mass @ velocities_of(rows)[mine] / mass.sum())
+    fall = np.asarray(mass @ linear_of(base)[mine] / mass.sum())
     turning: Floats = np.zeros(3)
     if turns or not drifts:
         turning = np.asarray(
@@ -425,15 +441,15 @@ def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats
         if not (whole.drifts[mine].all() or round_a_point):
             continue
         m, its = mass[mine], states[:, mine]
-        its[..., V:OMEGA] -= (np.einsum("n,kni->ki", m, its[..., V:OMEGA]) / m.sum())[:, None]
+        velocities_of(its)[:] -= (np.einsum("n,kni->ki", m, velocities_of(its)) / m.sum())[:, None]
         if whole.turns[mine].all() or round_a_point:
             turning = np.broadcast_to(
-                spinning(m, inertia[mine], its)[1][:, None], its[..., V:OMEGA].shape
+                spinning(m, inertia[mine], its)[1][:, None], velocities_of(its).shape
             )
-            its[..., V:OMEGA] -= cross(turning, _arms(m, its))
-            its[..., OMEGA:STATE_WIDTH] -= into_body(its, turning)
+            velocities_of(its)[:] -= cross(turning, _arms(m, its))
+            spins_of(its)[:] -= into_body(its, turning)
         states[:, mine] = its
-    v, omega = states[..., V:OMEGA], states[..., OMEGA:STATE_WIDTH]
+    v, omega = velocities_of(states), spins_of(states)
     return 0.5 * (
         np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega)
     )
@@ -488,19 +504,19 @@ def angular_momentum(
 ) -> Floats:
     """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them
     (n, 3)."""
-    each = np.einsum("npq,knq->knp", inertia, states[..., OMEGA:STATE_WIDTH])
+    each = np.einsum("npq,knq->knp", inertia, spins_of(states))
     spin = np.einsum("knip,knp->ki", _axes(states), each if stored is None else each + stored)
     return np.asarray(
-        spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), states[..., V:OMEGA]))
+        spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), velocities_of(states)))
     )
 
 
 def _arms(mass: Floats, states: Floats) -> Floats:
     """Mass centres of bodies from that of them all (k, n, 3)."""
-    r = states[..., R:Q]
+    r = positions_of(states)
     return np.asarray(r - (np.einsum("n,kni->ki", mass, r) / mass.sum())[:, None])
 
 
 def _axes(states: Floats) -> Floats:
     """Body axes as columns in N (k, n, 3, 3)."""
-    return turned(states[..., None, Q:V], np.eye(3)).swapaxes(-1, -2)
+    return turned(attitudes_of(states)[..., None, :], np.eye(3)).swapaxes(-1, -2)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import Q, R
+from quirkpy.kernels.base.states import positions_of
 from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import Tables
 
@@ -21,7 +21,7 @@ def metre(tables: Tables, rows: Floats) -> float:
     """The length [m] that is to the bodies at rows (n, STATE_WIDTH) what a metre is to ordinary
     ones."""
     radii = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
-    apart = float(np.linalg.norm(np.ptp(rows[:, R:Q], axis=0))) if len(radii) else 0.0
+    apart = float(np.linalg.norm(np.ptp(positions_of(rows), axis=0))) if len(radii) else 0.0
     return _unit(
         float(radii.min(initial=math.inf)), max(float(radii.max(initial=0.0)), apart), SIZES
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.states import NO_TAIL
 from quirkpy.kernels.step.integrator import RIM
 from quirkpy.kernels.tree.stops import BEYOND
 from quirkpy.maths import quat
@@ -124,6 +125,9 @@ class State(Record):
     merged: Floats | None = (
         None  # rows of the clusters with which a run ended here; None: to be found out
     )
+    further: Floats = dataclasses.field(  # the tail of the state, as `StateLayout` has it (tail,)
+        default_factory=lambda: NO_TAIL, repr=False
+    )
 
     def __post_init__(self) -> None:
         """Refuse what no run could begin or end in, wherever it comes from: a file, or a number
@@ -138,7 +142,8 @@ class State(Record):
         """Refuse arrays of another shape than the bodies and joints ask for, or not of numbers."""
         n = len(self.bodies)
         shapes = {"r": (n, 3), "q": (n, 4), "v": (n, 3), "omega": (n, 3)}
-        for name, shape in {**shapes, "windings": (len(self.joints),)}.items():
+        further = {"windings": (len(self.joints),), "further": (self.further.size,)}
+        for name, shape in {**shapes, **further}.items():
             given = getattr(self, name)
             if given.shape != shape:
                 raise PartError(
@@ -153,6 +158,9 @@ class State(Record):
         """Refuse poses and velocities that are not finite."""
         with np.errstate(all="ignore"):
             total = self.r.sum() + self.q.sum() + self.v.sum() + self.omega.sum()
+        if self.further.size and not np.isfinite(self.further).all():
+            row = tuple(self.further.tolist())
+            raise PartError(f"State: further is {row}, but every number must be finite.")
         if not math.isfinite(total):  # which their sum may be though none of them is
             for name in MOVING:
                 given = getattr(self, name)
@@ -202,8 +210,9 @@ class State(Record):
         # What else acts may pull where a stop has pressed
         step, held = (self.step, self.held) if alike else (None, ())
         there = dataclasses.replace(
-            new, t=self.t, windings=windings, step=step, held=held, merged=self.merged, **arrays
-        )
+            new, t=self.t, windings=windings, step=step, held=held, merged=self.merged,
+            further=self.further if self.bodies == new.bodies else new.further, **arrays,
+        )  # fmt: skip
         return there._between_stops(old)
 
     # --- reading ----------------------------------------------------------------------------------
@@ -245,7 +254,8 @@ class State(Record):
         if self.joints != chosen.tables.coordinate_names:
             known = dict(zip(self.joints, near, strict=True))
             near = np.array([known.get(name, 0.0) for name in chosen.tables.coordinate_names])
-        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, near, self.held)
+        held, further = self.held, self.further
+        return Instant(chosen, self.t, self.r, self.q, self.v, self.omega, near, held, further)
 
     @property
     def near(self) -> Floats:
@@ -360,6 +370,7 @@ class State(Record):
             self.v,
             self.omega,
             self.windings,
+            self.further,
         )
 
     def __repr__(self) -> str:

@@ -61,13 +61,15 @@ class Counts(NamedTuple):
 
 
 NOTHING_HELD: Bools = np.zeros((0, 0), dtype=bool)
+NO_TAILS: Floats = np.zeros((0, 0))
 
 
 class Course(NamedTuple):
     """What a run leaves: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last
     row, angles (k, nj), drift removed at each step, of poses and of velocities (k, 2), why it
     ended, events, counts, the next step; which stops hold (k, ns), and their labels; where locked
-    bodies were one, the clusters' rows at the end (n, STATE_WIDTH)."""
+    bodies were one, the clusters' rows at the end (n, STATE_WIDTH); tails of the states (k, tail),
+    empty where no body has more coordinates and speeds than a rigid one."""
 
     t: Floats
     states: Floats
@@ -80,6 +82,11 @@ class Course(NamedTuple):
     held: Bools = NOTHING_HELD
     stops: tuple[str, ...] = ()
     merged: Floats | None = None
+    tail: Floats = NO_TAILS
+
+    def tails(self) -> Floats:
+        """The tails, a row for each state, whether they have numbers or none (k, tail)."""
+        return self.tail if self.tail.size else np.zeros((len(self.t), 0))
 
 
 class Kept:
@@ -93,7 +100,7 @@ class Kept:
         self.seen = 0
 
     def add(self, *arrays: Any) -> None:
-        """Rows, as columns of times, states, angles, drift, stops held."""
+        """Rows, as columns of times, states, angles, drift, stops held, tails."""
         n, every = len(arrays[0]), self.every
         if not n:
             return

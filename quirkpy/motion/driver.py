@@ -12,9 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
+from quirkpy.kernels.base.states import (
+    NO_TAIL,
+    bodies_of,
+    ledger_of,
+    quantities_of,
+    speeds_of,
+    zero_vectors,
+)
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
@@ -39,7 +46,7 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
-from quirkpy.motion.course import Counts, Course, Happening, Kept, Stop
+from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
@@ -54,6 +61,8 @@ NOTES = 16
 #: A solver that keeps a history forgets it where projection has moved the state by more than so
 #: many tolerances.
 START_OVER = 10.0
+#: Columns of the rows of a run: times, states, angles, drift, stops that hold, tails.
+COLUMNS = 6
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
 UNDETERMINED = "undetermined branch"
@@ -87,7 +96,7 @@ class Driver:
         self.layout = self.entry.layout
         self.engine: Engine  # while it is at work
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
-        n = len(self.entry.rows)
+        states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
         knots = [] if fixed else knots_of(clusters.selection).tolist()
         self.ends = deque(
@@ -98,26 +107,29 @@ class Driver:
             start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol,
             fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
-        lines = np.zeros((steps.LINES, n + 1, STATE_WIDTH))
-        y = lines[steps.BEGIN]
-        y[:n], y[n, LOST] = self.entry.rows, self.entry.lost
+        lines, rows = states.zero_lines(steps.LINES)
+        self.y = rows[steps.BEGIN, : states.bodies + 1]
+        self.tail = states.tail_in(lines[steps.BEGIN])
+        bodies_of(self.y)[:], ledger_of(self.y)[LOST] = self.entry.rows, self.entry.lost
+        self.tail[:] = start.further
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
             clock,
             self.counts,
-            lines.reshape(steps.LINES, -1),
             lines,
-            np.zeros((n, 6)),
+            rows,
+            states.groups,
+            zero_vectors(states.bodies),
             np.zeros(2),
             np.zeros(2),
         )
-        self.clock, self.y = clock, y
+        self.clock = clock
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
             np.zeros((len(self.watched), VALUES_WIDTH)),
-            np.zeros_like(y),
+            np.zeros_like(rows[steps.BEGIN]),
         )
         self.events: list[Happening] = []
         self.look: Look | None = None
@@ -153,7 +165,7 @@ class Driver:
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        self.rows = new_rows(1 + at_once, self.y, angles, stops, len(self.watched))
+        self.rows = new_rows(1 + at_once, self.y, self.tail, angles, stops, len(self.watched))
 
     @contextmanager
     def at_work(self) -> Iterator[Engine]:
@@ -194,7 +206,8 @@ class Driver:
         why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():
             return integrator.STOPPED
-        if looking and len(e.scratch.rows) and abs(self.y[:-1, V:]).max(initial=0.0) < AT_REST:
+        closing = looking and len(e.scratch.rows) > 0
+        if closing and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why
 
@@ -208,7 +221,7 @@ class Driver:
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
-        self._tell_of_hold(float(self.rows.states[0, -1, LOST]))
+        self._tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
         return why
 
     def stand(self) -> Course:
@@ -254,9 +267,10 @@ class Driver:
         rows count."""
         e, y = self.engine, self.y.copy()
         counted = e.scratch.report[COUNTED]
-        y[:-1, V:] = np.random.default_rng(0).normal(size=(len(y) - 1, 6))
+        speeds = speeds_of(bodies_of(y))
+        speeds[:] = np.random.default_rng(0).normal(size=speeds.shape)
         project(y, e.model, e.conditions, e.scratch, np.zeros(2))
-        y[:-1, V:] *= BESIDE / max(AT_REST, abs(y[:-1, V:]).max())
+        speeds *= BESIDE / max(AT_REST, abs(speeds).max())
         move_on(y)
         project(y, e.model, e.conditions, e.scratch, np.zeros(2))
         evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)
@@ -274,6 +288,7 @@ class Driver:
             self.engine.conditions.near[None],
             self.run_arrays.moved[None],
             held,
+            self.tail[None],
         )
 
     def _keep_rest(self, kept: Kept) -> None:
@@ -287,7 +302,7 @@ class Driver:
         filled, noted = int(self.counts[steps.ROOM]), int(self.counts[steps.NOTED])
         end = self.look(self, filled) if self.look is not None and filled else None
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
-        kept.add(*(array[:before] for array in self.rows[:5]))
+        kept.add(*(array[:before] for array in self.rows[:COLUMNS]))
         for t, what, which, lost in self.rows.notes[:noted].tolist():
             self._note(t, int(what), int(which), lost)
         if end is not None:
@@ -298,16 +313,18 @@ class Driver:
 
     def row(self, k: int) -> tuple[Any, ...]:
         """A row that the last call has filled, as `Look` gives it."""
-        return tuple([array[k : k + 1] for array in self.rows[:5]])
+        return tuple([array[k : k + 1] for array in self.rows[:COLUMNS]])
 
-    def state_of(self, t: float, states: Floats, angles: Floats, held: Bools) -> State:
+    def state_of(
+        self, t: float, states: Floats, angles: Floats, held: Bools, further: Floats
+    ) -> State:
         """The state in a row of the run, as that moves it."""
         holding = tuple(
             label for label, holds in zip(self.layout.labels, held, strict=True) if holds
         )
-        merged = None if self.entry.merger is None else states[:-1]
+        merged = None if self.entry.merger is None else bodies_of(states)
         return state_at(
-            self.start, float(t), self.entry.expand(states), angles, holding, None, merged
+            self.start, float(t), self.entry.expand(states), angles, holding, None, merged, further
         )
 
     def _note(self, t: float, what: int, which: int, lost: float) -> None:
@@ -335,7 +352,7 @@ class Driver:
         """Which stop is in the way of which drives, as the joints say where the run has ended."""
         e, y, t, s = (
             self.engine,
-            self.y[:-1],
+            bodies_of(self.y),
             float(self.clock[steps.T]),
             int(self.counts[steps.ANSWER]),
         )
@@ -344,9 +361,9 @@ class Driver:
         held = tuple(
             label for label, holds in zip(self.layout.labels, holding, strict=True) if holds
         )
-        motion = y[:, R:Q], y[:, Q:V], y[:, V:OMEGA], y[:, OMEGA:STATE_WIDTH]
         drives = drives_against(
-            Instant(e.selection, t, *motion, e.conditions.near, held), int(holding[:s].sum())
+            Instant(e.selection, t, *quantities_of(y), e.conditions.near, held),
+            int(holding[:s].sum()),
         )
         joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
         name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
@@ -415,10 +432,10 @@ class Driver:
 
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
-        y, near = self.entry.expand(self.watch.asked), self.engine.conditions.near
-        state = state_at(self.start, self.engine.python.t, y, near).with_angles(
-            near
-        )  # those of a state close by
+        states, asked = self.layout.states, self.watch.asked.reshape(-1)
+        y, near = self.entry.expand(states.rows_in(asked)), self.engine.conditions.near
+        state = state_at(self.start, self.engine.python.t, y, near, further=states.tail_in(asked))
+        state = state.with_angles(near)  # those of a state close by
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
@@ -426,17 +443,18 @@ class Driver:
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
-        t, rows, angles, drift, held = kept.arrays()
+        t, rows, angles, drift, held, tail = kept.arrays()
         states, merged = rows, None
         if self.entry.merger is not None:
             states, drift[0] = self.entry.expand(rows), np.maximum(drift[0], self.entry.drift)
-            merged = rows[-1, :-1].copy()
-            if np.array_equal(rows[0, :-1], self.entry.rows):  # as it was given, to the bit
-                states[0, :-1] = self.entry.start
+            merged = bodies_of(rows)[-1].copy()
+            if np.array_equal(bodies_of(rows)[0], self.entry.rows):  # as it was given, to the bit
+                bodies_of(states)[0] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.layout.labels
         return Course(
-            t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged
-        )
+            t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged,
+            tail if tail.size else NO_TAILS,
+        )  # fmt: skip
 
 
 def _way_back() -> str:
@@ -452,7 +470,7 @@ def _way_back() -> str:
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
-#: with which the run is to end: times, states, angles, drift, stops held (1, ...).
+#: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 
 
@@ -471,13 +489,14 @@ def knots_of(selection: Selection) -> Floats:
     )
 
 
-def new_rows(rows: int, y: Floats, joints: int, stops: int, watched: int) -> Rows:
+def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:
     """Room for so many steps."""
     drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
     held = np.zeros((rows, stops), dtype=bool)
     return Rows(
-        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held, notes
-    )
+        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held,
+        np.zeros((rows, *tail.shape)), notes,
+    )  # fmt: skip
 
 
 ENDS = {
@@ -492,14 +511,12 @@ ENDS = {
 
 def state_at(
     start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (),
-    step: float | None = None, merged: Floats | None = None,
+    step: float | None = None, merged: Floats | None = None, further: Floats = NO_TAIL,
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
-    stops that hold; step, merged: see State."""
+    stops that hold; step, merged, further: see State."""
     n = len(start.r)
-    r, q, v, omega = (
-        y[:n, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
-    )
+    r, q, v, omega = (some.copy() for some in quantities_of(y[:n]))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
     sure = (
@@ -507,6 +524,7 @@ def state_at(
     )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
     state = State(
-        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged
-    )
+        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held,
+        merged, further.copy(),
+    )  # fmt: skip
     return state if sure else state.with_angles(angles)

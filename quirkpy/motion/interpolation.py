@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.states import (
+    angular_of,
+    attitudes_of,
+    bodies_of,
+    linear_of,
+    positions_of,
+    spins_of,
+    velocities_of,
+    zero_rows,
+    zero_vectors,
+)
 from quirkpy.kernels.solid.curves import fill_bends, fill_middles, rates_within
 from quirkpy.kernels.solid.solids import REACH, SOLID_BODY, Solids
 from quirkpy.maths.cached import cached_property
@@ -46,16 +56,18 @@ DENSER, FASTER = 6, 1.25
 
 
 class Rows(NamedTuple):
-    """A run as it is looked at: times, states, angles and stops that hold, row by row."""
+    """A run as it is looked at: times, states, angles, stops that hold and tails, row by row."""
 
     t: Floats
     states: Floats
     angles: Floats
     held: Bools
+    tail: Floats
 
-    def cut(self, which: slice) -> Rows:
+    def cut(self, which: slice | Ints) -> Rows:
         """Some of them."""
-        return Rows(self.t[which], self.states[which], self.angles[which], self.held[which])
+        t, states, angles, held, tail = self
+        return Rows(t[which], states[which], angles[which], held[which], tail[which])
 
     def joined(self, more: Rows) -> Rows:
         """These and others after them."""
@@ -70,7 +82,7 @@ def before(t: Floats, x: float) -> int:
 def rows_of(course: Course) -> Rows:
     """What a run leaves."""
     held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)
-    return Rows(course.t, course.states, course.angles, held)
+    return Rows(course.t, course.states, course.angles, held, course.tails())
 
 
 class Between:
@@ -94,9 +106,7 @@ class Between:
         np.maximum.at(reach, solids.what[:, SOLID_BODY], solids.numbers[:, REACH])
         bends, missed = bends_of(clusters, rows, reach)
         for _ in range(MOST_ROUNDS):
-            rate = np.linalg.norm(rows.states[:, :-1, OMEGA:STATE_WIDTH], axis=2).max(
-                axis=1, initial=0.0
-            )
+            rate = np.linalg.norm(spins_of(bodies_of(rows.states)), axis=2).max(axis=1, initial=0.0)
             turn = np.diff(rows.t) * np.maximum(rate[1:], rate[:-1])
             coarse = (missed > allowed) | (turn > FAR_TURN)
             if coarse.any():
@@ -124,20 +134,19 @@ class Between:
             self.bends[k],
             self.bends[after],
         )
-        out = np.empty((len(t), n, STATE_WIDTH))
+        out = zero_rows(len(t), n)
         place, rate = fifth_degree(s)
-        ends = (one[..., R:Q], h * one[..., V:OMEGA], h * h * a[..., :3],
-                two[..., R:Q], h * two[..., V:OMEGA], h * h * b[..., :3])  # fmt: skip
-        out[..., R:Q] = sum(w * x for w, x in zip(place, ends, strict=True))
+        ends = (positions_of(one), h * velocities_of(one), h * h * linear_of(a),
+                positions_of(two), h * velocities_of(two), h * h * linear_of(b))  # fmt: skip
+        positions_of(out)[:] = sum(w * x for w, x in zip(place, ends, strict=True))
         speed = sum(w * x for w, x in zip(rate, ends, strict=True)) / np.where(h > 0.0, h, 1.0)
-        out[..., V:OMEGA] = np.where(h > 0.0, speed, one[..., V:OMEGA])
-        q1, q2 = one[..., Q:V], two[..., Q:V]
+        velocities_of(out)[:] = np.where(h > 0.0, speed, velocities_of(one))
+        q1, q2 = attitudes_of(one), attitudes_of(two)
         same = np.where(
             (q1 * q2).sum(axis=-1, keepdims=True) < 0.0, -h, h
         )  # either sign is one turn
         (d1, b1), (d2, b2) = (
-            turning(x[..., Q:V], x[..., OMEGA:STATE_WIDTH], y[..., 3:])
-            for x, y in ((one, a), (two, b))
+            turning(attitudes_of(x), spins_of(x), angular_of(y)) for x, y in ((one, a), (two, b))
         )
         ends = q1, h * d1, h * h * b1, np.sign(same) * q2, same * d2, same * h * b2
         q, d = (
@@ -150,10 +159,8 @@ class Between:
             * product(q * (1.0, -1.0, -1.0, -1.0), d)[..., 1:]
             / (size * size * np.where(h > 0.0, h, 1.0))
         )
-        out[..., Q:V], out[..., OMEGA:STATE_WIDTH] = (
-            q / size,
-            np.where(h > 0.0, spin, one[..., OMEGA:STATE_WIDTH]),
-        )
+        attitudes_of(out)[:] = q / size
+        spins_of(out)[:] = np.where(h > 0.0, spin, spins_of(one))
         return out
 
     @property
@@ -308,16 +315,17 @@ def with_states(at: Callable[[float], State], rows: Rows, steps: Ints, t: Floats
     found = [at(float(x)).instant() for x in t]
     states = rows.states[steps].copy()
     for k, instant in enumerate(found):
-        states[k, :-1] = instant.state
+        bodies_of(states)[k] = instant.state
     angles = np.array([instant.near for instant in found]).reshape(len(t), -1)
-    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
+    tail = np.array([instant.further for instant in found]).reshape(len(t), rows.tail.shape[1])
+    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps], tail))
 
 
 def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
     """The rows, and those that the curves have in the middle of some steps."""
     t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
     fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
-    return inserted(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
+    return inserted(rows, steps, rows.cut(steps)._replace(t=t, states=states))
 
 
 def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
@@ -343,7 +351,7 @@ def fastest(course: Course, clusters: Clusters) -> Floats:
             e.model,
             e.conditions,
             e.scratch,
-            np.zeros((len(rows.t), len(rows.states[0]) - 1, 6)),
+            zero_vectors(len(rows.t), len(rows.states[0]) - 1),
             most,
         )
         e.python.raise_pending()
@@ -354,10 +362,10 @@ def bends_of(clusters: Clusters, rows: Rows, reach: Floats) -> tuple[Floats, Flo
     """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs
     none."""
     n = len(rows.states[0])
-    bends, missed = np.zeros((len(rows.t), n - 1, 6)), np.zeros(len(rows.t) - 1)
+    bends, missed = zero_vectors(len(rows.t), n - 1), np.zeros(len(rows.t) - 1)
     if not len(missed):
         return bends, missed
-    room = np.zeros((n, STATE_WIDTH)), np.zeros((n - 1, 6)), np.zeros((n - 1, 6))
+    room = zero_rows(n), zero_vectors(n - 1), zero_vectors(n - 1)
     with clusters.lend() as e:
         fill_bends(*rows, reach, e.model, e.conditions, e.scratch, room, bends, missed)
         e.python.raise_pending()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.conditions import HOLDS
+from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import RELEASED
 from quirkpy.maths.types import Bools, Floats
@@ -32,7 +33,7 @@ class Moment(NamedTuple):
     """A run at a time [s] after one of its rows: the state as it moves it, with the ledger in the
     last row (n + 1, STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,);
     the next step [s], and how many were taken; whether any event has happened since that row, but
-    for stops that let go, where velocities do not jump."""
+    for stops that let go, where velocities do not jump; the tail of the state."""
 
     t: float
     state: Floats
@@ -42,11 +43,15 @@ class Moment(NamedTuple):
     step: float
     steps: int
     happened: bool
+    tail: Floats
 
     @property
     def rows(self) -> Rows:
         """As a row, from which it goes on."""
-        return Rows(np.array([self.t]), self.state[None], self.angles[None], self.held[None])
+        return Rows(
+            np.array([self.t]), self.state[None], self.angles[None], self.held[None],
+            self.tail[None],
+        )  # fmt: skip
 
 
 class Onward:
@@ -89,7 +94,8 @@ class Onward:
         clock[:] = self.clock
         clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0
         clock[steps.H] = clock[steps.FIXED] or step
-        driver.y[:-1], driver.y[-1] = row.states[:-1], 0.0
+        bodies_of(driver.y)[:], ledger_of(driver.y)[:] = bodies_of(row.states), 0.0
+        driver.tail[:] = row.tail
         counts[:] = 0
         e.turn_to(row.angles)
         e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
@@ -111,5 +117,8 @@ class Onward:
             e.python.raise_pending()
         held, drift = e.conditions.stops[:, HOLDS] != 0, driver.run_arrays.moved.copy()
         taken, step, state = int(counts[steps.STEPS]), float(clock[steps.H]), driver.y.copy()
-        state[-1] += row.states[-1]
-        return Moment(t, state, e.conditions.near.copy(), held, drift, step, taken, happened)
+        ledger_of(state)[:] += ledger_of(row.states)
+        return Moment(
+            t, state, e.conditions.near.copy(), held, drift, step, taken, happened,
+            driver.tail.copy(),
+        )  # fmt: skip

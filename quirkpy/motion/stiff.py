@@ -10,7 +10,6 @@ import numpy as np
 from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
@@ -55,7 +54,7 @@ class StiffDriver(Driver):
     def advance(self, room: int) -> int:
         """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are
         full; returns why."""
-        run, rows, counts = self.run_arrays, self.rows, self.counts
+        rows, counts = self.rows, self.counts
         counts[steps.ROOM] = counts[steps.NOTED] = 0
         while counts[steps.ROOM] < room and counts[steps.NOTED] + 2 * len(self.watched) < len(
             rows.notes
@@ -76,21 +75,26 @@ class StiffDriver(Driver):
                 return int(integrator.why_over(counts[steps.ANSWER]))
             if counts[steps.CROWDED] > integrator.TOO_MANY:
                 return integrator.COLLAPSED
-            scale = self.settings.atol + self.settings.rtol * abs(run.lines[steps.END])
-            if (
-                self.clock[steps.T] != self.solver.t
-                or (abs(run.lines[steps.BEGIN] - self.solver.y) > START_OVER * scale)[
-                    :-STATE_WIDTH
-                ].any()
-            ):
+            if self.clock[steps.T] != self.solver.t or self._moved():
                 self.solver = None
         return integrator.GOING
+
+    def _line(self, which: int) -> Floats:
+        """The state in a line, as SciPy takes it: without what fills lines up to whole rows."""
+        length = self.layout.states.state_length
+        return self.run_arrays.lines[which, :length]
+
+    def _moved(self) -> bool:
+        """Whether projection has moved the end of the last step further than a history bears."""
+        scale = self.settings.atol + self.settings.rtol * abs(self._line(steps.END))
+        far = abs(self._line(steps.BEGIN) - self.solver.y) > START_OVER * scale
+        return bool(far[self.layout.states.moving].any())
 
     def _new_solver(self) -> Any:
         clock, s = self.clock, self.settings
         first = min(float(clock[steps.H]), float(clock[steps.T_END] - clock[steps.T]))
         solver = SOLVERS[s.method](  # type: ignore[index]
-            self._slope, float(clock[steps.T]), self.run_arrays.lines[steps.BEGIN].copy(),
+            self._slope, float(clock[steps.T]), self._line(steps.BEGIN).copy(),
             float(clock[steps.T_END]), rtol=max(s.rtol, 1e-13), atol=s.atol, first_step=first,
             jac=self._jacobian,
         )  # fmt: skip
@@ -103,15 +107,15 @@ class StiffDriver(Driver):
     def _slope(self, t: float, y: Floats) -> Floats:
         """dy/dt of a state, as the kernels see it."""
         e, run = self.engine, self.run_arrays
-        run.lines[steps.WITHIN] = y
+        self._line(steps.WITHIN)[:] = y
         integrator.slope_within(t, run, e.model, e.conditions, e.scratch)
         e.python.raise_pending()
-        return run.lines[steps.SMALL].copy()
+        return self._line(steps.SMALL).copy()
 
     def _jacobian(self, t: float, y: Floats) -> Floats:
         """d(dy/dt)/dy by forward differences; nothing depends on the ledger."""
         out, here = np.zeros((len(y), len(y))), self._slope(t, y)
-        for k in range(len(y) - STATE_WIDTH):
+        for k in self.layout.states.moving.tolist():
             moved = y.copy()
             moved[k] += DIFFERENCE * max(1.0, abs(y[k]))
             out[:, k] = (self._slope(t, moved) - here) / (moved[k] - y[k])
@@ -122,11 +126,13 @@ class StiffDriver(Driver):
         e, run, solver = self.engine, self.run_arrays, self.solver
         begun = self.clock[steps.T]
         self.clock[steps.STEP] = self.clock[steps.H] = solver.t - begun
-        run.lines[steps.RAW] = solver.y
+        self._line(steps.RAW)[:] = solver.y
         inside = solver.dense_output()(begun + NODES * (solver.t - begun)).T
-        taken = slice(LOST - STATE_WIDTH, None)  # of the ledger, what the solver does not know
-        run.lines[steps.RAW, taken] = inside[:, taken] = run.lines[steps.BEGIN, taken]
-        run.lines[steps.POLYNOMIAL : steps.POLYNOMIAL + 7] = FIT @ (inside - run.lines[steps.BEGIN])
+        ledger = self.layout.states.ledger_in
+        for told in (self._line(steps.RAW), inside):  # of the ledger, what the solver does not know
+            ledger(told)[..., LOST:] = ledger(self._line(steps.BEGIN))[LOST:]
+        polynomial = run.lines[steps.POLYNOMIAL : steps.POLYNOMIAL + 7, : len(solver.y)]
+        polynomial[:] = FIT @ (inside - self._line(steps.BEGIN))
         over = integrator.finish(
             solver.t, run, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows
         )

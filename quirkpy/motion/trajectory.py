@@ -13,7 +13,14 @@ import numpy as np
 
 from quirkpy import doors
 from quirkpy.kernels.act.wrenches import INTO, LOST, OUT, PROJECTED
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.states import (
+    attitudes_of,
+    bodies_of,
+    ledger_of,
+    positions_of,
+    spins_of,
+    velocities_of,
+)
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
@@ -164,7 +171,10 @@ class Trajectory:
     def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
         c = self.course
         held = self._holding(c.held[k]) if c.stops else ()
-        return state_at(self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged)
+        return state_at(
+            self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged,
+            c.tails()[k],
+        )  # fmt: skip
 
     def _holding(self, held: Bools) -> tuple[str, ...]:
         """The stops that hold."""
@@ -192,9 +202,9 @@ class Trajectory:
         """The same as rows (nb, STATE_WIDTH), without what else a state knows."""
         k = before(self.t, t)
         return (
-            self.course.states[k, :-1]
+            bodies_of(self.course.states)[k]
             if self.t[k] == t
-            else self._expanded(self._onward(self._rows, t))[:-1]
+            else bodies_of(self._expanded(self._onward(self._rows, t)))
         )
 
     def ledger_at(self, t: float) -> tuple[State, float, float]:
@@ -203,9 +213,9 @@ class Trajectory:
         there = self._onward(self._rows, t)
         rows, held = self._expanded(there), self._holding(there.held) if self.course.stops else ()
         return (
-            state_at(self.start, t, rows, there.angles, held),
-            float(rows[-1, INTO]),
-            float(rows[-1, OUT]),
+            state_at(self.start, t, rows, there.angles, held, further=there.tail),
+            float(ledger_of(rows)[INTO]),
+            float(ledger_of(rows)[OUT]),
         )
 
     @cached_property
@@ -227,7 +237,7 @@ class Trajectory:
         motion is: between the stored ones as well, and before velocities jump."""
         c, most = self.course, 0.0
         rows, jumps = rows_of(c), np.isin(c.t, [event.t for event in c.events])
-        values = measure(c.states[:, :-1])
+        values = measure(bodies_of(c.states))
         asked: list[tuple[float, Floats]] = []
         reach = no_higher(values)
         for k in np.argsort(-values.max(axis=0, initial=0.0), kind="stable").tolist():
@@ -236,7 +246,7 @@ class Trajectory:
 
             def ask(_: Rows, t: float, k: int = k) -> tuple[float, Moment]:
                 there = self._onward(self._rows, t)
-                asked.append((t, measure(self._expanded(there)[None, :-1])[0]))
+                asked.append((t, measure(bodies_of(self._expanded(there))[None])[0]))
                 return float(asked[-1][1][k]), there
 
             most = max(most, float(values[:, k].max()))
@@ -288,17 +298,19 @@ class Trajectory:
         c = self.course
         rows: list[tuple[Any, ...]] = []
         for k, begun in enumerate(c.t.tolist()):
-            rows.append((begun, c.states[k], c.angles[k], c.drift[k]))
+            rows.append((begun, c.states[k], c.angles[k], c.drift[k], c.tails()[k]))
             gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
             here, next_step = self._rows.cut(slice(k, k + 1)), 0.0
             parts = math.ceil(gap / step)
             for t in (begun + gap * i / parts for i in range(1, parts)):  # each from the one before
                 there = self._onward(here, t, next_step)
                 here, next_step = there.rows, there.step
-                rows.append((t, self._expanded(there), there.angles, np.zeros_like(c.drift[k])))
-        t, states, angles, drift = (np.array(column) for column in zip(*rows, strict=True))
+                none = np.zeros_like(c.drift[k])
+                rows.append((t, self._expanded(there), there.angles, none, there.tail))
+        t, states, angles, drift, tail = (np.array(column) for column in zip(*rows, strict=True))
         held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
-        return c._replace(t=t, states=states, angles=angles, drift=drift, held=held)
+        tail = tail if tail.size else c.tail
+        return c._replace(t=t, states=states, angles=angles, drift=drift, held=held, tail=tail)
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -306,8 +318,8 @@ class Trajectory:
         arrays)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
-            turns = quat.from_array(rows[:, Q:V])
-            return BodyState(rows[:, R:Q], turns, rows[:, V:OMEGA], rows[:, OMEGA:STATE_WIDTH])
+            turns = quat.from_array(attitudes_of(rows))
+            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
         tables = self.system.tables
         if any(sensor.name == name for sensor in tables.sensors):
             return SensorState(
@@ -352,40 +364,41 @@ class Trajectory:
     @property
     def work(self) -> Floats:
         """What loads without a potential have put in since the run began [J] (k,)."""
-        return self.course.states[:, -1, INTO]
+        return ledger_of(self.course.states)[:, INTO]
 
     @property
     def dissipated(self) -> Floats:
         """What dampers have taken out since the run began [J] (k,)."""
-        return self.course.states[:, -1, OUT]
+        return ledger_of(self.course.states)[:, OUT]
 
     @property
     def lost(self) -> Floats:
         """What joints have taken as they took hold of a start that moved against them: kinetic
         energy [J] (k,)."""
-        return self.course.states[:, -1, LOST]
+        return ledger_of(self.course.states)[:, LOST]
 
     @property
     def projected(self) -> Floats:
         """What putting states back onto the joints has taken since the run began [J] (k,): kinetic
         energy, and what loads do along the way; below zero where it has put some in.  It is part of
         the error of the integration."""
-        return self.course.states[:, -1, PROJECTED]
+        return ledger_of(self.course.states)[:, PROJECTED]
 
     @cached_property
     def momentum(self) -> Floats:
         """Sum of m v over the moving bodies, in N [kg m/s] (k, 3)."""
         mass = self.system.tables.body_mass[:, None]
-        return np.asarray((self.course.states[:, :-1, V:OMEGA] * mass).sum(axis=1))
+        return np.asarray((velocities_of(bodies_of(self.course.states)) * mass).sum(axis=1))
 
     @cached_property
     def angular_momentum(self) -> Floats:
         """About the origin of N, of the moving bodies [kg m2/s] (k, 3)."""
-        tables, rows = self.system.tables, self.course.states[:, :-1]
-        spin = np.einsum("nij,knj->kni", tables.body_inertia, rows[:, :, OMEGA:])
-        w, q = rows[:, :, Q, None], rows[:, :, Q + 1 : V]
+        tables, rows = self.system.tables, bodies_of(self.course.states)
+        spin = np.einsum("nij,knj->kni", tables.body_inertia, spins_of(rows))
+        turn = attitudes_of(rows)
+        w, q = turn[..., :1], turn[..., 1:]
         turned = spin + 2.0 * np.cross(q, np.cross(q, spin) + w * spin)
-        orbital = np.cross(rows[:, :, R:Q], rows[:, :, V:OMEGA]) * tables.body_mass[:, None]
+        orbital = np.cross(positions_of(rows), velocities_of(rows)) * tables.body_mass[:, None]
         return np.asarray((turned + orbital).sum(axis=1))
 
     @property

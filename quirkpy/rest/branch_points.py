@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.states import by_body, quantities_of, speeds_of, zero_vectors
 from quirkpy.maths.differences import PLACES
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
@@ -178,10 +178,8 @@ def branches(K: Floats, forms: Floats) -> Floats:
 # --- rows and loads of free bodies ----------------------------------------------------------------
 def _instant(around: Vicinity, rows: Floats) -> Instant:
     s = around.state
-    r, q, v, omega = (
-        rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
-    )
-    return Instant(around.layout.selection, s.t, r, q, v, omega, around.near, s.held)
+    r, q, v, omega = (some.copy() for some in quantities_of(rows))
+    return Instant(around.layout.selection, s.t, r, q, v, omega, around.near, s.held, s.further)
 
 
 def _gammas(around: Vicinity, directions: Floats) -> Floats:
@@ -190,7 +188,7 @@ def _gammas(around: Vicinity, directions: Floats) -> Floats:
     out = []
     for w in directions:
         rows = np.repeat(around.rows[None], 3, axis=0)
-        rows[:, :, V:] = np.multiply.outer(
+        speeds_of(rows)[:] = np.multiply.outer(
             [1.0, -1.0, 0.0], np.einsum("f,fni->ni", w, around.basis)
         )
         one, other, none = (_instant(around, state).rows.gamma for state in rows)
@@ -218,11 +216,9 @@ def _felt(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
     """Accelerations beside the whole of bodies that loads and held multipliers push, in states (k,
     n, STATE_WIDTH)."""
     _, back = equation.mass_roots(around.at)
-    out = np.empty((*states.shape[:2], 6))
+    out = zero_vectors(*states.shape[:2])
     for rows, felt in zip(states, out, strict=True):
         at = _instant(around, rows)
-        push = equation.applied_forces(at) + (
-            equation.constraint_matrix(at).T @ multipliers
-        ).reshape(-1, 6)
+        push = equation.applied_forces(at) + by_body(equation.constraint_matrix(at).T @ multipliers)
         felt[:] = np.einsum("nij,njk,nk->ni", back, back, push)
     return around.whole.felt(states, out)

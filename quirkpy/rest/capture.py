@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import STATE_WIDTH, V, state_rows
+from quirkpy.kernels.base.states import bodies_of, speeds_of, state_rows, with_ledger
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING, stops_of
@@ -61,7 +61,7 @@ def _caught(hold: Hold, state: State) -> Catch:
         if not beyond.any():
             break
         holding |= beyond
-    posed[:, V:] = before[:, V:]
+    speeds_of(posed)[:] = speeds_of(before)
     hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
     after, changed = hold.struck(posed, holding)
     made = hold.state_of(after)
@@ -84,9 +84,7 @@ class Hold:
 
     def __init__(self, engine: Engine, state: State) -> None:
         self.engine, self.start = engine, dataclasses.replace(state, selection=engine.selection)
-        self.rows = np.concatenate(
-            [state_rows(state.r, state.q, state.v, state.omega), np.zeros((1, STATE_WIDTH))]
-        )
+        self.rows = with_ledger(state_rows(state.r, state.q, state.v, state.omega))
         at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
         self.engine.turn_to(self.angles)
@@ -94,7 +92,8 @@ class Hold:
 
     def state_of(self, rows: Floats) -> State:
         """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
-        return state_at(self.start, self.start.t, rows, self.start.near).with_angles(self.angles)
+        s = self.start
+        return state_at(s, s.t, rows, s.near, further=s.further).with_angles(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
         """The same, ready for the kernels."""
@@ -107,11 +106,12 @@ class Hold:
         after, moved = self.onto(rows, holding)
         for _ in range(NEARER):
             back, none = after.copy(), after.copy()
-            back[:-1, V:], none[:-1, V:] = apart(after, rows)[:-1], 0.0
-            along = self.onto(back, holding)[0][:, V:] - self.onto(none, holding)[0][:, V:]
+            speeds_of(bodies_of(back))[:] = bodies_of(apart(after, rows))
+            speeds_of(bodies_of(none))[:] = 0.0
+            along = speeds_of(self.onto(back, holding)[0]) - speeds_of(self.onto(none, holding)[0])
             if abs(along).max(initial=0.0) <= STILL:
                 break
-            after[:, V:] = along
+            speeds_of(after)[:] = along
             move_on(after)
             after, _ = self.onto(after, holding)
         return after, moved

@@ -20,6 +20,7 @@ from quirkpy.kernels.base.arrays import (
     SCHEDULE1,
     SCHEDULE2,
 )
+from quirkpy.kernels.base.states import angular_of, halves_of
 from quirkpy.kernels.tree.tree import (
     BALL_NODE,
     CARRIER,
@@ -94,7 +95,7 @@ class Census:
 
     def away(self, one: Vicinity, two: Vicinity) -> float:
         """How far apart two poses are, but for what spins without any force [m], [rad]."""
-        ways = apart(one.rows, two.rows).reshape(-1, 2, 3)
+        ways = halves_of(apart(one.rows, two.rows))
         ways[self.spinning, 1] = 0.0
         return float(np.linalg.norm(ways, axis=2).max(initial=0.0))
 
@@ -202,7 +203,7 @@ def grows(around: Vicinity, far: int) -> bool:
     """Whether energy grows however the bodies of a system go far away, in so many directions."""
     if not around.freedoms:
         return True
-    turning = around.basis[..., 3:].reshape(around.freedoms, -1)
+    turning = angular_of(around.basis).reshape(around.freedoms, -1)
     U, sigma, _ = np.linalg.svd(turning)
     ways: Floats = U[:, int((sigma > STILL * np.linalg.norm(around.basis)).sum()) :]
     if ways.shape[1] != far or not far:

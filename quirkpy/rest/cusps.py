@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT, Q, R, V
+from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT
+from quirkpy.kernels.base.states import angular_of, attitudes_of, linear_of, positions_of
 from quirkpy.maths.rotations import cross, turned
 from quirkpy.maths.types import Floats
 from quirkpy.rest.modes import FLAT, climb, gone
@@ -191,6 +192,8 @@ def _point(around: Vicinity, site: int) -> tuple[Floats, Floats]:
     body, point = int(sites.body[site]), sites.place[site, PLACE_POINT : PLACE_POINT + 3]
     if body == len(around.rows):
         return point, np.zeros((3, around.freedoms))
-    q, moving = around.rows[body, Q:V], around.basis[:, body]
-    arms = cross(moving[:, 3:], np.broadcast_to(point, (len(moving), 3)))
-    return around.rows[body, R:Q] + turned(q, point), np.asarray(moving[:, :3] + turned(q, arms)).T
+    q, moving = attitudes_of(around.rows)[body], around.basis[:, body]
+    arms = cross(angular_of(moving), np.broadcast_to(point, (len(moving), 3)))
+    return positions_of(around.rows)[body] + turned(q, point), np.asarray(
+        linear_of(moving) + turned(q, arms)
+    ).T

@@ -19,10 +19,8 @@ from quirkpy.kernels.base.arrays import (
     COORDINATE_SITE2,
     PLACE_AXES,
     PLACE_POINT,
-    Q,
-    R,
-    V,
 )
+from quirkpy.kernels.base.states import attitudes_of, bodies_of, ground_rows, positions_of
 from quirkpy.kernels.tree.stops import STOP_COORDINATE
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Bools, Floats, Ints
@@ -134,8 +132,8 @@ class Ranges:
 
     def _values(self, driver: Driver, rows: Rows) -> Floats:
         """Positions, travels and lengths, and then angles, of rows (k, m)."""
-        states = rows.states[:, :-1]
-        mass, at = driver.engine.selection.tables.body_mass, states[..., R:Q].copy()
+        states = bodies_of(rows.states)
+        mass, at = driver.engine.selection.tables.body_mass, positions_of(states).copy()
         for g in np.unique(self.whole.islands[self.whole.drifts]):
             mine = self.whole.islands == g
             at[:, mine] -= (np.einsum("n,kni->ki", mass[mine], at[:, mine]) / mass[mine].sum())[
@@ -152,17 +150,15 @@ def travels(driver: Driver, states: Floats) -> Floats:
     """Travels and lengths [m] of states (k, nb, STATE_WIDTH), zero for angles (k, nc)."""
     sites, coordinates = driver.engine.model.sites, driver.engine.model.joints.coordinates
     k, n = len(states), states.shape[1]
-    ground = np.zeros((k, 1, states.shape[2]))
-    ground[..., Q] = 1.0
-    frames = np.concatenate([states, ground], axis=1)
+    frames = np.concatenate([states, ground_rows(k, 1)], axis=1)
     out = np.zeros((k, len(coordinates)))
     for c in np.flatnonzero(coordinates[:, COORDINATE_KIND] != ANGLE):
         one, two = coordinates[c, COORDINATE_SITE1], coordinates[c, COORDINATE_SITE2]
 
         def point(site: int) -> Floats:
             body = frames[:, min(int(sites.body[site]), n)]
-            return body[:, R:Q] + turned(
-                body[:, Q:V], sites.place[site, PLACE_POINT : PLACE_POINT + 3]
+            return positions_of(body) + turned(
+                attitudes_of(body), sites.place[site, PLACE_POINT : PLACE_POINT + 3]
             )
 
         way = point(two) - point(one)
@@ -170,7 +166,7 @@ def travels(driver: Driver, states: Floats) -> Floats:
             site = coordinates[c, AXIS_SITE]
             axes = sites.place[site, PLACE_AXES : PLACE_AXES + 9].reshape(3, 3)
             along = turned(
-                frames[:, min(int(sites.body[site]), n), Q:V],
+                attitudes_of(frames)[:, min(int(sites.body[site]), n)],
                 axes[:, coordinates[c, COORDINATE_AXIS]],
             )
             out[:, c] = (way * along).sum(axis=1)
@@ -195,7 +191,9 @@ def tells_turns(driver: Driver, row: Rows, c: int) -> bool:
         near[c] += 2.0 * np.pi * turns
         engine.turn_to(near)
         state = state_at(driver.start, t, driver.entry.expand(y), near).with_angles(near)
-        return accelerations(engine, t, y[None, :-1])[0], [ask(event, state) for event in watched]
+        return accelerations(engine, t, bodies_of(y)[None])[0], [
+            ask(event, state) for event in watched
+        ]
 
     try:
         here, values = answers(0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import doors
-from quirkpy.kernels.base.arrays import V
+from quirkpy.kernels.base.states import bodies_of, halves_of, speeds_of, with_ledger
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import ASYMMETRY, alike_across
 from quirkpy.maths.types import Floats
@@ -315,13 +315,13 @@ def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
 def _carried(around: Vicinity, direction: Floats) -> Mode:
     """A motion of the whole (n, 6), which no coordinate follows, described."""
     still = around.rows.copy()
-    still[:, V:] = direction
-    every = around.entry.expand(np.concatenate([still, np.zeros((1, still.shape[1]))]))
-    return _described(around, np.asarray(every[:-1, V:]), 0j)
+    speeds_of(still)[:] = direction
+    every = around.entry.expand(with_ledger(still))
+    return _described(around, np.asarray(speeds_of(bodies_of(every))), 0j)
 
 
 def _described(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
-    sizes = np.linalg.norm(shape.reshape(len(shape), 2, 3), axis=2)
+    sizes = np.linalg.norm(halves_of(shape), axis=2)
     largest = sizes.max(initial=0.0)
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
+from quirkpy.kernels.base.states import vectors_from, zero_vectors
 from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.differences import DOUBTS, EPS, JUMP
 from quirkpy.maths.types import Bools, Floats
@@ -254,10 +255,10 @@ def _by_force(around: Vicinity, rows: Floats) -> dict[str, Floats]:
     bodies = at.selection.tables.body_names
     for k, (_, found) in enumerate(pulls(at).items()):
         for pull in found:
-            mine = out.setdefault(pull.source, np.zeros((len(bodies), 6)))
-            mine[k] = np.concatenate([pull.force, pull.torque])
+            mine = out.setdefault(pull.source, zero_vectors(len(bodies)))
+            mine[k] = vectors_from(pull.force, pull.torque)
     return out
 
 
 def _of(way: dict[str, Floats], name: str) -> Floats:
-    return way.get(name, np.zeros((1, 6)))
+    return way.get(name, zero_vectors(1))

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 
+from quirkpy.kernels.base.states import angular_of
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -182,7 +183,7 @@ def _inputs(
     labels: list[str] = []
     in_n = basis.copy()
     for k, direction in enumerate(basis):
-        in_n[k, :, 3:] = turned(around.state.q, direction[:, 3:])
+        angular_of(in_n)[k] = turned(around.state.q, angular_of(direction))
     for name in names:
         body, _, what = str(name).partition(".")
         if name in system.tables.force_index:

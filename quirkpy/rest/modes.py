@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant
@@ -238,8 +239,8 @@ def gradients(around: Vicinity) -> Floats:
             at.t,
             at.r,
             at.q,
-            motion[:, :3].copy(),
-            motion[:, 3:].copy(),
+            linear_of(motion).copy(),
+            angular_of(motion).copy(),
             at.near,
             at.held,
         )

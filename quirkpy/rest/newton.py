@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.states import by_body, flat, halves_of
 from quirkpy.maths.differences import DOUBTS, JUMP, unsure
 from quirkpy.maths.types import Floats
 from quirkpy.rest.vicinity import Vicinity
@@ -127,9 +128,7 @@ def size_of(around: Vicinity, xi: Floats) -> float:
     systems of another size in what is a metre there."""
     if not len(xi):
         return 0.0
-    moved = (xi @ around.basis.reshape(len(xi), -1)).reshape(-1, 2, 3) / np.array(
-        [[around.size], [1.0]]
-    )
+    moved = halves_of(by_body(xi @ flat(around.basis))) / np.array([[around.size], [1.0]])
     return math.sqrt(float((moved * moved).sum(axis=2).max(initial=0.0)))
 
 

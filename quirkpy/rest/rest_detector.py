@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
+from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, kinetic_beside, nodding
@@ -144,7 +145,10 @@ class Watcher:
     def _seen(self, driver: Driver, filled: int) -> Seen:
         """The rows of a call; what is noted may have made velocities jump."""
         of = driver.rows
-        rows = Rows(*(array[:filled].copy() for array in (of.t, of.states, of.angles, of.held)))  # type: ignore[arg-type]
+        rows = Rows(
+            of.t[:filled].copy(), of.states[:filled].copy(), of.angles[:filled].copy(),
+            of.held[:filled].copy(), of.tail[:filled].copy(),
+        )  # fmt: skip
         jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
         return Seen(
             rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps
@@ -152,11 +156,11 @@ class Watcher:
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
         """What is less than steps can tell counts as none."""
-        kinetic = kinetic_beside(self.whole, driver.layout.selection, states[:, :-1])
+        kinetic = kinetic_beside(self.whole, driver.layout.selection, bodies_of(states))
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
     def _nods(self, driver: Driver, states: Floats) -> Floats:
-        return nodding(self.whole, driver.layout.selection, states[:, :-1])
+        return nodding(self.whole, driver.layout.selection, bodies_of(states))
 
     def _remember(self, new: Seen) -> None:
         """Where it may have been liveliest; and all rows since it has been quiet, to look back
@@ -214,7 +218,7 @@ class Watcher:
 
     def _above(self, driver: Driver, well: Well, share: float, states: Floats) -> Floats:
         """How far the energy that is left in states is above that, in powers of e."""
-        left = self._kinetic(driver, states) + well.energies(states[:, :-1])
+        left = self._kinetic(driver, states) + well.energies(bodies_of(states))
         return np.asarray(
             np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states)))
         )
@@ -228,10 +232,10 @@ class Watcher:
         with suppress(PartError):
             found = fall(rows, above, k, jumps, ask, rtol) if k >= 0 else None
         if found is None:
-            t, states, angles, held = (array[k + 1 : k + 2] for array in rows)
-            return t, states, angles, np.zeros((1, 2)), held
-        t, states, angles, held = found.rows
-        return t, states, angles, found.drift[None], held
+            t, states, angles, held, tail = (array[k + 1 : k + 2] for array in rows)
+            return t, states, angles, np.zeros((1, 2)), held, tail
+        t, states, angles, held, tail = found.rows
+        return t, states, angles, found.drift[None], held, tail
 
     def _asked(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
         """Something measured of what the run leaves between its rows, as it moves them."""
@@ -260,7 +264,7 @@ class Watcher:
     def _judge(self, driver: Driver, last: Rows) -> None:
         """At the end of a stretch: is the motion a steady one, which nothing stops, and does it
         stay where it was?"""
-        why = self._steadiness(last.states[0, -1], float(last.t[-1]))
+        why = self._steadiness(ledger_of(last.states)[0], float(last.t[-1]))
         self.ranges.close()
         if why is not None and not self.ranges.left(driver, last):
             self.never = why

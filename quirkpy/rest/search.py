@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import state_rows
+from quirkpy.kernels.base.states import halves_of, state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import apart
 from quirkpy.mechanics.state import State
@@ -354,10 +354,10 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     """Whether two equilibria are of one family, along what is neutral."""
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
-    still = [np.max([np.linalg.norm(mode.shape.reshape(-1, 2, 3), axis=2) for mode in e.neutral],
+    still = [np.max([np.linalg.norm(halves_of(mode.shape), axis=2) for mode in e.neutral],
     axis=0) < STILL
              for e in (one, two)]  # fmt: skip
-    ways = np.linalg.norm(apart(state_rows_of(one), state_rows_of(two)).reshape(-1, 2, 3), axis=2)
+    ways = np.linalg.norm(halves_of(apart(state_rows_of(one), state_rows_of(two))), axis=2)
     if (ways[still[0] & still[1]] > SAME).any():  # what is neutral moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import COORDINATE_KIND, Q, V
+from quirkpy.kernels.base.arrays import COORDINATE_KIND
+from quirkpy.kernels.base.states import attitudes_of, linear_of, zero_vectors
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Bools, Floats
@@ -52,8 +53,8 @@ def wandered(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicin
 def drawn(around: Vicinity, rng: np.random.Generator) -> Floats:
     """A random direction (f,): motions of all bodies in their own axes, as far as the joints follow
     them, that move no body by more than one [m], [rad]."""
-    motion = rng.normal(size=(len(around.rows), 6))
-    motion[:, :3] = turned(around.rows[:, Q:V], motion[:, :3])
+    motion = rng.normal(size=zero_vectors(len(around.rows)).shape)
+    linear_of(motion)[:] = turned(attitudes_of(around.rows), linear_of(motion))
     along = np.einsum("fni,ni->f", around.basis, motion)
     return np.asarray(along / max(size_of(around, along), 1e-300))
 

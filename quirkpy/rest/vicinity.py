@@ -21,7 +21,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.base.states import (
+    angular_of,
+    attitudes_of,
+    bodies_of,
+    by_body,
+    flat,
+    halves_of,
+    linear_of,
+    positions_of,
+    quantities_of,
+    speeds_count,
+    speeds_of,
+    state_rows,
+    with_ledger,
+    zero_vectors,
+)
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import (
@@ -101,6 +116,7 @@ class Vicinity:
         with self.layout.lend() as engine:
             engine.turn_to(self.near)
             engine.hold(self.state.held)
+            engine.stand_at(self.state.further)
             yield engine
 
     def _whole(self) -> Whole:
@@ -111,10 +127,8 @@ class Vicinity:
     def at(self) -> Instant:
         """The state as the kernels of rows and loads take it."""
         rows, s = self.rows, self.state
-        r, q, v, omega = (
-            rows[:, i:j].copy() for i, j in ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
-        )
-        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held)
+        r, q, v, omega = (some.copy() for some in quantities_of(rows))
+        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held, s.further)
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:
@@ -131,7 +145,7 @@ class Vicinity:
     def covectors(self) -> Floats:
         """Z' M (f, 6 nb)."""
         made = np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[0], self._free)
-        return made.reshape(self.freedoms, 6 * len(self.rows))
+        return flat(made)
 
     @cached_property
     def _free(self) -> Floats:
@@ -145,8 +159,8 @@ class Vicinity:
             weighted -= (weighted @ taken.T) @ taken
             _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
-        full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(6 * n)
-        free = full[:, len(taken) :].T.reshape(6 * n - len(taken), n, 6)
+        full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(speeds_count(n))
+        free = by_body(full[:, len(taken) :].T)
         return self._laid(with_signs(free))
 
     def _laid(self, free: Floats) -> Floats:
@@ -196,31 +210,33 @@ class Vicinity:
     def carried(self) -> Floats:
         """The state, moving as the whole does and no further (n, STATE_WIDTH)."""
         out = self.rows.copy()
-        out[:, V:] = self.whole.field(out)
+        speeds_of(out)[:] = self.whole.field(out)
         return out
 
     def moved_by(self, displacement: Floats, eta: Floats | None = None) -> Floats:
         """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body
         axes."""
         out = np.empty((len(displacement), *self.rows.shape))
-        out[..., R:Q] = self.rows[:, R:Q] + displacement[..., :3]
-        out[..., Q:V] = np.einsum("nij,knj->kni", self._turning, rotation(displacement[..., 3:]))
-        out[..., V:] = self.whole.field(out)
+        positions_of(out)[:] = positions_of(self.rows) + linear_of(displacement)
+        attitudes_of(out)[:] = np.einsum(
+            "nij,knj->kni", self._turning, rotation(angular_of(displacement))
+        )
+        speeds_of(out)[:] = self.whole.field(out)
         if eta is not None:
-            out[..., V:] += np.einsum("kf,fni->kni", eta, self.basis)
+            speeds_of(out)[:] += np.einsum("kf,fni->kni", eta, self.basis)
         return out
 
     @cached_property
     def _turning(self) -> Floats:
         """The matrices that multiply by the bodies' quaternions from the left (n, 4, 4)."""
-        return np.asarray(self.rows[:, Q:V][:, FROM_LEFT] * SIGN_LEFT)
+        return np.asarray(attitudes_of(self.rows)[:, FROM_LEFT] * SIGN_LEFT)
 
     def screwed(self, xi: Floats, lengths: Floats) -> Floats:
         """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on
         which a displacement xi begins to move it: lengths of the way (k,), in units of xi."""
         start = np.einsum("f,fni->ni", xi, self.basis)
         rows, s = self.rows, lengths[:, None, None]
-        v, w = start[:, :3], turned(rows[:, Q:V], start[:, 3:])
+        v, w = linear_of(start), turned(attitudes_of(rows), angular_of(start))
         angle = s * np.linalg.norm(w, axis=1)[:, None]
         once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
         large = abs(angle) > 1e-3
@@ -229,23 +245,23 @@ class Vicinity:
             * s**3
         )
         out = np.repeat(rows[None], len(lengths), axis=0)
-        out[..., R:Q] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
-        out[..., Q:V] = product(rotation(s * w), rows[:, Q:V])
-        out[..., V:] = self.whole.field(out)
+        positions_of(out)[:] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
+        attitudes_of(out)[:] = product(rotation(s * w), attitudes_of(rows))
+        speeds_of(out)[:] = self.whole.field(out)
         return out
 
     def answers(self, rows: Floats) -> Answers:
         """Put states (k, nb, STATE_WIDTH) onto the joints; ask for accelerations and energies."""
         k = len(rows)
-        states = np.concatenate([rows, np.zeros((k, 1, STATE_WIDTH))], axis=1)
-        accelerations, energies = np.empty((k, rows.shape[1], 6)), np.empty(k)
+        states = with_ledger(rows)
+        accelerations, energies = zero_vectors(k, rows.shape[1]), np.empty(k)
         with self._lend() as e:
             respond(
                 self.state.t, states, e.model, e.conditions, e.scratch, np.zeros(2), accelerations,
                 energies,
             )  # fmt: skip
             e.python.raise_pending()
-        rows = states[:, :-1]
+        rows = bodies_of(states)
         return Answers(rows, self.whole.felt(rows, accelerations), energies)
 
     def reduced(self, felt: Floats) -> Floats:
@@ -269,7 +285,7 @@ class Vicinity:
         fields = [self.whole.turned_on(self.rows, k) for k in np.unique(self.whole.islands)]
         return self.reduced(
             np.array([field for field in fields if field is not None]).reshape(
-                -1, len(self.rows), 6
+                -1, *zero_vectors(len(self.rows)).shape
             )
         )
 
@@ -279,7 +295,7 @@ class Vicinity:
         """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8
         f, ...)."""
         return self.answers(
-            self.moved_by(np.concatenate([np.zeros((1, len(self.rows), 6)), self._steps]))
+            self.moved_by(np.concatenate([zero_vectors(1, len(self.rows)), self._steps]))
         )
 
     @cached_property
@@ -324,9 +340,7 @@ class Vicinity:
         singular value."""
         parts = self.decomposition
         near = min(1.0, max(SHORTEST, parts.smallest / NEAR))
-        squares = (
-            (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
-        )
+        squares = halves_of(self.basis * self.basis).sum(axis=-1)
         shares = squares / ((FAR * self.size) ** 2, TURNED**2)
         return np.asarray(near / np.sqrt(shares.max(axis=(1, 2), initial=0.0)))
 
@@ -378,8 +392,8 @@ class Vicinity:
     def rounding(self) -> Floats:
         """What the rounding of poses, and of loads that cancel, makes pull along each coordinate
         (f,)."""
-        weights = self.covectors.reshape(self.freedoms, len(self.rows), 2, 3)
-        places = (self.rows[:, R:Q] ** 2).sum(axis=1)
+        weights = halves_of(by_body(self.covectors))
+        places = (positions_of(self.rows) ** 2).sum(axis=1)
         shaken = np.sqrt(
             (weights[:, :, 0] ** 2).sum(axis=2) @ places + (weights[:, :, 1] ** 2).sum(axis=(1, 2))
         )
@@ -431,17 +445,17 @@ class Vicinity:
         )
         tables, mean = self.layout.selection.tables, 0.5 * (felt[1:] + felt[:-1])
         step = apart(rows[:-1], rows[1:])
-        pushed = np.einsum("n,skni,skni->k", tables.body_mass, mean[..., :3], step[..., :3])
+        pushed = np.einsum("n,skni,skni->k", tables.body_mass, linear_of(mean), linear_of(step))
         return np.asarray(
             -pushed
-            - np.einsum("nij,sknj,skni->k", tables.body_inertia, mean[..., 3:], step[..., 3:])
+            - np.einsum("nij,sknj,skni->k", tables.body_inertia, angular_of(mean), angular_of(step))
         )
 
     @cached_property
     def moving(self) -> Answers:
         """The state moving at the places of the differences along every coordinate (8 f, ...)."""
         states = np.repeat(self.carried[None], len(self._steps), axis=0)
-        states[..., V:] += self.pace * self._steps
+        speeds_of(states)[:] += self.pace * self._steps
         return self.answers(states)
 
     @cached_property
@@ -474,9 +488,8 @@ class Vicinity:
     def _steps(self) -> Floats:
         """The displacements, or velocities, at all places of the differences (8 f, n, 6)."""
         unit = self.reach[:, None, None] * self.basis
-        return np.asarray(PLACES[:, None, None] * unit[:, None]).reshape(
-            len(PLACES) * len(unit), len(self.rows), 6
-        )
+        each = np.asarray(PLACES[:, None, None] * unit[:, None])
+        return each.reshape(len(PLACES) * len(unit), *unit.shape[1:])
 
     def nearer(self, share: float) -> Vicinity:
         """Around the same state in the same coordinates, with probes so much shorter."""
@@ -498,8 +511,8 @@ class Vicinity:
         """A state of the system from rows (nb, STATE_WIDTH); angles stay next to those of this
         state."""
         s, time = self.state, self.state.t if t is None else t
-        every = self.entry.expand(np.concatenate([rows, np.zeros((1, STATE_WIDTH))]))
-        made = state_at(s, time, every, self.near, s.held)
+        every = self.entry.expand(with_ledger(rows))
+        made = state_at(s, time, every, self.near, s.held, further=s.further)
         return made.with_angles(self._angles)
 
     @cached_property
@@ -510,14 +523,13 @@ class Vicinity:
     def shapes(self, directions: Floats) -> Floats:
         """Velocities of all bodies, in N and body axes, as motions along coordinates (k, f) have
         them (k, n, 6)."""
-        still = np.zeros((len(directions), len(self.rows) + 1, STATE_WIDTH))
-        still[:, :-1, :V] = self.rows[:, :V]
-        still[:, :-1, V:] = np.einsum("kf,fni->kni", directions, self.basis)
-        return np.asarray(self.entry.expand(still)[:, :-1, V:])
+        still = np.repeat(self.rows[None], len(directions), axis=0)
+        speeds_of(still)[:] = np.einsum("kf,fni->kni", directions, self.basis)
+        return np.asarray(speeds_of(bodies_of(self.entry.expand(with_ledger(still)))))
 
     def along(self, shape: Floats) -> Floats:
         """Coordinates (f,) of the motion with such velocities of bodies (n, 6), in N and body
         axes.  Directions are handed on as shapes, for coordinates mean nothing where a basis is
         made anew."""
-        moving = state_rows(self.state.r, self.state.q, shape[:, :3], shape[:, 3:])
-        return np.asarray(self.covectors @ self.entry.contract(moving)[:, V:].reshape(-1))
+        moving = state_rows(self.state.r, self.state.q, linear_of(shape), angular_of(shape))
+        return np.asarray(self.covectors @ speeds_of(self.entry.contract(moving)).reshape(-1))

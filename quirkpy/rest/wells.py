@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import V
+from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
@@ -170,5 +170,5 @@ def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> V
 def at_standstill(whole: Whole, rows: Floats) -> Floats:
     """A state of the whole's motion and none beside it."""
     out = rows.copy()
-    out[:, V:] = whole.field(rows)
+    speeds_of(out)[:] = whole.field(rows)
     return out

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from quirkpy.explore.answers.replay import Replay
+from quirkpy.kernels.base.states import angular_of, linear_of, quantities_of, zero_vectors
 from quirkpy.maths.types import Floats
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import shown
@@ -111,8 +112,9 @@ def thinned(run: Trajectory) -> Trajectory:
     c = run.course
     held = c.held[rows] if c.stops else c.held
     course = c._replace(
-        t=c.t[rows], states=c.states[rows], angles=c.angles[rows], drift=c.drift[rows], held=held
-    )
+        t=c.t[rows], states=c.states[rows], angles=c.angles[rows], drift=c.drift[rows], held=held,
+        tail=c.tail[rows] if c.tail.size else c.tail,
+    )  # fmt: skip
     return Trajectory(run.system, run.start, run.settings, course)
 
 
@@ -231,13 +233,13 @@ def states(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     for name in names:
         k, rows = run.start.bodies.index(name), run.course.states
         columns = (
-            ("position", "m", 0, 3, "xyz"),
-            ("orientation", "1", 3, 7, "wxyz"),
-            ("velocity", "m/s", 7, 10, "xyz"),
-            ("angular velocity", "rad/s", 10, 13, "xyz"),
+            ("position", "m", "xyz"),
+            ("orientation", "1", "wxyz"),
+            ("velocity", "m/s", "xyz"),
+            ("angular velocity", "rad/s", "xyz"),
         )
-        for quantity, unit, a, b, axes in columns:
-            lines = of_axes(name if len(names) == 1 else "", rows[:, k, a:b], axes)
+        for (quantity, unit, axes), values in zip(columns, quantities_of(rows[:, k]), strict=True):
+            lines = of_axes(name if len(names) == 1 else "", values, axes)
             made = panel(name, quantity, unit, run.t, lines, run)
             panels.append(
                 made if unit != "1" else made._replace(y_label="orientation", lines=tuple(lines))
@@ -390,7 +392,7 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     if not known:
         raise PartError("plot: there are no joints here.")
     names, panels = some("joints", known, of), []
-    every = np.full((len(names), len(run.t), 6), np.nan)
+    every = np.full(zero_vectors(len(names), len(run.t)).shape, np.nan)
     for rows, one in each(run):
         for i, name in enumerate(names):
             if any(joint.name == name for joint in acting(one)):
@@ -398,8 +400,8 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     every[abs(every) < ROUNDING * np.nanmax(abs(every))] = 0.0
     for name, loads in zip(names, every, strict=True):
         alone = name if len(names) == 1 else ""
-        panels.append(panel(name, "force", "N", run.t, of_axes(alone, loads[:, :3]), run))
-        panels.append(panel(name, "torque", "N m", run.t, of_axes(alone, loads[:, 3:]), run))
+        panels.append(panel(name, "force", "N", run.t, of_axes(alone, linear_of(loads)), run))
+        panels.append(panel(name, "torque", "N m", run.t, of_axes(alone, angular_of(loads)), run))
     n = len(names)
     return Sheet(tuple(panels[2 * i + j] for j in range(2) for i in range(n)), n)
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.explore.answers.replay import Replay
+from quirkpy.kernels.base.states import positions_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.trajectory import Trajectory
@@ -46,7 +47,7 @@ def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
         )
     name = asked_for(run.start.bodies, body)
     k, fine = run.start.bodies.index(name), readable(run)
-    r = fine.course.states[:, k, :3]
+    r = positions_of(fine.course.states)[:, k]
     spans = np.ptp(r, axis=0)
     i, j = sorted(sorted(range(3), key=lambda axis: (-spans[axis], axis))[:2])
     size = extent_of(run.system.tables.bodies[k].shape)

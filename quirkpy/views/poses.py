@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy.explore.answers.replay import Replay
+from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -62,20 +63,25 @@ def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
 def displaced(state: State, shape: Floats, reach: float) -> State:
     """A state with every body moved along a motion (n, 6), as far as `reach` times its length."""
     move = reach * np.real(shape)
-    angle = np.linalg.norm(move[:, 3:], axis=1, keepdims=True)
+    angle = np.linalg.norm(angular_of(move), axis=1, keepdims=True)
     turn = np.concatenate(
-        [np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * move[:, 3:]], axis=1
+        [np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * angular_of(move)], axis=1
     )
     return dataclasses.replace(
-        state, r=state.r + move[:, :3], q=product(state.q, turn), held=(), merged=None, step=None
+        state,
+        r=state.r + linear_of(move),
+        q=product(state.q, turn),
+        held=(),
+        merged=None,
+        step=None,
     )
 
 
 def reach_of(mode: Mode, size: float) -> float:
     """By how much the shape of a motion is multiplied, so that the surface of bodies moves by SWAY
     of their size."""
-    moved = np.linalg.norm(mode.shape[:, :3], axis=1) + 0.5 * size * np.linalg.norm(
-        mode.shape[:, 3:], axis=1
+    moved = np.linalg.norm(linear_of(mode.shape), axis=1) + 0.5 * size * np.linalg.norm(
+        angular_of(mode.shape), axis=1
     )
     return SWAY * size / float(moved.max())
 

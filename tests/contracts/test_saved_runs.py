@@ -11,7 +11,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.formats import npz
-from quirkpy.motion.course import Counts, Course, Happening
+from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening
 from quirkpy.motion.settings import Settings
 from tests import user_parts
 from tests.assemblies import assembly
@@ -187,6 +187,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         held: Any = None
         stops: tuple[str, ...] = ()
         merged: Any = None
+        tail: Any = NO_TAILS
         heat: Any = None
 
     Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.kernels.base.arrays import STATE_WIDTH, Q, V
+from quirkpy.kernels.base.states import attitudes_of, zero_rows
 from quirkpy.kernels.solid.curves import rates_within
 from quirkpy.mechanics.engine import Engine
 from tests.motion import compiled_system
@@ -193,18 +193,19 @@ def test_a_moment_does_not_depend_on_what_was_asked_before() -> None:
 
 # --- one model, conditions of one's own -----------------------------------------------------------
 @numba.njit(nogil=True)
-def _ask_all(t, states, angles, held, model, conditions, scratch, out, most):  # type: ignore
-    rates_within(t, states, angles, held, model, conditions, scratch, out, most)
+def _ask_all(t, states, angles, held, tail, model, conditions, scratch, out, most):  # type: ignore
+    rates_within(t, states, angles, held, tail, model, conditions, scratch, out, most)
 
 
 def some_states(system: qp.Multibody, count: int) -> tuple[np.ndarray, ...]:
-    """Times, states anywhere, angles with whole turns, and stops that hold, as may be."""
+    """Times, states anywhere, angles with whole turns, stops that hold, as may be, and no tails."""
     layout, rng = system.clusters.layout, np.random.default_rng(11)
-    states = rng.normal(size=(count, system.tables.n_bodies + 1, STATE_WIDTH))
-    states[..., Q:V] /= np.linalg.norm(states[..., Q:V], axis=-1, keepdims=True)
+    states = rng.normal(size=zero_rows(count, system.tables.n_bodies + 1).shape)
+    turns = attitudes_of(states)
+    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
     angles = rng.uniform(-30.0, 30.0, size=(count, len(layout.packed.coordinates)))
     held = rng.random(size=(count, len(layout.labels))) < 0.5
-    return np.arange(count) * 1e-3, states, angles, held
+    return np.arange(count) * 1e-3, states, angles, held, np.zeros((count, 0))
 
 
 def answers(engine: Engine, asked: tuple[np.ndarray, ...]) -> np.ndarray:

@@ -13,7 +13,13 @@ from scipy.spatial import cKDTree
 import quirkpy as qp
 from quirkpy.explore.scope.peaks import peak
 from quirkpy.explore.scope.safety import judge
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.states import (
+    attitudes_of,
+    bodies_of,
+    positions_of,
+    spins_of,
+    velocities_of,
+)
 from quirkpy.motion.interpolation import fastest
 from tests.faults.sentence import check_refused
 from tests.random_systems import FAMILIES, random_system, seeds
@@ -31,15 +37,15 @@ def test_curves_are_the_motion(family: str) -> None:
     for t, found in zip(times, run.between.at(times), strict=True):
         truth = run.at(float(t))
         error = max(run.between.error, 1e-10)
-        assert np.linalg.norm(found[:, R:Q] - truth.r, axis=1).max() <= 4.0 * error
-        assert abs((found[:, Q:V] * truth.q).sum(axis=1)).min() == pytest.approx(1.0, abs=1e-9)
+        assert np.linalg.norm(positions_of(found) - truth.r, axis=1).max() <= 4.0 * error
+        assert abs((attitudes_of(found) * truth.q).sum(axis=1)).min() == pytest.approx(
+            1.0, abs=1e-9
+        )
         assert (
-            abs(found[:, V:OMEGA] - truth.v).max()
+            abs(velocities_of(found) - truth.v).max()
             <= 1e-5 * max(1.0, abs(truth.v).max()) + error / length
         )
-        assert abs(found[:, OMEGA:STATE_WIDTH] - truth.omega).max() <= 1e-4 * max(
-            1.0, abs(truth.omega).max()
-        )
+        assert abs(spins_of(found) - truth.omega).max() <= 1e-4 * max(1.0, abs(truth.omega).max())
 
 
 def swung(duration: float = 2.0, rtol: float = 1e-10) -> qp.Trajectory:
@@ -207,11 +213,11 @@ def test_nothing_is_faster_than_accelerations_let_it_be(family: str) -> None:
     run = random_system(family, 1).simulate(0.05, rtol=1e-9, atol=1e-11)
     peaks = np.array([peak(run, "speed"), peak(run, "turning")])
     assert (fastest(run.course, run.system.clusters) >= peaks * (1.0 - 1e-12)).all()
-    h, rows = np.diff(run.t)[:, None], run.course.states[:, :-1]
+    h, rows = np.diff(run.t)[:, None], bodies_of(run.course.states)
     bends = np.array([run.system.acceleration(state) for state in run.states])
     for most, rate, gain in zip(
         fastest(run.course, run.system.clusters),
-        (rows[..., V:OMEGA], rows[..., OMEGA:]),
+        (velocities_of(rows), spins_of(rows)),
         np.split(bends, 2, 2),
         strict=True,
     ):

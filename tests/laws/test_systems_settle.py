@@ -15,7 +15,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy.kernels.base.arrays import state_rows
+from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import angular_momentum
 from quirkpy.rest.settle import nudged

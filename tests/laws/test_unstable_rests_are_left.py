@@ -13,7 +13,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.explore.model.leaving import NEARBY
 from quirkpy.explore.run import runner
-from quirkpy.kernels.base.arrays import state_rows
+from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.rest.settle import nudged
 from quirkpy.rest.vicinity import Vicinity, apart

@@ -20,6 +20,7 @@ from quirkpy.explore.scope.identity import Group, poses_of
 from quirkpy.explore.scope.options import hinge_of
 from quirkpy.explore.scope.safety import cone_of
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.kernels.base.states import attitudes_of, positions_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, quaternion_of, turned
 from quirkpy.maths.types import Floats
@@ -313,9 +314,11 @@ class Symmetry:
                 q = (
                     IDENTITY
                     if way is None
-                    else product(product(theirs[b, 3:], way.turn), mine[0, 3:] * BACK)
+                    else product(
+                        product(attitudes_of(theirs)[b], way.turn), attitudes_of(mine)[0] * BACK
+                    )
                 )
-                yield q, theirs[b, :3] - turned(q, mine[0, :3])
+                yield q, positions_of(theirs)[b] - turned(q, positions_of(mine)[0])
 
     def _assigned(
         self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
@@ -323,8 +326,8 @@ class Symmetry:
         """Which body each one becomes under a motion, and turned in which way; None where one
         becomes none."""
         many = np.broadcast_to(turn, (len(mine), 4))
-        r, q = turned(many, mine[:, :3]) + shift, product(many, mine[:, 3:])
-        far = np.linalg.norm(r[:, None] - theirs[None, :, :3], axis=2)
+        r, q = turned(many, positions_of(mine)) + shift, product(many, attitudes_of(mine))
+        far = np.linalg.norm(r[:, None] - positions_of(theirs), axis=2)
         to = far.argmin(axis=1)
         kinds = np.array(self.kinds)
         if (
@@ -333,7 +336,9 @@ class Symmetry:
             or len(set(to)) < len(to)
         ):
             return None
-        left = product(theirs[to, 3:] * BACK, q)  # the turn, in axes of the first of the kind
+        left = product(
+            attitudes_of(theirs)[to] * BACK, q
+        )  # the turn, in axes of the first of the kind
         ways = []
         for a, turning in enumerate(left):
             near = [float(np.linalg.norm(np.outer((1.0, -1.0), turning) - way.turn, axis=1).min())

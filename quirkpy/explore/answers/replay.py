@@ -17,7 +17,7 @@ from quirkpy.explore.reduce.holdings import Holdings
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.identity import NEAR, Shapes, poses_of
-from quirkpy.kernels.base.arrays import STATE_WIDTH
+from quirkpy.kernels.base.states import ledger_of, zero_rows
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Energy
@@ -162,25 +162,27 @@ class Replay(Trajectory):
 
 def joined(legs: list[Leg], system: Any) -> Course:
     """All stretches as one course, on the coordinates of the system itself."""
-    t, states, angles, drift, events = [], [], [], [], []
-    counts, ledger = np.zeros(3, dtype=int), np.zeros(STATE_WIDTH)
+    t, states, angles, drift, tails, events = [], [], [], [], [], []
+    counts, ledger = np.zeros(3, dtype=int), zero_rows()
     for leg in legs:
         for run in leg.runs:
             names = list(run.start.joints)
             which = [names.index(name) for name in system.initial.joints]
             rows = run.course.states.copy()
-            rows[:, -1] += ledger
-            ledger = rows[-1, -1].copy()
+            ledger_of(rows)[:] += ledger
+            ledger = ledger_of(rows)[-1].copy()
             t.append(run.t + leg.t)
             states.append(rows)
             angles.append(run.course.angles[:, which])
             drift.append(run.course.drift)
+            tails.append(run.course.tail)
             events += [Happening(event.t + leg.t, *event[1:]) for event in run.events]
             counts += run.counts
     last = legs[-1].runs[-1].course
     return Course(
         np.concatenate(t), np.concatenate(states), np.concatenate(angles), np.concatenate(drift),
         last.stop, tuple(events), Counts(*(int(c) for c in counts)), last.step,
+        tail=np.concatenate(tails) if last.tail.size else last.tail,
     )  # fmt: skip
 
 

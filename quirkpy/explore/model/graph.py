@@ -20,6 +20,7 @@ from quirkpy.explore.model.chances import Robustness
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.scope.choices import Carried, Choice, Link
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.kernels.base.states import NO_TAIL
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -235,7 +236,8 @@ class Graph:
 
 def node_record(node: Node) -> dict[str, Any]:
     """What a journal keeps of a node: plain values, floats exactly."""
-    return {
+    tail = node.state.further.tolist()
+    return ({"further": tail} if tail else {}) | {
         "r": node.state.r.tolist(), "q": node.state.q.tolist(),
         "links": [list(link) for link in node.links], "verdict": node.verdict,
         "reason": node.reason, "energy": node.energy, "frequencies": list(node.frequencies),
@@ -252,13 +254,14 @@ def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> 
     )
     links = tuple(Link(*link) for link in record["links"])
     return Node(
-        number, rest_at(bodies, r, q), links, record["verdict"], told(record["reason"]),
+        number, rest_at(bodies, r, q, np.array(record.get("further", ()), dtype=float)), links,
+        record["verdict"], told(record["reason"]),
         record["energy"],
         tuple(record["frequencies"]), record["potential"],
     )  # fmt: skip
 
 
-def rest_at(bodies: tuple[str, ...], r: Floats, q: Floats) -> State:
-    """A pose at rest, at t = 0."""
-    still = np.zeros((len(bodies), 3))
-    return State(0.0, bodies, r, q, still, still, (), np.zeros(0, dtype=np.int64))
+def rest_at(bodies: tuple[str, ...], r: Floats, q: Floats, further: Floats = NO_TAIL) -> State:
+    """A pose at rest, at t = 0; further: the tail of the state."""
+    still, turns = np.zeros((len(bodies), 3)), np.zeros(0, dtype=np.int64)
+    return State(0.0, bodies, r, q, still, still, (), turns, further=further)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from quirkpy.kernels.base.arrays import state_rows
+from quirkpy.kernels.base.states import bodies_of, state_rows, with_ledger
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.trajectory import Trajectory
@@ -55,12 +55,11 @@ def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
 def distances(rest: Vicinity, states: Floats) -> Floats:
     """How far the body that has moved most is from a rest, beside the whole, to first order [m],
     [rad]; states: (k, nb + 1, STATE_WIDTH) as runs keep them."""
-    xi = rest.coordinates(rest.entry.contract(states)[:, :-1])
+    xi = rest.coordinates(bodies_of(rest.entry.contract(states)))
     moved = (xi @ rest.basis.reshape(rest.freedoms, -1)).reshape(len(xi), -1, 3)
     return np.asarray(np.sqrt((moved * moved).sum(axis=2).max(axis=1, initial=0.0)))
 
 
 def _rows_of(state: State) -> Floats:
     """A state as runs keep it, with an empty ledger (nb + 1, STATE_WIDTH)."""
-    rows = state_rows(state.r, state.q, state.v, state.omega)
-    return np.concatenate([rows, np.zeros((1, rows.shape[1]))])
+    return with_ledger(state_rows(state.r, state.q, state.v, state.omega))

@@ -196,11 +196,13 @@ NODE_CHECKS = {name: fits(hint) for name, hint in NODE.items()}
 
 def check_reached(node: Any) -> None:
     """Refuse what only looks like the record of a node."""
-    if node.keys() != NODE_CHECKS.keys():
+    if node.keys() - {"further"} != NODE_CHECKS.keys():
         raise TypeError("its fields are others")
     for name, check in NODE_CHECKS.items():
         if not check(node[name]):
             raise TypeError(f"its {name} is none")
+    if not fits(list[float])(node.get("further", [])):
+        raise TypeError("its tail is none")
     if len(node["r"]) != len(node["q"]) or not all(
         map(math.isfinite, (x for row in node["r"] for x in row))
     ):

@@ -134,7 +134,7 @@ def record_of(
     frequencies = tuple(mode.frequency for mode in found.modes)
     node = Node(
         0,
-        rest_at(s.bodies, s.r, s.q),
+        rest_at(s.bodies, s.r, s.q, s.further),
         kept,
         found.verdict,
         found.reason,

@@ -16,7 +16,8 @@ from quirkpy.explore.model.graph import Node, Outcome
 from quirkpy.explore.run.runner import begin, directions, rule_of
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.explore.scope.scope import Scope, freedoms_of
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
+from quirkpy.kernels.base.arrays import UPPER
+from quirkpy.kernels.base.states import quantities_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import turned
@@ -168,8 +169,8 @@ class Variations:
     def _moved_to(self, rows: Floats) -> State:
         """The state of rows so near that no angle has passed half a turn."""
         s = self.start
-        r, q, v, omega = rows[:, R:Q], rows[:, Q:V], rows[:, V:OMEGA], rows[:, OMEGA:STATE_WIDTH]
-        return State(s.t, s.bodies, r, q, v, omega, s.joints, s.windings)
+        r, q, v, omega = quantities_of(rows)
+        return State(s.t, s.bodies, r, q, v, omega, s.joints, s.windings, further=s.further)
 
     @cached_property
     def _plain(self) -> bool:

@@ -10,7 +10,13 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import OMEGA, Q, R, V
+from quirkpy.kernels.base.states import (
+    attitudes_of,
+    linear_of,
+    positions_of,
+    speeds_of,
+    velocities_of,
+)
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, turned
@@ -145,7 +151,13 @@ class Shapes:
         for pose, apart in zip(carried, self._apart(carried, two), strict=True):
             far, to = _assigned(apart)
             if far <= self.tolerance:
-                yield to, tuple(self._turn(pose[a, 3:], two[b, 3:], b) for a, b in enumerate(to))
+                yield (
+                    to,
+                    tuple(
+                        self._turn(attitudes_of(pose)[a], attitudes_of(two)[b], b)
+                        for a, b in enumerate(to)
+                    ),
+                )
 
     def _turn(self, one: Floats, two: Floats, b: int) -> int:
         """The turn of body b, by number, after which an orientation of it is nearest to another."""
@@ -162,17 +174,17 @@ class Shapes:
         alike = [j for j in range(len(two)) if self.kinds[j] == self.kinds[0]]
         if self.group == "translations":
             out = np.repeat(one[None], len(alike), axis=0)
-            out[..., :3] += (two[alike, :3] - one[0, :3])[:, None]
+            positions_of(out)[:] += (positions_of(two)[alike] - positions_of(one)[0])[:, None]
             return out
         places = np.concatenate(
             [np.repeat(two[j : j + 1], len(self.turns[j]), axis=0) for j in alike]
         )
-        there = product(places[:, 3:], np.concatenate([self.turns[j] for j in alike]))
-        q = product(there, one[:1, 3:] * (1.0, -1.0, -1.0, -1.0))[:, None]
+        there = product(attitudes_of(places), np.concatenate([self.turns[j] for j in alike]))
+        q = product(there, attitudes_of(one)[:1] * (1.0, -1.0, -1.0, -1.0))[:, None]
         out = np.empty((len(q), *one.shape))
-        arms = np.broadcast_to(one[:, :3] - one[0, :3], (len(q), len(one), 3))
-        out[..., :3] = places[:, None, :3] + turned(q, arms)
-        out[..., 3:] = product(q, np.broadcast_to(one[:, 3:], (len(q), len(one), 4)))
+        arms = np.broadcast_to(positions_of(one) - positions_of(one)[0], (len(q), len(one), 3))
+        positions_of(out)[:] = positions_of(places)[:, None] + turned(q, arms)
+        attitudes_of(out)[:] = product(q, np.broadcast_to(attitudes_of(one), (len(q), len(one), 4)))
         return out
 
     @cached_property
@@ -187,14 +199,16 @@ class Shapes:
     def _apart(self, ones: Floats, two: Floats) -> Floats:
         """Displacement or turn between each body of some poses (k, n, 7) and each of another,
         modulo its own symmetry (k, n, n); infinite where one may not stand for the other."""
-        turns = product(np.broadcast_to(two[:, None, 3:], self._every_turn.shape), self._every_turn)
-        mine = ones[:, :, None, None, 3:]
+        turns = product(
+            np.broadcast_to(attitudes_of(two)[:, None], self._every_turn.shape), self._every_turn
+        )
+        mine = attitudes_of(ones)[:, :, None, None]
         chords = np.sqrt(
             np.minimum(((turns - mine) ** 2).sum(axis=-1), ((turns + mine) ** 2).sum(axis=-1)).min(
                 axis=-1
             )
         )
-        moved = np.linalg.norm(ones[:, :, None, :3] - two[:, :3], axis=-1)
+        moved = np.linalg.norm(positions_of(ones)[:, :, None] - positions_of(two), axis=-1)
         kinds = np.array(self.kinds)
         far = np.maximum(moved, 4.0 * np.arcsin(np.minimum(1.0, 0.5 * chords)))
         return np.where(kinds[:, None] == kinds, far, np.inf)
@@ -204,9 +218,9 @@ class Shapes:
         them by more than the tolerance (times the bodies) differs."""
         if not len(pose):
             return np.zeros(1)
-        r, kinds = pose[:, :3], np.array(self.kinds)
+        r, kinds = positions_of(pose), np.array(self.kinds)
         arms = r - r.mean(axis=0)
-        seen = self._seen_from_the_bodies(arms, pose[:, 3:])
+        seen = self._seen_from_the_bodies(arms, attitudes_of(pose))
         out: list[float] = []
         for kind in np.unique(kinds):
             mine = kinds == kind
@@ -274,16 +288,16 @@ def _group_in(engine: Engine, state: State) -> Group:
     engine.turn_to(state.near)
     rows = distorted(engine, state.t, state.instant(engine.selection).state)
     rng = np.random.default_rng(1)
-    rows[:, V:] = 1e-2 * rng.normal(size=(len(rows), 6))
+    speeds_of(rows)[:] = 1e-2 * rng.normal(size=speeds_of(rows).shape)
     shifted, other = rows.copy(), rows.copy()
-    shifted[:, R:Q] += SHIFT
+    positions_of(shifted)[:] += SHIFT
     q = rotation(TURN)
-    other[:, R:Q] = turned(q, rows[:, R:Q])
-    other[:, Q:V] = product(q, rows[:, Q:V])
-    other[:, V:OMEGA] = turned(q, rows[:, V:OMEGA])
+    positions_of(other)[:] = turned(q, positions_of(rows))
+    attitudes_of(other)[:] = product(q, attitudes_of(rows))
+    velocities_of(other)[:] = turned(q, velocities_of(rows))
     here, moved, turned_here = accelerations(engine, state.t, np.stack([rows, shifted, other]))
     expected = here.copy()
-    expected[:, :3] = turned(q, here[:, :3])
+    linear_of(expected)[:] = turned(q, linear_of(here))
     scale = INVARIANT * max(float(abs(here).max(initial=0.0)), 1e-9)
     if abs(moved - here).max(initial=0.0) > scale:
         return "none"

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, V
+from quirkpy.kernels.base.states import spins_of, velocities_of
 from quirkpy.maths.types import Floats
 from quirkpy.motion.driver import knots_of
 from quirkpy.motion.extrema import highest, summits
@@ -31,8 +31,8 @@ def lengths_of(vectors: Floats) -> Floats:
 def rates(states: Floats, what: Limited) -> Floats:
     """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k,
     n)."""
-    columns = slice(V, OMEGA) if what == "speed" else slice(OMEGA, STATE_WIDTH)
-    return np.asarray(np.linalg.norm(states[..., columns], axis=-1))
+    vectors = velocities_of(states) if what == "speed" else spins_of(states)
+    return np.asarray(np.linalg.norm(vectors, axis=-1))
 
 
 class Loads(NamedTuple):
@@ -77,7 +77,7 @@ def peak_load(run: Trajectory) -> float:
     found = [carried(run, float(x)) for x in t]
     jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
     none = np.zeros((len(t), 0))
-    rows = Rows(t, none, none, none.astype(bool))
+    rows = Rows(t, none, none, none.astype(bool), none)
     for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
         values = np.array([one[name][k] if name in one else 0.0 for one in found])
 

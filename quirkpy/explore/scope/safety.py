@@ -11,7 +11,13 @@ import numpy as np
 
 from quirkpy.clearance.clearances import Clearances, clearances, least_among
 from quirkpy.explore.scope.peaks import TIED, Limited, heaviest, lengths_of, loads, rates
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
+from quirkpy.kernels.base.states import (
+    attitudes_of,
+    bodies_of,
+    positions_of,
+    spins_of,
+    velocities_of,
+)
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths.rotations import turned
 from quirkpy.maths.triples import unit
@@ -127,7 +133,9 @@ class StayTogether(Safety):
 
         def parted(states: Floats) -> Floats:
             """How far each two pieces have parted from where they were (k, pairs)."""
-            centres = weights @ (states[..., R:Q] - run.course.states[0, :-1, R:Q])
+            centres = weights @ (
+                positions_of(states) - positions_of(bodies_of(run.course.states))[0]
+            )
             return lengths_of(centres[:, pairs[0]] - centres[:, pairs[1]])
 
         t = first_below(run, lambda states: allowed - parted(states).max(axis=1))
@@ -279,7 +287,7 @@ class KeepOut(Safety):
             """Every other body from the tip of the cone (k, others, 3), and the axis of that (k, 1,
             3)."""
             at = np.concatenate(
-                [states[:, others, R:Q], np.tile(places, (len(states), 1, 1))], axis=1
+                [positions_of(states)[:, others], np.tile(places, (len(states), 1, 1))], axis=1
             )
             placed = self._placed(states, bodies)
             return at - placed[:, None, :3], placed[:, None, 3:]
@@ -295,7 +303,7 @@ class KeepOut(Safety):
             """How fast any other body moves at most, seen from that of the cone [m/s] (k,)."""
             d, _ = seen(states)
             v, turning = self._moving(states, bodies)
-            moving = states[:, others, V:OMEGA] - v
+            moving = velocities_of(states)[:, others] - v
             speeds = np.concatenate(
                 [lengths_of(moving), np.repeat(lengths_of(v), len(fixed), axis=1)], axis=1
             )
@@ -328,17 +336,17 @@ class KeepOut(Safety):
             return np.tile([*at, *np.array(axes).reshape(3, 3)[:, 2]], (len(states), 1))
         own = states[:, bodies.index(self.site.body.name)]
         arm, z = (
-            turned(own[:, Q:V], np.tile(a, (len(own), 1)))
+            turned(attitudes_of(own), np.tile(a, (len(own), 1)))
             for a in (self.site.at, unit(self.site.z))
         )
-        return np.concatenate([own[:, R:Q] + arm, z], axis=1)
+        return np.concatenate([positions_of(own) + arm, z], axis=1)
 
     def _moving(self, states: Floats, bodies: list[str]) -> tuple[Floats, Floats]:
         """Velocity of the body of the cone in N (k, 1, 3), and how fast it turns (k, 1)."""
         if self.site.body.name not in bodies:  # fixed
             return np.zeros((len(states), 1, 3)), np.zeros((len(states), 1))
         own = states[:, [bodies.index(self.site.body.name)]]
-        return own[..., V:OMEGA], lengths_of(own[..., OMEGA:STATE_WIDTH])
+        return velocities_of(own), lengths_of(spins_of(own))
 
 
 def cone_of(rule: Safety) -> KeepOut | None:

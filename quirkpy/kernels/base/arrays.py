@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
 from quirkpy.maths.types import Floats, Ints
 
 #: Three numbers in registers.
@@ -20,9 +18,6 @@ Vec: TypeAlias = tuple[float, float, float]
 Sym: TypeAlias = tuple[float, float, float, float, float, float]
 #: Any 3x3 matrix in registers, row by row.
 Mat: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
-
-# Columns of the state y, a row per moving body.
-R, Q, V, OMEGA, STATE_WIDTH = 0, 3, 7, 10, 13
 
 # Columns of the kinematics in N, a row per body, the ground last.
 POSITION, VELOCITY, AXES, SPIN, FRAME_WIDTH = 0, 3, 6, 15, 18
@@ -127,11 +122,6 @@ class Schedules(NamedTuple):
 
     spans: Ints
     knots: Floats
-
-
-def state_rows(r: Floats, q: Floats, v: Floats, omega: Floats) -> Floats:
-    """The state y (nb, STATE_WIDTH)."""
-    return np.concatenate([r, q, v, omega], axis=1)
 
 
 class Packed(NamedTuple):

@@ -17,7 +17,6 @@ from quirkpy.kernels.base.arrays import (
     COORDINATE_SITE2,
     FRAME_WIDTH,
     MOMENTS,
-    OMEGA,
     PLACE_AXES,
     PLACE_POINT,
     POINTER,
@@ -27,15 +26,13 @@ from quirkpy.kernels.base.arrays import (
     UP,
     VELOCITY,
     Joints,
-    Q,
-    R,
     Sites,
     Sym,
-    V,
     Vec,
 )
 from quirkpy.kernels.base.compiled import inner, kernel, woven, woven_kernel
 from quirkpy.kernels.base.matrices import sym6, sym_times
+from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import add, column, cross, dot, get3, norm, put3, scale, sub, turn
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats, Ints

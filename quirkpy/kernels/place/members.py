@@ -5,8 +5,9 @@ others."""
 
 from __future__ import annotations
 
-from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, Vec
+from quirkpy.kernels.base.arrays import Vec
 from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.states import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.base.vectors import Four, add, cross, get3, get4, put3, scale
 from quirkpy.maths.types import Floats, Ints
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.base.arrays import OMEGA, Q, R, V, Vec
+from quirkpy.kernels.base.arrays import Vec
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.conditions import HOLDS, Conditions
+from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF, OMEGA, VELOCITY_WIDTH, Q, R, V
 from quirkpy.kernels.base.vectors import Four, add, cross, dot, get3, get4, norm, put3, scale, sub
 from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.solid.solids import turned_back
@@ -92,17 +93,18 @@ def to_middle(
     y0, y1 = states[k], states[k + 1]
     for c in range(3):
         x, v, a = middle(
-            y0[i, c],
-            y1[i, c],
+            y0[i, R + c],
+            y1[i, R + c],
             h * y0[i, V + c],
             h * y1[i, V + c],
-            h * h * bends[k, i, c],
-            h * h * bends[k + 1, i, c],
+            h * h * bends[k, i, LINEAR_HALF + c],
+            h * h * bends[k + 1, i, LINEAR_HALF + c],
         )
-        within[i, c], within[i, V + c], bend[i, c] = x, v / h, a / (h * h)
+        within[i, R + c], within[i, V + c], bend[i, LINEAR_HALF + c] = x, v / h, a / (h * h)
     q0, q1, w0, w1 = get4(y0, i, Q), get4(y1, i, Q), get3(y0, i, OMEGA), get3(y1, i, OMEGA)
     r0, r1 = times(q0, w0), times(q1, w1)
-    b0, b1 = turn_bend(q0, w0, get3(bends[k], i, 3)), turn_bend(q1, w1, get3(bends[k + 1], i, 3))
+    b0 = turn_bend(q0, w0, get3(bends[k], i, ANGULAR_HALF))
+    b1 = turn_bend(q1, w1, get3(bends[k + 1], i, ANGULAR_HALF))
     m0 = middle(q0[0], q1[0], 0.5 * h * r0[0], 0.5 * h * r1[0], h * h * b0[0], h * h * b1[0])
     m1 = middle(q0[1], q1[1], 0.5 * h * r0[1], 0.5 * h * r1[1], h * h * b0[1], h * h * b1[1])
     m2 = middle(q0[2], q1[2], 0.5 * h * r0[2], 0.5 * h * r1[2], h * h * b0[2], h * h * b1[2])
@@ -115,14 +117,14 @@ def to_middle(
         between(q, (m0[2], m1[2], m2[2], m3[2])),
     )
     put3(within, i, OMEGA, scale(2.0 * s / h, (rate[1], rate[2], rate[3])))
-    put3(bend, i, 3, scale(2.0 * s / (h * h), (second[1], second[2], second[3])))
+    put3(bend, i, ANGULAR_HALF, scale(2.0 * s / (h * h), (second[1], second[2], second[3])))
 
 
 @kernel
 def fill_bends(
-    t: Floats, states: Floats, angles: Floats, held: Bools, reach: Floats, model: Model,
-    conditions: Conditions,
-    scratch: Scratch, room: tuple[Floats, Floats, Floats], bends: Floats, missed: Floats,
+    t: Floats, states: Floats, angles: Floats, held: Bools, tail: Floats, reach: Floats,
+    model: Model, conditions: Conditions, scratch: Scratch, room: tuple[Floats, Floats, Floats],
+    bends: Floats, missed: Floats,
 ) -> None:  # fmt: skip
     """Accelerations of all bodies at every row (k, nb, 6), and how far the motion may be from the
     curves between rows (k - 1,) [m], for points within `reach` of their centres: from accelerations
@@ -132,21 +134,22 @@ def fill_bends(
     """
     within, bend, asked = room[0], room[1], room[2]
     for k in range(t.shape[0]):
-        hold_as(k, angles, held, conditions)
+        hold_as(k, angles, held, tail, conditions, scratch)
         evaluate(t[k], states[k], model, conditions, scratch, asked)
         for i in range(bends.shape[1]):
-            for c in range(6):
+            for c in range(VELOCITY_WIDTH):
                 bends[k, i, c] = asked[i, c]
     for k in range(t.shape[0] - 1):
         h = t[k + 1] - t[k]
-        hold_as(k, angles, held, conditions)
+        hold_as(k, angles, held, tail, conditions, scratch)
         for i in range(bends.shape[1]):
             to_middle(k, i, h, states, bends, within, bend)
         evaluate(0.5 * (t[k] + t[k + 1]), within, model, conditions, scratch, asked)
         most = 0.0
         for i in range(bends.shape[1]):
-            far = norm(sub(get3(asked, i, 0), get3(bend, i, 0)))
-            most = max(most, far + reach[i] * norm(sub(get3(asked, i, 3), get3(bend, i, 3))))
+            far = norm(sub(get3(asked, i, LINEAR_HALF), get3(bend, i, LINEAR_HALF)))
+            off = norm(sub(get3(asked, i, ANGULAR_HALF), get3(bend, i, ANGULAR_HALF)))
+            most = max(most, far + reach[i] * off)
         missed[k] = OF_DEFECT * h * h * most
 
 
@@ -156,6 +159,7 @@ def rates_within(
     states: Floats,
     angles: Floats,
     held: Bools,
+    tail: Floats,
     model: Model,
     conditions: Conditions,
     scratch: Scratch,
@@ -166,13 +170,13 @@ def rates_within(
     twice what it is at either end of a step (k, nb, 6), all along."""
     most[0] = most[1] = 0.0
     for k in range(t.shape[0]):
-        hold_as(k, angles, held, conditions)
+        hold_as(k, angles, held, tail, conditions, scratch)
         evaluate(t[k], states[k], model, conditions, scratch, bends[k])
         last = max(0, k - 1)
         h = 2.0 * (t[k] - t[last])
         for i in range(bends.shape[1]):
             for which in range(2):
-                of, rate = 3 * which, V + 3 * which
+                of, rate = (LINEAR_HALF, V) if which == 0 else (ANGULAR_HALF, OMEGA)
                 fast = max(norm(get3(states[k], i, rate)), norm(get3(states[last], i, rate)))
                 gain = max(norm(get3(bends[k], i, of)), norm(get3(bends[last], i, of)))
                 most[which] = max(most[which], fast + h * gain)
@@ -191,8 +195,12 @@ def fill_middles(
 
 
 @inner
-def hold_as(k: int, angles: Floats, held: Bools, conditions: Conditions) -> None:
-    """Angles and stops as they are at row k."""
+def hold_as(
+    k: int, angles: Floats, held: Bools, tail: Floats, conditions: Conditions, scratch: Scratch
+) -> None:
+    """Angles, stops and the tail as they are at row k."""
+    for j in range(tail.shape[1]):
+        scratch.tail[0, j] = tail[k, j]
     for c in range(angles.shape[1]):
         conditions.near[c] = angles[k, c]
     for s in range(held.shape[1]):
@@ -211,8 +219,8 @@ def motion_of(
         return z, (1.0, 0.0, 0.0, 0.0), z, z, z, z
     y = states[k]
     return (
-        get3(y, i, R), get4(y, i, Q), get3(y, i, V), get3(y, i, OMEGA), get3(bends[k], i, 0),
-        get3(bends[k], i, 3),
+        get3(y, i, R), get4(y, i, Q), get3(y, i, V), get3(y, i, OMEGA),
+        get3(bends[k], i, LINEAR_HALF), get3(bends[k], i, ANGULAR_HALF),
     )  # fmt: skip
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.act.wrenches import PROJECTED
-from quirkpy.kernels.base.arrays import MASS, OMEGA, Q, R, V, Vec
+from quirkpy.kernels.base.arrays import MASS, Vec
 from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
 from quirkpy.kernels.step.steps import (
     ALLOWED,

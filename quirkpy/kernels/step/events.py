@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import R
 from quirkpy.kernels.base.compiled import inlined, inner
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
+from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
@@ -23,6 +23,7 @@ from quirkpy.kernels.step.steps import (
     WITHIN,
     Run,
     T,
+    accelerate,
     interpolate,
     make_polynomial,
     nearness,
@@ -42,7 +43,7 @@ from quirkpy.kernels.step.watch import (
     watched,
     watched_stops,
 )
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import Model, Scratch
 
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
@@ -91,9 +92,7 @@ def value_within(
     if k == NEARNESS:
         conditions.control[TIME] = run.clock[T] + x * run.clock[STEP]
         project(run.states[WITHIN], model, conditions, scratch, run.room)
-    evaluate(
-        run.clock[T] + x * run.clock[STEP], run.states[WITHIN], model, conditions, scratch, run.out
-    )
+    accelerate(run.clock[T] + x * run.clock[STEP], WITHIN, run, model, conditions, scratch)
     run.counts[EVALUATIONS] += 1
     if k == NEARNESS:
         return nearness(True, run, scratch)
@@ -261,7 +260,7 @@ def past_rounding(k: int, run: Run, watch: Watch) -> float:
     rate, far = watch.values[k, GAP + 1], 0.0
     if watch.what[k, KIND] != STOP or rate <= 0.0:
         return 0.0
-    for i in range(run.states.shape[1] - 1):
+    for i in range(run.out.shape[0]):
         far = max(far, norm(get3(run.states[BEGIN], i, R)))
     return ROUNDED * far / rate
 

@@ -30,6 +30,7 @@ from quirkpy.kernels.step.steps import (
     WEAK_ROW,
     Run,
     T,
+    accelerate,
     copy,
     nearness,
     slope,
@@ -53,7 +54,6 @@ from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH, close_loo
 from quirkpy.kernels.tree.evaluation import (
     Model,
     Scratch,
-    evaluate,
     free_of_stop,
     row_of_stop,
     row_rate,
@@ -91,13 +91,14 @@ CROSSED, RELEASED, POSE, HELD, HELD_ON = range(5)
 
 class Rows(NamedTuple):
     """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of
-    velocity), which stops hold; and notes of events."""
+    velocity), which stops hold, tails; and notes of events."""
 
     t: Floats
     states: Floats
     angles: Floats
     drift: Floats
     held: Bools
+    tail: Floats
     notes: Floats
 
 
@@ -178,7 +179,7 @@ def most_pressed(
     """The watched function of the stop, of those at which joints begin and that do not hold, into
     which its coordinate would go with the largest acceleration; -1 where all would be left."""
     stops, values, least, which = model.stops, watch.values, RELEASE, -1
-    evaluate(t, run.states[END], model, conditions, scratch, run.out)
+    accelerate(t, END, run, model, conditions, scratch)
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and values[k, GAP] <= TOUCHING:
             s = watch.what[k, ONE]
@@ -239,7 +240,7 @@ def resolve_stops(
         if contradicted(model, conditions, scratch):
             run.counts[ANSWER], conditions.stops[last, HOLDS] = last, 0
             copy(run.lines, SMALL, END)
-        y[y.shape[0] - 1, OUT] += before - motion_energy(model, scratch)
+        y[model.bodies.shape[0], OUT] += before - motion_energy(model, scratch)
         for s in range(stops.what.shape[0]):
             if conditions.stops[s, BOUNCE] > 0.0:
                 conditions.stops[s, HOLDS], conditions.stops[s, BOUNCE] = 0, 0.0

@@ -10,10 +10,11 @@ import math
 import numpy as np
 
 from quirkpy.kernels.act.wrenches import LOST, PROJECTED
-from quirkpy.kernels.base.arrays import COORDINATE_KIND, STATE_WIDTH
+from quirkpy.kernels.base.arrays import COORDINATE_KIND
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
+from quirkpy.kernels.base.states import STATE_WIDTH, tail_start
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
 from quirkpy.kernels.step.charges import charge_motion, charge_way, overdrawn
 from quirkpy.kernels.step.events import (
@@ -221,7 +222,7 @@ def attempt(
 def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
     """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
     copy(run.lines, RAW, END)
-    unit_quaternions(run.states[END])
+    unit_quaternions(END, run)
     if run.clock[PROJECTING] > 0.0:
         conditions.control[TIME] = run.clock[T] + run.clock[STEP]
         project(run.states[END], model, conditions, scratch, run.moved)
@@ -292,6 +293,9 @@ def fill_row(t: float, line: int, run: Run, conditions: Conditions, rows: Rows) 
     for i in range(rows.states.shape[1]):
         for k in range(STATE_WIDTH):
             rows.states[row, i, k] = run.states[line, i, k]
+    first = tail_start(run.out.shape[0])
+    for k in range(rows.tail.shape[1]):
+        rows.tail[row, k] = run.lines[line, first + k]
     for j in range(rows.angles.shape[1]):
         rows.angles[row, j] = conditions.near[j]
     rows.drift[row, 0], rows.drift[row, 1] = run.moved[0], run.moved[1]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
-from quirkpy.kernels.base.arrays import AXES, MASS, OMEGA, POSITION, SPIN, VELOCITY, V, Vec
+from quirkpy.kernels.base.arrays import AXES, MASS, POSITION, SPIN, VELOCITY, Vec
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.matrices import sym6, sym_inverse, sym_times
+from quirkpy.kernels.base.states import OMEGA, V
 from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, put3, scale, sub, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
 from quirkpy.kernels.tree.evaluation import Model, Scratch

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.base.arrays import AXES, OMEGA, Q, R, V, Vec
+from quirkpy.kernels.base.arrays import AXES, Vec
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.conditions import Conditions
+from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import add3, get3, norm, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames, rotation_matrix
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE

@@ -1,8 +1,8 @@
 """One Runge-Kutta step: slopes, stages, error estimate, the next step, and the polynomial within
 it.
 
-The state is a row r q v omega for each body, and a last row for the ledger: work put in by loads,
-energy taken out by dampers.  All that a step computes are lines of one array, a state each."""
+A state is laid out as `kernels/base/states.py` says, and filled up to whole rows.  All that a step
+computes are lines of one array, a state each; sums of slopes are loops over their flat numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
-from quirkpy.kernels.base.arrays import AXES, OMEGA, SPIN, STATE_WIDTH, VELOCITY, Q, R, V, Vec
+from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY, Vec
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
+from quirkpy.kernels.base.states import (
+    ANGULAR_HALF,
+    LINEAR_HALF,
+    OMEGA,
+    STATE_WIDTH,
+    Q,
+    R,
+    V,
+    tail_start,
+)
 from quirkpy.kernels.base.vectors import cross, get3, put3, scale, sub, turn, turn_back
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import (
@@ -94,14 +104,15 @@ ACROSS = 1e-6
 
 
 class Run(NamedTuple):
-    """clock, counts; the lines (LINES, (nb + 1) STATE_WIDTH), and the same memory as states (LINES,
-    nb + 1, STATE_WIDTH); accelerations (nb, 6); displacement and change of velocity of the last
-    projection (2,); room for those (2,)."""
+    """clock, counts; the lines (LINES, numbers), and the same memory as states (LINES, line_rows,
+    STATE_WIDTH); where the groups of the tail begin (see `StateLayout`); accelerations (nb, 6);
+    displacement and change of velocity of the last projection (2,); room for those (2,)."""
 
     clock: Floats
     counts: Ints
     lines: Floats
     states: Floats
+    groups: Ints
     out: Floats
     moved: Floats
     room: Floats
@@ -119,9 +130,34 @@ def rates(y: Floats, out: Floats, power: Floats, dy: Floats) -> None:
         dy[i, Q + 1] = w * a + z * c - u * b
         dy[i, Q + 2] = w * b + u * a - x * c
         dy[i, Q + 3] = w * c + x * b - z * a
-        put3(dy, i, V, get3(out, i, 0))
-        put3(dy, i, OMEGA, get3(out, i, 3))
+        put3(dy, i, V, get3(out, i, LINEAR_HALF))
+        put3(dy, i, OMEGA, get3(out, i, ANGULAR_HALF))
     dy[n, INTO], dy[n, OUT] = power[INTO], power[OUT]
+
+
+@inner
+def hand_tail(line: int, run: Run, scratch: Scratch) -> None:
+    """The tail of a line to what is evaluated next."""
+    first = tail_start(run.out.shape[0])
+    for k in range(scratch.tail.shape[1]):
+        scratch.tail[0, k] = run.lines[line, first + k]
+
+
+@inner
+def take_tail(to: int, run: Run, scratch: Scratch) -> None:
+    """The slope of the tail just evaluated, into a line."""
+    first = tail_start(run.out.shape[0])
+    for k in range(scratch.tail.shape[1]):
+        run.lines[to, first + k] = scratch.tail[1, k]
+
+
+@inlined
+def accelerate(
+    t: float, line: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch
+) -> None:
+    """Evaluate the state in a line; the accelerations into run.out."""
+    hand_tail(line, run, scratch)
+    evaluate(t, run.states[line], model, conditions, scratch, run.out)
 
 
 @inlined
@@ -129,9 +165,10 @@ def slope(
     t: float, line: int, to: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> None:
     """dy/dt of the state in a line, into another; the accelerations into run.out."""
-    evaluate(t, run.states[line], model, conditions, scratch, run.out)
+    accelerate(t, line, run, model, conditions, scratch)
     run.counts[EVALUATIONS] += 1
     rates(run.states[line], run.out, scratch.power, run.states[to])
+    take_tail(to, run, scratch)
 
 
 @inner
@@ -187,11 +224,13 @@ def take_stages(
         if smooth:
             conditions.control[TIME] = t + table.weights[s, NODE] * h
             project(run.states[RAW], model, conditions, scratch, run.room)
+        hand_tail(RAW, run, scratch)
         evaluate_here(
             t + table.weights[s, NODE] * h, run.states[RAW], model, conditions, scratch, run.out
         )
         run.counts[EVALUATIONS] += 1
         rates(run.states[RAW], run.out, scratch.power, run.states[s])
+        take_tail(s, run, scratch)
         near = nearness(smooth, run, scratch)
         if (
             smooth
@@ -209,8 +248,8 @@ def take_stages(
 # --- errors ---------------------------------------------------------------------------------------
 @inner
 def size_of(error: int, run: Run) -> float:
-    """Sum of squares over positions, quaternions, velocities and angular velocities of error /
-    tolerance.
+    """Sum of squares over positions, quaternions, velocities, angular velocities and groups of the
+    tail of error / tolerance.
 
     The scale of a vector is its length (that of a quaternion one), not its components: turning the
     world changes nothing.  The ledger takes no part."""
@@ -226,6 +265,15 @@ def size_of(error: int, run: Run) -> float:
                 wrong += off[i, k] * off[i, k]
             tolerance = atol + rtol * math.sqrt(max(old, new))
             out += wrong / (tolerance * tolerance)
+    first, lines = tail_start(run.out.shape[0]), run.lines
+    for g in range(run.groups.shape[0] - 1):
+        old, new, wrong = 0.0, 0.0, 0.0
+        for k in range(first + run.groups[g], first + run.groups[g + 1]):
+            old += lines[BEGIN, k] * lines[BEGIN, k]
+            new += lines[RAW, k] * lines[RAW, k]
+            wrong += lines[error, k] * lines[error, k]
+        tolerance = atol + rtol * math.sqrt(max(old, new))
+        out += wrong / (tolerance * tolerance)
     return out
 
 
@@ -235,7 +283,8 @@ def error_of(
 ) -> float:
     """Error of a step over its tolerance: a step is good below one.  along: of its part along the
     constraints alone."""
-    h, n, slopes = run.clock[STEP], STATE_WIDTH * run.out.shape[0], table.counts[ESTIMATED]
+    h, slopes = run.clock[STEP], table.counts[ESTIMATED]
+    n = STATE_WIDTH * run.out.shape[0] + run.groups[run.groups.shape[0] - 1]
     sizes = (0.0, 0.0)
     for estimate in range(1 if table.counts[ORDER] < 7 else 2):
         combine(run.lines, table.weights, FIFTH + estimate, slopes, 1.0, -1, WITHIN)
@@ -266,9 +315,9 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
 def keep_tangent_part(
     error: Floats, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, small: Floats
 ) -> None:
-    """Leave of an error in poses, and of one in velocities, what the constraints allow at y;
-    `small` is room."""
-    n, frames = y.shape[0] - 1, scratch.frames
+    """Leave of an error in poses, and of one in velocities, what the constraints allow at y; the
+    tail, which they do not bind, is left as it is.  `small` is room."""
+    n, frames = model.bodies.shape[0], scratch.frames
     scratch.wrench[:] = 0.0
     conditions.control[EXPLICIT] = 0.0
     for part in range(2):
@@ -329,7 +378,16 @@ def shares(line: int, less: int, run: Run) -> float:
                 square += off * off
             scale = atol + rtol * math.sqrt(size)
             out += square / (scale * scale)
-    return out / (4 * run.out.shape[0])
+    first, lines = tail_start(run.out.shape[0]), run.lines
+    for g in range(run.groups.shape[0] - 1):
+        size, square = 0.0, 0.0
+        for k in range(first + run.groups[g], first + run.groups[g + 1]):
+            size += lines[BEGIN, k] * lines[BEGIN, k]
+            off = lines[line, k] - lines[less, k] if less >= 0 else lines[line, k]
+            square += off * off
+        scale = atol + rtol * math.sqrt(size)
+        out += square / (scale * scale)
+    return out / (4 * run.out.shape[0] + run.groups.shape[0] - 1)
 
 
 @inner
@@ -394,9 +452,10 @@ def copy(lines: Floats, line: int, to: int) -> None:
 
 
 @inner
-def unit_quaternions(y: Floats) -> None:
-    """Give every quaternion the length one."""
-    for i in range(y.shape[0] - 1):
+def unit_quaternions(line: int, run: Run) -> None:
+    """Give every quaternion of the state in a line the length one."""
+    y = run.states[line]
+    for i in range(run.out.shape[0]):
         size = 0.0
         for k in range(Q, V):
             size += y[i, k] * y[i, k]
@@ -448,4 +507,4 @@ def interpolate(x: float, run: Run, table: Table) -> None:
             factor = x if extra <= 0 or (terms - 1 - s) % 2 == 0 else 1.0 - x
             out = (out + lines[POLYNOMIAL + s, i]) * factor
         lines[WITHIN, i] = out + lines[BEGIN, i] + blend * (lines[END, i] - lines[RAW, i])
-    unit_quaternions(run.states[WITHIN])
+    unit_quaternions(WITHIN, run)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from quirkpy.kernels.base.arrays import MASS, MOMENTS, OMEGA, V
+from quirkpy.kernels.base.arrays import MASS, MOMENTS
 from quirkpy.kernels.base.compiled import inlined, inner
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
+from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF, OMEGA, V
 from quirkpy.kernels.base.vectors import dot, get3, norm, sub
 from quirkpy.kernels.place.kinematics import site_axis, site_motion
 from quirkpy.kernels.place.rows import GAMMA
@@ -109,7 +110,8 @@ def watched(
         if kind == REST:
             mass = total_mass(bodies)
             speed = math.sqrt(metric(y, V, y, OMEGA, bodies) / mass) / a
-            push = math.sqrt(metric(acceleration, 0, acceleration, 3, bodies) / mass) / b
+            rates = metric(acceleration, LINEAR_HALF, acceleration, ANGULAR_HALF, bodies)
+            push = math.sqrt(rates / mass) / b
             watch.values[k, TRIAL] = max(speed, push) - 1.0
         elif kind == ENERGY:
             watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a

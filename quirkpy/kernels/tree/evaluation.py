@@ -72,7 +72,8 @@ class Scratch(NamedTuple):
     """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of
     each acting element, power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with
     several freedoms, the closing rows (m, ROW_WIDTH), their innovations A and the solution (m + 1,
-    freedoms), the spans of A (m, SPAN_WIDTH), sums over islands, and the report."""
+    freedoms), the spans of A (m, SPAN_WIDTH), sums over islands, the report; and the tail of the
+    state with its slope (2, tail), which whoever gives bodies further coordinates fills in."""
 
     frames: Floats
     wrench: Floats
@@ -85,6 +86,7 @@ class Scratch(NamedTuple):
     spans: Ints
     islands: Floats
     report: Floats
+    tail: Floats
 
 
 @woven

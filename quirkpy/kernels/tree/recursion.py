@@ -26,6 +26,7 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.compiled import woven
 from quirkpy.kernels.base.matrices import mat9, put6, sym6, sym_inverse, sym_times
+from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF
 from quirkpy.kernels.base.vectors import (
     add,
     column,
@@ -232,5 +233,5 @@ def centres(frames: Floats, work: Floats, keep: float, n: int) -> None:
 def in_body_axes(frames: Floats, work: Floats, out: Floats) -> None:
     """The answer (nb, 6): acceleration of the mass centre in N, omega-dot in body axes."""
     for i in range(out.shape[0]):
-        put3(out, i, 0, get3(work, i, CENTRE))
-        put3(out, i, 3, turn_back(frames, i, AXES, get3(work, i, ACCELERATION + 3)))
+        put3(out, i, LINEAR_HALF, get3(work, i, CENTRE))
+        put3(out, i, ANGULAR_HALF, turn_back(frames, i, AXES, get3(work, i, ACCELERATION + 3)))

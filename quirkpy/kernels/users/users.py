@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from quirkpy.kernels.act.wrenches import INTO
 from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
+from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
@@ -161,7 +162,7 @@ class Users:
         wrench += mine
         if not force.gives("potential"):
             power[INTO] += (
-                mine[:, :3] * self.frames.velocity + mine[:, 3:] * self.frames.spin
+                linear_of(mine) * self.frames.velocity + angular_of(mine) * self.frames.spin
             ).sum()
 
     def load_of(self, force: Force) -> Floats:
@@ -169,7 +170,7 @@ class Users:
         made = _ask(force, "load", self.view)
         if not isinstance(made, Mapping):
             raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
-        out = np.zeros((len(self.frames.rows), 6))
+        out = zero_vectors(len(self.frames.rows))
         for body, one in made.items():
             self._add_wrench(out, force, body, one)
         return out
@@ -192,8 +193,8 @@ class Users:
             raise force.refuse(
                 f"load(at) at t = {self.t}: a vector of the wrench on {body.name!r} {error}."
             ) from None
-        wrench[row, :3] += f
-        wrench[row, 3:] += torque + np.cross(arm, f)
+        linear_of(wrench)[row] += f
+        angular_of(wrench)[row] += torque + np.cross(arm, f)
 
     def energy_of(self, force: Force, view: MotionView | None = None) -> float:
         """The potential energy [J] that a user's force states."""
@@ -227,7 +228,7 @@ class Users:
         is not asked."""
         moving = self.frames.rows[:-1, POSITION:VELOCITY]
         out, view = (
-            np.zeros((len(moving), 6)),
+            zero_vectors(len(moving)),
             _ArrayView(self.t, self.selection.tables.body_index, self.frames),
         )
         self.energy_of(force, view)
@@ -279,16 +280,16 @@ class Users:
         """A random direction of all displacements and turns (nb, 6); the largest of each is one
         step."""
         position = self.frames.position[:-1]
-        way = np.random.default_rng(0).uniform(-1.0, 1.0, (len(position), 6))
-        way[:, :3] *= np.maximum(1.0, abs(position))
+        way = np.random.default_rng(0).uniform(-1.0, 1.0, zero_vectors(len(position)).shape)
+        linear_of(way)[:] *= np.maximum(1.0, abs(position))
         return way
 
     def _beside(self, step: float) -> Users:
         """At rest, all bodies moved along that direction."""
         rows, way = np.zeros_like(self.frames.rows), step * self._way
         rows[:, AXES:SPIN] = self.frames.rows[:, AXES:SPIN]
-        rows[:-1, POSITION:VELOCITY] = self.frames.position[:-1] + way[:, :3]
-        turned = Rotation.from_rotvec(way[:, 3:]).as_matrix() @ self.frames.axes[:-1]
+        rows[:-1, POSITION:VELOCITY] = self.frames.position[:-1] + linear_of(way)
+        turned = Rotation.from_rotvec(angular_of(way)).as_matrix() @ self.frames.axes[:-1]
         rows[:-1, AXES:SPIN] = turned.reshape(-1, 9)
         return Users(self.selection, self.t, Frames(rows))
 
@@ -301,7 +302,7 @@ class Users:
                 there = self._beside(step)
                 found.append((there.load_of(force)[:-1], -there._gradient(force)))
         load, gradient = max(found, key=lambda pair: float(abs(pair[0] - pair[1]).max()))
-        apart = np.linalg.norm((load - gradient).reshape(-1, 2, 3), axis=2)
+        apart = np.linalg.norm(halves_of(load - gradient), axis=2)
         b, half = np.unravel_index(apart.argmax(), apart.shape)
         mine, wanted = (_words(one[b, 3 * half : 3 * half + 3]) for one in (load, gradient))
         what, unit = ("torque", "N m") if half else ("force", "N")

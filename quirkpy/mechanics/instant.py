@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.act import loads
-from quirkpy.kernels.base.arrays import ROW_BODY1, ROW_BODY4, ROW_PERIOD, Joints, state_rows
+from quirkpy.kernels.base.arrays import (
+    FRAME_WIDTH,
+    ROW_BODY1,
+    ROW_BODY4,
+    ROW_PERIOD,
+    Joints,
+    state_rows,
+)
 from quirkpy.kernels.place import kinematics
 from quirkpy.kernels.place.rows import (
     GAMMA,
@@ -20,6 +27,7 @@ from quirkpy.kernels.place.rows import (
     SECOND,
     constraint_rows,
 )
+from quirkpy.kernels.place.sites import fill_sites
 from quirkpy.kernels.tree.stops import (
     SIDE,
     STOP_JOINT,
@@ -100,6 +108,14 @@ class Instant:
         """Kinematics of all bodies in N."""
         rows = kinematics.ground_frames(len(self.r))
         kinematics.fill_frames(self.state, rows)
+        return Frames(rows)
+
+    @cached_property
+    def sites(self) -> Frames:
+        """Kinematics in N of all sites of the tables (ns)."""
+        sites = pack(self.selection.tables).sites
+        rows = np.empty((len(sites.body), FRAME_WIDTH))
+        fill_sites(np.arange(len(rows)), sites, self.frames.rows, rows)
         return Frames(rows)
 
     @cached_property

@@ -13,8 +13,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT, Q, R, V
-from quirkpy.maths.rotations import cross, turned
+from quirkpy.kernels.base.arrays import (
+    AXES,
+    ELEMENT_SITE1,
+    ELEMENT_SITE2,
+    KIND,
+    OMEGA,
+    POSITION,
+    VELOCITY,
+    V,
+)
+from quirkpy.kernels.place.kinematics import sites_at
 from quirkpy.maths.types import Floats
 from quirkpy.rest.modes import FLAT, climb, gone
 from quirkpy.rest.newton import size_of
@@ -181,16 +190,11 @@ def brought(
 
 def distance(around: Vicinity, one: int, two: int) -> tuple[Floats, Floats]:
     """From one site to another, in N [m] (3,), and its derivatives along coordinates (3, f)."""
-    (x1, J1), (x2, J2) = (_point(around, site) for site in (one, two))
-    return x2 - x1, J2 - J1
-
-
-def _point(around: Vicinity, site: int) -> tuple[Floats, Floats]:
-    """Where a site is, and how it moves along coordinates."""
-    sites = around.layout.packed.sites
-    body, point = int(sites.body[site]), sites.place[site, PLACE_POINT : PLACE_POINT + 3]
-    if body == len(around.rows):
-        return point, np.zeros((3, around.freedoms))
-    q, moving = around.rows[body, Q:V], around.basis[:, body]
-    arms = cross(moving[:, 3:], np.broadcast_to(point, (len(moving), 3)))
-    return around.rows[body, R:Q] + turned(q, point), np.asarray(moving[:, :3] + turned(q, arms)).T
+    which, sites = np.array([one, two]), around.layout.packed.sites
+    x = sites_at(around.rows, which, sites)[:, POSITION:VELOCITY]
+    J, y = np.empty((3, around.freedoms)), around.rows.copy()
+    for k, way in enumerate(around.basis):  # velocities along a coordinate
+        y[:, V:OMEGA], y[:, OMEGA:] = way[:, :3], way[:, 3:]
+        u = sites_at(y, which, sites)[:, VELOCITY:AXES]
+        J[:, k] = u[1] - u[0]
+    return x[1] - x[0], J

@@ -20,10 +20,11 @@ from quirkpy.kernels.base.arrays import (
     KIND,
     OMEGA,
     POSITION,
+    STATE_WIDTH,
     VELOCITY,
     V,
 )
-from quirkpy.kernels.place.kinematics import sites_at
+from quirkpy.kernels.place.kinematics import sites_along
 from quirkpy.maths.types import Floats
 from quirkpy.rest.modes import FLAT, climb, gone
 from quirkpy.rest.newton import size_of
@@ -191,10 +192,9 @@ def brought(
 def distance(around: Vicinity, one: int, two: int) -> tuple[Floats, Floats]:
     """From one site to another, in N [m] (3,), and its derivatives along coordinates (3, f)."""
     which, sites = np.array([one, two]), around.layout.packed.sites
-    x = sites_at(around.rows, which, sites)[:, POSITION:VELOCITY]
-    J, y = np.empty((3, around.freedoms)), around.rows.copy()
-    for k, way in enumerate(around.basis):  # velocities along a coordinate
-        y[:, V:OMEGA], y[:, OMEGA:] = way[:, :3], way[:, 3:]
-        u = sites_at(y, which, sites)[:, VELOCITY:AXES]
-        J[:, k] = u[1] - u[0]
-    return x[1] - x[0], J
+    states = np.repeat(around.rows[None], 1 + around.freedoms, axis=0)
+    states[1:, :, V:OMEGA] = around.basis[..., :3]  # velocities along each coordinate
+    states[1:, :, OMEGA:STATE_WIDTH] = around.basis[..., 3:]
+    at = sites_along(states, which, sites)
+    apart = at[:, 1] - at[:, 0]
+    return apart[0, POSITION:VELOCITY], np.asarray(apart[1:, VELOCITY:AXES].T)

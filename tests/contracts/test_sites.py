@@ -12,8 +12,21 @@ import numpy as np
 import pytest
 
 import quirkpy
-from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY, Sites, Vec
-from quirkpy.kernels.place.kinematics import fill_frames, ground_frames, sites_at
+from quirkpy.kernels.base.arrays import (
+    AXES,
+    FRAME_WIDTH,
+    OMEGA,
+    POSITION,
+    SPIN,
+    STATE_WIDTH,
+    VELOCITY,
+    Q,
+    R,
+    Sites,
+    V,
+    Vec,
+)
+from quirkpy.kernels.place.kinematics import frames_of, sites_along
 from quirkpy.kernels.place.sites import (
     act_at,
     add_act_at,
@@ -115,8 +128,8 @@ def test_arms_are_read_by_the_tree_alone() -> None:
 def drawn(seed: int) -> tuple[np.random.Generator, Floats, Sites]:
     """States of three bodies that move as they like, and sites on all of them and on the ground."""
     draw = np.random.default_rng(seed)
-    y = draw.uniform(-1.0, 1.0, (3, 13))
-    y[:, 3:7] /= np.linalg.norm(y[:, 3:7], axis=1)[:, None]
+    y = draw.uniform(-1.0, 1.0, (3, STATE_WIDTH))
+    y[:, Q:V] /= np.linalg.norm(y[:, Q:V], axis=1)[:, None]
     axes = [np.linalg.qr(draw.standard_normal((3, 3)))[0].reshape(9) for _ in range(8)]
     place = np.concatenate([draw.uniform(-1.0, 1.0, (8, 3)), np.array(axes)], axis=1)
     return draw, y, Sites(np.arange(8) % 4, place)
@@ -125,11 +138,11 @@ def drawn(seed: int) -> tuple[np.random.Generator, Floats, Sites]:
 def later(y: Floats, h: float) -> Floats:
     """Each body moved on at its velocities, for a short time."""
     out = y.copy()
-    out[:, :3] += h * y[:, 7:10]
-    w, v, omega = y[:, 3:4], y[:, 4:7], y[:, 10:13]
-    out[:, 3:4] -= 0.5 * h * (v * omega).sum(axis=1, keepdims=True)
-    out[:, 4:7] += 0.5 * h * (w * omega + np.cross(v, omega))
-    out[:, 3:7] /= np.linalg.norm(out[:, 3:7], axis=1)[:, None]
+    out[:, R:Q] += h * y[:, V:OMEGA]
+    w, v, omega = y[:, Q : Q + 1], y[:, Q + 1 : V], y[:, OMEGA:]
+    out[:, Q : Q + 1] -= 0.5 * h * (v * omega).sum(axis=1, keepdims=True)
+    out[:, Q + 1 : V] += 0.5 * h * (w * omega + np.cross(v, omega))
+    out[:, Q:V] /= np.linalg.norm(out[:, Q:V], axis=1)[:, None]
     return out
 
 
@@ -137,8 +150,8 @@ def later(y: Floats, h: float) -> Floats:
 def test_velocities_are_how_places_change(seed: int) -> None:
     _, y, sites = drawn(seed)
     which, h = np.arange(8)[::-1].copy(), 1e-5
-    at = sites_at(y, which, sites)
-    before, after = (sites_at(later(y, s * h), which, sites) for s in (-1.0, 1.0))
+    states = np.array([later(y, s * h) for s in (0.0, -1.0, 1.0)])
+    at, before, after = sites_along(states, which, sites)
     rate = (after - before) / (2.0 * h)
     np.testing.assert_allclose(
         at[:, VELOCITY:AXES], rate[:, POSITION:VELOCITY], rtol=0.0, atol=1e-8
@@ -173,8 +186,7 @@ def test_loads_and_rows_do_to_bodies_what_they_do_at_sites(seed: int) -> None:
     """Virtual power: what acts at a site does with its motion what the body's columns do with the
     body's."""
     draw, y, sites = drawn(seed)
-    frames = ground_frames(3)
-    fill_frames(y, frames)
+    frames = frames_of(y)
     for site in range(8):
         b, wrench, rows = int(sites.body[site]), np.zeros((4, 6)), np.zeros((3, 6))
         x, f, torque = (tuple(draw.uniform(-1.0, 1.0, 3)) for _ in range(3))
@@ -194,8 +206,7 @@ def test_columns_of_sites_are_those_of_bodies() -> None:
     """A site in the mass centre, along the axes of its body, moves as that does."""
     _, y, _ = drawn(0)
     place = np.concatenate([np.zeros((3, 3)), np.tile(np.eye(3).reshape(9), (3, 1))], axis=1)
-    frames = ground_frames(3)
-    fill_frames(y, frames)
-    at = sites_at(y, np.arange(3), Sites(np.arange(3), place))
+    frames = frames_of(y)
+    at = sites_along(y[None], np.arange(3), Sites(np.arange(3), place))[0]
     assert at.shape == (3, FRAME_WIDTH)
     np.testing.assert_array_equal(at, frames[:3])

@@ -73,11 +73,26 @@ def ground_frames(n: int) -> Floats:
     return frames
 
 
-def sites_at(y: Floats, which: Ints, sites: Sites) -> Floats:
-    """Kinematics in N of the given sites at a state (nb, STATE_WIDTH): (n, FRAME_WIDTH)."""
-    frames, out = ground_frames(len(y)), np.empty((len(which), FRAME_WIDTH))
+def frames_of(y: Floats) -> Floats:
+    """Kinematics in N of all bodies at a state (nb, STATE_WIDTH): (nb + 1, FRAME_WIDTH)."""
+    frames = ground_frames(len(y))
     fill_frames(y, frames)
-    fill_sites(which, sites, frames, out)
+    return frames
+
+
+@kernel
+def trace_sites(states: Floats, which: Ints, sites: Sites, frames: Floats, out: Floats) -> None:
+    """Kinematics of the given sites in each of some states; `frames` is room."""
+    for k in range(states.shape[0]):
+        fill_frames(states[k], frames)
+        fill_sites(which, sites, frames, out[k])
+
+
+def sites_along(states: Floats, which: Ints, sites: Sites) -> Floats:
+    """Kinematics in N of the given sites in states (k, nb, STATE_WIDTH): (k, n, FRAME_WIDTH)."""
+    out = np.empty((len(states), len(which), FRAME_WIDTH))
+    frames = ground_frames(states.shape[1])
+    trace_sites(np.ascontiguousarray(states), which, sites, frames, out)
     return out
 
 

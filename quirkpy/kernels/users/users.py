@@ -11,8 +11,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.kernels.act.wrenches import INTO
-from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY, Sites, Vec
+from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY, Vec
 from quirkpy.kernels.place.sites import fill_sites, load_point
+from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body, Site
@@ -21,7 +22,6 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
 from quirkpy.parts.part import PartError
-from quirkpy.tables.compile import site_line
 from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Selection
 
 #: Step of the pose differences that turn a user's potential into a force: [m] for positions (times
@@ -346,9 +346,9 @@ class _ArrayView(MotionView):
         return _motion(self._frames, row)
 
     def site(self, site: Site) -> FrameMotion:
-        place = np.concatenate(site_line(site))[None]
-        made = np.empty((1, FRAME_WIDTH))
-        fill_sites(ONE, Sites(np.array([self._row(site.body)]), place), self._frames.rows, made)
+        row, made = self._row(site.body), np.empty((1, FRAME_WIDTH))
+        sites = sites_of([site], {site.body.name: row}, row)
+        fill_sites(ONE, sites, self._frames.rows, made)
         return _motion(Frames(made), 0)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import quirkpy
+import quirkpy as qp
 from quirkpy.kernels.base.arrays import (
     AXES,
     FRAME_WIDTH,
@@ -39,6 +41,7 @@ from quirkpy.kernels.place.sites import (
     turn_at,
 )
 from quirkpy.maths.types import Floats
+from tests.contracts.catalogue import ARM, EAST, HUB
 
 PACKAGE = Path(quirkpy.__file__).parent
 SOURCES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
@@ -210,3 +213,24 @@ def test_columns_of_sites_are_those_of_bodies() -> None:
     at = sites_along(y[None], np.arange(3), Sites(np.arange(3), place))[0]
     assert at.shape == (3, FRAME_WIDTH)
     np.testing.assert_array_equal(at, frames[:3])
+
+
+def test_all_who_are_asked_for_a_site_say_the_same() -> None:
+    """Tables, parts and users' Python; on a body that moves and on one that is fixed."""
+    post = qp.Body("post", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(1.0, 2.0, 3.0),
+                   orientation=qp.rotation((1.0, 1.0, 0.0), 0.5), fixed=True)  # fmt: skip
+    top = post.site("top", at=(0.1, -0.2, 0.3), z=(1.0, 0.2, 0.0))
+    at = qp.Multibody(HUB, ARM, post, qp.Spring("spring", EAST, top, stiffness=1.0)).instant()
+    tables, asked = at.selection.tables, at.at_sites(EAST, top)
+    rows = [tables.element_site1[0], tables.element_site2[0]]
+    np.testing.assert_array_equal(at.sites.rows[rows], asked.rows)
+    for k, site in enumerate((EAST, top)):
+        seen, body = at.view[site], at.view[site.body]
+        arm = body.axes @ np.array(site.at)
+        assert_near = functools.partial(np.testing.assert_allclose, rtol=0.0, atol=4e-15)
+        assert_near(seen.position, body.position + arm)
+        assert_near(seen.axes, body.axes @ site.axes)
+        assert_near(seen.velocity, body.velocity + np.cross(body.angular_velocity, arm))
+        assert_near(seen.angular_velocity, body.angular_velocity)
+        for mine, theirs in zip(seen, (asked.position, asked.axes, asked.velocity, asked.spin)):
+            np.testing.assert_array_equal(mine, theirs[k])

@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.act import loads
-from quirkpy.kernels.base.arrays import ROW_BODY1, ROW_BODY4, ROW_PERIOD, Joints
+from quirkpy.kernels.base.arrays import (
+    FRAME_WIDTH,
+    ROW_BODY1,
+    ROW_BODY4,
+    ROW_PERIOD,
+    Joints,
+    Sites,
+)
 from quirkpy.kernels.base.states import NO_TAIL, state_rows, zero_vectors
 from quirkpy.kernels.place import kinematics
 from quirkpy.kernels.place.rows import (
@@ -21,6 +28,7 @@ from quirkpy.kernels.place.rows import (
     SECOND,
     constraint_rows,
 )
+from quirkpy.kernels.place.sites import fill_sites
 from quirkpy.kernels.tree.stops import (
     SIDE,
     STOP_JOINT,
@@ -29,10 +37,11 @@ from quirkpy.kernels.tree.stops import (
     stop_rows,
     stops_of,
 )
-from quirkpy.kernels.users.packing import pack
+from quirkpy.kernels.users.packing import pack, sites_of
 from quirkpy.kernels.users.users import Frames, Users, joints_in_python, off_by
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.parts.body import Site
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.motion import MotionView
 from quirkpy.tables.tables import CALLBACK, LAW, Selection
@@ -100,8 +109,21 @@ class Instant:
     @cached_property
     def frames(self) -> Frames:
         """Kinematics of all bodies in N."""
-        rows = kinematics.ground_frames(len(self.r))
-        kinematics.fill_frames(self.state, rows)
+        return Frames(kinematics.frames_of(self.state))
+
+    @cached_property
+    def sites(self) -> Frames:
+        """Kinematics in N of all sites of the tables (ns)."""
+        return self._frames_of(pack(self.selection.tables).sites)
+
+    def at_sites(self, *parts: Site) -> Frames:
+        """The same of any sites on bodies of the system."""
+        t = self.selection.tables
+        return self._frames_of(sites_of(parts, t.body_index, t.n_bodies))
+
+    def _frames_of(self, sites: Sites) -> Frames:
+        rows = np.empty((len(sites.body), FRAME_WIDTH))
+        fill_sites(np.arange(len(rows)), sites, self.frames.rows, rows)
         return Frames(rows)
 
     @cached_property

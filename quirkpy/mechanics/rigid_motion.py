@@ -26,8 +26,10 @@ from quirkpy.kernels.base.states import (
     with_ledger,
     zero_vectors,
 )
+from quirkpy.kernels.place.sites import axes_in_body
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import cross, product, turned
@@ -492,10 +494,11 @@ def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
 def stored_momentum(selection: Selection, t: float) -> Floats:
     """What reaction wheels store in each body at time t [s], in body axes [N m s] (n, 3)."""
     tables, out = selection.tables, np.zeros((selection.tables.n_bodies + 1, 3))
+    sites = pack(tables).sites
     for e in selection.elements[tables.element_kind[selection.elements] == WHEEL]:
         wheel, site = tables.forces[tables.element_force[e]], tables.element_site1[e]
         assert isinstance(wheel, ReactionWheel)
-        out[tables.site_body[site]] += tables.site_axes[site].reshape(3, 3) @ wheel.in_site(t)
+        out[sites.body[site]] += axes_in_body(site, sites) @ wheel.in_site(t)
     return out[:-1]
 
 

@@ -19,12 +19,9 @@ from quirkpy.maths.records import Record
 from quirkpy.maths.triples import (
     Nine,
     Triple,
-    add,
     array,
-    product,
     product_back,
     sub,
-    turn,
     turn_back,
 )
 from quirkpy.maths.types import Floats, Ints
@@ -471,7 +468,7 @@ def noticed(at: Instant, k: int) -> SensorState:
 def _apart(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
     """Distance [m] of two sites that should face each other, and by how much their axes miss that
     [rad]."""
-    (x1, e1), (x2, e2) = _placed(at, one), _placed(at, two)
+    (x1, e1), (x2, e2) = _placed(at, one, two)
     turned = array(
         product_back(e1, e2)
     )  # the axes of the second site in those of the first, as columns
@@ -492,7 +489,7 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
     related = [relation_gap(at, relation) for relation in joint.relations()]
     if not isinstance(joint, Joint):
         return related
-    (x1, e1), (x2, e2) = (_placed(at, site) for site in joint.sites)
+    (x1, e1), (x2, e2) = _placed(at, *joint.sites)
     d, turned = np.array(turn_back(e1, sub(x2, x1))), array(product_back(e1, e2))
     return [primitive.gap(d, turned) for primitive in joint.primitives()] + related
 
@@ -512,16 +509,17 @@ def relation_gap(at: Instant, relation: Relation) -> Gap:
     return Gap(abs(off), COORDINATE_UNITS[kinds[0]])
 
 
-def _placed(at: Instant, site: Site) -> tuple[Triple, Nine]:
-    """Origin and axes of a site in N; in plain floats, for `at.view` fills arrays for every body
-    first."""
-    row = at.selection.tables.body_index.get(site.body.name)
-    if row is None:
-        raise KeyError(f"body {site.body.name!r} is not in the system")
-    if site.body.fixed:
-        return site.placed()
-    matrix = quat.rotation_matrix(*at.q[row].tolist())
-    return add(at.r[row].tolist(), turn(matrix, site.at)), product(matrix, site.axes9)
+def _placed(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
+    """Origin and axes of two sites in N, in plain floats."""
+    for site in (one, two):
+        if site.body.name not in at.selection.tables.body_index:
+            raise KeyError(f"body {site.body.name!r} is not in the system")
+    frames = at.at_sites(one, two)
+    axes = frames.axes.reshape(-1, 9)
+    return [
+        (tuple(x), tuple(nine))
+        for x, nine in zip(frames.position.tolist(), axes.tolist(), strict=True)
+    ]
 
 
 def check_meeting(at: Instant) -> None:

@@ -6,9 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-import numpy as np
-
-from quirkpy.maths.triples import Triple, cross
+from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body, Site
 
@@ -45,17 +43,12 @@ class MotionView(ABC):
     def body(self, body: Body) -> FrameMotion:
         """Mass centre and body axes of a body of the system."""
 
+    @abstractmethod
+    def site(self, site: Site) -> FrameMotion:
+        """Origin and axes of a site on such a body."""
+
     def __getitem__(self, key: Body | Site) -> FrameMotion:
-        if isinstance(key, Body):
-            return self.body(key)
-        centre = self.body(key.body)
-        arm = centre.axes @ np.asarray(key.at)
-        return FrameMotion(
-            centre.position + arm,
-            centre.axes @ key.axes,
-            centre.velocity + cross(centre.angular_velocity, arm),
-            centre.angular_velocity,
-        )
+        return self.body(key) if isinstance(key, Body) else self.site(key)
 
 
 class Wrench(NamedTuple):

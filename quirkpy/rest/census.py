@@ -16,11 +16,11 @@ from quirkpy.kernels.base.arrays import (
     ELEMENT_SITE1,
     ELEMENT_SITE2,
     KIND,
-    PLACE_POINT,
     SCHEDULE1,
     SCHEDULE2,
 )
 from quirkpy.kernels.base.states import angular_of, halves_of
+from quirkpy.kernels.place.sites import offsets
 from quirkpy.kernels.tree.tree import (
     BALL_NODE,
     CARRIER,
@@ -172,9 +172,9 @@ def spinning(around: Vicinity) -> Bools:
     layout, (what, _) = around.layout, acting(around)
     out = np.asarray(layout.tree.nodes[:-1, NODE] == FREE_NODE)
     out[layout.tree.nodes[:-1, PARENT][layout.tree.nodes[:-1, PARENT] < len(out)]] = False
-    sites, place = layout.packed.sites, layout.packed.sites.place[:, PLACE_POINT : PLACE_POINT + 3]
+    sites, off = layout.packed.sites, offsets(layout.packed.sites)
     for site in np.unique(what[what[:, KIND] == PAIR][:, [ELEMENT_SITE1, ELEMENT_SITE2]]):
-        if sites.body[site] < len(out) and abs(place[site]).max() > STILL:
+        if sites.body[site] < len(out) and off[site] > STILL:
             out[sites.body[site]] = False
     return out
 

@@ -13,9 +13,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT
-from quirkpy.kernels.base.states import angular_of, attitudes_of, linear_of, positions_of
-from quirkpy.maths.rotations import cross, turned
+from quirkpy.kernels.base.arrays import (
+    AXES,
+    ELEMENT_SITE1,
+    ELEMENT_SITE2,
+    KIND,
+    POSITION,
+    VELOCITY,
+)
+from quirkpy.kernels.base.states import angular_of, linear_of, spins_of, velocities_of
+from quirkpy.kernels.place.kinematics import sites_along
 from quirkpy.maths.types import Floats
 from quirkpy.rest.modes import FLAT, climb, gone
 from quirkpy.rest.newton import size_of
@@ -182,18 +189,10 @@ def brought(
 
 def distance(around: Vicinity, one: int, two: int) -> tuple[Floats, Floats]:
     """From one site to another, in N [m] (3,), and its derivatives along coordinates (3, f)."""
-    (x1, J1), (x2, J2) = (_point(around, site) for site in (one, two))
-    return x2 - x1, J2 - J1
-
-
-def _point(around: Vicinity, site: int) -> tuple[Floats, Floats]:
-    """Where a site is, and how it moves along coordinates."""
-    sites = around.layout.packed.sites
-    body, point = int(sites.body[site]), sites.place[site, PLACE_POINT : PLACE_POINT + 3]
-    if body == len(around.rows):
-        return point, np.zeros((3, around.freedoms))
-    q, moving = attitudes_of(around.rows)[body], around.basis[:, body]
-    arms = cross(angular_of(moving), np.broadcast_to(point, (len(moving), 3)))
-    return positions_of(around.rows)[body] + turned(q, point), np.asarray(
-        linear_of(moving) + turned(q, arms)
-    ).T
+    which, sites = np.array([one, two]), around.layout.packed.sites
+    states = np.repeat(around.rows[None], 1 + around.freedoms, axis=0)
+    velocities_of(states)[1:] = linear_of(around.basis)  # velocities along each coordinate
+    spins_of(states)[1:] = angular_of(around.basis)
+    at = sites_along(states, which, sites)
+    apart = at[:, 1] - at[:, 0]
+    return apart[0, POSITION:VELOCITY], np.asarray(apart[1:, VELOCITY:AXES].T)

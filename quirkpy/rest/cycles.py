@@ -11,25 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import (
-    AXIS_SITE,
-    COORDINATE_AXIS,
-    COORDINATE_KIND,
-    COORDINATE_SITE1,
-    COORDINATE_SITE2,
-    PLACE_AXES,
-    PLACE_POINT,
-)
-from quirkpy.kernels.base.states import attitudes_of, bodies_of, ground_rows, positions_of
+from quirkpy.kernels.base.arrays import COORDINATE_KIND, Joints
+from quirkpy.kernels.base.states import bodies_of, positions_of
+from quirkpy.kernels.place.kinematics import fill_frames, ground_frames, joint_coordinates
 from quirkpy.kernels.tree.stops import STOP_COORDINATE
-from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import Whole, accelerations
 from quirkpy.motion.driver import Driver, state_at
 from quirkpy.motion.events import ask
 from quirkpy.motion.interpolation import Rows
 from quirkpy.parts.event import When
-from quirkpy.tables.tables import ANGLE, TRAVEL
+from quirkpy.tables.tables import ANGLE
 
 #: A coordinate leaves its range where that grows by more than this share of it within a stretch;
 #: one whose bounds move by more than the second, alike in two stretches but for the third, a
@@ -148,30 +140,14 @@ class Ranges:
 
 def travels(driver: Driver, states: Floats) -> Floats:
     """Travels and lengths [m] of states (k, nb, STATE_WIDTH), zero for angles (k, nc)."""
-    sites, coordinates = driver.engine.model.sites, driver.engine.model.joints.coordinates
-    k, n = len(states), states.shape[1]
-    frames = np.concatenate([states, ground_rows(k, 1)], axis=1)
-    out = np.zeros((k, len(coordinates)))
-    for c in np.flatnonzero(coordinates[:, COORDINATE_KIND] != ANGLE):
-        one, two = coordinates[c, COORDINATE_SITE1], coordinates[c, COORDINATE_SITE2]
-
-        def point(site: int) -> Floats:
-            body = frames[:, min(int(sites.body[site]), n)]
-            return positions_of(body) + turned(
-                attitudes_of(body), sites.place[site, PLACE_POINT : PLACE_POINT + 3]
-            )
-
-        way = point(two) - point(one)
-        if coordinates[c, COORDINATE_KIND] == TRAVEL:
-            site = coordinates[c, AXIS_SITE]
-            axes = sites.place[site, PLACE_AXES : PLACE_AXES + 9].reshape(3, 3)
-            along = turned(
-                attitudes_of(frames)[:, min(int(sites.body[site]), n)],
-                axes[:, coordinates[c, COORDINATE_AXIS]],
-            )
-            out[:, c] = (way * along).sum(axis=1)
-        else:
-            out[:, c] = np.linalg.norm(way, axis=1)
+    model, frames = driver.engine.model, ground_frames(states.shape[1])
+    which = np.flatnonzero(model.joints.coordinates[:, COORDINATE_KIND] != ANGLE)
+    joints = Joints(*model.joints, driver.engine.conditions.near)
+    out, made = np.zeros((len(states), len(model.joints.coordinates))), np.empty((len(which), 2))
+    for k, y in enumerate(states) if len(which) else ():
+        fill_frames(y, frames)
+        joint_coordinates(which, joints, model.sites, frames, made)
+        out[k, which] = made[:, 0]
     return out
 
 

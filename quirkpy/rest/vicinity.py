@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.eigen import eigen, with_signs
 from quirkpy.kernels.base.states import (
     angular_of,
     attitudes_of,
@@ -49,7 +50,6 @@ from quirkpy.maths.differences import (
     central,
     unsure,
 )
-from quirkpy.kernels.base.eigen import eigen, with_signs
 from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation

@@ -8,14 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.maths.quat import to_array
-from quirkpy.maths.rotations import turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, TURN
-from quirkpy.views.solids import POINT, STILL, Solid
+from quirkpy.views.solids import POINT, Solid
 
 #: Shares of a usual body: half the axis of a joint, half the side of a sensor, how far it stands
 #: off its face, and the arrow of the largest force.
@@ -87,14 +86,9 @@ class Stage:
 
     def at(self, state: State, forces: bool = False) -> Sight:
         """Everything where it is; forces are asked for, since they take longest."""
-        t = self.tables
-        r, q = np.vstack([state.r, np.zeros(3)]), np.vstack([state.q, STILL])
-        rows = t.site_body
-        points = r[rows] + turned(q[rows], t.site_point)
-        axes = np.stack(
-            [turned(q[rows], t.site_axes.reshape(-1, 3, 3)[:, :, k]) for k in range(3)], axis=1
-        )
-        pushes = self._pushes(state) if forces and t.bodies else ()
+        sites = self.system.instant(state).sites
+        points, axes = sites.position, sites.axes.transpose(0, 2, 1)  # a row per axis
+        pushes = self._pushes(state) if forces and self.tables.bodies else ()
         return Sight(
             state.t,
             tuple(body.name for body in self.bodies),

@@ -25,7 +25,10 @@ from quirkpy.explore.scope.safety import (
     smallest,
 )
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.maths.rotations import turned
+from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
+from quirkpy.kernels.base.states import state_rows
+from quirkpy.kernels.place.kinematics import sites_along
+from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.move import stand
@@ -81,12 +84,10 @@ def _gap(study: Scope, state: State, pair: int, roll: int) -> float:
 
 def frame_of(site: Site, state: State) -> tuple[Floats, Floats]:
     """Point and axes, as columns, of a site in N."""
-    if site.body.fixed:
-        at, nine = site.placed()
-        return np.array(at), np.reshape(nine, (3, 3))
-    k = state.bodies.index(site.body.name)
-    point = state.r[k] + turned(state.q[k], np.array(site.at, dtype=float))
-    return point, turned(np.broadcast_to(state.q[k], (3, 4)), site.axes.T).T
+    rows = {name: k for k, name in enumerate(state.bodies)}
+    y = state_rows(state.r, state.q, state.v, state.omega)
+    at = sites_along(y[None], np.arange(1), sites_of([site], rows, len(rows)))[0, 0]
+    return at[POSITION:VELOCITY], at[AXES:SPIN].reshape(3, 3)
 
 
 # --- what follows from it -------------------------------------------------------------------------

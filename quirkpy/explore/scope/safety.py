@@ -11,16 +11,16 @@ import numpy as np
 
 from quirkpy.clearance.clearances import Clearances, clearances, least_among
 from quirkpy.explore.scope.peaks import TIED, Limited, heaviest, lengths_of, loads, rates
+from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.base.states import (
-    attitudes_of,
     bodies_of,
     positions_of,
     spins_of,
     velocities_of,
 )
+from quirkpy.kernels.place.kinematics import sites_along
 from quirkpy.kernels.solid.solids import REACH
-from quirkpy.maths.rotations import turned
-from quirkpy.maths.triples import unit
+from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.system import System
@@ -331,15 +331,11 @@ class KeepOut(Safety):
 
     def _placed(self, states: Floats, bodies: list[str]) -> Floats:
         """Origin and z axis of the site in N (k, 6)."""
-        if self.site.body.name not in bodies:  # fixed
-            at, axes = self.site.placed()
-            return np.tile([*at, *np.array(axes).reshape(3, 3)[:, 2]], (len(states), 1))
-        own = states[:, bodies.index(self.site.body.name)]
-        arm, z = (
-            turned(attitudes_of(own), np.tile(a, (len(own), 1)))
-            for a in (self.site.at, unit(self.site.z))
-        )
-        return np.concatenate([positions_of(own) + arm, z], axis=1)
+        rows = {name: k for k, name in enumerate(bodies)}
+        moving = states[:, : len(bodies)]
+        at = sites_along(moving, np.arange(1), sites_of([self.site], rows, len(bodies)))[:, 0]
+        z = at[:, AXES:SPIN].reshape(-1, 3, 3)[:, :, 2]
+        return np.concatenate([at[:, POSITION:VELOCITY], z], axis=1)
 
     def _moving(self, states: Floats, bodies: list[str]) -> tuple[Floats, Floats]:
         """Velocity of the body of the cone in N (k, 1, 3), and how fast it turns (k, 1)."""

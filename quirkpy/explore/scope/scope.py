@@ -18,8 +18,11 @@ from quirkpy.explore.scope.choosing import Choosing, Chosen
 from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.scope.options import Option, mated
 from quirkpy.explore.scope.safety import Safety
+from quirkpy.kernels.base.states import state_rows
+from quirkpy.kernels.place.kinematics import frames_of
 from quirkpy.kernels.solid import sight
 from quirkpy.kernels.step.integrator import RIM
+from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
@@ -184,14 +187,7 @@ class Scope:
     def _seen(self) -> sight.Sensors:
         """All sensors and pairs as numbers; limits with the rim."""
         index = {name: k for k, name in enumerate(self.system.bodies)}
-        places, bodies = (
-            np.zeros((len(self.sensors), sight.SENSOR_WIDTH)),
-            np.full(len(self.sensors), -1),
-        )
-        for k, sensor in enumerate(self.sensors):
-            site, fixed = sensor.site, sensor.site.body.fixed
-            at, axes = site.placed() if fixed else (site.at, site.axes9)
-            places[k], bodies[k] = (*at, *axes), -1 if fixed else index[site.body.name]
+        sites = sites_of([sensor.site for sensor in self.sensors], index, len(index))
         pairs = np.array([pair[:2] for pair in self.pairs], dtype=np.int64).reshape(-1, 2)
         sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(
             -1, 2
@@ -200,7 +196,7 @@ class Scope:
         rolls = np.array(
             [(self._roll(pair), len(self.rolls(pair))) for pair in self.pairs]
         ).reshape(-1, 2)
-        return sight.Sensors(places, bodies, pairs, np.concatenate([limits, rolls], axis=1))
+        return sight.Sensors(sites, pairs, np.concatenate([limits, rolls], axis=1))
 
     def in_range(self, state: State, met: Iterable[int] = ()) -> list[tuple[int, int]]:
         """Pairs within reach of each other, facing, and how they are turned: numbers of pair and
@@ -210,7 +206,8 @@ class Scope:
             np.zeros((len(self.pairs), 2), dtype=np.int64),
         )
         known[list(met)] = True
-        count = sight.in_range(state.r, state.q, self._seen, known, out)
+        y = state_rows(state.r, state.q, state.v, state.omega)
+        count = sight.in_range(frames_of(y), self._seen, known, out)
         return [(pair, roll) for pair, roll in out[:count].tolist()]
 
     # --- choices ----------------------------------------------------------------------------------

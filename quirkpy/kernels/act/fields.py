@@ -6,7 +6,7 @@ import math
 
 from quirkpy.kernels.act.magnets import dipoles, image, planet_dipole
 from quirkpy.kernels.act.orbit import MOVING, MU, origin
-from quirkpy.kernels.act.wrenches import INTO, OUT, apply_force, from_site, power_of, to_site
+from quirkpy.kernels.act.wrenches import INTO, OUT, load_body
 from quirkpy.kernels.base.arrays import (
     ELEMENT_SITE1,
     ELEMENT_SITE2,
@@ -26,9 +26,19 @@ from quirkpy.kernels.base.arrays import (
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.hook import call_law
 from quirkpy.kernels.base.matrices import mat9, mixed_transposed, sym6, sym_times
-from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, norm, scale, sub
-from quirkpy.kernels.place.kinematics import inertia_in_n, site_motion
+from quirkpy.kernels.base.vectors import add, cross, dot, get3, norm, scale, sub
+from quirkpy.kernels.place.kinematics import inertia_in_n
 from quirkpy.kernels.place.schedules import scheduled, scheduled_rate
+from quirkpy.kernels.place.sites import (
+    carried,
+    from_site,
+    load_at,
+    power_at,
+    push_at,
+    site_motion,
+    to_site,
+    twist_at,
+)
 from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import (
     BUSHING,
@@ -65,16 +75,11 @@ def hill(e: int, numbers: Floats, bodies: Floats, frames: Floats, wrench: Floats
             get3(frames, b, SPIN),
         )
         j, o = inertia_in_n(bodies, frames, b), (0.0, 0.0, n)
-        add3(
-            wrench,
-            b,
-            0,
-            (m * n * (2.0 * v[1] + 3.0 * n * r[0]), -2.0 * m * n * v[0], -m * n * n * r[2]),
-        )
+        f = m * n * (2.0 * v[1] + 3.0 * n * r[0]), -2.0 * m * n * v[0], -m * n * n * r[2]
         of_frame = sym_times(j, o)
         gradient = (0.0, -3.0 * n * n * j[2], 3.0 * n * n * j[1])
         turning = sub(sym_times(j, cross(w, o)), cross(o, sym_times(j, w)))
-        add3(wrench, b, 3, add(gradient, sub(turning, cross(add(o, w), of_frame))))
+        load_body(b, f, add(gradient, sub(turning, cross(add(o, w), of_frame))), wrench)
         energy += 0.5 * n * n * (m * (r[2] * r[2] - 3.0 * r[0] * r[0]) + 3.0 * j[0] - j[5])
     return energy
 
@@ -112,10 +117,10 @@ def planet(
             f = add(f, scale(-mu * m / cube, at))
             energy -= mu * (m / distance + 0.5 * (trace - 3.0 * out) / cube)
         torque = scale(3.0 * mu / cube, cross(c, jc))
-        add3(wrench, b, 0, f)
-        add3(wrench, b, 3, torque)
+        load_body(b, f, torque, wrench)
         if moving:
-            power[INTO] += power_of(b, (0.0, 0.0, 0.0), f, torque, frames)
+            v, w = get3(frames, b, VELOCITY), get3(frames, b, SPIN)
+            power[INTO] += dot(f, v) + dot(torque, w)
     return energy
 
 
@@ -126,20 +131,20 @@ def charges(
 ) -> float:  # fmt: skip
     """Two charges in a plasma: U = k q1 q2 exp(-d / l) / d, or work where a charge is scheduled."""
     numbers, one, two = elements.numbers, elements.what[e, SCHEDULE1], elements.what[e, SCHEDULE2]
-    b1, c1, x1, _, _ = site_motion(elements.what[e, ELEMENT_SITE1], sites, frames)
-    b2, c2, x2, _, _ = site_motion(elements.what[e, ELEMENT_SITE2], sites, frames)
+    here = site_motion(elements.what[e, ELEMENT_SITE1], sites, frames)
+    there = site_motion(elements.what[e, ELEMENT_SITE2], sites, frames)
     q1 = scheduled(one, t, schedules)[0] if one >= 0 else numbers[e, 0]
     q2 = scheduled(two, t, schedules)[0] if two >= 0 else numbers[e, 1]
-    d, screening = sub(x2, x1), numbers[e, 2]
+    d, screening = sub(there.position, here.position), numbers[e, 2]
     distance = norm(d)
     energy = COULOMB * q1 * q2 * math.exp(-screening * distance) / distance
     f = scale(energy * (1.0 / distance + screening) / distance, d)
     back, still = scale(-1.0, f), (0.0, 0.0, 0.0)
-    apply_force(wrench, b2, c2, f)
-    apply_force(wrench, b1, c1, back)
+    push_at(there, f, wrench)
+    push_at(here, back, wrench)
     if one < 0 and two < 0:
         return energy
-    power[INTO] += power_of(b2, c2, f, still, frames) + power_of(b1, c1, back, still, frames)
+    power[INTO] += power_at(there, f, still) + power_at(here, back, still)
     return 0.0
 
 
@@ -196,22 +201,20 @@ def bushing(
         elements.what[e, ELEMENT_SITE1],
         elements.what[e, ELEMENT_SITE2],
     )
-    b1, c1, x1, u1, w1 = site_motion(s1, sites, frames)
-    b2, c2, x2, u2, w2 = site_motion(s2, sites, frames)
-    apart, phi = sub(x2, x1), rotation_vector(s1, s2, sites, frames)
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
+    apart, phi = sub(two.position, one.position), rotation_vector(s1, s2, sites, frames)
     d = to_site(s1, apart, sites, frames)
-    rate = to_site(s1, sub(sub(u2, u1), cross(w1, apart)), sites, frames)
-    spin = to_site(s1, sub(w2, w1), sites, frames)
+    u, w = sub(two.velocity, one.velocity), sub(two.spin, one.spin)
+    rate = to_site(s1, sub(u, cross(one.spin, apart)), sites, frames)
+    spin = to_site(s1, w, sites, frames)
     g, gamma = block_times(numbers, e, 0, d, phi)
     drag, resistance = block_times(numbers, e, BUSHING_DAMPING, rate, spin)
     f = from_site(s1, scale(-1.0, add(g, drag)), sites, frames)
     torque = from_site(
         s1, scale(-1.0, add(conjugate_torque(phi, gamma), resistance)), sites, frames
     )
-    apply_force(wrench, b2, c2, f)
-    add3(wrench, b2, 3, torque)
-    apply_force(wrench, b1, add(c1, apart), scale(-1.0, f))
-    add3(wrench, b1, 3, scale(-1.0, torque))
+    load_at(two, f, torque, wrench)
+    load_at(carried(one, two.position, frames), scale(-1.0, f), scale(-1.0, torque), wrench)
     power[OUT] += dot(rate, drag) + dot(spin, resistance)
     return 0.5 * (dot(d, g) + dot(phi, gamma))
 
@@ -232,10 +235,9 @@ def wheel(
     if s >= 0:
         h = scheduled(s, t, schedules)
         motor = from_site(site, scale(-1.0, scheduled_rate(s, t, schedules)), sites, frames)
-    b = sites.body[site]
-    w = get3(frames, b, SPIN)
-    add3(wrench, b, 3, add(motor, cross(from_site(site, h, sites, frames), w)))
-    power[INTO] += dot(motor, w)
+    at = site_motion(site, sites, frames)
+    twist_at(at, add(motor, cross(from_site(site, h, sites, frames), at.spin)), wrench)
+    power[INTO] += dot(motor, at.spin)
 
 
 @inner

@@ -6,9 +6,8 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.act.fields import field_loads
-from quirkpy.kernels.act.wrenches import INTO, OUT, apply_force
+from quirkpy.kernels.act.wrenches import INTO, OUT, push_body
 from quirkpy.kernels.base.arrays import (
-    AXES,
     COORDINATE_KIND,
     COORDINATE_SITE1,
     COORDINATE_SITE2,
@@ -17,27 +16,32 @@ from quirkpy.kernels.base.arrays import (
     ELEMENT_SITE2,
     KIND,
     MASS,
-    PLACE_POINT,
     POSITION,
     SCHEDULE1,
     SCHEDULE2,
-    SPIN,
-    VELOCITY,
     Elements,
     Joints,
     Schedules,
     Sites,
 )
 from quirkpy.kernels.base.compiled import woven, woven_kernel
-from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, norm, scale, sub, turn
+from quirkpy.kernels.base.vectors import dot, get3, norm, scale, sub
 from quirkpy.kernels.place.kinematics import (
     along,
     coordinate_axis,
     joint_coordinate,
-    site_motion,
     turning_rate,
 )
 from quirkpy.kernels.place.schedules import scheduled
+from quirkpy.kernels.place.sites import (
+    carried,
+    held_by,
+    load_at,
+    power_at,
+    push_at,
+    site_motion,
+    twist_at,
+)
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, CALLBACK, COORDINATE, PAIR, PUSH, STOP, TRAVEL, UNIFORM
 
@@ -49,7 +53,7 @@ def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Flo
     energy = 0.0
     for b in range(bodies.shape[0]):
         m = bodies[b, MASS]
-        add3(wrench, b, 0, scale(m, g))
+        push_body(b, scale(m, g), wrench)
         energy -= m * dot(g, get3(frames, b, POSITION))
     return energy
 
@@ -72,13 +76,12 @@ def pair(
         numbers[e, 2],
         numbers[e, 3] != 0.0,
     )
-    b1, c1, x1, u1, _ = site_motion(s1, sites, frames)
-    b2, c2, x2, u2, _ = site_motion(s2, sites, frames)
-    d = sub(x2, x1)
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
+    d = sub(two.position, one.position)
     if rest == 0.0 and damping == 0.0:  # no direction is needed, and no length
         f = scale(-stiffness, d)
-        apply_force(wrench, b2, c2, f)
-        apply_force(wrench, b1, c1, scale(-1.0, f))
+        push_at(two, f, wrench)
+        push_at(one, scale(-1.0, f), wrench)
         return 0.5 * stiffness * dot(d, d)
     length = norm(d)
     stretch = length - rest
@@ -86,13 +89,13 @@ def pair(
         return 0.0
     if length > 0.0:
         along = scale(1.0 / length, d)
-        rate = dot(along, sub(u2, u1))
+        rate = dot(along, sub(two.velocity, one.velocity))
         drag = damping * rate
         if tension_only:
             drag = max(drag, -stiffness * stretch)
         f = scale(-stiffness * stretch - drag, along)
-        apply_force(wrench, b2, c2, f)
-        apply_force(wrench, b1, c1, scale(-1.0, f))
+        push_at(two, f, wrench)
+        push_at(one, scale(-1.0, f), wrench)
         power[OUT] += drag * rate
     return 0.5 * stiffness * stretch * stretch
 
@@ -110,7 +113,6 @@ def coordinate(
 ) -> float:
     """A spring, damper and friction on a coordinate of a joint; returns its potential energy."""
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
-    b1, b2 = sites.body[s1], sites.body[s2]
     kind, stiffness, friction = joints.coordinates[c, COORDINATE_KIND], numbers[e, 0], numbers[e, 3]
     if kind == ANGLE and stiffness == 0.0:  # a damper does not ask for the angle
         stretch, rate = 0.0, turning_rate(c, joints, sites, frames)
@@ -121,21 +123,21 @@ def coordinate(
     if friction != 0.0:
         drag += friction * math.tanh(rate / numbers[e, 4])
     push = -stiffness * stretch - drag
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
     if kind == ANGLE:
-        f = scale(push, coordinate_axis(c, joints, sites, frames))
-        add3(wrench, b2, 3, f)
-        add3(wrench, b1, 3, scale(-1.0, f))
+        torque = scale(push, coordinate_axis(c, joints, sites, frames))
+        twist_at(two, torque, wrench)
+        twist_at(one, scale(-1.0, torque), wrench)
     else:
-        _, c1, x1, _, _ = site_motion(s1, sites, frames)
-        _, c2, x2, _, _ = site_motion(s2, sites, frames)
-        if kind == TRAVEL:  # both forces act at x2: the line of the slide turns with body 1
+        pulled = one
+        if kind == TRAVEL:  # both forces act at site 2: the line of the slide turns with site 1
             f = scale(push, coordinate_axis(c, joints, sites, frames))
-            c1 = sub(x2, get3(frames, b1, POSITION))
+            pulled = carried(one, two.position, frames)
         else:
-            d = sub(x2, x1)
+            d = sub(two.position, one.position)
             f = scale(push, along(d, norm(d)))
-        apply_force(wrench, b2, c2, f)
-        apply_force(wrench, b1, c1, scale(-1.0, f))
+        push_at(two, f, wrench)
+        push_at(pulled, scale(-1.0, f), wrench)
     power[OUT] += drag * rate
     return 0.5 * stiffness * stretch * stretch
 
@@ -156,13 +158,11 @@ def push(
         f = scheduled(one, t, schedules)
     if two >= 0:
         torque = scheduled(two, t, schedules)
-    b = sites.body[site]
+    at = site_motion(site, sites, frames)
     if elements.numbers[e, 6] != 0.0:
-        f, torque = turn(frames, b, AXES, f), turn(frames, b, AXES, torque)
-    torque = add(torque, cross(turn(frames, b, AXES, get3(sites.place, site, PLACE_POINT)), f))
-    add3(wrench, b, 0, f)
-    add3(wrench, b, 3, torque)
-    power[INTO] += dot(f, get3(frames, b, VELOCITY)) + dot(torque, get3(frames, b, SPIN))
+        f, torque = held_by(at, f, frames), held_by(at, torque, frames)
+    load_at(at, f, torque, wrench)
+    power[INTO] += power_at(at, f, torque)
 
 
 @woven_kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.act.orbit import MOVING, origin
-from quirkpy.kernels.act.wrenches import INTO, apply_force, from_site, power_of, to_site
+from quirkpy.kernels.act.wrenches import INTO
 from quirkpy.kernels.base.arrays import (
     ELEMENT_SITE1,
     ELEMENT_SITE2,
@@ -18,9 +18,16 @@ from quirkpy.kernels.base.arrays import (
     Vec,
 )
 from quirkpy.kernels.base.compiled import inner
-from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, scale, sub
-from quirkpy.kernels.place.kinematics import site_motion
+from quirkpy.kernels.base.vectors import add, cross, dot, get3, scale, sub
 from quirkpy.kernels.place.schedules import scheduled
+from quirkpy.kernels.place.sites import (
+    carried,
+    from_site,
+    load_at,
+    power_at,
+    site_motion,
+    to_site,
+)
 from quirkpy.maths.types import Floats
 
 #: mu0 / (4 pi) [T m/A].
@@ -72,23 +79,20 @@ def dipoles(
         what[e, SCHEDULE1],
         what[e, SCHEDULE2],
     )
-    b1, c1, x1, _, _ = site_motion(site1, sites, frames)
-    b2, c2, x2, _, _ = site_motion(site2, sites, frames)
+    here, there = site_motion(site1, sites, frames), site_motion(site2, sites, frames)
     m1 = moment_of(t, site1, e, 0, one, elements, schedules, sites, frames)
     m2 = moment_of(t, site2, e, 3, two, elements, schedules, sites, frames)
-    d = sub(x2, x1)
+    d = sub(there.position, here.position)
     f, torque, energy = on_dipole(m1, m2, d)
     back, counter = (
         scale(-1.0, f),
         scale(-1.0, add(torque, cross(d, f))),
     )  # together they have no moment
-    apply_force(wrench, b2, c2, f)
-    add3(wrench, b2, 3, torque)
-    apply_force(wrench, b1, c1, back)
-    add3(wrench, b1, 3, counter)
+    load_at(there, f, torque, wrench)
+    load_at(here, back, counter, wrench)
     if one < 0 and two < 0:
         return energy
-    power[INTO] += power_of(b2, c2, f, torque, frames) + power_of(b1, c1, back, counter, frames)
+    power[INTO] += power_at(there, f, torque) + power_at(here, back, counter)
     return 0.0
 
 
@@ -103,10 +107,10 @@ def image(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floa
     if numbers[e, COLD] == 0.0:
         return 0.0
     face, site, source = what[e, ELEMENT_SITE1], what[e, ELEMENT_SITE2], what[e, ELEMENT_SITE3]
-    b1, _, p, _, _ = site_motion(face, sites, frames)
-    b2, c2, x2, _, _ = site_motion(site, sites, frames)
-    _, _, x3, _, _ = site_motion(source, sites, frames)
-    x, y = to_site(face, sub(x2, p), sites, frames), to_site(face, sub(x3, p), sites, frames)
+    plane, at = site_motion(face, sites, frames), site_motion(site, sites, frames)
+    mirrored = site_motion(source, sites, frames)
+    x = to_site(face, sub(at.position, plane.position), sites, frames)
+    y = to_site(face, sub(mirrored.position, plane.position), sites, frames)
     m = to_site(
         face, from_site(site, (0.0, 0.0, numbers[e, MOMENT1]), sites, frames), sites, frames
     )
@@ -121,11 +125,8 @@ def image(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floa
         from_site(face, add(f1, f2), sites, frames),
         from_site(face, add(t1, t2), sites, frames),
     )
-    apply_force(wrench, b2, c2, f)
-    add3(wrench, b2, 3, torque)
-    lever = add(from_site(face, x, sites, frames), sub(p, get3(frames, b1, 0)))
-    apply_force(wrench, b1, lever, scale(-1.0, f))
-    add3(wrench, b1, 3, scale(-1.0, torque))
+    load_at(at, f, torque, wrench)
+    load_at(carried(plane, at.position, frames), scale(-1.0, f), scale(-1.0, torque), wrench)
     return 0.5 * u1 + u2
 
 
@@ -141,12 +142,12 @@ def planet_dipole(
         elements.what[e, ELEMENT_SITE1],
         elements.what[e, SCHEDULE1],
     )
-    b, arm, x, _, _ = site_motion(site, sites, frames)
+    at = site_motion(site, sites, frames)
     m = moment_of(t, site, e, OWN_MOMENT, s, elements, schedules, sites, frames)
-    f, torque, energy = on_dipole(get3(numbers, e, PLANET_MOMENT), m, add(origin(t, e, numbers), x))
-    apply_force(wrench, b, arm, f)
-    add3(wrench, b, 3, torque)
+    x = add(origin(t, e, numbers), at.position)
+    f, torque, energy = on_dipole(get3(numbers, e, PLANET_MOMENT), m, x)
+    load_at(at, f, torque, wrench)
     if s < 0 and numbers[e, MOVING] == 0.0:
         return energy
-    power[INTO] += power_of(b, arm, f, torque, frames)
+    power[INTO] += power_at(at, f, torque)
     return 0.0

@@ -47,6 +47,12 @@ def cross(a: Vec, b: Vec) -> Vec:
 
 
 @inner
+def centripetal(w: Vec, arm: Vec) -> Vec:
+    """w x (w x arm): the acceleration of a point that turns with a body."""
+    return sub(scale(dot(w, arm), w), scale(dot(w, w), arm))
+
+
+@inner
 def norm(a: Vec) -> float:
     """|a|."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])

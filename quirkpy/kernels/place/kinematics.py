@@ -1,5 +1,5 @@
-"""Where sites are and how they move, everything in N.  The ground is the last row of every body
-array."""
+"""Where bodies are and how they move, and the coordinates of joints, everything in N.  The ground
+is the last row of every body array."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from quirkpy.kernels.base.arrays import (
     COORDINATE_SITE2,
     FRAME_WIDTH,
     MOMENTS,
-    PLACE_AXES,
-    PLACE_POINT,
     POINTER,
     POINTER_SITE,
     POSITION,
@@ -33,7 +31,8 @@ from quirkpy.kernels.base.arrays import (
 from quirkpy.kernels.base.compiled import inner, kernel, woven, woven_kernel
 from quirkpy.kernels.base.matrices import sym6, sym_times
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
-from quirkpy.kernels.base.vectors import add, column, cross, dot, get3, norm, put3, scale, sub, turn
+from quirkpy.kernels.base.vectors import cross, dot, get3, norm, put3, scale, sub
+from quirkpy.kernels.place.sites import fill_sites, site_axis, site_motion, site_spin
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
@@ -71,25 +70,27 @@ def ground_frames(n: int) -> Floats:
     return frames
 
 
-@woven
-def site_motion(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, Vec, Vec, Vec]:
-    """Body row, arm from the mass centre, position, velocity and angular velocity of a site."""
-    b = sites.body[site]
-    arm = turn(frames, b, AXES, get3(sites.place, site, PLACE_POINT))
-    w = get3(frames, b, SPIN)
-    return (
-        b,
-        arm,
-        add(get3(frames, b, POSITION), arm),
-        add(get3(frames, b, VELOCITY), cross(w, arm)),
-        w,
-    )
+def frames_of(y: Floats) -> Floats:
+    """Kinematics in N of all bodies at a state (nb, STATE_WIDTH): (nb + 1, FRAME_WIDTH)."""
+    frames = ground_frames(len(y))
+    fill_frames(y, frames)
+    return frames
 
 
-@woven
-def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
-    """Axis k of a site, in N."""
-    return turn(frames, sites.body[site], AXES, column(sites.place, site, PLACE_AXES, k))
+@kernel
+def trace_sites(states: Floats, which: Ints, sites: Sites, frames: Floats, out: Floats) -> None:
+    """Kinematics of the given sites in each of some states; `frames` is room."""
+    for k in range(states.shape[0]):
+        fill_frames(states[k], frames)
+        fill_sites(which, sites, frames, out[k])
+
+
+def sites_along(states: Floats, which: Ints, sites: Sites) -> Floats:
+    """Kinematics in N of the given sites in states (k, nb, STATE_WIDTH): (k, n, FRAME_WIDTH)."""
+    out = np.empty((len(states), len(which), FRAME_WIDTH))
+    frames = ground_frames(states.shape[1])
+    trace_sites(np.ascontiguousarray(states), which, sites, frames, out)
+    return out
 
 
 @inner
@@ -116,7 +117,7 @@ def coordinate_axis(c: int, joints: Joints, sites: Sites, frames: Floats) -> Vec
 def turning_rate(c: int, joints: Joints, sites: Sites, frames: Floats) -> float:
     """How fast the second site turns relative to the first about the axis of an angle [rad/s]."""
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
-    w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
+    w1, w2 = site_spin(s1, sites, frames), site_spin(s2, sites, frames)
     return dot(coordinate_axis(c, joints, sites, frames), sub(w2, w1))
 
 
@@ -139,12 +140,11 @@ def joint_coordinate(c: int, joints: Joints, sites: Sites, frames: Floats) -> tu
     if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
         return joint_angle(c, joints, sites, frames), turning_rate(c, joints, sites, frames)
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
-    _, _, x1, u1, w1 = site_motion(s1, sites, frames)
-    _, _, x2, u2, _ = site_motion(s2, sites, frames)
-    d, u = sub(x2, x1), sub(u2, u1)
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
+    d, u = sub(two.position, one.position), sub(two.velocity, one.velocity)
     if joints.coordinates[c, COORDINATE_KIND] == TRAVEL:
         z1 = coordinate_axis(c, joints, sites, frames)
-        return dot(z1, d), dot(z1, u) + dot(cross(w1, z1), d)
+        return dot(z1, d), dot(z1, u) + dot(cross(one.spin, z1), d)
     length = norm(d)
     return length, dot(along(d, length), u)
 
@@ -162,12 +162,6 @@ def joint_coordinates(
     """Value and rate of each of the given coordinates (n, 2)."""
     for k in range(which.shape[0]):
         out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)
-
-
-@inner
-def centripetal(w: Vec, arm: Vec) -> Vec:
-    """w x (w x arm): the acceleration of a point that turns with a body."""
-    return sub(scale(dot(w, arm), w), scale(dot(w, w), arm))
 
 
 @inner

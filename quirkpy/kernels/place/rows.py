@@ -16,7 +16,6 @@ from quirkpy.kernels.base.arrays import (
     COORDINATE_SITE2,
     POINTER,
     POINTER_SITE,
-    POSITION,
     ROW_AXIS1,
     ROW_AXIS2,
     ROW_BODY3,
@@ -28,23 +27,27 @@ from quirkpy.kernels.base.arrays import (
     ROW_VALUE,
     SITE1,
     SITE2,
-    SPIN,
     Joints,
     RowTable,
     Schedules,
     Sites,
+    Vec,
 )
 from quirkpy.kernels.base.compiled import inner, kernel
-from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, norm, put3, scale, sub
-from quirkpy.kernels.place.kinematics import (
-    along,
-    centripetal,
-    coordinate_axis,
-    joint_angle,
+from quirkpy.kernels.base.vectors import add, centripetal, cross, dot, norm, scale, sub
+from quirkpy.kernels.place.kinematics import along, coordinate_axis, joint_angle
+from quirkpy.kernels.place.schedules import schedule_motion
+from quirkpy.kernels.place.sites import (
+    SiteMotion,
+    act_at,
+    add_act_at,
+    add_turn_at,
+    carried,
     site_axis,
     site_motion,
+    turn_at,
+    turning_acceleration,
 )
-from quirkpy.kernels.place.schedules import schedule_motion
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, DISTANCE, DOT, LINE, RELATION_ROW, TRAVEL
 
@@ -62,13 +65,14 @@ def dot_row(
     """Row i: an axis e of site 1 and an axis f of site 2 enclose a given angle, e . f = value."""
     j = table.what[row, ROW_JOINT]
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
-    w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
+    w1, w2 = one.spin, two.spin
     e = site_axis(s1, table.what[row, ROW_AXIS1], sites, frames)
     f = site_axis(s2, table.what[row, ROW_AXIS2], sites, frames)
     rows[i, PHI] = dot(e, f) - table.numbers[row, ROW_VALUE]
     n = cross(e, f)
-    put3(rows, i, JACOBIAN + 3, n)
-    put3(rows, i, JACOBIAN + 9, scale(-1.0, n))
+    turn_at(one, n, rows, i, JACOBIAN)
+    turn_at(two, scale(-1.0, n), rows, i, JACOBIAN + 6)
     # e'' . f + 2 e' . f' + e . f'' at constant angular velocities
     mixed = 2.0 * dot(cross(w1, e), cross(w2, f))
     rows[i, GAMMA] = -(dot(centripetal(w1, e), f) + mixed + dot(e, centripetal(w2, f)))
@@ -81,26 +85,29 @@ def point_row(
     """Row i about d = x2 - x1: its component e . d along an axis e of site 1, or its length |d|."""
     j = table.what[row, ROW_JOINT]
     s1, s2 = joints.ends[j, SITE1], joints.ends[j, SITE2]
-    b1, c1, x1, u1, w1 = site_motion(s1, sites, frames)
-    _, c2, x2, u2, w2 = site_motion(s2, sites, frames)
-    d, rate = sub(x2, x1), sub(u2, u1)
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
+    d, rate = sub(two.position, one.position), sub(two.velocity, one.velocity)
+    pulled = one
     if table.what[row, ROW_KIND] == LINE:
         e = site_axis(s1, table.what[row, ROW_AXIS1], sites, frames)
         rows[i, PHI] = dot(e, d) - table.numbers[row, ROW_VALUE]
-        lever = sub(x2, get3(frames, b1, POSITION))  # the axis turns with body 1 and meets d at x2
-        extra = 2.0 * dot(cross(w1, e), rate) + dot(centripetal(w1, e), d)
+        pulled = carried(one, two.position, frames)  # the axis turns with site 1 and meets d there
+        extra = 2.0 * dot(cross(one.spin, e), rate) + dot(centripetal(one.spin, e), d)
     else:
         length = norm(d)
         e = scale(1.0 / length, d)
         rows[i, PHI] = length - table.numbers[row, ROW_VALUE]
-        lever = c1
         extra = (dot(rate, rate) - dot(e, rate) ** 2) / length
-    put3(rows, i, JACOBIAN, scale(-1.0, e))
-    put3(rows, i, JACOBIAN + 3, cross(e, lever))
-    put3(rows, i, JACOBIAN + 6, e)
-    put3(rows, i, JACOBIAN + 9, cross(c2, e))
+    act_at(pulled, scale(-1.0, e), rows, i, JACOBIAN)
+    act_at(two, e, rows, i, JACOBIAN + 6)
     # e . d'' at constant velocities, and how e itself turns
-    rows[i, GAMMA] = -(dot(e, sub(centripetal(w2, c2), centripetal(w1, c1))) + extra)
+    rows[i, GAMMA] = -(dot(e, turning_apart(one, two)) + extra)
+
+
+@inner
+def turning_apart(one: SiteMotion, two: SiteMotion) -> Vec:
+    """The acceleration of site two relative to site one that velocities alone make."""
+    return sub(turning_acceleration(two), turning_acceleration(one))
 
 
 @inner
@@ -119,22 +126,20 @@ def coordinate_row(
     if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
         return angle_row(i, first, factor, c, joints, sites, frames, rows)
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
-    b1, c1, x1, u1, w1 = site_motion(s1, sites, frames)
-    _, c2, x2, u2, w2 = site_motion(s2, sites, frames)
-    d, rate = sub(x2, x1), sub(u2, u1)
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
+    d, rate = sub(two.position, one.position), sub(two.velocity, one.velocity)
+    pulled = one
     if joints.coordinates[c, COORDINATE_KIND] == TRAVEL:
         e = coordinate_axis(c, joints, sites, frames)
-        x, lever = dot(e, d), sub(x2, get3(frames, b1, POSITION))
-        extra = 2.0 * dot(cross(w1, e), rate) + dot(centripetal(w1, e), d)
+        x, pulled = dot(e, d), carried(one, two.position, frames)
+        extra = 2.0 * dot(cross(one.spin, e), rate) + dot(centripetal(one.spin, e), d)
     else:
-        x, lever = norm(d), c1
+        x = norm(d)
         e = along(d, x)
         extra = (dot(rate, rate) - dot(e, rate) ** 2) / x if x > 0.0 else 0.0
-    add3(rows, i, first, scale(-factor, e))
-    add3(rows, i, first + 3, scale(factor, cross(e, lever)))
-    add3(rows, i, first + 6, scale(factor, e))
-    add3(rows, i, first + 9, scale(factor, cross(c2, e)))
-    return x, extra + dot(e, sub(centripetal(w2, c2), centripetal(w1, c1)))
+    add_act_at(pulled, -factor, e, rows, i, first)
+    add_act_at(two, factor, e, rows, i, first + 6)
+    return x, extra + dot(e, turning_apart(one, two))
 
 
 @inner
@@ -152,8 +157,8 @@ def angle_row(
     the axis n belongs to one site, the pointer p to the other, and where the joint is closed they
     are perpendicular."""
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
-    w1, w2 = get3(frames, sites.body[s1], SPIN), get3(frames, sites.body[s2], SPIN)
-    w = sub(w2, w1)
+    one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
+    w1, w2 = one.spin, two.spin
     pointing = joints.coordinates[c, POINTER_SITE]
     n = coordinate_axis(c, joints, sites, frames)
     p = site_axis(pointing, joints.coordinates[c, POINTER], sites, frames)
@@ -165,9 +170,9 @@ def angle_row(
     g = scale(h, sub(n, scale(s, p)))
     g_rate = scale(h, sub(n_rate, add(scale(s_rate, p), scale(s, p_rate))))
     g_rate = add(g_rate, scale(2.0 * s * s_rate * h, g))
-    add3(rows, i, first + 3, scale(-factor, g))
-    add3(rows, i, first + 9, scale(factor, g))
-    return joint_angle(c, joints, sites, frames), dot(w, g_rate)
+    add_turn_at(one, -factor, g, rows, i, first)
+    add_turn_at(two, factor, g, rows, i, first + 6)
+    return joint_angle(c, joints, sites, frames), dot(sub(w2, w1), g_rate)
 
 
 @inner

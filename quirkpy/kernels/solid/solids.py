@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import AXES, POSITION, Mat, Vec
+from quirkpy.kernels.base.arrays import Mat, Vec
 from quirkpy.kernels.base.compiled import inner, kernel
-from quirkpy.kernels.base.vectors import add, column, get3, put3, turn
+from quirkpy.kernels.base.vectors import column, get3, put3
+from quirkpy.kernels.place.sites import from_body, part_of
 from quirkpy.maths.triples import NO_TURN, Nine, Triple
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
@@ -109,10 +110,10 @@ def seen_from(a: Mat, b: Mat) -> Mat:
 def put_pose(k: int, solids: Solids, frames: Floats, poses: Floats) -> None:
     """Centre and axes of solid k in N, from the kinematics of its body."""
     b = solids.what[k, SOLID_BODY]
-    at = turn(frames, b, AXES, get3(solids.numbers, k, SOLID_POINT))
-    put3(poses, k, POSE_POINT, add(get3(frames, b, POSITION), at))
+    at = part_of(b, get3(solids.numbers, k, SOLID_POINT), frames)
+    put3(poses, k, POSE_POINT, at.position)
     for axis in range(3):
-        along = turn(frames, b, AXES, column(solids.numbers, k, SOLID_AXES, axis))
+        along = from_body(b, column(solids.numbers, k, SOLID_AXES, axis), frames)
         for i in range(3):
             poses[k, POSE_AXES + 3 * i + axis] = along[i]
 

@@ -12,8 +12,8 @@ from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
 from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF, OMEGA, V
 from quirkpy.kernels.base.vectors import dot, get3, norm, sub
-from quirkpy.kernels.place.kinematics import site_axis, site_motion
 from quirkpy.kernels.place.rows import GAMMA
+from quirkpy.kernels.place.sites import site_axis, site_motion
 from quirkpy.kernels.tree.evaluation import (
     Model,
     Scratch,
@@ -76,11 +76,10 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
     its x axis; the distance as well."""
     one, two = watch.what[k, ONE], watch.what[k, TWO]
     reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
-    _, _, x1, u1, _ = site_motion(one, model.sites, frames)
-    _, _, x2, u2, _ = site_motion(two, model.sites, frames)
-    d = sub(x2, x1)
+    here, there = site_motion(one, model.sites, frames), site_motion(two, model.sites, frames)
+    d = sub(there.position, here.position)
     watch.values[k, GAP + 2 * TRIAL] = dot(d, d)
-    watch.values[k, GAP + 2 * TRIAL + 1] = 2.0 * dot(d, sub(u2, u1))
+    watch.values[k, GAP + 2 * TRIAL + 1] = 2.0 * dot(d, sub(there.velocity, here.velocity))
     far = norm(d) / reach
     z1, z2 = site_axis(one, 2, model.sites, frames), site_axis(two, 2, model.sites, frames)
     off = math.acos(max(-1.0, min(1.0, -dot(z1, z2)))) / alignment

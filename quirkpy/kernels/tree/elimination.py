@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.base.arrays import AXES, MOTION_AXIS, MOTION_KIND, PLACE_AXES, Mat, Sym, Vec
+from quirkpy.kernels.base.arrays import MOTION_AXIS, MOTION_KIND, Mat, Sites, Sym, Vec
 from quirkpy.kernels.base.compiled import inner, woven
 from quirkpy.kernels.base.matrices import mixed_transposed, put6, sym6, sym_inverse, sym_times
-from quirkpy.kernels.base.vectors import add, column, cross, dot, get3, put3, scale, sub, turn
+from quirkpy.kernels.base.vectors import add, cross, dot, get3, put3, scale, sub
+from quirkpy.kernels.place.sites import axis_on
 from quirkpy.kernels.tree.tree import COUNT, MOTION, NEAR, PARENT, TURN_NODE, Tree
 from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import TURN
@@ -226,7 +227,7 @@ def ball_turn(i: int, a: Vec, n: Vec, work: Floats) -> Vec:
 
 @inner
 def eliminate_general(
-    i: int, tree: Tree, place: Floats, frames: Floats, work: Floats, general: Floats
+    i: int, tree: Tree, sites: Sites, frames: Floats, work: Floats, general: Floats
 ) -> None:
     """Freedoms S (6 x n): replaces A, B, C by I - U D^-1 U', and p by p + U D^-1 u; keeps S, U, D
     and u = -S' p."""
@@ -235,7 +236,7 @@ def eliminate_general(
     b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
     for k in range(n):
         near, axis = tree.nodes[i, NEAR], tree.motions[first + k, MOTION_AXIS]
-        z = turn(frames, tree.nodes[i, PARENT], AXES, column(place, near, PLACE_AXES, axis))
+        z = axis_on(tree.nodes[i, PARENT], near, axis, sites, frames)
         turning = tree.motions[first + k, MOTION_KIND] == TURN
         for c in range(3):
             general[i, G_MOTION + 6 * k + c] = 0.0 if turning else z[c]

@@ -174,11 +174,11 @@ def solve_here(
     smallest displacement that closes every gap, with of_slip = 1 the smallest change of velocity
     that stops every slip."""
     frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
-    start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites.place, frames, work)
-    hang_bodies(tree.nodes, model.sites.place, frames, work)
+    start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites, frames, work)
+    hang_bodies(tree.nodes, model.sites, frames, work)
     if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
-        aim(tree, model.sites.place, frames, work, keep, of_gap, of_slip)
-    backward(tree, model.sites.place, frames, work, general)
+        aim(tree, model.sites, frames, work, keep, of_gap, of_slip)
+    backward(tree, model.sites, frames, work, general)
     forward(tree.nodes, work, general)
     centres(frames, work, keep, model.bodies.shape[0])
     if scratch.rows.shape[0] > 0:

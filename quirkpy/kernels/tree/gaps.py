@@ -4,18 +4,14 @@ at."""
 from __future__ import annotations
 
 from quirkpy.kernels.base.arrays import (
-    AXES,
     MOTION_AXIS,
     MOTION_KIND,
-    PLACE_AXES,
-    PLACE_POINT,
-    POSITION,
-    SPIN,
-    VELOCITY,
+    Sites,
     Vec,
 )
 from quirkpy.kernels.base.compiled import inner
-from quirkpy.kernels.base.vectors import add, column, cross, get3, put3, scale, sub, turn
+from quirkpy.kernels.base.vectors import add, cross, get3, put3, scale, sub
+from quirkpy.kernels.place.sites import axis_on, joined, point_motion, site_motion_on
 from quirkpy.kernels.tree.elimination import BIAS, LOAD, POINT
 from quirkpy.kernels.tree.tree import (
     AXIS_NUMBER,
@@ -36,7 +32,7 @@ from quirkpy.tables.tables import TURN
 
 
 @inner
-def twist(tree: Tree, i: int, place: Floats, frames: Floats) -> Vec:
+def twist(tree: Tree, i: int, sites: Sites, frames: Floats) -> Vec:
     """The small turn of body i, in N, that lines it up with its parent, apart from what its joint
     leaves free."""
     nodes = tree.nodes
@@ -53,22 +49,19 @@ def twist(tree: Tree, i: int, place: Floats, frames: Floats) -> Vec:
                 turns += 1
                 axis = tree.motions[k, MOTION_AXIS]
     if turns == 1:
-        mine = turn(frames, i, AXES, column(place, far, PLACE_AXES, axis))
-        out = cross(mine, turn(frames, p, AXES, column(place, near, PLACE_AXES, axis)))
+        mine = axis_on(i, far, axis, sites, frames)
+        out = cross(mine, axis_on(p, near, axis, sites, frames))
     elif turns == 0:
         for k in range(3):
-            mine = turn(frames, i, AXES, column(place, far, PLACE_AXES, k))
-            out = add(
-                out,
-                scale(0.5, cross(mine, turn(frames, p, AXES, column(place, near, PLACE_AXES, k)))),
-            )
+            mine = axis_on(i, far, k, sites, frames)
+            out = add(out, scale(0.5, cross(mine, axis_on(p, near, k, sites, frames))))
     return out
 
 
 @inner
 def aim(
     tree: Tree,
-    place: Floats,
+    sites: Sites,
     frames: Floats,
     work: Floats,
     keep: float,
@@ -85,18 +78,13 @@ def aim(
         put3(work, i, LOAD, scale(keep, get3(work, i, LOAD)))
         put3(work, i, LOAD + 3, scale(keep, get3(work, i, LOAD + 3)))
         if nodes[i, NODE] != FREE_NODE:
-            p, c = nodes[i, PARENT], get3(work, i, POINT)
-            near = add(
-                get3(frames, p, POSITION),
-                turn(frames, p, AXES, get3(place, nodes[i, NEAR], PLACE_POINT)),
-            )
-            far = add(get3(frames, i, POSITION), c)
-            w, wp = get3(frames, i, SPIN), get3(frames, p, SPIN)
-            mine = add(get3(frames, i, VELOCITY), cross(w, c))
-            slip = sub(
-                add(get3(frames, p, VELOCITY), cross(wp, sub(far, get3(frames, p, POSITION)))), mine
-            )
-            linear = add(scale(of_gap, sub(near, far)), scale(of_slip, slip))
-            angular = add(scale(of_gap, twist(tree, i, place, frames)), scale(of_slip, sub(wp, w)))
+            p = nodes[i, PARENT]
+            near = site_motion_on(p, nodes[i, NEAR], sites, frames)
+            mine = point_motion(i, get3(work, i, POINT), frames)
+            theirs = joined(p, mine.position, frames)
+            gap, slip = sub(near.position, mine.position), sub(theirs.velocity, mine.velocity)
+            spin = sub(theirs.spin, mine.spin)
+            linear = add(scale(of_gap, gap), scale(of_slip, slip))
+            angular = add(scale(of_gap, twist(tree, i, sites, frames)), scale(of_slip, spin))
             put3(work, i, BIAS, add(scale(keep, get3(work, i, BIAS)), linear))
             put3(work, i, BIAS + 3, add(scale(keep, get3(work, i, BIAS + 3)), angular))

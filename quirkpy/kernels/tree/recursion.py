@@ -18,28 +18,25 @@ from __future__ import annotations
 from quirkpy.kernels.base.arrays import (
     AXES,
     MASS,
-    PLACE_AXES,
-    PLACE_POINT,
-    POSITION,
     SPIN,
-    VELOCITY,
+    Sites,
 )
 from quirkpy.kernels.base.compiled import woven
 from quirkpy.kernels.base.matrices import mat9, put6, sym6, sym_inverse, sym_times
 from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF
 from quirkpy.kernels.base.vectors import (
     add,
-    column,
+    centripetal,
     cross,
     dot,
     get3,
     put3,
     scale,
     sub,
-    turn,
     turn_back,
 )
-from quirkpy.kernels.place.kinematics import centripetal, inertia_in_n
+from quirkpy.kernels.place.kinematics import inertia_in_n
+from quirkpy.kernels.place.sites import arm_on, axis_on, joined, point_motion
 from quirkpy.kernels.tree.elimination import (
     ACCELERATION,
     ANGULAR,
@@ -86,7 +83,7 @@ from quirkpy.maths.types import Floats, Ints
 
 @woven
 def start_bodies(
-    nodes: Ints, bodies: Floats, wrench: Floats, place: Floats, frames: Floats, work: Floats
+    nodes: Ints, bodies: Floats, wrench: Floats, sites: Sites, frames: Floats, work: Floats
 ) -> None:
     """Point, own inertia and own load of every body."""
     for i in range(bodies.shape[0]):
@@ -96,7 +93,7 @@ def start_bodies(
         # c = o - r
         c = (0.0, 0.0, 0.0)
         if far >= 0:
-            c = turn(frames, i, AXES, get3(place, far, PLACE_POINT))
+            c = arm_on(i, far, sites, frames)
         m = bodies[i, MASS]
         j = inertia_in_n(bodies, frames, i)
         mc = scale(m, c)
@@ -120,34 +117,29 @@ def start_bodies(
 
 
 @woven
-def hang_bodies(nodes: Ints, place: Floats, frames: Floats, work: Floats) -> None:
+def hang_bodies(nodes: Ints, sites: Sites, frames: Floats, work: Floats) -> None:
     """Shift to the parent's point, axis of the joint, and the acceleration c that the velocities
     alone make."""
     for i in range(nodes.shape[0] - 1):
         p, kind = nodes[i, PARENT], nodes[i, NODE]
-        c = get3(work, i, POINT)
-        arm = sub(
-            add(get3(frames, i, POSITION), c), get3(frames, p, POSITION)
-        )  # from the parent's mass centre to o
-        d = sub(arm, get3(work, p, POINT))
-        w, wp = get3(frames, i, SPIN), get3(frames, p, SPIN)
+        mine = point_motion(i, get3(work, i, POINT), frames)
+        theirs = joined(p, mine.position, frames)  # o as part of the parent
+        d = sub(theirs.arm, get3(work, p, POINT))
+        w, wp = mine.spin, theirs.spin
         bias = centripetal(wp, d)
         if kind == SLIDE_NODE or kind == GENERAL_NODE:
-            slip = sub(
-                add(get3(frames, i, VELOCITY), cross(w, c)),
-                add(get3(frames, p, VELOCITY), cross(wp, arm)),
-            )
+            slip = sub(mine.velocity, theirs.velocity)
             bias = add(bias, scale(2.0, cross(wp, slip)))
         put3(work, i, SHIFT, d)
         put3(work, i, BIAS, bias)
         put3(work, i, BIAS + 3, cross(wp, w))
         if kind == TURN_NODE or kind == SLIDE_NODE:
-            axis = column(place, nodes[i, NEAR], PLACE_AXES, nodes[i, AXIS_NUMBER])
-            put3(work, i, AXIS, turn(frames, p, AXES, axis))
+            axis = axis_on(p, nodes[i, NEAR], nodes[i, AXIS_NUMBER], sites, frames)
+            put3(work, i, AXIS, axis)
 
 
 @woven
-def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: Floats) -> None:
+def backward(tree: Tree, sites: Sites, frames: Floats, work: Floats, general: Floats) -> None:
     """From the leaves to the roots: eliminate freedoms, hand inertia and load over."""
     nodes = tree.nodes
     ground = nodes.shape[0] - 1
@@ -168,7 +160,7 @@ def backward(tree: Tree, place: Floats, frames: Floats, work: Floats, general: F
             put6(work, i, SCHUR, sym_inverse(A))
         else:
             if kind == GENERAL_NODE:
-                eliminate_general(i, tree, place, frames, work, general)
+                eliminate_general(i, tree, sites, frames, work, general)
             if p < ground:
                 f, n = whole_bias(i, work)
                 hand_over(

@@ -15,19 +15,17 @@ import numba
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import register_jitable
 
-from quirkpy.kernels.act.wrenches import INTO, OUT, apply_force, power_of
+from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import (
     ELEMENT_COLUMNS,
     ELEMENT_SITE1,
     FRAME_WIDTH,
     PLACE_WIDTH,
     Sites,
-    Vec,
 )
 from quirkpy.kernels.base.compiled import woven
 from quirkpy.kernels.base.hook import PLAIN_LAWS
-from quirkpy.kernels.base.vectors import add3
-from quirkpy.kernels.place.kinematics import site_axis, site_motion
+from quirkpy.kernels.place.sites import SiteMotion, load_at, power_at, site_axis, site_motion
 from quirkpy.maths import triples
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body, Site
@@ -220,9 +218,9 @@ def _adapter(form: Form, law: Any, energy: Any, turning: list[bool]) -> Callable
         "Sites": Sites,
         "moving": moving,
         "resting": resting,
-        "push": push,
+        "load_at": load_at,
     }
-    names |= {"power_of": power_of, "INTO": INTO, "OUT": OUT, "__name__": form[0].__module__}
+    names |= {"power_at": power_at, "INTO": INTO, "OUT": OUT, "__name__": form[0].__module__}
     exec(compile(source(form, turning), f"<law of {form[0].__qualname__}>", "exec"), names)
     return names["adapter"]
 
@@ -254,19 +252,19 @@ def source(form: Form, turning: list[bool]) -> str:
     ]
     lines = ["sites = Sites(body, place)"]
     for i in range(len(places)):
-        lines.append(f"b{i}, arm{i}, at{i} = moving(what[e, {ELEMENT_SITE1 + i}], sites, frames)")
+        lines.append(f"site{i}, at{i} = moving(what[e, {ELEMENT_SITE1 + i}], sites, frames)")
     lines.append(f"{', '.join(f'w{i}' for i in acted)} = law{call(law)}")
     torques = [f"w{i}[1]" if turns else "(0.0, 0.0, 0.0)" for i, turns in zip(acted, turning)]
-    loads = [f"b{i}, arm{i}, w{i}[0], {torque}" for i, torque in zip(acted, torques)]
+    loads = [f"site{i}, w{i}[0], {torque}" for i, torque in zip(acted, torques)]
     lines.append("given = 0.0")
     for load in loads:
-        lines += [f"push({load}, wrench)", f"given += power_of({load}, frames)"]
+        lines += [f"load_at({load}, wrench)", f"given += power_at({load})"]
     if energy is None:
         # nan where that is no number
         return _function([*lines, "power[INTO] += given", "return 0.0 * given"])
     lines += [f"still{i} = resting(at{i})" for i in range(len(places))]
     lines.append(f"{', '.join(f'w{i}' for i in acted)} = law{call(law, 'still')}")
-    lines += [f"given -= power_of({load}, frames)" for load in loads]
+    lines += [f"given -= power_at({load})" for load in loads]
     return _function([*lines, "power[OUT] -= given", f"return energy{call(energy)} + 0.0 * given"])
 
 
@@ -276,25 +274,18 @@ def _function(lines: list[str]) -> str:
 
 
 @woven
-def moving(site: int, sites: Sites, frames: Floats) -> tuple[int, Vec, PlaceMotion]:
-    """Body row, arm from the mass centre, and how a law sees the site."""
-    b, arm, x, u, w = site_motion(site, sites, frames)
+def moving(site: int, sites: Sites, frames: Floats) -> tuple[SiteMotion, PlaceMotion]:
+    """How a site moves, and how a law sees it."""
+    at = site_motion(site, sites, frames)
     axes = (
         site_axis(site, 0, sites, frames),
         site_axis(site, 1, sites, frames),
         site_axis(site, 2, sites, frames),
     )
-    return b, arm, PlaceMotion(x, axes[0], axes[1], axes[2], u, w)
+    return at, PlaceMotion(at.position, axes[0], axes[1], axes[2], at.velocity, at.spin)
 
 
 @woven
 def resting(at: PlaceMotion) -> PlaceMotion:
     """The same place without its motion."""
     return PlaceMotion(at.position, at.x, at.y, at.z, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-
-
-@woven
-def push(b: int, arm: Vec, f: Vec, torque: Vec, wrench: Floats) -> None:
-    """Force f at `arm` from the mass centre of body b, and a torque."""
-    apply_force(wrench, b, arm, f)
-    add3(wrench, b, 3, torque)

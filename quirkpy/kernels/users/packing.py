@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import UPPER, Elements, Packed, RowTable, Schedules, Sites
+from quirkpy.kernels.base.arrays import (
+    PLACE_WIDTH,
+    UPPER,
+    Elements,
+    Packed,
+    RowTable,
+    Schedules,
+    Sites,
+)
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.parts.body import Site
 from quirkpy.parts.law import CompiledForce
+from quirkpy.tables.compile import site_line
 from quirkpy.tables.tables import ANGLE, LAW, RELATION_ROW, Tables
 
 _packed: WeakKeyDictionary[Tables, Packed] = WeakKeyDictionary()
@@ -72,6 +83,14 @@ def _pack(t: Tables) -> Packed:
             t.joint_in_tree,
         ),
     )
+
+
+def sites_of(parts: Sequence[Site], rows: Mapping[str, int], ground: int) -> Sites:
+    """Sites that are in no table, as the kernels take them; rows: of the bodies by their names, and
+    that of the ground, on which the fixed ones stand."""
+    body = [ground if site.body.fixed else rows[site.body.name] for site in parts]
+    place = [(*point, *axes) for point, axes in map(site_line, parts)]
+    return Sites(np.array(body, dtype=np.int64), np.reshape(place, (-1, PLACE_WIDTH)))
 
 
 def _addresses(t: Tables) -> Ints:

@@ -11,11 +11,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.kernels.act.wrenches import INTO
-from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
+from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY, Vec
 from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
+from quirkpy.kernels.place.sites import fill_sites, load_point
+from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
-from quirkpy.parts.body import Body
+from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import number, numbers, vector
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
@@ -31,32 +33,34 @@ POSE_STEP = 2e-4
 BESIDE = 5.0 * POSE_STEP
 #: Up to which relative difference.
 AGREEMENT = 1e-5
+#: Of one site, the first.
+ONE = np.zeros(1, dtype=np.int64)
 
 
 class Frames(NamedTuple):
-    """Kinematics of all bodies in N, the ground last (nb + 1, FRAME_WIDTH); position [m], velocity
-    [m/s], axes and spin [rad/s] are views of its columns."""
+    """Kinematics in N of all bodies, the ground last (nb + 1, FRAME_WIDTH), or of sites; position
+    [m], velocity [m/s], axes and spin [rad/s] are views of its columns."""
 
     rows: Floats
 
     @property
     def position(self) -> Floats:
-        """Mass centres (nb + 1, 3)."""
+        """Mass centres, or sites (n, 3)."""
         return self.rows[:, POSITION:VELOCITY]
 
     @property
     def velocity(self) -> Floats:
-        """Of the mass centres (nb + 1, 3)."""
+        """Of the same points (n, 3)."""
         return self.rows[:, VELOCITY:AXES]
 
     @property
     def axes(self) -> Floats:
-        """Rotation matrices, body to N (nb + 1, 3, 3)."""
+        """Rotation matrices to N (n, 3, 3)."""
         return self.rows[:, AXES:SPIN].reshape(-1, 3, 3)
 
     @property
     def spin(self) -> Floats:
-        """Angular velocities in N (nb + 1, 3)."""
+        """Angular velocities in N (n, 3)."""
         return self.rows[:, SPIN:]
 
 
@@ -183,18 +187,13 @@ class Users:
                 "the values qp.Wrench."
             )
         try:
-            f, torque = np.asarray(vector(one.force)), np.asarray(vector(one.torque))
-            arm = (
-                np.zeros(3)
-                if one.point is None
-                else np.asarray(vector(one.point)) - self.frames.position[row]
-            )
+            f, torque = triple(one.force), triple(one.torque)
+            point = triple(self.frames.position[row] if one.point is None else one.point)
         except (TypeError, ValueError) as error:
             raise force.refuse(
                 f"load(at) at t = {self.t}: a vector of the wrench on {body.name!r} {error}."
             ) from None
-        linear_of(wrench)[row] += f
-        angular_of(wrench)[row] += torque + np.cross(arm, f)
+        load_point(row, point, f, torque, self.frames.rows, wrench)
 
     def energy_of(self, force: Force, view: MotionView | None = None) -> float:
         """The potential energy [J] that a user's force states."""
@@ -331,17 +330,33 @@ class _ArrayView(MotionView):
     def __init__(self, t: float, index: Mapping[str, int], frames: Frames) -> None:
         self.t, self._index, self._frames, self.read = t, index, frames, set[int]()
 
-    def body(self, body: Body) -> FrameMotion:
+    def _row(self, body: Body) -> int:
+        """Of the body in the arrays; that of the ground, where it is fixed."""
         try:
             row = self._index[body.name]
         except KeyError:
             raise KeyError(f"body {body.name!r} is not in the system") from None
+        if not body.fixed:
+            self.read.add(row)
+        return len(self._frames.rows) - 1 if body.fixed else row
+
+    def body(self, body: Body) -> FrameMotion:
+        row = self._row(body)
         if body.fixed:
             return FrameMotion(np.asarray(body.position), body.matrix, np.zeros(3), np.zeros(3))
-        self.read.add(row)
-        frames = self._frames
-        every = frames.position, frames.axes, frames.velocity, frames.spin
-        return FrameMotion(*(array[row].copy() for array in every))
+        return _motion(self._frames, row)
+
+    def site(self, site: Site) -> FrameMotion:
+        row, made = self._row(site.body), np.empty((1, FRAME_WIDTH))
+        sites = sites_of([site], {site.body.name: row}, row)
+        fill_sites(ONE, sites, self._frames.rows, made)
+        return _motion(Frames(made), 0)
+
+
+def _motion(frames: Frames, row: int) -> FrameMotion:
+    """One row, for users to keep."""
+    every = frames.position, frames.axes, frames.velocity, frames.spin
+    return FrameMotion(*(array[row].copy() for array in every))
 
 
 def compared(selection: Selection) -> list[Force]:
@@ -363,6 +378,12 @@ def unchecked(selection: Selection) -> bool:
 def _words(vector: Floats) -> str:
     """Three numbers in a sentence."""
     return "(" + ", ".join(f"{x:.6g}" for x in vector) + ")"
+
+
+def triple(value: Any) -> Vec:
+    """Three finite numbers, as kernels take them."""
+    x, y, z = map(float, vector(value))
+    return x, y, z
 
 
 def _ask(part: Any, method: str, view: MotionView) -> Any:

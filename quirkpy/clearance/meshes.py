@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.clearance.skins import Couple, Skin, distinct, near
+from quirkpy.clearance.skins import Couple, Skin, are_near, distinct
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
@@ -97,9 +97,9 @@ class Passage:
 
     def __init__(self, couple: Couple, curves: Curves, out: Floats) -> None:
         self.couple, self.curves, self.out = couple, curves, out
-        self.apart_at_least = self._far_off()
+        self.apart_at_least = self._bound_clearance()
 
-    def _far_off(self) -> Floats:
+    def _bound_clearance(self) -> Floats:
         """Bounds of the clearance over whole steps, from the balls around both (k - 1,)."""
         one, two, c = self.couple.one, self.couple.two, self.curves
         y = np.array([pose_at(0.5, controls).y for controls in c.controls])
@@ -111,7 +111,7 @@ class Passage:
         """LEAST and WHEN, to `fine` [m] or a share SHARE of it."""
         c, least, when = self.curves, math.inf, 0.0
         for step, end in ((0, 0.0), (len(c.controls) - 1, 1.0)):
-            gap, _ = self._apart(pose_at(end, c.controls[step]))
+            gap, _ = self._measure(pose_at(end, c.controls[step]))
             if gap < least:
                 least, when = gap, float(c.t[step + int(end)])
         for wanted in (math.inf, fine):  # one look a step at first
@@ -144,7 +144,7 @@ class Passage:
             half = 0.5 * (end - begin)
             s = begin + half
             pose = pose_at(s, self.curves.controls[k])
-            gap, n = self._apart(pose)
+            gap, n = self._measure(pose)
             if not passing and gap < target:
                 target, where = gap, s
             if passing and gap < target:  # passed here or before
@@ -158,9 +158,9 @@ class Passage:
             spans += [(s, end), (begin, s)]
         return where, (there if passing else target)
 
-    def _apart(self, pose: Pose) -> tuple[float, Floats]:
+    def _measure(self, pose: Pose) -> tuple[float, Floats]:
         self.out[LOOKS] += 1.0
-        return self.couple.apart(pose.T, pose.y)
+        return self.couple.separation(pose.T, pose.y)
 
     def _stays(self, k: int, d: float, pose: Pose, gap: float, n: Floats, enough: float) -> bool:
         """Whether the clearance stays above `enough` within d of a look, to either side."""
@@ -224,8 +224,8 @@ def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]
     a, b = one.corners, two.corners @ pose.T.T + pose.y
     i, j = np.arange(len(a)), np.arange(len(b))
     for _ in range(ROUNDS):
-        i = i[near(a[i], b[j], wide)]
-        j = j[near(b[j], a[i], wide)]
+        i = i[are_near(a[i], b[j], wide)]
+        j = j[are_near(b[j], a[i], wide)]
     return i, j
 
 
@@ -244,7 +244,7 @@ def conjugate(q: Floats) -> Floats:
     return q * (1.0, -1.0, -1.0, -1.0)
 
 
-def seen(i: int, j: int, states: Floats) -> tuple[Floats, Floats]:
+def relative_poses(i: int, j: int, states: Floats) -> tuple[Floats, Floats]:
     """Turns (k, 3, 3) and places (k, 3) of body j in the axes of body i."""
     one, two = poses_of(i, states), poses_of(j, states)
     back = conjugate(one[:, Q:V])

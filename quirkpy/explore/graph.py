@@ -16,7 +16,7 @@ from quirkpy.explore.answers import plan as answers
 from quirkpy.explore.answers.motions import frames_of_edges, in_order
 from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.explore.answers.replay import Replay, replay
-from quirkpy.explore.answers.robustness import FAR, Margin, flown, margins
+from quirkpy.explore.answers.robustness import FAR, Margin, margins, sample_edge
 from quirkpy.explore.explorer import load
 from quirkpy.explore.model.chances import Robustness, Spread
 from quirkpy.explore.model.costs import Cost
@@ -116,7 +116,7 @@ class ReconfigurationGraph(Graph):
         same samples again, whatever the number of workers.  target: the node that counts as success
         (default: that of the edge).  within [m or rad]: where nodes hold the same pairs, and
         something can move, a sample belongs to the nearest of them, no further away than this."""
-        return flown(
+        return sample_edge(
             self,
             edge,
             samples,

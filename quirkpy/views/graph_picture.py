@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.model.costs import supplied
+from quirkpy.explore.model.costs import supply_for
 from quirkpy.explore.model.graph import Edge, Node, Outcome
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body
@@ -212,7 +212,7 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
         words = "\n".join(lines) if len(ways) <= LABELLED else ""
         at = beside(k, curves, words, taken) if words else curves[k][len(curves[k]) // 2]
         certain = any(edge.kind == "moved" for edge, _ in found)
-        energy = min(supplied(outcome) for _, outcome in found)
+        energy = min(supply_for(outcome) for _, outcome in found)
         yield Arrow(curves[k], words, at, certain, tuple(quickest), energy, min(quickest.values()))
 
 

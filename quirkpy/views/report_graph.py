@@ -12,7 +12,7 @@ import numpy as np
 
 from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.model.costs import COST_WORDS, price_of, supplied_in_motion
+from quirkpy.explore.model.costs import COST_WORDS, price_of, supply_in_motion
 from quirkpy.explore.model.graph import Edge, Node, Outcome
 from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
@@ -211,7 +211,7 @@ def energies_of(graph: ReconfigurationGraph) -> list[list[float | None]]:
     """Of the same edges: what is supplied while they move, and the potential energy stored once the
     selection is made and at the end [J]."""
     outcomes = (edge.outcomes[0] for _, edge in usable(graph))
-    return [[supplied_in_motion(o), o.start_energy, o.end_energy] for o in outcomes]
+    return [[supply_in_motion(o), o.start_energy, o.end_energy] for o in outcomes]
 
 
 def usable(graph: ReconfigurationGraph) -> list[tuple[int, Edge]]:

@@ -152,8 +152,8 @@ def test_studies_leave_every_mode_both_ways(seed: int, monkeypatch: pytest.Monke
             )
         return state
 
-    of_a_rest = runner.left
-    monkeypatch.setattr(runner, "left", begun)
+    of_a_rest = runner.leave
+    monkeypatch.setattr(runner, "leave", begun)
     monkeypatch.setattr(runner, "nudged", watched)
     unequal(seed).explore(budget=120, progress=False, reductions=False)
     assert rests or seed > 1  # not every spacecraft comes by one

@@ -13,7 +13,7 @@ import numpy as np
 
 from quirkpy.explore.alike.symmetry import BACK, Exchange, Symmetry
 from quirkpy.explore.model.ways import Entered
-from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, at_once, cone_of
+from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, cone_of, is_simultaneous
 from quirkpy.maths.rotations import product, turned
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
@@ -52,24 +52,24 @@ class Cones:
         self.images = Images(tuple(self._known), own, each)
 
     @property
-    def apart(self) -> bool:
+    def break_symmetry(self) -> bool:
         """Whether they tell modules apart that are alike otherwise."""
         return len(self.images.cones) > len(set(self.images.own))
 
-    def asked(self, *exchanges: Exchange) -> tuple[int, ...]:
+    def map_images(self, *exchanges: Exchange) -> tuple[int, ...]:
         """Which images the cones are to a run that some exchanges, one after the other, carry to
         where they stand."""
         out = self.images.own
         for exchange in reversed(exchanges):
-            before = self._carried_onto(exchange)
+            before = self._permute_images(exchange)
             out = tuple(before[k] for k in out)
         return out
 
-    def kept(self, exchange: Exchange) -> bool:
+    def is_invariant(self, exchange: Exchange) -> bool:
         """Whether an exchange carries the cones onto each other."""
-        return set(self.asked(exchange)) == set(self.images.own)
+        return set(self.map_images(exchange)) == set(self.images.own)
 
-    def _carried_onto(self, exchange: Exchange) -> tuple[int, ...]:
+    def _permute_images(self, exchange: Exchange) -> tuple[int, ...]:
         """Of each image, which one an exchange carries onto it."""
         if exchange not in self._before:
             came = {b: a for a, b in enumerate(exchange.to)}
@@ -143,13 +143,13 @@ class Lookout:
         """The criteria that end a motion."""
         return [rule for rule in safety if not self.images.cones or cone_of(rule) is None]
 
-    def entered(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
+    def find_entries(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
         """What a stretch of the motion enters, unless a violation ends it before."""
         found = ((k, cone.first(run)) for k, cone in self.clear.items())
         out = {
             k: v
             for k, v in found
-            if v is not None and (violation is None or not at_once(v.t, violation.t))
+            if v is not None and (violation is None or not is_simultaneous(v.t, violation.t))
         }
         for k in out:
             del self.clear[k]

@@ -18,7 +18,7 @@ class Names:
         self.symmetry, self.study = symmetry, symmetry.study
         self._made: dict[tuple[str, Exchange], dict[str, str]] = {}
 
-    def said(self, exchange: Exchange, reason: Reason) -> Reason | None:
+    def translate(self, exchange: Exchange, reason: Reason) -> Reason | None:
         """A reason after an exchange; None where it names what becomes nothing that is known."""
 
         def other(of: Of, parts: tuple[str, ...]) -> list[str] | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quirkpy.explore.answers.routes import Routes, Step, cheapest
-from quirkpy.explore.model.costs import check_cost, supplied_in_motion, time_of
+from quirkpy.explore.model.costs import check_cost, supply_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.parts.checks import shown
 from quirkpy.parts.files import ending_of, write_text
@@ -95,7 +95,7 @@ def plan_of(study: Scope | None, steps: Sequence[Step], cost: float, start: str)
             if before is None or None in (o.start_energy, before)
             else o.start_energy - before
         )
-        energies.append(max(0.0, work) + supplied_in_motion(o))
+        energies.append(max(0.0, work) + supply_in_motion(o))
         before = o.end_energy
     nodes = (start, *(step.target for step in steps))
     times = tuple(time_of(study, step.outcome) for step in steps)
@@ -247,7 +247,7 @@ class FlightTable:
         for key, choice, target in self.rows:
             joints = "; ".join(f"{pair}: {option}" for pair, option in choice.joints)
             lines.append(
-                ",".join(_quoted(cell) for cell in (key, target, choice.potential, joints))
+                ",".join(_quote_cell(cell) for cell in (key, target, choice.potential, joints))
             )
         return "\n".join(lines) + "\n"
 
@@ -280,7 +280,7 @@ class FlightTable:
         return "\n".join(lines) + "\n"
 
 
-def _quoted(cell: str) -> str:
+def _quote_cell(cell: str) -> str:
     """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe
     before it."""
     cell = "'" + cell if cell.startswith(FORMULA) else cell

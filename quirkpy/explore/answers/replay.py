@@ -81,7 +81,7 @@ class Replay(Trajectory):
             system,
             legs[0].runs[0].start.on(system.selection),
             legs[0].runs[0].settings,
-            joined(legs, system),
+            join_courses(legs, system),
         )
 
     def at(self, t: float) -> State:
@@ -160,7 +160,7 @@ class Replay(Trajectory):
         return np.repeat(values, [len(run.t) for leg in self.legs for run in leg.runs])
 
 
-def joined(legs: list[Leg], system: Any) -> Course:
+def join_courses(legs: list[Leg], system: Any) -> Course:
     """All stretches as one course, on the coordinates of the system itself."""
     t, states, angles, drift, events = [], [], [], [], []
     counts, ledger = np.zeros(3, dtype=int), np.zeros(STATE_WIDTH)
@@ -201,14 +201,16 @@ def replay(graph: Graph, plan: Any) -> Replay:
     node, t = graph.nodes[plan[0].source], 0.0
     cones, holdings = Cones(Symmetry(graph.study)), Holdings(graph.study)
     for edge, goal in zip(plan, goals, strict=True):
-        choice = said_here(cones, holdings, graph.nodes[edge.source], node, edge.selection, edge)
-        leg, node = flown(graph, holdings, node, choice, edge, goal, t)
+        choice = transfer_choice(
+            cones, holdings, graph.nodes[edge.source], node, edge.selection, edge
+        )
+        leg, node = fly_step(graph, holdings, node, choice, edge, goal, t)
         legs.append(leg)
         t += leg.lasted
     return Replay(graph, legs)
 
 
-def said_here(
+def transfer_choice(
     cones: Cones, holdings: Holdings, known: Node, node: Node, choice: Choice, what: object
 ) -> Choice:
     """A choice at a node of the graph, said of the place where the step before has ended: modules
@@ -225,7 +227,9 @@ def said_here(
     ]
     for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
         potential = exchange.potentials.get(choice.potential)
-        if potential is None or not (same_shape(study.shapes, exchange) and cones.kept(exchange)):
+        if potential is None or not (
+            same_shape(study.shapes, exchange) and cones.is_invariant(exchange)
+        ):
             continue
         matching = holdings.matching(exchange, known, node)
         if matching is None:
@@ -266,7 +270,7 @@ def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
     return True
 
 
-def flown(
+def fly_step(
     graph: Graph, holdings: Holdings, node: Node, choice: Choice, edge: Edge, key: str, t: float
 ) -> tuple[Leg, Node]:
     """A step from where the one before has ended, left in whatever way leads to the target; and
@@ -285,7 +289,7 @@ def flown(
             there = node_of(record, goal.number, node.state.bodies)
             poses = (poses_of(end.state.r, end.state.q) for end in (goal, there))
             missed = study.shapes.distance(*poses)
-            if missed <= NEAR * study.shapes.tolerance and holdings.alike(goal, there):
+            if missed <= NEAR * study.shapes.tolerance and holdings.are_equivalent(goal, there):
                 ends.append((missed, nudge != edge.nudge, ended, there))
     if not ends:
         raise PartError(

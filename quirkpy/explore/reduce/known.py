@@ -43,7 +43,7 @@ class Known:
             other = self.nodes[int(k)]
             surely = abs(self.poses[int(k)] - pose).max(initial=0.0) <= SURELY * tolerance
             gap = 0.0 if surely else self.shapes.match(self.poses[int(k)], pose)[0]
-            if gap <= tolerance and self.holdings.alike(other, node):
+            if gap <= tolerance and self.holdings.are_equivalent(other, node):
                 return other, False
             if tolerance < gap <= NEAR * tolerance and len(self.holdings.open(other)) == len(
                 self.holdings.open(node)

@@ -97,7 +97,7 @@ class Variations:
         """The spread of each parameter (p,)."""
         return np.array([getattr(spread, parameter.what) for parameter in self.parameters])
 
-    def drawn(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
+    def draw(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
         """The parameters of some samples (p,), normally distributed, the same whoever draws them.
 
         They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto
@@ -118,7 +118,7 @@ class Variations:
         scale, free = self.scale(spread), self.around.freedoms
         made = scale * rng.standard_normal((BLOCK, len(scale)))
         for _ in range(DRAWN_AGAIN):
-            refused = np.flatnonzero(~self.allowed(made))
+            refused = np.flatnonzero(~self.are_allowed(made))
             if not len(refused):
                 return list(made)
             made[refused, :free] = scale[:free] * rng.standard_normal((len(refused), free))
@@ -159,13 +159,13 @@ class Variations:
         return [
             self.start
             if not any_way
-            else self._moved_to(y)
+            else self._displace(y)
             if self._plain and far <= CLOSE
             else around.state_of(y)
             for any_way, far, y in lengths
         ]
 
-    def _moved_to(self, rows: Floats) -> State:
+    def _displace(self, rows: Floats) -> State:
         """The state of rows so near that no angle has passed half a turn."""
         s = self.start
         r, q, v, omega = rows[:, R:Q], rows[:, Q:V], rows[:, V:OMEGA], rows[:, OMEGA:STATE_WIDTH]
@@ -187,9 +187,9 @@ class Variations:
 
     def allows(self, x: Floats) -> bool:
         """Whether a start lies beyond no stop."""
-        return bool(self.allowed(x[None])[0])
+        return bool(self.are_allowed(x[None])[0])
 
-    def allowed(self, some: Floats) -> NDArray[np.bool_]:
+    def are_allowed(self, some: Floats) -> NDArray[np.bool_]:
         """The same for several (k, p)."""
         moves = some[:, : self.around.freedoms]
         out = np.ones(len(moves), dtype=bool)
@@ -272,9 +272,9 @@ class Variations:
                 shifts.setdefault(name, np.zeros(3))[axis] = value
         if not (masses or strengths or shifts):
             return tables
-        return varied(tables, masses, strengths, self._moved_sites(tables, shifts))
+        return varied(tables, masses, strengths, self._shift_sites(tables, shifts))
 
-    def _moved_sites(self, tables: Tables, shifts: dict[str, Floats]) -> dict[int, Floats]:
+    def _shift_sites(self, tables: Tables, shifts: dict[str, Floats]) -> dict[int, Floats]:
         """Rows and points of the sites of joints that are shifted [m]."""
         out = {}
         for name, shift in shifts.items():

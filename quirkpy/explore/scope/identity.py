@@ -124,13 +124,13 @@ class Shapes:
         """The distance, and which body of the second stands for each of the first."""
         if not len(one):
             return 0.0, ()
-        apart = self._apart(self._carried(one, two), two)
+        apart = self._differences(self._carry(one, two), two)
         bounds = apart.min(axis=2).max(axis=1)  # however bodies are assigned, they are no nearer
         best: tuple[float, tuple[int, ...]] = (np.inf, ())
         for k in np.argsort(bounds, kind="stable"):
             if bounds[k] >= best[0]:
                 break
-            best = min(best, _assigned(apart[k]), key=lambda pair: pair[0])
+            best = min(best, _assign(apart[k]), key=lambda pair: pair[0])
         return best
 
     def exchanges(
@@ -141,9 +141,9 @@ class Shapes:
         if not len(one):
             yield (), ()
             return
-        carried = self._carried(one, two)
-        for pose, apart in zip(carried, self._apart(carried, two), strict=True):
-            far, to = _assigned(apart)
+        carried = self._carry(one, two)
+        for pose, apart in zip(carried, self._differences(carried, two), strict=True):
+            far, to = _assign(apart)
             if far <= self.tolerance:
                 yield to, tuple(self._turn(pose[a, 3:], two[b, 3:], b) for a, b in enumerate(to))
 
@@ -154,7 +154,7 @@ class Shapes:
             np.minimum(((there - one) ** 2).sum(axis=1), ((there + one) ** 2).sum(axis=1)).argmin()
         )
 
-    def _carried(self, one: Floats, two: Floats) -> Floats:
+    def _carry(self, one: Floats, two: Floats) -> Floats:
         """The first pose, carried so that its first body lies where any of its kind does in the
         second, turned in any way in which that is the same (k, n, 7)."""
         if self.group == "none":
@@ -184,7 +184,7 @@ class Shapes:
             out[j, : len(turns)] = turns
         return out
 
-    def _apart(self, ones: Floats, two: Floats) -> Floats:
+    def _differences(self, ones: Floats, two: Floats) -> Floats:
         """Displacement or turn between each body of some poses (k, n, 7) and each of another,
         modulo its own symmetry (k, n, n); infinite where one may not stand for the other."""
         turns = product(np.broadcast_to(two[:, None, 3:], self._every_turn.shape), self._every_turn)
@@ -206,7 +206,7 @@ class Shapes:
             return np.zeros(1)
         r, kinds = pose[:, :3], np.array(self.kinds)
         arms = r - r.mean(axis=0)
-        seen = self._seen_from_the_bodies(arms, pose[:, 3:])
+        seen = self._middle_from_bodies(arms, pose[:, 3:])
         out: list[float] = []
         for kind in np.unique(kinds):
             mine = kinds == kind
@@ -218,7 +218,7 @@ class Shapes:
             out += seen[mine].sum(axis=0).tolist()
         return np.array(out)
 
-    def _seen_from_the_bodies(self, arms: Floats, q: Floats) -> Floats:
+    def _middle_from_bodies(self, arms: Floats, q: Floats) -> Floats:
         """How far the middle of all bodies lies along some directions from each, in front of it, on
         average over its turns; as a share, so that it changes by no more than poses do (n,
         directions)."""
@@ -233,7 +233,7 @@ class Shapes:
         )
 
 
-def _assigned(apart: Floats) -> tuple[float, tuple[int, ...]]:
+def _assign(apart: Floats) -> tuple[float, tuple[int, ...]]:
     """Each body to the nearest that is left; in shapes that are alike there is but one near
     enough."""
     apart, worst, to = apart.copy(), 0.0, []

@@ -138,7 +138,7 @@ class Hinge(Option):
 
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         at, axis, most = self.placed(one)
-        sites = (shifted(site, f"{site.name} {self.label}", at, axis) for site in (one, two))
+        sites = (shift_frame(site, f"{site.name} {self.label}", at, axis) for site in (one, two))
         hinge = Revolute(name, *sites)
         return hinge, JointStop(f"{name} faces", hinge, lower=0.0, upper=most)
 
@@ -221,7 +221,7 @@ class Pin(Option):
         return frozen, frozen.damper(damper.name, self.damping, self.spin, state)
 
 
-def shifted(site: Site, name: str, at: Any, axis: Any) -> Site:
+def shift_frame(site: Site, name: str, at: Any, axis: Any) -> Site:
     """A frame fixed in a site: `at` [m] and z along `axis`, both in its axes."""
     z = unit(axis)
     helper = (1.0, 0.0, 0.0) if abs(z[0]) < 0.9 else (0.0, 1.0, 0.0)
@@ -230,7 +230,7 @@ def shifted(site: Site, name: str, at: Any, axis: Any) -> Site:
     return Site(site.body, name, add(site.at, turn(axes, at)), turn(axes, z), turn(axes, x))
 
 
-def mated(sensor: Sensor, roll: float) -> Site:
+def mating_frame(sensor: Sensor, roll: float) -> Site:
     """The frame on a sensor's body that lies on the other sensor's site when the two meet: z
     reversed, x turned back by the roll [rad] of this one's x axis about the other's z."""
     site = sensor.site

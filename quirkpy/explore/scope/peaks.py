@@ -42,7 +42,7 @@ class Loads(NamedTuple):
     sizes: Floats
 
 
-def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
+def loads_on_joints(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
     """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one
     time of a run."""
     found = run.system.reactions(run.at(t))
@@ -54,7 +54,7 @@ def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
 
 def loads(run: Trajectory, t: float) -> Loads:
     """What all joints carry at one time of a run."""
-    found = carried(run, t)
+    found = loads_on_joints(run, t)
     return Loads(tuple(found), np.sqrt([max(both) for both in found.values()]))
 
 
@@ -74,7 +74,7 @@ def peak_load(run: Trajectory) -> float:
     """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have
     knots."""
     t, most = run.between.places, 0.0
-    found = [carried(run, float(x)) for x in t]
+    found = [loads_on_joints(run, float(x)) for x in t]
     jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
     none = np.zeros((len(t), 0))
     rows = Rows(t, none, none, none.astype(bool))
@@ -82,7 +82,7 @@ def peak_load(run: Trajectory) -> float:
         values = np.array([one[name][k] if name in one else 0.0 for one in found])
 
         def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
-            return carried(run, x).get(name, (0.0, 0.0))[k], None
+            return loads_on_joints(run, x).get(name, (0.0, 0.0))[k], None
 
         most = max(most, float(values.max()))
         most = highest(summits(rows, values, jumps, most, True), ask, most, run.settings.rtol)

@@ -16,7 +16,7 @@ from quirkpy import doors
 from quirkpy.explore.scope.choices import Choice, OnContact, Pair, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen
 from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
-from quirkpy.explore.scope.options import Option, mated
+from quirkpy.explore.scope.options import Option, mating_frame
 from quirkpy.explore.scope.safety import Safety
 from quirkpy.kernels.solid import sight
 from quirkpy.kernels.step.integrator import RIM
@@ -54,19 +54,22 @@ class Scope:
         seed: int = 0,
         disturbance: float | None = None,
     ) -> None:
-        self.system, self.sensors = system, listed("sensors", sensors, Sensor)
+        self.system, self.sensors = system, check_list("sensors", sensors, Sensor)
         self.options = {
-            _kinds(kinds): listed(f"options of {kinds!r}", chosen, Option)
-            for kinds, chosen in mapped("options", options).items()
+            _kinds(kinds): check_list(f"options of {kinds!r}", chosen, Option)
+            for kinds, chosen in check_mapping("options", options).items()
         }
         self.potentials = {
-            name: listed(f"potential {name!r}", forces, Force)
-            for name, forces in mapped(
+            name: check_list(f"potential {name!r}", forces, Force)
+            for name, forces in check_mapping(
                 "potentials", {"none": ()} if potentials is None else potentials
             ).items()
         }
-        self.choosing = listed("choosing", choosing, Choosing)
-        self.always, self.safety = listed("always", always, Force), listed("safety", safety, Safety)
+        self.choosing = check_list("choosing", choosing, Choosing)
+        self.always, self.safety = (
+            check_list("always", always, Force),
+            check_list("safety", safety, Safety),
+        )
         self.settle = SettleRule() if settle is None else settle
         self.on_contact, self.same = on_contact, SameShape() if same is None else same
         self.nudge, self.seed, self.disturbance = nudge, seed, disturbance
@@ -181,7 +184,7 @@ class Scope:
         return max(self.sensors[k].roll or 0.0 for k in pair[:2]) or QUARTER_TURNS
 
     @cached_property
-    def _seen(self) -> sight.Sensors:
+    def _sensor_arrays(self) -> sight.Sensors:
         """All sensors and pairs as numbers; limits with the rim."""
         index = {name: k for k, name in enumerate(self.system.bodies)}
         places, bodies = (
@@ -210,7 +213,7 @@ class Scope:
             np.zeros((len(self.pairs), 2), dtype=np.int64),
         )
         known[list(met)] = True
-        count = sight.in_range(state.r, state.q, self._seen, known, out)
+        count = sight.in_range(state.r, state.q, self._sensor_arrays, known, out)
         return [(pair, roll) for pair, roll in out[:count].tolist()]
 
     # --- choices ----------------------------------------------------------------------------------
@@ -268,7 +271,7 @@ class Scope:
         if not self.choosing:
             return True
         chosen = [
-            self._chosen(pair, roll, label)
+            self._choosable(pair, roll, label)
             for (pair, roll), label in zip(pairs, labels, strict=True)
         ]
         return all(rule.allows(chosen, self.names) for rule in self.choosing)
@@ -279,8 +282,8 @@ class Scope:
         fixed = any(isinstance(part, Body) and part.fixed for part in self.system.parts)
         return (*self.system.bodies, "ground") if fixed else self.system.bodies
 
-    def _chosen(self, pair: int, roll: int, label: str) -> Chosen:
-        return self._kept(("chosen", pair, roll, label), lambda: Chosen(
+    def _choosable(self, pair: int, roll: int, label: str) -> Chosen:
+        return self._remember(("chosen", pair, roll, label), lambda: Chosen(
             *self.ends(pair), label, self.freedoms(pair, roll, self.option(self.pairs[pair], label))
         ))  # fmt: skip
 
@@ -300,7 +303,7 @@ class Scope:
     # --- parts of a run ---------------------------------------------------------------------------
     def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
         """What joins a pair, named after it."""
-        return self._kept(
+        return self._remember(
             ("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option)
         )
 
@@ -308,7 +311,7 @@ class Scope:
         p = self.pairs[pair]
         one, two = self.sensors[p.one], self.sensors[p.two]
         name = f"{p.name}: {option.label}" + (f" ({roll})" if roll else "")
-        return option.parts(name, one.site, mated(two, self.rolls(p)[roll]))
+        return option.parts(name, one.site, mating_frame(two, self.rolls(p)[roll]))
 
     def freedoms(self, pair: int, roll: int, option: Option) -> int:
         """How many freedoms an option leaves to a pair: six where it does not hold it."""
@@ -320,21 +323,21 @@ class Scope:
         one, two = (self.sensors[k].site.body for k in (p.one, p.two))
         return "ground" if one.fixed else one.name, "ground" if two.fixed else two.name
 
-    def _kept(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _remember(self, key: Any, make: Callable[[], Any]) -> Any:
         """What depends on the study alone is made once."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     @cached_property
-    def _made(self) -> dict[Any, Any]:
+    def _cache(self) -> dict[Any, Any]:
         return {}
 
     @cached_property
     def forces(self) -> dict[str, tuple[Force, ...]]:
         """The forces of every potential, under names of their own."""
         return {
-            name: tuple(renamed(force, f"{name}: {force.name}") for force in forces)
+            name: tuple(rename(force, f"{name}: {force.name}") for force in forces)
             for name, forces in self.potentials.items()
         }
 
@@ -363,7 +366,7 @@ class Scope:
         """A hash of all that decides the graph; the source of users' classes is part of it, what
         plans count is not."""
         if self.disturbance is not None:
-            return _restored(type(self), self.fields() | {"disturbance": None}).digest
+            return _restore(type(self), self.fields() | {"disturbance": None}).digest
         parts = parts_within([*self.system.parts, *self.fields().values()])
         sources = sorted(
             {_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__}
@@ -383,7 +386,7 @@ class Scope:
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self.fields())
+        return _restore, (type(self), self.fields())
 
     def fields(self) -> dict[str, Any]:
         """What it was made of."""
@@ -400,7 +403,7 @@ class Scope:
         return f"Study({n} moving bodies, {pairs} pairs, {potentials} potentials)"
 
 
-def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
+def _restore(kind: type[Made], fields: dict[str, Any]) -> Made:
     return kind(fields.pop("system"), **fields)
 
 
@@ -415,7 +418,7 @@ def freedoms_of(joint: Part) -> int:
     return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6
 
 
-def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
+def check_list(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
     """The members of a list, each of a kind."""
     if isinstance(value, (str, Part)) or not isinstance(value, Iterable):
         raise PartError(f"Study: {what} is {shown(value)}, but must be a list.")
@@ -426,7 +429,7 @@ def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
     return items
 
 
-def mapped(what: str, value: Any) -> Mapping[Any, Any]:
+def check_mapping(what: str, value: Any) -> Mapping[Any, Any]:
     """The value given for a field of a study, which must be a dictionary."""
     if not isinstance(value, Mapping):
         raise PartError(f"Study: {what} is {shown(value)}, but must be a dictionary.")
@@ -442,7 +445,7 @@ def _kinds(value: Any) -> tuple[str, str]:
     return value[0], value[1]
 
 
-def renamed(force: Force, name: str) -> Force:
+def rename(force: Force, name: str) -> Force:
     """A force as given, under another name."""
     return dataclasses.replace(force, name=name)
 

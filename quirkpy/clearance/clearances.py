@@ -47,7 +47,7 @@ from quirkpy.kernels.solid.solids import (
     fill_poses,
 )
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.solids import meshed, solids_of
+from quirkpy.mechanics.solids import find_meshes, solids_of
 from quirkpy.mechanics.state import State
 from quirkpy.motion.extrema import bottom
 from quirkpy.motion.interpolation import PLACES, Between, Rows, before
@@ -244,7 +244,7 @@ def nearest_within(
 
 def scene_of(run: Trajectory, solids: Solids, chosen: Ints) -> Scene:
     """What there is, with skins only where a pair has a mesh."""
-    kinds = meshed(run.system.tables)
+    kinds = find_meshes(run.system.tables)
     return Scene(solids, kinds, skins_of(run.system.tables) if kinds[chosen].any() else [])
 
 

@@ -30,7 +30,7 @@ from quirkpy.kernels.solid.advancement import (
 from quirkpy.kernels.solid.curves import CONTROLS
 from quirkpy.kernels.solid.solids import SOLID_BODY, Solids
 from quirkpy.maths import quat
-from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.motion.interpolation import turning
 
@@ -248,7 +248,7 @@ def relative_poses(i: int, j: int, states: Floats) -> tuple[Floats, Floats]:
     """Turns (k, 3, 3) and places (k, 3) of body j in the axes of body i."""
     one, two = poses_of(i, states), poses_of(j, states)
     back = conjugate(one[:, Q:V])
-    return matrices(product(back, two[:, Q:V])), turned(back, two[:, R:Q] - one[:, R:Q])
+    return matrices(product(back, two[:, Q:V])), rotate(back, two[:, R:Q] - one[:, R:Q])
 
 
 def matrices(q: Floats) -> Floats:
@@ -262,18 +262,18 @@ def curves_of(i: int, j: int, motions: Motions) -> Curves:
     one, two = poses_of(i, states), poses_of(j, states)
     a, b = (bends[:, k] if k < bends.shape[1] else np.zeros((len(t), 6)) for k in (i, j))
     back, w1 = conjugate(one[:, Q:V]), one[:, OMEGA:STATE_WIDTH]
-    y, u = turned(back, two[:, R:Q] - one[:, R:Q]), turned(back, two[:, V:OMEGA] - one[:, V:OMEGA])
+    y, u = rotate(back, two[:, R:Q] - one[:, R:Q]), rotate(back, two[:, V:OMEGA] - one[:, V:OMEGA])
     rate = u - np.cross(w1, y)
     bend = (
-        turned(back, b[:, :3] - a[:, :3])
+        rotate(back, b[:, :3] - a[:, :3])
         - np.cross(w1, u)
         - np.cross(a[:, 3:], y)
         - np.cross(w1, rate)
     )
     q = product(back, two[:, Q:V])
-    carried = turned(conjugate(q), w1)
+    carried = rotate(conjugate(q), w1)
     w = two[:, OMEGA:STATE_WIDTH] - carried
-    twist = b[:, 3:] - turned(conjugate(q), a[:, 3:]) + np.cross(w, carried)
+    twist = b[:, 3:] - rotate(conjugate(q), a[:, 3:]) + np.cross(w, carried)
     turn_rate, turn_bend = turning(q, w, twist)
     x, v, c = np.hstack([y, q]), np.hstack([rate, turn_rate]), np.hstack([bend, turn_bend])
     h = np.diff(t)[:, None]

@@ -19,7 +19,7 @@ import numpy as np
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import Nine, Triple
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.solids import placed
+from quirkpy.mechanics.solids import placed_shapes
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import Tables
@@ -350,6 +350,6 @@ def skins_of(t: Tables) -> list[Skin]:
     known: list[Skin] | None = t.of_bodies.get("skins")
     if known is None:
         known = t.of_bodies["skins"] = [
-            Skin(shape, point, axes) for _, shape, point, axes in placed(t)
+            Skin(shape, point, axes) for _, shape, point, axes in placed_shapes(t)
         ]
     return known

@@ -39,7 +39,7 @@ from quirkpy.explore.run.workers import (
 from quirkpy.explore.scope.choices import Carried, Count, Exploring, Reduction
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.warnings import warn
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError
 
@@ -62,15 +62,13 @@ def explore(
     """See `Study.explore`."""
     check_workers("explore", workers)
     if budget is not None and not (type(budget) is int and budget >= 0):
-        raise PartError(
-            f"explore: budget is {shown(budget)}, but must be None or a number of runs."
-        )
+        raise PartError(f"explore: budget is {show(budget)}, but must be None or a number of runs.")
     which = select_reductions(reductions)
     try:
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(path))
             journal.open_for(study.digest, study.document())
-            tell = stack.enter_context(doors.progress.told_of_exploring(progress))
+            tell = stack.enter_context(doors.progress.show_exploring(progress))
             begun = start_in(journal, study)
             if begun is None:
                 begun = start_record(study)

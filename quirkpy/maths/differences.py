@@ -49,7 +49,9 @@ def central(numbers: Floats, middle: Floats, reach: Floats) -> Slopes:
     return Slopes(eighth, eighth - sixth, rounding * (IN_FIRST / IN_LAST) / reach)
 
 
-def one_sided(changed: Floats, reach: Floats, rounding: Floats) -> tuple[Floats, Floats, Floats]:
+def one_sided_derivatives(
+    changed: Floats, reach: Floats, rounding: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Derivatives on the side to which each step leads, those on the other, and the error of both
     (m, f): by differences of fourth order on one side, beside those of third.  rounding: that of
     each number (m,)."""
@@ -74,7 +76,7 @@ def unsure(error: Floats, along: Floats) -> Floats:
     return np.asarray(np.einsum("fk,fg,gk->k", sizes, error, sizes))
 
 
-def alike_across(K: Floats, error: Floats) -> bool:
+def is_symmetric_within(K: Floats, error: Floats) -> bool:
     """Whether a matrix (f, f) is symmetric but for errors of its numbers and a small share of what
     is alike large."""
     sizes = np.sqrt(np.maximum(abs(K), abs(K.T)).max(axis=1, initial=0.0))

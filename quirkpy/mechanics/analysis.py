@@ -87,7 +87,7 @@ def residual(at: Instant) -> Residual:
     return Residual(at.rows.phi, velocity, names, worst)
 
 
-def judged(at: Instant, found: Floats) -> Floats:
+def choose_accelerations(at: Instant, found: Floats) -> Floats:
     """Accelerations (nb, 6) by the recursion, or, where masses are far apart and Gauss's principle
     by null space says otherwise, those of the two that satisfy the joints better, with a warning;
     refused where neither is a number."""
@@ -111,14 +111,18 @@ def judged(at: Instant, found: Floats) -> Floats:
         "rounding is much of "
         "what is left; make masses more alike, or leave the light body out."
     )
-    return other if not _missed(at, found) <= _missed(at, other) / BETTER else found
+    return (
+        other
+        if not _constraint_residual(at, found) <= _constraint_residual(at, other) / BETTER
+        else found
+    )
 
 
 def _least_moments(at: Instant) -> Floats:
     return np.asarray(np.linalg.eigvalsh(at.selection.tables.body_inertia)[:, 0])
 
 
-def _missed(at: Instant, accelerations: Floats) -> float:
+def _constraint_residual(at: Instant, accelerations: Floats) -> float:
     """By how much accelerations miss what the joints ask of them; rows of length one."""
     J = equation.constraint_matrix(at)
     return float(

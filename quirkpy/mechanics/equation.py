@@ -118,7 +118,7 @@ def literal(
     `UndeterminedAcceleration` with the columns where [M; A] is rank-deficient."""
     n = len(F)
     back = np.eye(n) if metric is None else inverse_root(metric)  # x = back y
-    A_y, b_y = normalised(A @ back, b)
+    A_y, b_y = normalise_rows(A @ back, b)
     M_y, F_y = back @ M @ back, back @ F
     free = np.eye(n) - np.linalg.pinv(A_y, rcond=row_cut) @ A_y
     U, sigma, Vt = np.linalg.svd(np.vstack([free @ M_y, A_y]), full_matrices=False)
@@ -135,7 +135,7 @@ def solve_literal(at: Instant) -> Solution:
     if n == 0:
         return _nothing(at)
     _refuse_lost_moments(at)
-    x = literal(A, b, M, F, metric=_completed(M, at))
+    x = literal(A, b, M, F, metric=_complete(M, at))
     by_body = x.reshape(n, 7)
     acceleration = np.empty((n, 6))
     acceleration[:, :3] = by_body[:, :3]
@@ -153,7 +153,7 @@ def _refuse_lost_moments(at: Instant) -> None:
         raise UndeterminedAcceleration(tuple(int(7 * k + 3 + i) for k in lost for i in range(4)))
 
 
-def _completed(M: Floats, at: Instant) -> Floats:
+def _complete(M: Floats, at: Instant) -> Floats:
     """M with the missing inertia along each quaternion filled in: the metric of kinetic energy,
     made regular."""
     out = M.copy()
@@ -304,7 +304,7 @@ def row_norms(A: Floats) -> Floats:
     return np.asarray(norms)
 
 
-def normalised(A: Floats, b: Floats) -> tuple[Floats, Floats]:
+def normalise_rows(A: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Rows of unit length, and their right-hand sides."""
     norms = row_norms(A)
     return A / norms[:, None], b / norms

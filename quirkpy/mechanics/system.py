@@ -16,7 +16,7 @@ from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAccelerat
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, check_meeting
 from quirkpy.parts.body import GROUND
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
@@ -87,7 +87,7 @@ class System:
         """The same system beginning in another state; sites and joint zeros stay where they were
         written."""
         if not isinstance(state, State):
-            raise PartError(f"at: {shown(state)} is not a State, such as system.initial.")
+            raise PartError(f"at: {show(state)} is not a State, such as system.initial.")
         if set(state.bodies) != set(self.bodies):
             raise PartError(
                 f"at: the state has the bodies {', '.join(state.bodies)}, the system moves "
@@ -250,7 +250,7 @@ class System:
     def _recursive(self, at: Instant) -> Floats:
         with self.clusters.lend() as engine:
             found, closing = engine.accelerations(at), len(engine.model.tree.loops)
-        return analysis.judged(at, found) if closing else found
+        return analysis.choose_accelerations(at, found) if closing else found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):

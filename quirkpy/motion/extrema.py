@@ -121,7 +121,7 @@ class Curve:
             and at_place(self.first, -1.0 + k / STRIDES) * (STRIDES - k) <= 0.0
         ):
             return self.centre + self.scale if end and k > 0 else None
-        return self.centre + self.scale * refined(self.first, self.second, k)
+        return self.centre + self.scale * refine(self.first, self.second, k)
 
     def fall(self) -> float:
         """The last time at which it falls to zero; not a number where it does not."""
@@ -129,7 +129,7 @@ class Curve:
         falls = np.flatnonzero(above[:-1] & ~above[1:])
         if not len(falls):
             return math.nan
-        return self.centre + self.scale * refined(self.own, self.first, int(falls[-1]) + 0.5)
+        return self.centre + self.scale * refine(self.own, self.first, int(falls[-1]) + 0.5)
 
 
 def at_place(coefficients: Floats, x: float) -> float:
@@ -140,7 +140,7 @@ def at_place(coefficients: Floats, x: float) -> float:
     return out
 
 
-def refined(of: Floats, slope: Floats, k: float) -> float:
+def refine(of: Floats, slope: Floats, k: float) -> float:
     """The zero of a polynomial next to a place of the grid, by Newton's method, no farther away
     than one place."""
     begun = x = -1.0 + k / STRIDES
@@ -227,11 +227,11 @@ def summit(rows: Rows, values: Floats, reach: Floats, jumps: Bools, low: int, hi
     of = values[low : high + 1]
     far = max(reach[low], 2.0 * of.max() - of.min()) if jump else reach[low : high + 1].max()
     return Summit(
-        float(far), rows.cut(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump
+        float(far), rows.select(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump
     )
 
 
-def likely(found: Iterable[Summit], most: float) -> list[Summit]:
+def select_summits(found: Iterable[Summit], most: float) -> list[Summit]:
     """Those that may reach above a value, the farthest first."""
     above = [summit for summit in found if summit.reach > most * (1.0 + SAME)]
     return sorted(above, key=lambda summit: -summit.reach)[:TOPS]
@@ -247,7 +247,7 @@ def highest(
     """The largest value that a measure has about any summit, if that is more than the most at any
     row; known so well that it would not change a motion of that tolerance.  known: times and values
     between rows, if there are any."""
-    for summit in likely(found, most):
+    for summit in select_summits(found, most):
         if summit.reach > most * (1.0 + SAME):
             most = max(most, top(summit, ask, GAIN * rtol, known))
     return most

@@ -53,11 +53,11 @@ class Rows(NamedTuple):
     angles: Floats
     held: Bools
 
-    def cut(self, which: slice) -> Rows:
+    def select(self, which: slice) -> Rows:
         """Some of them."""
         return Rows(self.t[which], self.states[which], self.angles[which], self.held[which])
 
-    def joined(self, more: Rows) -> Rows:
+    def append(self, more: Rows) -> Rows:
         """These and others after them."""
         return Rows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
 
@@ -102,7 +102,7 @@ class Between:
             if coarse.any():
                 rows = with_middles(at, rows, np.flatnonzero(coarse))
             elif (turn > WIDE_TURN).any():
-                rows = halved(rows, bends, np.flatnonzero(turn > WIDE_TURN))
+                rows = halve(rows, bends, np.flatnonzero(turn > WIDE_TURN))
             else:
                 break
             bends, missed = bends_of(clusters, rows, reach)
@@ -180,11 +180,11 @@ class Between:
         t, values = self.places, margin(self.states)
         if rate is not None and len(t) > 1:
             t, values = self._denser(margin, rate, t, values)
-        return self._first(lambda t: margin(self.at(t)), t, values)
+        return self._find_first_zero(lambda t: margin(self.at(t)), t, values)
 
     def first_time(self, margin: Callable[[Floats], Floats]) -> float | None:
         """The same for a function of times (k,) -> (k,), for what states alone do not tell."""
-        return self._first(margin, self.places, margin(self.places))
+        return self._find_first_zero(margin, self.places, margin(self.places))
 
     def _denser(
         self,
@@ -211,7 +211,9 @@ class Between:
             )
         return t, values
 
-    def _first(self, margin: Callable[[Floats], Floats], t: Floats, values: Floats) -> float | None:
+    def _find_first_zero(
+        self, margin: Callable[[Floats], Floats], t: Floats, values: Floats
+    ) -> float | None:
         if len(t) == 1:
             return float(t[0]) if values[0] < 0.0 else None
         lowest, bottoms = self._dips(margin, t, values)
@@ -310,24 +312,24 @@ def with_states(at: Callable[[float], State], rows: Rows, steps: Ints, t: Floats
     for k, instant in enumerate(found):
         states[k, :-1] = instant.state
     angles = np.array([instant.near for instant in found]).reshape(len(t), -1)
-    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps]))
+    return insert(rows, steps, Rows(t, states, angles, rows.held[steps]))
 
 
-def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
+def halve(rows: Rows, bends: Floats, steps: Ints) -> Rows:
     """The rows, and those that the curves have in the middle of some steps."""
     t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
     fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
-    return inserted(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
+    return insert(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
 
 
-def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
+def insert(rows: Rows, steps: Ints, new: Rows) -> Rows:
     """The rows with a new one in each of some steps."""
     added = np.zeros(len(rows.t) + len(steps), dtype=bool)
     added[steps + 1 + np.arange(len(steps))] = True
-    return Rows(*(merged(added, old, more) for old, more in zip(rows, new, strict=True)))
+    return Rows(*(merge(added, old, more) for old, more in zip(rows, new, strict=True)))
 
 
-def merged(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+def merge(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
     """Rows of two arrays as one; added: which are those of the second."""
     out = np.empty((len(added), *old.shape[1:]), dtype=old.dtype)
     out[~added], out[added] = old, more

@@ -79,11 +79,11 @@ class Onward:
             driver = self.idle.pop() if self.idle else self._driver()
             try:
                 with driver.at_work():
-                    return self._moved(driver, Rows(*(array[k] for array in rows)), t, step)
+                    return self._move(driver, Rows(*(array[k] for array in rows)), t, step)
             finally:
                 self.idle.append(driver)
 
-    def _moved(self, driver: Driver, row: Rows, t: float, step: float) -> Moment:
+    def _move(self, driver: Driver, row: Rows, t: float, step: float) -> Moment:
         """One stretch, from a single row."""
         e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
         clock[:] = self.clock

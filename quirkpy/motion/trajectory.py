@@ -103,7 +103,7 @@ class Trajectory:
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
         axes of the joint) or "phase"; without words the first two.  of: names of the bodies or
         joints to be shown."""
-        return doors.charts.drawn(doors.curves.sheet_of(self, what, of))
+        return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(
         self,
@@ -114,7 +114,7 @@ class Trajectory:
     ) -> Drawing:
         """How it went, in space: the last pose, earlier ones as ghosts, and the ways of all mass
         centres."""
-        return doors.poses.of_run(self, eye, ghosts).saved(path)
+        return doors.poses.of_run(self, eye, ghosts).save_to(path)
 
     def landscape(self, body: str | None = None) -> Drawing:
         """The potential energy over the place of a body, and the way that the run took across it.
@@ -122,7 +122,7 @@ class Trajectory:
         The map shows the potential with the centre of the body anywhere in the plane in which it
         went farthest, and all else as at the start; the way has the potential that it really had.
         body: None where only one moves."""
-        return doors.landscape.drawn(self, body)
+        return doors.landscape.draw(self, body)
 
     def movie(
         self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
@@ -194,14 +194,14 @@ class Trajectory:
         return (
             self.course.states[k, :-1]
             if self.t[k] == t
-            else self._expanded(self._onward(self._rows, t))[:-1]
+            else self._expand(self._onward(self._rows, t))[:-1]
         )
 
     def ledger_at(self, t: float) -> tuple[State, float, float]:
         """The state at a time between two stored ones, with what loads have put in and dampers have
         taken out [J]."""
         there = self._onward(self._rows, t)
-        rows, held = self._expanded(there), self._holding(there.held) if self.course.stops else ()
+        rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
         return (
             state_at(self.start, t, rows, there.angles, held),
             float(rows[-1, INTO]),
@@ -218,7 +218,7 @@ class Trajectory:
         rows = rows_of(self.course)
         return rows._replace(states=self._onward.entry.contract(rows.states))
 
-    def _expanded(self, there: Moment) -> Floats:
+    def _expand(self, there: Moment) -> Floats:
         """What is known at a moment as rows of all bodies (nb + 1, STATE_WIDTH)."""
         return self._onward.entry.expand(there.state)
 
@@ -236,7 +236,7 @@ class Trajectory:
 
             def ask(_: Rows, t: float, k: int = k) -> tuple[float, Moment]:
                 there = self._onward(self._rows, t)
-                asked.append((t, measure(self._expanded(there)[None, :-1])[0]))
+                asked.append((t, measure(self._expand(there)[None, :-1])[0]))
                 return float(asked[-1][1][k]), there
 
             most = max(most, float(values[:, k].max()))
@@ -282,20 +282,20 @@ class Trajectory:
             checked = positive(step)
         except (TypeError, ValueError) as error:
             raise PartError(f"sampled: step {error}.") from None
-        return Trajectory(self.system, self.start, self.settings, self._sampled(checked))
+        return Trajectory(self.system, self.start, self.settings, self._sample(checked))
 
-    def _sampled(self, step: float) -> Course:
+    def _sample(self, step: float) -> Course:
         c = self.course
         rows: list[tuple[Any, ...]] = []
         for k, begun in enumerate(c.t.tolist()):
             rows.append((begun, c.states[k], c.angles[k], c.drift[k]))
             gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
-            here, next_step = self._rows.cut(slice(k, k + 1)), 0.0
+            here, next_step = self._rows.select(slice(k, k + 1)), 0.0
             parts = math.ceil(gap / step)
             for t in (begun + gap * i / parts for i in range(1, parts)):  # each from the one before
                 there = self._onward(here, t, next_step)
                 here, next_step = there.rows, there.step
-                rows.append((t, self._expanded(there), there.angles, np.zeros_like(c.drift[k])))
+                rows.append((t, self._expand(there), there.angles, np.zeros_like(c.drift[k])))
         t, states, angles, drift = (np.array(column) for column in zip(*rows, strict=True))
         held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
         return c._replace(t=t, states=states, angles=angles, drift=drift, held=held)

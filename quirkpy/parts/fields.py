@@ -14,7 +14,7 @@ from quirkpy.maths.triples import cross, dot, scale, sub, unit
 from quirkpy.maths.types import Floats, Vector
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import instance, number, optional, positive, shown, text, vector
+from quirkpy.parts.checks import instance, number, optional, positive, show, text, vector
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
@@ -33,7 +33,7 @@ def each(kind: type[Part]) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         some = (value,) if isinstance(value, kind) else value
         if not isinstance(some, Sequence) or isinstance(some, str) or not some:
-            raise TypeError(f"is {shown(value)}, but must be a {kind.__name__} or a list of some")
+            raise TypeError(f"is {show(value)}, but must be a {kind.__name__} or a list of some")
         names = [one(part).name for part in some]
         if len(set(names)) < len(names):
             raise ValueError(
@@ -265,7 +265,7 @@ class Potential(Force):
         for word, value in (("function", self.function), ("wrenches", self.wrenches)):
             if not callable(value) and (word == "function" or value is not None):
                 raise self.refuse(
-                    f"{word} is {shown(value)}, but must be a function of a MotionView."
+                    f"{word} is {show(value)}, but must be a function of a MotionView."
                 )
 
     def potential(self, at: MotionView) -> float:

@@ -17,7 +17,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import NO_TURN, Nine
 from quirkpy.maths.types import Axis, Floats, Vector
 from quirkpy.parts.body import Body, Site, axes_about
-from quirkpy.parts.checks import direction, instance, optional, shown, text, vector
+from quirkpy.parts.checks import direction, instance, optional, show, text, vector
 from quirkpy.parts.motion import MotionView
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.primitives import Primitive
@@ -253,7 +253,7 @@ class Joint(PlacedJoint):
         super().validate()
         made = self.primitives()
         if not (isinstance(made, tuple) and made and all(isinstance(p, Primitive) for p in made)):
-            raise self.refuse(f"primitives() must return a tuple of primitives, not {shown(made)}.")
+            raise self.refuse(f"primitives() must return a tuple of primitives, not {show(made)}.")
 
 
 class GeneralJoint(PlacedJoint):

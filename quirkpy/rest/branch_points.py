@@ -59,8 +59,8 @@ def crossing_at(around: Vicinity, forms: Floats) -> Crossing:
     multipliers = equation.solve_dense(around.at).multipliers
     steps = (PLACES[None, :, None] * np.diag(around.reach)[:, None]).reshape(-1, around.freedoms)
     K, D = (
-        -around.slopes_of(around.reduced(_felt(around, states, multipliers)))
-        for states in (around.displaced(steps), around.displaced(0.0 * steps, steps))
+        -around.slopes_of(around.reduce(_relative_accelerations(around, states, multipliers)))
+        for states in (around.states_at(steps), around.states_at(0.0 * steps, steps))
     )
     return Crossing(K, D, forms)
 
@@ -214,7 +214,7 @@ def _forms(around: Vicinity, lost: Floats, least: float) -> Floats:
     return np.asarray(Vt[sigma > least].reshape(-1, f, f))
 
 
-def _felt(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
+def _relative_accelerations(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
     """Accelerations beside the whole of bodies that loads and held multipliers push, in states (k,
     n, STATE_WIDTH)."""
     _, back = equation.mass_roots(around.at)
@@ -225,4 +225,4 @@ def _felt(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
             equation.constraint_matrix(at).T @ multipliers
         ).reshape(-1, 6)
         felt[:] = np.einsum("nij,njk,nk->ni", back, back, push)
-    return around.whole.felt(states, out)
+    return around.whole.relative_accelerations(states, out)

@@ -18,7 +18,7 @@ from quirkpy.mechanics.analysis import energy
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.rigid_motion import apart
+from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import state_at
 
@@ -63,7 +63,7 @@ def _caught(hold: Hold, state: State) -> Catch:
         holding |= beyond
     posed[:, V:] = before[:, V:]
     hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
-    after, changed = hold.struck(posed, holding)
+    after, changed = hold.velocities_after_impact(posed, holding)
     made = hold.state_of(after)
     loss = (
         energy(state.instant(hold.engine.selection)).kinetic - energy(hold.instant(after)).kinetic
@@ -107,7 +107,7 @@ class Hold:
         after, moved = self.onto(rows, holding)
         for _ in range(NEARER):
             back, none = after.copy(), after.copy()
-            back[:-1, V:], none[:-1, V:] = apart(after, rows)[:-1], 0.0
+            back[:-1, V:], none[:-1, V:] = displacement_between(after, rows)[:-1], 0.0
             along = self.onto(back, holding)[0][:, V:] - self.onto(none, holding)[0][:, V:]
             if abs(along).max(initial=0.0) <= STILL:
                 break
@@ -125,7 +125,7 @@ class Hold:
         e.python.raise_pending()
         return after, moved
 
-    def struck(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
+    def velocities_after_impact(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
         """The velocities after the impact, and their largest change: no stop that is reached is run
         into, and none that pushes would have to pull, which it would have to where they part
         without it."""

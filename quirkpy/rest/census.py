@@ -34,7 +34,7 @@ from quirkpy.kernels.tree.tree import (
     TURN_NODE,
 )
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.rigid_motion import apart
+from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.modes import FLAT, gradients
@@ -71,7 +71,7 @@ class Census:
             if self.sum is None or (self.sum and known):  # what only slides and drifts meets once
                 continue
             pose, across = self.cusps.meeting(place, k, rng)
-            if pose is None or any(self.away(pose, other) <= SAME for other in known):
+            if pose is None or any(self.distance(pose, other) <= SAME for other in known):
                 continue
             share = push(pose, *ends, self.cusps.rest(*ends))
             if across != self.freedoms or abs(share - 1.0) < LEVEL:
@@ -92,9 +92,9 @@ class Census:
         degenerate = found.marginal or len(found.neutral) != self.neutral
         return bool(degenerate or found.state.held or "jumps" in found.reason)
 
-    def away(self, one: Vicinity, two: Vicinity) -> float:
+    def distance(self, one: Vicinity, two: Vicinity) -> float:
         """How far apart two poses are, but for what spins without any force [m], [rad]."""
-        ways = apart(one.rows, two.rows).reshape(-1, 2, 3)
+        ways = displacement_between(one.rows, two.rows).reshape(-1, 2, 3)
         ways[self.spinning, 1] = 0.0
         return float(np.linalg.norm(ways, axis=2).max(initial=0.0))
 

@@ -83,7 +83,7 @@ def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[Decided]:
         for face in map(frozenset, itertools.combinations(range(len(inside)), size)):
             if any(whole <= face for whole in clear):
                 continue
-            span = _beside(inside[sorted(face)], len(K))
+            span = _complement(inside[sorted(face)], len(K))
             if not span.shape[1]:
                 continue
             values, axes = eigen(span.T @ K @ span)
@@ -93,14 +93,14 @@ def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[Decided]:
                 clear.append(face)
                 continue
             for which in (values < -errors, values <= errors):
-                x = _allowed(inside, along[:, which])
+                x = _inward_direction(inside, along[:, which])
                 if x is not None:
                     value, doubt = float(x @ K @ x), float(unsure(error, x[:, None])[0])
                     yield Decided("falls" if value < -doubt else "level", x, value, doubt)
                     break
 
 
-def _beside(rows: Floats, f: int) -> Floats:
+def _complement(rows: Floats, f: int) -> Floats:
     """A basis of what is at right angles to some rows (f, k), as columns."""
     if not len(rows):
         return np.eye(f)
@@ -108,7 +108,7 @@ def _beside(rows: Floats, f: int) -> Floats:
     return np.asarray(Vt[int((sigma > ON).sum()) :].T)
 
 
-def _allowed(inside: Floats, along: Floats) -> Floats | None:
+def _inward_direction(inside: Floats, along: Floats) -> Floats | None:
     """A direction of length one in the span of some columns (f, p) with inside x >= 0; None if
     there is none."""
     reached = inside @ along

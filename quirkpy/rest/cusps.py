@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT, Q, R, V
-from quirkpy.maths.rotations import cross, turned
+from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Floats
-from quirkpy.rest.modes import FLAT, climb, gone
+from quirkpy.rest.modes import FLAT, climb, displace_within_reach
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import PAIR
@@ -54,7 +54,7 @@ class Cusps:
         self.springs = list(self.numbers)
         self.failures = [0.0] * len(self.springs)
 
-    def beside(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
+    def place_near(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
         """A random place beside a random cusp, as near to a state as the joints have it; and along
         how many directions its ends move there."""
         left = [k for k, failures in enumerate(self.failures) if failures < FAILURES]
@@ -82,13 +82,13 @@ class Cusps:
         as all do."""
         return self.numbers[one, two]
 
-    def some_beside(
+    def places_near(
         self, around: Vicinity, rng: np.random.Generator
     ) -> Iterator[tuple[Vicinity, int]]:
         """A place beside a cusp; two where the ends that meet there do so in more than single
         poses."""
         for _ in range(2):
-            found = self.beside(around, rng)
+            found = self.place_near(around, rng)
             if found is None:
                 return
             yield found
@@ -107,9 +107,9 @@ class Cusps:
         ends move, or along any number more, and to rise along all others."""
         numbers = np.arange(max(1, across - 1), stiff_in(around) + 1)
         for falling in rng.permutation(numbers)[:WAYS].tolist():
-            yield self.climbed(around, falling)
+            yield self.climb(around, falling)
 
-    def climbed(self, around: Vicinity, falling: int) -> Vicinity | None:
+    def climb(self, around: Vicinity, falling: int) -> Vicinity | None:
         """Where a place leads if energy is to fall along so many modes; None where that is too near
         a cusp to tell."""
         ended = climb(around, falling, self.clear)
@@ -174,7 +174,7 @@ def brought(
         xi: Floats = np.linalg.lstsq(slope, target - apart, rcond=UNMOVED)[0]
         if size_of(around, xi) <= LEFT * nearest:
             return None
-        around = gone(around, xi, STRIDE)
+        around = displace_within_reach(around, xi, STRIDE)
         apart, slope = distance(around, one, two)
     return None
 
@@ -193,4 +193,4 @@ def _point(around: Vicinity, site: int) -> tuple[Floats, Floats]:
         return point, np.zeros((3, around.freedoms))
     q, moving = around.rows[body, Q:V], around.basis[:, body]
     arms = cross(moving[:, 3:], np.broadcast_to(point, (len(moving), 3)))
-    return around.rows[body, R:Q] + turned(q, point), np.asarray(moving[:, :3] + turned(q, arms)).T
+    return around.rows[body, R:Q] + rotate(q, point), np.asarray(moving[:, :3] + rotate(q, arms)).T

@@ -24,7 +24,7 @@ from quirkpy.kernels.base.arrays import (
     V,
 )
 from quirkpy.kernels.tree.stops import STOP_COORDINATE
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import Whole, accelerations
 from quirkpy.motion.driver import Driver, state_at
@@ -86,17 +86,17 @@ class Ranges:
             ]
         self.low = self.high = np.zeros(0)
 
-    def left(self, driver: Driver, row: Rows) -> bool:
+    def was_left(self, driver: Driver, row: Rows) -> bool:
         """Whether the motion left, in the last stretch, where it had been; row: the last one.  The
         first tells nothing: then it counts as having left."""
         if len(self.stretches) < 2:
             return True
-        gone = self._gone(driver)
+        gone = self._outside(driver)
         angles = len(gone) - len(row.angles[0])
         turning = np.flatnonzero(gone[angles:])
         return bool(gone[:angles].any()) or any(tells_turns(driver, row, int(c)) for c in turning)
 
-    def _gone(self, driver: Driver) -> Bools:
+    def _outside(self, driver: Driver) -> Bools:
         """Which values left their range (m,)."""
         last, before = self.stretches[-1], self.stretches[:-1]
         low = np.min([s.low for s in before], axis=0)
@@ -161,7 +161,7 @@ def travels(driver: Driver, states: Floats) -> Floats:
 
         def point(site: int) -> Floats:
             body = frames[:, min(int(sites.body[site]), n)]
-            return body[:, R:Q] + turned(
+            return body[:, R:Q] + rotate(
                 body[:, Q:V], sites.place[site, PLACE_POINT : PLACE_POINT + 3]
             )
 
@@ -169,7 +169,7 @@ def travels(driver: Driver, states: Floats) -> Floats:
         if coordinates[c, COORDINATE_KIND] == TRAVEL:
             site = coordinates[c, AXIS_SITE]
             axes = sites.place[site, PLACE_AXES : PLACE_AXES + 9].reshape(3, 3)
-            along = turned(
+            along = rotate(
                 frames[:, min(int(sites.body[site]), n), Q:V],
                 axes[:, coordinates[c, COORDINATE_AXIS]],
             )

@@ -14,7 +14,7 @@ import numpy as np
 from quirkpy import doors
 from quirkpy.kernels.base.arrays import V
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.differences import ASYMMETRY, alike_across
+from quirkpy.maths.differences import ASYMMETRY, is_symmetric_within
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Pull, Reaction
 from quirkpy.mechanics.state import State
@@ -144,7 +144,7 @@ class Equilibrium:
     ) -> Drawing:
         """The motions around it: bodies as they rest, and as ghosts to both sides along each
         motion, slowest first."""
-        return doors.poses.of_rest(self, eye).saved(path)
+        return doors.poses.of_rest(self, eye).save_to(path)
 
     def _repr_html_(self) -> str:
         return doors.notebook.of_rest(self)
@@ -172,18 +172,18 @@ class Sorted(NamedTuple):
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
     neutral = tuple(
-        _carried(around, direction) for direction in around.whole.directions(around.rows)
+        _describe_whole(around, direction) for direction in around.whole.directions(around.rows)
     )
     forms = forms_at(around)
     flat = forms is not None and definite(forms)
     if forms is None:
-        parts = split(around)
+        parts = split_directions(around)
         neutral += tuple(mode(around, direction, 0j) for direction in parts.neutral)
-        modes, judgement = judged(around, parts)
+        modes, judgement = judge_motions(around, parts)
     elif flat:
         modes, judgement = (), dict(verdict="stable", reason=Reason("stands"), damped=True)
     else:
-        modes, judgement = judged_at(around, crossing_at(around, forms))
+        modes, judgement = judge_branches(around, crossing_at(around, forms))
     return Equilibrium(
         state=around.state_of(around.here.rows[0]), neutral=neutral, modes=modes,
         energy=around.energy + around.entry.standing_energy,
@@ -192,20 +192,20 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     )  # fmt: skip
 
 
-def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+def judge_motions(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """The motions around, and verdict, reason and the motions that decide."""
     if not len(parts.rest):
         reason = Reason("neutral" if len(parts.neutral) else "stands")
         return (), dict(verdict="stable", reason=reason, damped=True)
     kinks = kinks_of(around)
     if kinks is not None:
-        return judged_by_sides(around, parts, kinks)
+        return judge_by_sides(around, parts, kinks)
     matrices = Around(
         around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error
     )
     found = judge(matrices, parts.neutral, parts.rest, around.momentum_rows)
     if found.ground in ("falls", "level", "turns") and len(walls_of(around)[0]):
-        return judged_by_sides(around, parts, None)
+        return judge_by_sides(around, parts, None)
     modes = _modes(around, found.motions.values, found.motions.along)
     lasting = tuple(m for m, dies in zip(modes, found.motions.dying, strict=True) if not dies)
     growing = tuple(m for m, grows in zip(modes, found.motions.growing, strict=True) if grows)
@@ -234,7 +234,7 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
             return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
 
 
-def judged_by_sides(
+def judge_by_sides(
     around: Vicinity, parts: Sorted, kinks: Kinks | None
 ) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out:
@@ -243,7 +243,7 @@ def judged_by_sides(
     bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
     jumping = () if kinks is None else (Reason("jumps", kinks.names),)
     where = (*jumping, *((Reason("touches", stops),) if stops else ()))
-    if not alike_across(*even_stiffness(around, kinks)):
+    if not is_symmetric_within(*even_stiffness(around, kinks)):
         return (), dict(verdict="marginal", reason=Reason("no potential", why=where))
     found = decide_by_sides(bends) if kinks is None or kinks.explained else None
     if found is None:
@@ -279,7 +279,7 @@ def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
     return tuple(mode(around, x, complex(s)) for s, x in zip(values, along.T, strict=True))
 
 
-def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+def judge_branches(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """The same where branches of motion meet: each branch is a motion of its own, x'' + d x' + k x
     = 0 along it."""
     K, D = crossing.stiffness, crossing.damping
@@ -309,18 +309,18 @@ def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
     """A motion along coordinates, described."""
     real, imaginary = around.shapes(np.array([direction.real, direction.imag]))
     whole = real + 1j * imaginary if np.iscomplexobj(direction) else real
-    return _described(around, whole, eigenvalue)
+    return _describe(around, whole, eigenvalue)
 
 
-def _carried(around: Vicinity, direction: Floats) -> Mode:
+def _describe_whole(around: Vicinity, direction: Floats) -> Mode:
     """A motion of the whole (n, 6), which no coordinate follows, described."""
     still = around.rows.copy()
     still[:, V:] = direction
     every = around.entry.expand(np.concatenate([still, np.zeros((1, still.shape[1]))]))
-    return _described(around, np.asarray(every[:-1, V:]), 0j)
+    return _describe(around, np.asarray(every[:-1, V:]), 0j)
 
 
-def _described(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
+def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     sizes = np.linalg.norm(shape.reshape(len(shape), 2, 3), axis=2)
     largest = sizes.max(initial=0.0)
     if largest > 0.0:
@@ -345,22 +345,22 @@ def _names(modes: tuple[Mode, ...]) -> tuple[str, ...]:
 
 
 # --- neutral directions ---------------------------------------------------------------------------
-def split(around: Vicinity) -> Sorted:
+def split_directions(around: Vicinity) -> Sorted:
     """Which directions without stiffness are followed by equilibria all the way, and a basis of the
     others."""
     if around.parts is None:
-        around.parts = _split(around)
+        around.parts = _split_by_stiffness(around)
     neutral, rest = around.parts
     return Sorted(neutral, rest)
 
 
-def _split(around: Vicinity) -> tuple[Floats, Floats]:
+def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
     f = around.freedoms
     _, sigma, Vt = around.principal
     flat = Vt[sigma <= unknown_below(around, Vt.T)]
     if not len(flat):
         return flat, np.eye(f)
-    flat = _sorted_out(flat, around.spun)
+    flat = _complete_basis(flat, around.spin_directions)
     neutral = np.array(
         [a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]
     ).reshape(-1, f)
@@ -368,7 +368,7 @@ def _split(around: Vicinity) -> tuple[Floats, Floats]:
     return neutral, full[:, len(neutral) :].T
 
 
-def _sorted_out(flat: Floats, known: Floats) -> Floats:
+def _complete_basis(flat: Floats, known: Floats) -> Floats:
     """A basis of the same directions (k, f) that begins with those of the known ones (m, f) that
     lie among them: along a mixture of two motions that change nothing, which do not commute,
     something may change."""
@@ -386,7 +386,7 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
     """Whether equilibria go on along a direction: with every body on its screw, as symmetries move
     them; or step by step, put right after each."""
     along = direction / max(size_of(around, direction), 1e-300)
-    there = around.answers(around.screwed(along, np.array(SCREWED)))
+    there = around.answers(around.states_on_screw(along, np.array(SCREWED)))
     pulled = abs(there.felt).max(initial=0.0)
     rounding = IDLE * around.loading + NO_PULL
     if pulled <= rounding:
@@ -397,13 +397,13 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
         )
         if all(rests(one) for one in on_screws):
             return True
-    return all(_followed(around, sense * along) for sense in (1.0, -1.0))
+    return all(_is_followed(around, sense * along) for sense in (1.0, -1.0))
 
 
-def _followed(around: Vicinity, along: Floats) -> bool:
+def _is_followed(around: Vicinity, along: Floats) -> bool:
     here = around
     for _ in range(round(FOLLOWED / STRIDE)):
-        rows = here.answers(here.displaced(STRIDE * along[None])).rows[0]
+        rows = here.answers(here.states_at(STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
         if not there.settled or there.moved > 0.5 * STRIDE or not rests(there.around):
             return False

@@ -48,7 +48,7 @@ def kinks_of(around: Vicinity) -> Kinks | None:
     counts = around.jumps.counts
     if not counts.any():
         return None
-    forth, back, error = around.jumps.one_sided
+    forth, back, error = around.jumps.one_sided_stiffness
     uneven = 0.5 * (forth - back)
     normals = _normals(around)
     if normals is None or not len(normals):
@@ -59,7 +59,7 @@ def kinks_of(around: Vicinity) -> Kinks | None:
             False,
             _jumping(around, np.asarray(counts.any(axis=0))),
         )
-    normals, jumps = _fitted(uneven, normals)
+    normals, jumps = _fit(uneven, normals)
     left = abs(uneven - _jumps_of(normals, jumps))
     explained = bool((left <= EXPLAINED * abs(uneven).max() + error).all())
     return Kinks(
@@ -76,17 +76,17 @@ def _jumps_of(normals: Floats, jumps: Floats) -> Floats:
     return np.asarray(np.einsum("k,kf,kg->fg", jumps, normals, abs(normals)))
 
 
-def _fitted(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
+def _fit(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
     """Normals near some (m, f), and jumps, that explain best what displacements show (f, f)."""
     shapes = np.einsum("kf,kg->kfg", normals, abs(normals)).reshape(len(normals), -1).T
     jumps = np.linalg.lstsq(shapes, uneven.reshape(-1), rcond=None)[0]
     sizes = np.sqrt(abs(jumps))[:, None]
 
-    def unexplained(x: Floats) -> Floats:
+    def residual_of(x: Floats) -> Floats:
         return (uneven - _jumps_of(x.reshape(normals.shape), np.sign(jumps))).reshape(-1)
 
     found: Any = least_squares(
-        unexplained,
+        residual_of,
         (sizes * normals).reshape(-1),
         x_scale=max(float(sizes.max()), EPS),
         xtol=EPS,
@@ -103,7 +103,7 @@ def even_stiffness(around: Vicinity, kinks: Kinks | None) -> tuple[Floats, Float
     if kinks is None:
         return around.stiffness.values, around.stiffness_error
     forth, back, error = (
-        around.jumps.one_sided
+        around.jumps.one_sided_stiffness
     )  # differences of high order say nothing across a plane
     return 0.5 * (forth + back), error
 
@@ -128,7 +128,7 @@ def bend_along(around: Vicinity, xi: Floats) -> tuple[float, float]:
     places = np.array([1.0, 2.0, 3.0, 4.0])
     step = 1.0 / np.sqrt(((xi / around.reach) ** 2).sum())
     pulled = (
-        around.reduced(around.answers(around.displaced(np.outer(places * step, xi))).felt)
+        around.reduce(around.answers(around.states_at(np.outer(places * step, xi))).felt)
         - around.pull
     )
     fourth, third = (
@@ -185,7 +185,7 @@ def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
     angles = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
     size = CLOSE * around.reach
     xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ plane * size
-    pulled = around.reduced(around.answers(around.displaced(xi)).felt) - around.pull
+    pulled = around.reduce(around.answers(around.states_at(xi)).felt) - around.pull
     left = (
         np.roll(pulled, -1, axis=0)
         + np.roll(pulled, 1, axis=0)
@@ -232,7 +232,7 @@ def _jumping(around: Vicinity, along: Bools) -> tuple[str, ...]:
     for j in np.flatnonzero(along):
         xi = np.zeros((4, around.freedoms))
         xi[:, j] = CLOSE * around.reach[j] * np.array([1.0, -1.0, 0.5, -0.5])
-        ways = [_by_force(around, rows) for rows in around.answers(around.displaced(xi)).rows]
+        ways = [_by_force(around, rows) for rows in around.answers(around.states_at(xi)).rows]
         for name in dict.fromkeys(name for way in ways for name in way):
             full, half = (
                 _of(ways[i], name) + _of(ways[i + 1], name) - 2.0 * _of(here, name) for i in (0, 2)

@@ -43,11 +43,11 @@ HALVINGS = 4
 BEYOND = 1e-7
 
 
-def gone(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
+def displace_within_reach(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
     """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than
     the longest way."""
     share = min(1.0, longest / max(size_of(around, xi), 1e-300))
-    rows = around.answers(around.displaced(share * xi[None])).rows[0]
+    rows = around.answers(around.states_at(share * xi[None])).rows[0]
     return Vicinity(around.clusters, around.state_of(rows), around.whole)
 
 
@@ -55,15 +55,15 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
     """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any
     kind."""
     for _ in range(STEPS if downhill else NEWTON):
-        step = _stepped(around, downhill)
+        step = _newton_step(around, downhill)
         if size_of(around, step) < CLOSE:
-            ended = _ended(around)
+            ended = _converge(around)
             if ended is not None:
                 return ended
         if downhill:
             tried = np.outer([1.0, 0.5, 0.25, 0.125], step)
             step = tried[int(np.argmin(around.rises(tried)))]
-        around = gone(around, step, STEP)
+        around = displace_within_reach(around, step, STEP)
     return None
 
 
@@ -82,16 +82,16 @@ def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) 
         sign = np.ones(len(bends))
         sign[climbed] = -1.0
         furthest = min(STEP, longest(around))
-        step = _limited(around, bends, modes, sign * (modes.T @ around.pull), furthest)
+        step = _limit_step(around, bends, modes, sign * (modes.T @ around.pull), furthest)
         if size_of(around, step) < min(CLOSE, 0.1 * furthest):
-            ended = _ended(around)
+            ended = _converge(around)
             if ended is not None:
                 return ended
-        around = gone(around, step, STEP)
+        around = displace_within_reach(around, step, STEP)
     return None
 
 
-def _ended(around: Vicinity) -> Vicinity | None:
+def _converge(around: Vicinity) -> Vicinity | None:
     """The equilibrium to which Newton's steps lead in the coordinates of one vicinity."""
     rows, _, settled = newton(around)
     if not settled:
@@ -100,17 +100,17 @@ def _ended(around: Vicinity) -> Vicinity | None:
     return there.around if there.settled else None
 
 
-def _stepped(around: Vicinity, downhill: bool) -> Floats:
+def _newton_step(around: Vicinity, downhill: bool) -> Floats:
     """A step of Newton's method (f,); downhill, where energy is bent the other way the step is
     turned round."""
     if not around.freedoms:
         return np.zeros(0)
     bends, modes = around.bends
     sign = np.where((bends < 0.0) & (not downhill), -1.0, 1.0)
-    return _limited(around, bends, modes, sign * (modes.T @ around.pull), STEP)
+    return _limit_step(around, bends, modes, sign * (modes.T @ around.pull), STEP)
 
 
-def _limited(
+def _limit_step(
     around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longest: float
 ) -> Floats:
     """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too
@@ -145,7 +145,10 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
     bent down along one mode more."""
     up = straight or float(along @ base.stiffness.values @ along) > 0.0
     climbed = max(0, falling(base.bends[0]) - (0 if up else 1))
-    before, around = base, gone(base, along * (STRIDE / size_of(base, along)), STRIDE)
+    before, around = (
+        base,
+        displace_within_reach(base, along * (STRIDE / size_of(base, along)), STRIDE),
+    )
     for taken in range(FOLLOWED):
         if straight and taken == STRAIGHT:
             return None
@@ -160,13 +163,13 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
         sign[[i for i in range(len(bends)) if i != k][:climbed]] = -1.0
         if not straight:
             sign[k] = (-1.0 if up else 1.0) if turned else 0.0
-        step = _limited(around, bends, modes, sign * (modes.T @ around.pull), STRIDE)
+        step = _limit_step(around, bends, modes, sign * (modes.T @ around.pull), STRIDE)
         if turned and size_of(around, step) < CLOSE:
-            return _ended(around)
+            return _converge(around)
         if not turned:
             across = step - way * float(way @ step) / float(way @ way)
             step = across + way * (STRIDE / size_of(around, way))
-        before, along, around = around, way, gone(around, step, STRIDE)
+        before, along, around = around, way, displace_within_reach(around, step, STRIDE)
     return None
 
 
@@ -191,7 +194,8 @@ def descend(around: Vicinity) -> Vicinity | None:
         convex = len(bends) > 0 and bends[0] > -SOFTEST * bends[-1]
         if (
             convex
-            and size_of(around, _limited(around, bends, modes, modes.T @ pull, 2.0 * NEAR)) < NEAR
+            and size_of(around, _limit_step(around, bends, modes, modes.T @ pull, 2.0 * NEAR))
+            < NEAR
         ):
             return approach(around, True)
         size = size_of(around, pull)
@@ -203,7 +207,9 @@ def descend(around: Vicinity) -> Vicinity | None:
         decay = np.where(
             abs(times) < 1e-6, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times)
         )
-        around = gone(around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL)
+        around = displace_within_reach(
+            around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL
+        )
     return None
 
 
@@ -214,7 +220,7 @@ def beyond_stops(around: Vicinity) -> bool:
     return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -BEYOND).any())
 
 
-def pressed(around: Vicinity) -> bool:
+def are_stops_pressed(around: Vicinity) -> bool:
     """Whether all stops that hold a state are pressed on: without one its coordinate would pass
     it."""
     stops, labels = around.layout.stops, around.layout.labels

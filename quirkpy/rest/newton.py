@@ -56,7 +56,9 @@ def polish(around: Vicinity) -> Polished:
             return Polished(around, moved, settled)
         moved += size
         around = Vicinity(clusters, around.state_of(rows), around.whole)
-        if settled and (not around.wide or balanced(around, around.pull, pseudo_inverse(around))):
+        if settled and (
+            not around.wide or is_balanced(around, around.pull, pseudo_inverse(around))
+        ):
             return Polished(around, moved, True)
     return Polished(around, moved, False)
 
@@ -72,13 +74,13 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
         if size <= POLISHED and (
             not around.wide or (abs(around.jumps.tangent @ step) <= around.rounding).all()
         ):
-            return rows, size_of(around, xi), balanced(around, pull, back)
+            return rows, size_of(around, xi), is_balanced(around, pull, back)
         # Too far from where the stiffness was measured, or down to rounding
         if size > GAIN * before:
-            return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
+            return rows, size_of(around, xi), before < ROUNDING and is_balanced(around, pull, back)
         xi = xi + step * min(1.0, LONGEST / size)
-        answers = around.answers(around.displaced(xi[None]))
-        rows, pull, before = answers.rows[0], around.reduced(answers.felt)[0], size
+        answers = around.answers(around.states_at(xi[None]))
+        rows, pull, before = answers.rows[0], around.reduce(answers.felt)[0], size
         if size > LONGEST:
             break
     return rows, size_of(around, xi), False
@@ -86,25 +88,27 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
 
 def rests(around: Vicinity) -> bool:
     """Whether a state at standstill is an equilibrium, but for rounding."""
-    if plainly_moves(around):
+    if is_far_from_equilibrium(around):
         return False
     back = pseudo_inverse(around)
-    return size_of(around, back @ around.pull) <= ROUNDING and balanced(around, around.pull, back)
+    return size_of(around, back @ around.pull) <= ROUNDING and is_balanced(
+        around, around.pull, back
+    )
 
 
-def plainly_moves(around: Vicinity) -> bool:
+def is_far_from_equilibrium(around: Vicinity) -> bool:
     """Whether equilibrium is farther away than `ONWARD`, told from two states alone, and what pulls
     is not rounding."""
     felt = around.here.felt
     size = math.sqrt(float((felt.reshape(-1, 3) ** 2).sum(axis=1).max(initial=0.0)))
     if size == 0.0:
         return False
-    change = around.answers(around.moved_by(felt * (ONWARD / size))).felt - felt
+    change = around.answers(around.displace_bodies(felt * (ONWARD / size))).felt - felt
     plain = float((change**2).sum()) <= PLAIN**2 * float((felt**2).sum())
     return plain and size > IDLE * around.loading + NO_PULL
 
 
-def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
+def is_balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
     """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well
     its stiffness is zero, and its pull the largest.)"""
     K = around.jumps.tangent

@@ -13,10 +13,19 @@ import numpy as np
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.rigid_motion import Whole, kinetic_beside, nodding
+from quirkpy.mechanics.rigid_motion import Whole, nodding, relative_kinetic_energy
 from quirkpy.mechanics.system import System
 from quirkpy.motion.driver import Driver, knots_of
-from quirkpy.motion.extrema import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
+from quirkpy.motion.extrema import (
+    BESIDE,
+    Ask,
+    Summit,
+    fall,
+    highest,
+    no_higher,
+    select_summits,
+    summits,
+)
 from quirkpy.motion.interpolation import Rows
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.parts.part import PartError
@@ -25,7 +34,7 @@ from quirkpy.rest.cycles import Ranges
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.newton import polish, rests
 from quirkpy.rest.reason import Reason
-from quirkpy.rest.wells import Well, standstill, unpressed, well_around
+from quirkpy.rest.wells import Well, release_stops, standstill, well_around
 from quirkpy.tables import Selection
 
 #: Where nothing certain holds it, it has come to rest when no more than this share of its speed is
@@ -72,14 +81,16 @@ class Seen(NamedTuple):
         """Time, state, angles and stops held of the last row."""
         return tuple([array[-1] for array in self.rows])
 
-    def cut(self, which: slice) -> Seen:
+    def select(self, which: slice) -> Seen:
         """Some of them."""
-        return Seen(self.rows.cut(which), self.kinetic[which], self.nods[which], self.jumps[which])
+        return Seen(
+            self.rows.select(which), self.kinetic[which], self.nods[which], self.jumps[which]
+        )
 
-    def joined(self, more: Seen) -> Seen:
+    def append(self, more: Seen) -> Seen:
         """These and others after them."""
         others = (np.concatenate(two) for two in zip(self[1:], more[1:], strict=True))
-        return Seen(self.rows.joined(more.rows), *others)
+        return Seen(self.rows.append(more.rows), *others)
 
 
 class Watcher:
@@ -111,10 +122,10 @@ class Watcher:
         self.onward: Onward | None = None
 
     def __call__(self, driver: Driver, filled: int) -> tuple[Any, ...] | None:
-        new = self._seen(driver, filled)
+        new = self._rows_of_call(driver, filled)
         self._remember(new)
         if not self.calmed:
-            return self._calmed(driver, new)
+            return self._after_schedules(driver, new)
         kinetic = new.kinetic
         self.ranges.add(driver, new.rows)
         self.peak, self.rows = (
@@ -135,13 +146,13 @@ class Watcher:
             well = well_around(self.system, driver.state_of(*new.last))
             end = None if well is None else self._end_in(well, driver)
             if well is not None and end is not None:
-                self.found = well.found_at(float(end[0][0]))
+                self.found = well.equilibrium_at(float(end[0][0]))
                 return end
         if self.rows >= self.end:
-            self._judge(driver, new.rows.cut(slice(-1, None)))
+            self._judge(driver, new.rows.select(slice(-1, None)))
         return driver.row(filled - 1) if self.never is not None else None
 
-    def _seen(self, driver: Driver, filled: int) -> Seen:
+    def _rows_of_call(self, driver: Driver, filled: int) -> Seen:
         """The rows of a call; what is noted may have made velocities jump."""
         of = driver.rows
         rows = Rows(*(array[:filled].copy() for array in (of.t, of.states, of.angles, of.held)))  # type: ignore[arg-type]
@@ -152,7 +163,7 @@ class Watcher:
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
         """What is less than steps can tell counts as none."""
-        kinetic = kinetic_beside(self.whole, driver.layout.selection, states[:, :-1])
+        kinetic = relative_kinetic_energy(self.whole, driver.layout.selection, states[:, :-1])
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
     def _nods(self, driver: Driver, states: Floats) -> Floats:
@@ -162,16 +173,16 @@ class Watcher:
         """Where it may have been liveliest; and all rows since it has been quiet, to look back
         at."""
         quiet = new.kinetic.max() <= self.rest**2 * self.liveliest
-        near = new if self.seen is None else self.seen.cut(slice(-2 * BESIDE, None)).joined(new)
+        near = new if self.seen is None else self.seen.select(slice(-2 * BESIDE, None)).append(new)
         for k, values in enumerate((near.kinetic, near.nods) if self.nodding else (near.kinetic,)):
             self.most[k] = most = max(self.most[k], float(values.max()))
             if no_higher(values) > most:
-                self.summits[k] = likely(
+                self.summits[k] = select_summits(
                     [*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most
                 )
         self.liveliest = max(self.liveliest, self.most[0], self.most[1] - float(new.nods.min()))
         self.seen = (
-            self.seen.joined(new).cut(slice(-LOOKED_BACK, None))
+            self.seen.append(new).select(slice(-LOOKED_BACK, None))
             if quiet and self.seen is not None
             else near
         )
@@ -187,7 +198,7 @@ class Watcher:
         rtol = driver.settings.rtol
         for k, measure in enumerate((self._kinetic, self._nods)):
             with suppress(PartError):
-                ask = self._asked(driver, partial(measure, driver))
+                ask = self._measure(driver, partial(measure, driver))
                 self.most[k] = highest(self.summits[k], ask, self.most[k], rtol)
             self.summits[k] = []
         sure = well.found.verdict == "stable" and well.found.damped
@@ -199,13 +210,13 @@ class Watcher:
         while (
             sure
             and above[-1] <= 0.0
-            and not well.walled(self._level(share**2, self.seen.nods[-1:])[0])
+            and not well.has_walls(self._level(share**2, self.seen.nods[-1:])[0])
         ):
             share, above = math.sqrt(AGAIN) * share, above - math.log(AGAIN)
         if above[-1] > 0.0:
             return None
         k = int(np.argmax(np.append(above[::-1] > 0.0, True)))
-        ask = self._asked(driver, partial(self._above, driver, well, share**2))
+        ask = self._measure(driver, partial(self._above, driver, well, share**2))
         return self._passing(len(above) - 1 - k, above, ask, rtol)
 
     def _level(self, share: float, nods: Floats) -> Floats:
@@ -233,7 +244,7 @@ class Watcher:
         t, states, angles, held = found.rows
         return t, states, angles, found.drift[None], held
 
-    def _asked(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
+    def _measure(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
         """Something measured of what the run leaves between its rows, as it moves them."""
 
         if self.onward is None:
@@ -246,13 +257,15 @@ class Watcher:
 
         return ask
 
-    def _calmed(self, driver: Driver, new: Seen) -> tuple[Any, ...] | None:
+    def _after_schedules(self, driver: Driver, new: Seen) -> tuple[Any, ...] | None:
         """Steps end where the last schedule does, and so do the rows of a call; what then stands
         still rests there."""
         self.calmed = bool(new.rows.t[-1] >= self.calm)
         if self.calmed:
-            around = unpressed(self.system.clusters, driver.state_of(*new.last))
-            if abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL and rests(around):
+            around = release_stops(self.system.clusters, driver.state_of(*new.last))
+            if abs(around.whole.relative_velocities(around.rows)).max(
+                initial=0.0
+            ) <= STILL and rests(around):
                 polished = polish(around)
                 self.found = certify(polished.around, polished.moved)
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
@@ -262,7 +275,7 @@ class Watcher:
         stay where it was?"""
         why = self._steadiness(last.states[0, -1], float(last.t[-1]))
         self.ranges.close()
-        if why is not None and not self.ranges.left(driver, last):
+        if why is not None and not self.ranges.was_left(driver, last):
             self.never = why
 
     def _steadiness(self, row: Floats, t: float) -> Reason | None:

@@ -13,24 +13,32 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.rigid_motion import apart
+from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.parts.checks import positive, shown, whole
+from quirkpy.parts.checks import positive, show, whole
 from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
-from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
+from quirkpy.rest.modes import (
+    FLAT,
+    approach,
+    are_stops_pressed,
+    beyond_stops,
+    descend,
+    displace_within_reach,
+    follow,
+)
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.starts import (
+    advance_coordinate,
     angles_of,
+    are_turns_counted,
     at_stops,
-    cornered,
+    random_corner,
     ranges,
-    turned_on,
-    turns_counted,
-    wandered,
+    wander,
 )
 from quirkpy.rest.vicinity import Vicinity
 
@@ -89,7 +97,9 @@ class Equilibria(Sequence[Equilibrium]):
         95 % as well.  At least what is `missing` is unseen, or one where that is `doubtful`; the
         share is never zero."""
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
-        more = _never_met(once, twice) + _at_most(once + twice) * self.left / max(1, self.places)
+        more = _bound_unmet_kinds(once, twice) + _at_most(once + twice) * self.left / max(
+            1, self.places
+        )
         more = max(more, float(self.missing or self.doubtful))
         return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
 
@@ -147,7 +157,7 @@ def _at_most(seen: int) -> float:
     return n * (1.0 - 1.0 / (9.0 * n) + CERTAIN / (3.0 * math.sqrt(n))) ** 3
 
 
-def _never_met(once: int, twice: int) -> float:
+def _bound_unmet_kinds(once: int, twice: int) -> float:
     """How many kinds were never met, at most, of which so many were once and twice."""
     if not once:
         return 0.0
@@ -180,7 +190,7 @@ class Met:
     def arrive(self, ended: Vicinity | None) -> None:
         """What an attempt has led to."""
         self.attempts += 1
-        if ended is None or beyond_stops(ended) or not pressed(ended):
+        if ended is None or beyond_stops(ended) or not are_stops_pressed(ended):
             self.lost += 1
             return
         k = next((k for k, other in enumerate(self.around) if at_one(ended, other)), None)
@@ -231,7 +241,7 @@ class Hop(NamedTuple):
     def follow(self, around: Vicinity) -> Iterator[Vicinity | None]:
         """Where it leads."""
         if self.coordinate >= 0:
-            yield approach(turned_on(around, self.coordinate, self.by), False)
+            yield approach(advance_coordinate(around, self.coordinate, self.by), False)
             return
         along = around.bends[1][:, self.mode]
         for sense in (1.0, -1.0):
@@ -252,7 +262,7 @@ def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | No
 def hops_from(around: Vicinity) -> list[Hop]:
     """Half a turn of each angle, both ways where a force counts turns, and every mode that has a
     stiffness, softest first."""
-    counted = turns_counted(around)
+    counted = are_turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
     bends = abs(around.bends[0])
@@ -275,8 +285,8 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
             raise PartError(f"equilibria: {name} {error}.") from None
     base = Vicinity(system.clusters, state)
     met, rng = Met(), np.random.default_rng(seed)
-    cusps = searched(base, seeds, rng, spread, met)
-    missing = completed(base, seeds, rng, spread, met, cusps)
+    cusps = search_around(base, seeds, rng, spread, met)
+    missing = count_missing(base, seeds, rng, spread, met, cusps)
     doubtful = missing is None and cusps.any
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
@@ -284,45 +294,47 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     return Equilibria(found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful)
 
 
-def completed(
+def count_missing(
     base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met, cusps: Cusps
 ) -> int | None:
     """How many equilibria are missing at least, after those have been looked for beside cusps whose
     signs are missing: along as many modes as these fall; None where their signs are not known."""
     census, corners = Census(base, cusps), ranges(base)
     for _ in range(MEETINGS if cusps.springs else 0):
-        census.look(cornered(base, rng, corners), rng)
+        census.look(random_corner(base, rng, corners), rng)
     for k in range(FURTHER * seeds if cusps.springs else 0):
         excess = census.excess(met.found, met.around)
         if not excess:
             break
-        place = cornered(base, rng, corners) if k % 2 else wandered(base, rng, spread)
+        place = random_corner(base, rng, corners) if k % 2 else wander(base, rng, spread)
         census.look(place, rng)
-        beside = cusps.beside(place, rng)
+        beside = cusps.place_near(place, rng)
         for start in (place, *(() if beside is None else beside[:1])):
             met.leave()
             for falling in range(int(excess > 0), census.freedoms + 1, 2):
-                met.arrive(cusps.climbed(start, falling))
+                met.arrive(cusps.climb(start, falling))
         met.hop(rng)
     excess = census.excess(met.found, met.around)
     return None if excess is None else abs(excess)
 
 
-def searched(
+def search_around(
     base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met
 ) -> Cusps:
     """What is met from a state and from random places around it, and from there on along modes and
     joints."""
     corners, cusps = ranges(base), Cusps(base)
     for k in range(seeds):
-        places = [base] if k == 0 else [wandered(base, rng, spread), cornered(base, rng, corners)]
+        places = (
+            [base] if k == 0 else [wander(base, rng, spread), random_corner(base, rng, corners)]
+        )
         for start in [
             held for place in places for held in (place, at_stops(place)) if held is not None
         ]:
             met.leave()
             for downhill in (True, False):
                 met.arrive(approach(start, downhill))
-        for around, across in cusps.some_beside(places[-1], rng):
+        for around, across in cusps.places_near(places[-1], rng):
             met.leave()
             for ended in cusps.ridges(around, across, rng):
                 met.arrive(ended)
@@ -334,7 +346,7 @@ def searched(
 def at_one(a: Vicinity, b: Vicinity) -> bool:
     """Whether two equilibria are one: the same pose, and the same energy, which may tell whole
     turns apart."""
-    ways = apart(a.rows, b.rows).reshape(-1, 3)
+    ways = displacement_between(a.rows, b.rows).reshape(-1, 3)
     if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME:
         return False
     return as_high(a, b)
@@ -357,7 +369,9 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     still = [np.max([np.linalg.norm(mode.shape.reshape(-1, 2, 3), axis=2) for mode in e.neutral],
     axis=0) < STILL
              for e in (one, two)]  # fmt: skip
-    ways = np.linalg.norm(apart(state_rows_of(one), state_rows_of(two)).reshape(-1, 2, 3), axis=2)
+    ways = np.linalg.norm(
+        displacement_between(state_rows_of(one), state_rows_of(two)).reshape(-1, 2, 3), axis=2
+    )
     if (ways[still[0] & still[1]] > SAME).any():  # what is neutral moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
@@ -375,7 +389,7 @@ def state_rows_of(found: Equilibrium) -> Floats:
 def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | None:
     """See `Multibody.saddle`."""
     if not isinstance(bottom, Equilibrium):
-        raise PartError(f"saddle: {shown(bottom)} is not an Equilibrium, such as system.settle().")
+        raise PartError(f"saddle: {show(bottom)} is not an Equilibrium, such as system.settle().")
     if bottom.verdict in ("unstable", "never settles", "stopped"):
         raise PartError(
             f"saddle: the verdict of this equilibrium is {bottom.verdict!r}, so it lies in no "
@@ -401,7 +415,7 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
             met.leave(0)
             for ended in hop.follow(base):
                 met.arrive(ended)
-    searched(base, TRIES * directions, rng, SPREAD, met)
+    search_around(base, TRIES * directions, rng, SPREAD, met)
     tops = sorted(
         (k for k, e in enumerate(met.found) if e.energy > bottom.energy),
         key=lambda k: met.found[k].energy,
@@ -418,7 +432,9 @@ def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     bends, modes = top.bends
     for mode in modes.T[bends < -FLAT * abs(bends).max(initial=0.0)]:
         for sense in (1.0, -1.0):
-            ended = descend(gone(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB))
+            ended = descend(
+                displace_within_reach(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB)
+            )
             if ended is not None and (
                 at_one(ended, bottom) or akin(certify(ended), ended, certify(bottom), bottom)
             ):

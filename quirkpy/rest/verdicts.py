@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import eig, matrix_balance
 from scipy.optimize import brentq
 
-from quirkpy.maths.differences import EPS, alike_across, unsure
+from quirkpy.maths.differences import EPS, is_symmetric_within, unsure
 from quirkpy.maths.eigen import eigen
 from quirkpy.maths.types import Bools, Floats
 
@@ -85,7 +85,7 @@ def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Jud
     neutral (n, f) and the others, rest (f - n, f): rows of length one at right angles.  momenta:
     rows of what (x, x') changes of momenta that are kept (k, 2 f)."""
     kept = np.concatenate([momenta[:, : len(rest.T)] @ rest.T, momenta[:, len(rest.T) :]], axis=1)
-    span = _beside(kept)
+    span = _null_space(kept)
     found = motions(around, rest, span, len(neutral))
     if not (_symmetric(around, rest) and _takes_energy(around)):
         return _by_rates(found)
@@ -123,7 +123,7 @@ def _by_rates(found: Motions) -> Judgement:
 def _symmetric(around: Around, rest: Floats) -> bool:
     """Whether forces have a potential: K is symmetric, but for its error and a small share of what
     is as stiff."""
-    return alike_across(
+    return is_symmetric_within(
         rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T
     )
 
@@ -169,7 +169,7 @@ def _energies(
 
 
 # --- eigenvalues ----------------------------------------------------------------------------------
-def _beside(kept: Floats) -> Floats:
+def _null_space(kept: Floats) -> Floats:
     """A basis of what changes no row (n, k), as columns."""
     if not len(kept):
         return np.eye(kept.shape[1])
@@ -205,10 +205,10 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
     ]
     displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # along what is neutral as well
     listed = [k for k, s in enumerate(values) if s.imag >= 0.0 and k not in drifting]
-    return _sorted(values[listed], errors[listed], displaced[:, listed])
+    return _sort_motions(values[listed], errors[listed], displaced[:, listed])
 
 
-def _sorted(values: Floats, errors: Floats, along: Floats) -> Motions:
+def _sort_motions(values: Floats, errors: Floats, along: Floats) -> Motions:
     """Slowest first."""
     order = sorted(
         range(len(values)), key=lambda k: (round(float(abs(values[k])), 12), -values[k].real)
@@ -228,15 +228,15 @@ def _with_growth(around: Around, rest: Floats, found: Motions, falling: int) -> 
     highest = float(np.sqrt(abs(K).sum(axis=1).max()))
     ends = math.log(SLOWEST * highest), math.log(2.0 * highest)
     rates = np.array([math.exp(brentq(_lowest, *ends, args=(K, D, k))) for k in range(falling)])
-    along = np.array([_bent(rate, K, D, k)[1] for k, rate in enumerate(rates)]).T
+    along = np.array([_lowest_eigenvalue(rate, K, D, k)[1] for k, rate in enumerate(rates)]).T
     others = np.argsort(np.where(found.growing, -1.0, abs(found.values)), kind="stable")[falling:]
-    return _sorted(
+    return _sort_motions(
         np.append(rates, found.values[others]), np.append(0.0 * rates, found.errors[others]),
         np.concatenate([along, found.along[:, others]], axis=1),
     )  # fmt: skip
 
 
-def _bent(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
+def _lowest_eigenvalue(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
     """The k-th lowest eigenvalue of K + s D + s^2 for symmetric matrices, and its direction
     (f,)."""
     values, axes = eigen(K + rate * D + rate * rate * np.eye(len(K)))
@@ -246,4 +246,4 @@ def _bent(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
 
 def _lowest(power: float, K: Floats, D: Floats, k: int) -> float:
     """That eigenvalue at s = e^power; it is zero at a rate of growth."""
-    return _bent(math.exp(power), K, D, k)[0]
+    return _lowest_eigenvalue(math.exp(power), K, D, k)[0]

@@ -17,7 +17,7 @@ from quirkpy.motion.move import Progress, move
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Body
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, PartError
 from quirkpy.rest import search
@@ -45,11 +45,11 @@ class Multibody(System):
     ) -> None:
         if isinstance(candidates, (Part, str)):
             raise PartError(
-                f"Multibody: candidates is {shown(candidates)}, but must be a list of joints and "
+                f"Multibody: candidates is {show(candidates)}, but must be a list of joints and "
                 "forces."
             )
         if not (start is None or isinstance(start, State)):
-            raise PartError(f"Multibody: start is {shown(start)}, but must be a State.")
+            raise PartError(f"Multibody: start is {show(start)}, but must be a State.")
         listed = tuple(p for p in parts if not (isinstance(p, Body) and p == GROUND))
         later = tuple(candidates)
         check_parts(listed, later)
@@ -191,7 +191,7 @@ class Multibody(System):
         path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which
         one looks; rays are parallel.  Arrows of forces have lengths in proportion; the longest is
         named below."""
-        return doors.stills.picture(self, state, eye, forces).saved(path)
+        return doors.stills.picture(self, state, eye, forces).save_to(path)
 
     def show(
         self, state: State | None = None, *, forces: bool = True, browser: bool = True,
@@ -208,7 +208,7 @@ class Multibody(System):
         return doors.notebook.of_system(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.parts, self.candidates, self.start)
+        return _restore, (self.parts, self.candidates, self.start)
 
     def __repr__(self) -> str:
         chosen = self.selection
@@ -218,7 +218,7 @@ class Multibody(System):
         )
 
 
-def _restored(
+def _restore(
     parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None
 ) -> Multibody:
     return Multibody(*parts, candidates=candidates, start=start)

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import Record
-from quirkpy.maths.rotations import cross, turned
+from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.force import kinds_where
 from quirkpy.tables.tables import (
@@ -82,14 +82,14 @@ class Merger(Record):
 # --- turns and shifts, row by row -----------------------------------------------------------------
 
 
-def moved(m: Motion, place: Floats) -> Motion:
+def motion_at(m: Motion, place: Floats) -> Motion:
     """The motion of the points that lie at `place` [m], in body axes, from the mass centres."""
-    return Motion(m.r + turned(m.q, place), m.q, m.v + turned(m.q, cross(m.omega, place)), m.omega)
+    return Motion(m.r + rotate(m.q, place), m.q, m.v + rotate(m.q, cross(m.omega, place)), m.omega)
 
 
 def as_leaders_move(bodies: Motion, leader: Ints, place: Floats) -> Motion:
     """The motion of the clusters whose leaders lie at `place` [m] in them."""
-    return moved(Motion(*(array[leader] for array in bodies)), -place[leader])
+    return motion_at(Motion(*(array[leader] for array in bodies)), -place[leader])
 
 
 # --- who belongs together -------------------------------------------------------------------------

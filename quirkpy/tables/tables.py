@@ -192,8 +192,8 @@ class Tables(Record):
         data, no rebuild."""
         if parameters:
             return self.with_parameters(parameters).select(joints, forces)
-        joint_rows = self._acting(_chosen("joint", self.joint_index, joints))
-        made = Selection(self, joint_rows, _chosen("force", self.force_index, forces))
+        joint_rows = self._acting(_row_numbers("joint", self.joint_index, joints))
+        made = Selection(self, joint_rows, _row_numbers("force", self.force_index, forces))
         check_frame([self.forces[k] for k in made.forces])
         return made
 
@@ -288,7 +288,7 @@ class Selection(Record):
         return {}
 
 
-def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
+def _row_numbers(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
     """Names -> sorted row numbers; None stands for all."""
     if isinstance(names, str):
         raise PartError(

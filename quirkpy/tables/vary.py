@@ -29,7 +29,7 @@ def has_strength(tables: Tables, force: str) -> bool:
     return len(rows) > 0 and all(_kind(tables, row).strength is not None for row in rows)
 
 
-def varied(
+def vary(
     tables: Tables,
     masses: Mapping[str, float],
     strengths: Mapping[str, float],

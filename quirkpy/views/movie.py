@@ -12,13 +12,13 @@ import numpy as np
 
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.types import Floats
-from quirkpy.motion.frames import moments, time_watched
+from quirkpy.motion.frames import moments, time_on_screen
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import positive
 from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 from quirkpy.views import charts, curves, stills
-from quirkpy.views.drawing import INK, blank, styled
+from quirkpy.views.drawing import INK, blank, style
 from quirkpy.views.stage import Sight, Stage
 
 #: What a film may be written as.
@@ -69,7 +69,7 @@ def pace(
     runs."""
     try:
         rate = positive(fps)
-        span = float(np.diff(time_watched(run.t[[0, -1]], run.waits))[0])
+        span = float(np.diff(time_on_screen(run.t[[0, -1]], run.waits))[0])
         faster = max(1.0, span / LONGEST) if speed is None else positive(speed)
     except (TypeError, ValueError) as error:
         raise PartError(f"movie: fps or speed {error}.") from None
@@ -91,7 +91,7 @@ def traces(run: Trajectory) -> Floats:
 def frames(
     run: Trajectory, times: Floats, faster: float, eye: Sequence[float], forces: bool, trace: bool
 ) -> Iterator[Floats]:
-    """The frames one after the other, (height, width, 4) bytes each; within `styled`."""
+    """The frames one after the other, (height, width, 4) bytes each; within `style`."""
     scenes = Scenes.of(run)
     box, largest = frame_of(run, scenes, times, eye, forces)
     ways = traces(run) if trace else np.zeros((0, 0, 3))
@@ -161,7 +161,7 @@ def save(
     """See `Trajectory.movie`."""
     place = check_writable(ending_of(path, "movie", FILMS), "movie")
     times, faster = pace(run, fps, speed)
-    with styled("movie"), replacing(place, "movie") as file:
+    with style("movie"), replacing(place, "movie") as file:
         shots = frames(run, times, faster, eye, forces, trace)
         if place.suffix == ".mp4":
             _mp4(file.name, shots, fps)

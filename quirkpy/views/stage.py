@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.maths.quat import to_array
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
@@ -90,9 +90,9 @@ class Stage:
         t = self.tables
         r, q = np.vstack([state.r, np.zeros(3)]), np.vstack([state.q, STILL])
         rows = t.site_body
-        points = r[rows] + turned(q[rows], t.site_point)
+        points = r[rows] + rotate(q[rows], t.site_point)
         axes = np.stack(
-            [turned(q[rows], t.site_axes.reshape(-1, 3, 3)[:, :, k]) for k in range(3)], axis=1
+            [rotate(q[rows], t.site_axes.reshape(-1, 3, 3)[:, :, k]) for k in range(3)], axis=1
         )
         pushes = self._pushes(state) if forces and t.bodies else ()
         return Sight(

@@ -14,7 +14,7 @@ import numpy as np
 from quirkpy.explore.alike.symmetry import BACK, Exchange, Symmetry
 from quirkpy.explore.model.ways import Entered
 from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, cone_of, is_simultaneous
-from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
 from quirkpy.motion.trajectory import Trajectory
@@ -98,7 +98,7 @@ class Cones:
 
     def _elsewhere(self, cone: KeepOut, a: int, own: Floats) -> KeepOut:
         """The cone on another body that becomes this one under a turn (4,) of body axes."""
-        at, z = turned(np.tile(own * BACK, (2, 1)), np.array([cone.site.at, unit(cone.site.z)]))
+        at, z = rotate(np.tile(own * BACK, (2, 1)), np.array([cone.site.at, unit(cone.site.z)]))
         body: Body = self.symmetry.bodies[a]
         site = Site(body, cone.site.name, tuple(at.tolist()), tuple(z.tolist()))
         return KeepOut(site, cone.half_angle, cone.length, cone.of)

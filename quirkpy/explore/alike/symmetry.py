@@ -21,7 +21,7 @@ from quirkpy.explore.scope.options import hinge_of
 from quirkpy.explore.scope.safety import cone_of
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import product, quaternion_of, turned
+from quirkpy.maths.rotations import product, quaternion_of, rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body, Site
@@ -80,7 +80,7 @@ class Carrier(NamedTuple):
         """Positions (n, 3) and quaternions (n, 4), carried."""
         to = list(self.exchange.to)
         moved, turning = np.empty_like(r), np.empty_like(q)
-        moved[to] = turned(np.broadcast_to(self.turn, q.shape), r) + self.shift
+        moved[to] = rotate(np.broadcast_to(self.turn, q.shape), r) + self.shift
         turning[to] = product(
             product(np.broadcast_to(self.turn, q.shape), q), self.exchange.own * BACK
         )
@@ -281,8 +281,8 @@ class Symmetry:
                 point, nine = site.placed()
                 return -1, _digits(point), _digits(np.reshape(nine, (3, 3))[:, 2]), _digits(nine)
             a = self.index[body.name]
-            axes = turned(np.broadcast_to(own[a], (3, 4)), site.axes.T).T
-            at = turned(own[a], np.array(site.at, dtype=float))
+            axes = rotate(np.broadcast_to(own[a], (3, 4)), site.axes.T).T
+            at = rotate(own[a], np.array(site.at, dtype=float))
             return int(to[a]), _digits(at), _digits(axes[:, 2]), _digits(axes.ravel())
 
         return placed
@@ -317,7 +317,7 @@ class Symmetry:
                     if way is None
                     else product(product(theirs[b, 3:], way.turn), mine[0, 3:] * BACK)
                 )
-                yield q, theirs[b, :3] - turned(q, mine[0, :3])
+                yield q, theirs[b, :3] - rotate(q, mine[0, :3])
 
     def _assign(
         self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
@@ -325,7 +325,7 @@ class Symmetry:
         """Which body each one becomes under a motion, and turned in which way; None where one
         becomes none."""
         many = np.broadcast_to(turn, (len(mine), 4))
-        r, q = turned(many, mine[:, :3]) + shift, product(many, mine[:, 3:])
+        r, q = rotate(many, mine[:, :3]) + shift, product(many, mine[:, 3:])
         far = np.linalg.norm(r[:, None] - theirs[None, :, :3], axis=2)
         to = far.argmin(axis=1)
         kinds = np.array(self.kinds)

@@ -10,7 +10,7 @@ from quirkpy.explore.model.costs import COST_WORDS, price_of
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.explore.run.records import canonical
 from quirkpy.explore.run.runner import Ended, begin, motions, record_motion
-from quirkpy.motion.frames import Frames, frames_of, watched
+from quirkpy.motion.frames import Frames, frames_of, skip_waits
 from quirkpy.system.multibody import Multibody
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def frames_of_motion(ended: Ended | None, length: float, angle: float) -> Frames
     if ended is None or not ended.runs:
         return None
     frames = frames_of([(0.0, run) for run in ended.runs], length, angle)
-    return watched(frames, [(leaving.t, leaving.waiting) for leaving in ended.leavings])
+    return skip_waits(frames, [(leaving.t, leaving.waiting) for leaving in ended.leavings])
 
 
 def in_order(graph: Graph, everything: bool) -> list[int]:

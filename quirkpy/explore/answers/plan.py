@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from quirkpy.explore.answers.routes import Routes, Step, cheapest
 from quirkpy.explore.model.costs import check_cost, supply_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.files import ending_of, write_text
 from quirkpy.parts.part import PartError
 
@@ -105,7 +105,7 @@ def plan_of(study: Scope | None, steps: Sequence[Step], cost: float, start: str)
 def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
     """The k cheapest routes without loops; one for each row of nodes."""
     if type(k) is not int or k < 1:
-        raise PartError(f"plan: k is {shown(k)}, but must be a number of plans from 1 up.")
+        raise PartError(f"plan: k is {show(k)}, but must be a number of plans from 1 up.")
     source, target = graph[start].key, graph[goal].key
     check_cost(cost)
     if source == target:

@@ -25,7 +25,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Counts, Course, Happening, Waits
 from quirkpy.motion.move import stand
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def replay(graph: Graph, plan: Any) -> Replay:
     """See `ReconfigurationGraph.replay`."""
     legs: list[Leg] = []
     if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
-        raise PartError(f"replay: {shown(plan)} is no plan; give one, or a list of edges.")
+        raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
     if not len(plan):
         raise PartError("replay: the plan has no steps; plan a way from one node to another.")
     for edge in () if isinstance(plan, Plan) else plan:

@@ -29,7 +29,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.motion.course import Stop
 from quirkpy.motion.move import move
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.rest.settle import run_to_rest, settle
@@ -298,7 +298,7 @@ def sample_edge(
     check_workers("robustness", workers)
     if type(samples) is not int or samples < 1:
         raise PartError(
-            f"robustness: samples is {shown(samples)}, but must be a whole number from 1 up."
+            f"robustness: samples is {show(samples)}, but must be a whole number from 1 up."
         )
     if target is None and edge.target is None:
         raise PartError(
@@ -338,7 +338,7 @@ def margins(
     _place(graph, edge)
     if not 0.0 < resolution < 1.0:
         raise PartError(
-            f"margins: resolution is {shown(resolution)}, but must be a share of the reach, 0 to 1."
+            f"margins: resolution is {show(resolution)}, but must be a share of the reach, 0 to 1."
         )
     flights = _flights(graph.study, _task(graph, edge, within, reach, 0))
     return tuple(flights.margins(reach, resolution))

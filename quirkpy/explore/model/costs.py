@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float
             return float(value)
         except (TypeError, ValueError):
             raise PartError(
-                f"plan: the cost of {edge!r} is {shown(value)}, but must be a number from 0 up."
+                f"plan: the cost of {edge!r} is {show(value)}, but must be a number from 0 up."
             ) from None
     prices: dict[str, Callable[[], float]] = {
         "energy": lambda: supply_in_motion(outcome), "time": lambda: time_of(study, outcome),
@@ -77,6 +77,6 @@ def check_cost(cost: Any) -> None:
     """Refuse what is no cost."""
     if not (callable(cost) or cost in COST_WORDS):
         raise PartError(
-            f"plan: cost is {shown(cost)}, but must be one of {', '.join(map(repr, COST_WORDS))}, "
+            f"plan: cost is {show(cost)}, but must be one of {', '.join(map(repr, COST_WORDS))}, "
             "or a function."
         )

@@ -25,7 +25,7 @@ from quirkpy.explore.scope.safety import (
     sort_by_size,
 )
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.move import stand
@@ -85,8 +85,8 @@ def frame_of(site: Site, state: State) -> tuple[Floats, Floats]:
         at, nine = site.placed()
         return np.array(at), np.reshape(nine, (3, 3))
     k = state.bodies.index(site.body.name)
-    point = state.r[k] + turned(state.q[k], np.array(site.at, dtype=float))
-    return point, turned(np.broadcast_to(state.q[k], (3, 4)), site.axes.T).T
+    point = state.r[k] + rotate(state.q[k], np.array(site.at, dtype=float))
+    return point, rotate(np.broadcast_to(state.q[k], (3, 4)), site.axes.T).T
 
 
 # --- what follows from it -------------------------------------------------------------------------

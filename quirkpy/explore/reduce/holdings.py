@@ -28,7 +28,7 @@ from quirkpy.explore.scope.options import hinge_of
 from quirkpy.explore.scope.safety import StayTogether
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.joints import Revolute
@@ -105,7 +105,7 @@ class Holdings:
         """Which sensor of body b each of body a becomes."""
         key = a, b, way
         if key not in self._sensors:
-            turn = turned(np.broadcast_to(self.study.shapes.turns[b][way], (3, 4)), np.eye(3)).T
+            turn = rotate(np.broadcast_to(self.study.shapes.turns[b][way], (3, 4)), np.eye(3)).T
             one, two = (self.study.system.bodies[k] for k in (a, b))
             self._sensors[key] = self.symmetry.map_sensors(turn, one, two)
         return self._sensors[key]

@@ -27,9 +27,9 @@ from quirkpy.explore.scope.safety import APART, ENTERS
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import Reason, told
+from quirkpy.rest.reason import Reason, reason_of_text
 
 
 def select_reductions(value: Any) -> frozenset[Reduction]:
@@ -43,7 +43,7 @@ def select_reductions(value: Any) -> frozenset[Reduction]:
         or not set(value := tuple(value)) <= set(every)
     ):
         raise PartError(
-            f"explore: reductions is {shown(value)}, but must be True, False, or some of {every}."
+            f"explore: reductions is {show(value)}, but must be True, False, or some of {every}."
         )
     return frozenset(value)
 
@@ -305,8 +305,10 @@ class Reductions:
         exchange = carrier.exchange
         pairs, bodies = self.names.of("pairs", exchange), self.study.system.bodies
         why = [self.names.translate(exchange, o.reason) for o in record.outcomes]
-        rests = [None if node is None else self.names.translate(exchange, told(node["reason"]))
-                 for node in record.reached]  # fmt: skip
+        rests = [
+            None if node is None else self.names.translate(exchange, reason_of_text(node["reason"]))
+            for node in record.reached
+        ]
         known = [rest is not None for rest in rests] == [
             node is not None for node in record.reached
         ]

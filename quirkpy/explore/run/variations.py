@@ -19,7 +19,7 @@ from quirkpy.explore.scope.scope import Scope, freedoms_of
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, UPPER, Q, R, V
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Layout
@@ -27,12 +27,12 @@ from quirkpy.mechanics.state import State
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.rest.newton import size_of
-from quirkpy.rest.settle import nudged, settle
+from quirkpy.rest.settle import nudge_along, settle
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 from quirkpy.tables import Selection
 from quirkpy.tables.tables import ANGLE, Tables
-from quirkpy.tables.vary import has_strength, varied
+from quirkpy.tables.vary import has_strength, vary
 
 #: What a parameter moves.
 What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
@@ -148,7 +148,7 @@ class Variations:
             return [self.start] * len(moves)
         around = self.around
         rows = around.answers(
-            around.displaced(self._steps * moves[:, :f], self._steps * moves[:, f:])
+            around.states_at(self._steps * moves[:, :f], self._steps * moves[:, f:])
         ).rows
         lengths = zip(
             abs(moves).sum(axis=1).tolist(),
@@ -272,7 +272,7 @@ class Variations:
                 shifts.setdefault(name, np.zeros(3))[axis] = value
         if not (masses or strengths or shifts):
             return tables
-        return varied(tables, masses, strengths, self._shift_sites(tables, shifts))
+        return vary(tables, masses, strengths, self._shift_sites(tables, shifts))
 
     def _shift_sites(self, tables: Tables, shifts: dict[str, Floats]) -> dict[int, Floats]:
         """Rows and points of the sites of joints that are shifted [m]."""
@@ -326,7 +326,7 @@ def _nudged_start(study: Scope, system: Multibody, nudge: tuple[float, int] | No
     if first.run is not None:  # it was on its way that it came to rest on a saddle
         return system.initial
     size, k = nudge
-    state = nudged(Vicinity(system.clusters, first.state), directions(first)[k], size)
+    state = nudge_along(Vicinity(system.clusters, first.state), directions(first)[k], size)
     if state is None:
         raise PartError(
             "robustness: a stop is in the way of the sense in which the edge leaves its start."
@@ -343,7 +343,7 @@ def _places(system: Multibody, state: State) -> dict[str, tuple[Floats, Floats]]
         if freedoms_of(t.joints[k]) > 0:
             one, two = (t.site_body[row] for row in (t.joint_site1[k], t.joint_site2[k]))
             axes = t.site_axes[t.joint_site1[k]].reshape(3, 3)
-            in_n = turned(turns[one][None], axes.T).T
-            there = turned(turns[two][None] * (1.0, -1.0, -1.0, -1.0), in_n.T).T
+            in_n = rotate(turns[one][None], axes.T).T
+            there = rotate(turns[two][None] * (1.0, -1.0, -1.0, -1.0), in_n.T).T
             out[t.joint_names[k]] = axes, there
     return out

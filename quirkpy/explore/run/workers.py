@@ -23,7 +23,7 @@ from quirkpy.explore.run.records import Record, failure, record_of_way
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
 
@@ -161,7 +161,7 @@ def check_workers(who: str, workers: Any) -> None:
     """Refuse what are no workers, and workers that would start workers."""
     if not isinstance(workers, Executor) and not (type(workers) is int and workers >= 1):
         raise PartError(
-            f"{who}: workers is {shown(workers)}, but must be a number from 1 up, or an Executor."
+            f"{who}: workers is {show(workers)}, but must be a number from 1 up, or an Executor."
         )
     # A worker that is still starting
     if workers != 1 and getattr(current_process(), "_inheriting", False):

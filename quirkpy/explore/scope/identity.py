@@ -13,13 +13,13 @@ import numpy as np
 from quirkpy.kernels.base.arrays import OMEGA, Q, R, V
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine
-from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distorted, rotation
+from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distort, rotation
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
-from quirkpy.parts.checks import angle_up_to, shown, word
+from quirkpy.parts.checks import angle_up_to, show, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.system.multibody import Multibody
 
@@ -36,14 +36,14 @@ NEAR = 10.0
 def _names(value: Any) -> Any:
     if isinstance(value, str) or not all(isinstance(group, (tuple, list)) for group in value):
         raise TypeError(
-            f"is {shown(value)}, but must be a list of lists of bodies, such as [[one, two]]"
+            f"is {show(value)}, but must be a list of lists of bodies, such as [[one, two]]"
         )
     return tuple(tuple(getattr(body, "name", body) for body in group) for group in value)
 
 
 def _symmetries(value: Any) -> Any:
     if not isinstance(value, (dict, tuple, list)):
-        raise TypeError(f"is {shown(value)}, but must map bodies to lists of rotations")
+        raise TypeError(f"is {show(value)}, but must map bodies to lists of rotations")
     pairs = value.items() if isinstance(value, dict) else value
     out = []
     for body, turns in pairs:
@@ -171,7 +171,7 @@ class Shapes:
         q = product(there, one[:1, 3:] * (1.0, -1.0, -1.0, -1.0))[:, None]
         out = np.empty((len(q), *one.shape))
         arms = np.broadcast_to(one[:, :3] - one[0, :3], (len(q), len(one), 3))
-        out[..., :3] = places[:, None, :3] + turned(q, arms)
+        out[..., :3] = places[:, None, :3] + rotate(q, arms)
         out[..., 3:] = product(q, np.broadcast_to(one[:, 3:], (len(q), len(one), 4)))
         return out
 
@@ -222,12 +222,12 @@ class Shapes:
         """How far the middle of all bodies lies along some directions from each, in front of it, on
         average over its turns; as a share, so that it changes by no more than poses do (n,
         directions)."""
-        there = turned(q * (1.0, -1.0, -1.0, -1.0), -arms)
+        there = rotate(q * (1.0, -1.0, -1.0, -1.0), -arms)
         turns = self._every_turn
         many = np.broadcast_to(there[:, None], (*turns.shape[:2], 3))
         counts = np.array([len(mine) for mine in self.turns])
         known = np.arange(turns.shape[1]) < counts[:, None]
-        along = np.maximum(turned(turns, many) @ PROBES.T, 0.0) * known[..., None]
+        along = np.maximum(rotate(turns, many) @ PROBES.T, 0.0) * known[..., None]
         return np.asarray(
             along.sum(axis=1) / counts[:, None] / (2.0 + np.linalg.norm(arms, axis=1).max())
         )
@@ -272,18 +272,18 @@ def _group_of(system: Multibody) -> Group:
 
 def _group_in(engine: Engine, state: State) -> Group:
     engine.turn_to(state.near)
-    rows = distorted(engine, state.t, state.instant(engine.selection).state)
+    rows = distort(engine, state.t, state.instant(engine.selection).state)
     rng = np.random.default_rng(1)
     rows[:, V:] = 1e-2 * rng.normal(size=(len(rows), 6))
     shifted, other = rows.copy(), rows.copy()
     shifted[:, R:Q] += SHIFT
     q = rotation(TURN)
-    other[:, R:Q] = turned(q, rows[:, R:Q])
+    other[:, R:Q] = rotate(q, rows[:, R:Q])
     other[:, Q:V] = product(q, rows[:, Q:V])
-    other[:, V:OMEGA] = turned(q, rows[:, V:OMEGA])
+    other[:, V:OMEGA] = rotate(q, rows[:, V:OMEGA])
     here, moved, turned_here = accelerations(engine, state.t, np.stack([rows, shifted, other]))
     expected = here.copy()
-    expected[:, :3] = turned(q, here[:, :3])
+    expected[:, :3] = rotate(q, here[:, :3])
     scale = INVARIANT * max(float(abs(here).max(initial=0.0)), 1e-9)
     if abs(moved - here).max(initial=0.0) > scale:
         return "none"

@@ -12,7 +12,7 @@ from quirkpy.maths.triples import add, cross, dot, scale, sub, turn, unit
 from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import Site
 from quirkpy.parts.bushing import Bushing
-from quirkpy.parts.checks import direction, not_negative, optional, positive, shown, vector
+from quirkpy.parts.checks import direction, not_negative, optional, positive, show, vector
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
@@ -102,7 +102,7 @@ class Lock(Option):
 
 def _edge(value: Any) -> Any:
     if type(value) is not int or value not in (1, 2, 3, 4):
-        raise TypeError(f"is {shown(value)}, but must be 1, 2, 3 or 4")
+        raise TypeError(f"is {show(value)}, but must be 1, 2, 3 or 4")
     return value
 
 

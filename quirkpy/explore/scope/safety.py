@@ -13,7 +13,7 @@ from quirkpy.clearance.clearances import Clearances, clearances, least_among
 from quirkpy.explore.scope.peaks import TIED, Limited, heaviest, lengths_of, loads, rates
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.solids import REACH
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.solids import solids_of
@@ -330,7 +330,7 @@ class KeepOut(Safety):
             return np.tile([*at, *np.array(axes).reshape(3, 3)[:, 2]], (len(states), 1))
         own = states[:, bodies.index(self.site.body.name)]
         arm, z = (
-            turned(own[:, Q:V], np.tile(a, (len(own), 1)))
+            rotate(own[:, Q:V], np.tile(a, (len(own), 1)))
             for a in (self.site.at, unit(self.site.z))
         )
         return np.concatenate([own[:, R:Q] + arm, z], axis=1)

@@ -23,7 +23,7 @@ from quirkpy.kernels.step.integrator import RIM
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import not_negative, optional, positive, shown, whole, word
+from quirkpy.parts.checks import not_negative, optional, positive, show, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
@@ -86,7 +86,7 @@ class Scope:
         for field, kind, called in kinds:
             if not isinstance(getattr(self, field), kind):
                 raise PartError(
-                    f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}."
+                    f"Study: {field} is {show(getattr(self, field))}, but must be a {called}."
                 )
         checks = (
             ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
@@ -421,25 +421,25 @@ def freedoms_of(joint: Part) -> int:
 def check_list(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
     """The members of a list, each of a kind."""
     if isinstance(value, (str, Part)) or not isinstance(value, Iterable):
-        raise PartError(f"Study: {what} is {shown(value)}, but must be a list.")
+        raise PartError(f"Study: {what} is {show(value)}, but must be a list.")
     items = tuple(value)
     for item in items:
         if not isinstance(item, kind):
-            raise PartError(f"Study: {what} has {shown(item)}, which is no {kind.__name__}.")
+            raise PartError(f"Study: {what} has {show(item)}, which is no {kind.__name__}.")
     return items
 
 
 def check_mapping(what: str, value: Any) -> Mapping[Any, Any]:
     """The value given for a field of a study, which must be a dictionary."""
     if not isinstance(value, Mapping):
-        raise PartError(f"Study: {what} is {shown(value)}, but must be a dictionary.")
+        raise PartError(f"Study: {what} is {show(value)}, but must be a dictionary.")
     return value
 
 
 def _kinds(value: Any) -> tuple[str, str]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise PartError(
-            f"Study: options has {shown(value)}, but must name two kinds of sensors, ('face', "
+            f"Study: options has {show(value)}, but must name two kinds of sensors, ('face', "
             "'face')."
         )
     return value[0], value[1]

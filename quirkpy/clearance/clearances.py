@@ -21,9 +21,9 @@ from quirkpy.kernels.place.kinematics import fill_frames, ground_frames
 from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
     LEAST,
+    LEAST_ACCURACY,
     LOOKS,
     PASSED,
-    SHARE,
     THERE,
     WHEN,
     Motions,
@@ -50,7 +50,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.solids import find_meshes, solids_of
 from quirkpy.mechanics.state import State
 from quirkpy.motion.extrema import bottom
-from quirkpy.motion.interpolation import PLACES, Between, Rows, before
+from quirkpy.motion.interpolation import PLACES, Between, CourseRows, before
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
@@ -69,7 +69,7 @@ SLACK = 1e-4
 OF_CURVES, OF_LEAST, OF_TOUCHING, OF_PASSING = 0.25, 0.5, 0.95, 0.01
 #: Next to a least clearance the motion is asked so far aside, a share of the places between which
 #: that lies.
-ASIDE = 0.1
+NEXT_LOOK = 0.1
 #: Faces enclose no more than this [rad] where they lie on each other.
 ALIGNED = 1e-2
 
@@ -193,7 +193,9 @@ def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
     scene, least = scene_of(run, solids, chosen), math.inf
     known = np.array([pair.least for pair in pairs])
     reach = np.minimum(*(solids.numbers[chosen[:, k], REACH] for k in (0, 1)))
-    doubts = np.maximum(OF_LEAST * SLACK * reach, SHARE * abs(known)) + 2.0 * run.between.error
+    doubts = (
+        np.maximum(OF_LEAST * SLACK * reach, LEAST_ACCURACY * abs(known)) + 2.0 * run.between.error
+    )
     for n in np.argsort(known, kind="stable").tolist():
         if known[n] - doubts[n] < least:
             least = min(least, nearest(run, scene, chosen[n : n + 1], pairs[n].t))
@@ -216,7 +218,8 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
 def nearest_within(
     run: Trajectory, scene: Scene, pair: Ints, low: float, high: float, t: float
 ) -> float:
-    """The same of one stretch; t: where else to look."""
+    """The least clearance [m] of one pair within a stretch of a run from low to high [s]; t: another
+    time [s] at which to look."""
     on_curves = partial(gaps_along, run.between, scene, pair)
     ends, rows = (
         {float(run.t[0]), float(run.t[-1]), *(event.t for event in run.events)},
@@ -228,10 +231,10 @@ def nearest_within(
     best = int(np.argmin(gaps))
     low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
     if float(places[best]) in ends:
-        inside = places[best] + ASIDE * (low + high - 2.0 * places[best])
+        inside = places[best] + NEXT_LOOK * (low + high - 2.0 * places[best])
         if gaps[best] <= on_curves(np.array([inside]))[0]:
             return gap_in(scene, pair, run.rows_at(float(places[best])))
-    there, far = bottom(places, gaps, low, high, on_curves), ASIDE * (high - low)
+    there, far = bottom(places, gaps, low, high, on_curves), NEXT_LOOK * (high - low)
     aside = there + (far if there + far <= high else -far)
     curve, further = on_curves(np.array([there, aside]))
     try:
@@ -302,7 +305,7 @@ def find_collisions(
 
 
 def collision_of(
-    run: Trajectory, names: tuple[str, ...], scene: Scene, pair: Ints, rows: Rows,
+    run: Trajectory, names: tuple[str, ...], scene: Scene, pair: Ints, rows: CourseRows,
     passed: Floats, levels: Floats, slack: Floats,
 ) -> Collision:  # fmt: skip
     """Where one pair (1, 2) that passes its thresholds, step by step, first comes too near: at the

@@ -18,11 +18,11 @@ from quirkpy.clearance.skins import Couple, Skin, are_near, distinct
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
+    INSTANT,
     LEAST,
+    LEAST_ACCURACY,
     LOOKS,
     PASSED,
-    SHARE,
-    SHORTEST,
     THERE,
     WHEN,
     Motions,
@@ -117,7 +117,7 @@ class Passage:
         for wanted in (math.inf, fine):  # one look a step at first
             for k in np.flatnonzero(self.apart_at_least < least).tolist():
                 if self.apart_at_least[k] < least:
-                    s, found = self._search(k, Target(least, SHARE, wanted, False))
+                    s, found = self._search(k, Target(least, LEAST_ACCURACY, wanted, False))
                     if found < least:
                         least, when = found, float(c.t[k] + s * (c.t[k + 1] - c.t[k]))
         self.out[LEAST], self.out[WHEN] = least, when
@@ -149,11 +149,11 @@ class Passage:
                 target, where = gap, s
             if passing and gap < target:  # passed here or before
                 where, there, spans = s, gap, []
-                if target - gap > fine and half > SHORTEST:
+                if target - gap > fine and half > INSTANT:
                     spans = [(begin, s)]
                 continue
             enough = target if passing else target - max(fine, share * abs(target))
-            if half <= SHORTEST or self._stays(k, half, pose, gap, n, min(enough, gap - fine)):
+            if half <= INSTANT or self._stays(k, half, pose, gap, n, min(enough, gap - fine)):
                 continue
             spans += [(s, end), (begin, s)]
         return where, (there if passing else target)

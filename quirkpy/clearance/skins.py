@@ -30,12 +30,12 @@ Apart: TypeAlias = tuple[float, Floats]
 #: Sides of the prism that stands for a cylinder.
 ROUND = 720
 #: Nearer than this share of the size the direction between nearest points has lost its digits.
-NEARLY = 1e-7
+LEAST_SKIN_GAP = 1e-7
 #: One is drawn out by this share of the size to begin with, and by so much more, so often, until it
 #: is outside.
-OUTSIDE, FARTHER, MOST_DRAWN = 1e-3, 4.0, 8
+FIRST_PULL, PULL_FACTOR, MOST_DRAWN = 1e-3, 4.0, 8
 #: It is drawn back until it is as near as this share of the size, in so many moves at most.
-SETTLED, MOST_MOVES = 1e-9, 80
+PULL_TOLERANCE, MOST_MOVES = 1e-9, 80
 #: So many contacts are looked at, so many of their faces, and the best so many directions are
 #: followed to the end.
 CONTACTS, FACES, FOLLOWED = 64, 8, 3
@@ -182,9 +182,9 @@ class Couple:
         far, way, touching = self._surfaces(T, y)
         inside = far > 0.0 and self._one_inside(T, y)
         if self.radius > 0.0:
-            n = way / far if far > NEARLY * self.size else self._outwards(T, touching)
+            n = way / far if far > LEAST_SKIN_GAP * self.size else self._outwards(T, touching)
             return (-far - self.radius, -n) if inside else (far - self.radius, n)
-        if far > NEARLY * self.size and not inside:
+        if far > LEAST_SKIN_GAP * self.size and not inside:
             return far, way / far
         depth, n = self._pull_out(T, y, touching)
         return (far if far > 0.0 and not inside else min(0.0, -depth)), n
@@ -215,13 +215,13 @@ class Couple:
     # --- where they overlap -----------------------------------------------------------------------
     def _pull_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
         """The least way found by which the second comes out of the first, and its direction."""
-        directions, out = self._directions(T, y, touching), OUTSIDE * self.size
+        directions, out = self._directions(T, y, touching), FIRST_PULL * self.size
         for _ in range(MOST_DRAWN):
             tried = [(n, *self._surfaces(T, y + out * n)[:2]) for n in directions]
             followed = self._promising(T, y, out, tried)
             if followed:
                 break
-            directions, out = directions[:FEW], FARTHER * out
+            directions, out = directions[:FEW], PULL_FACTOR * out
         else:
             return 2.0 * self.size, directions[0]
         found = []
@@ -261,7 +261,7 @@ class Couple:
         for _ in range(MOST_MOVES):
             far = self._surfaces(T, y + out * n)[0]
             out -= far
-            if far <= SETTLED * self.size or out < 0.0:
+            if far <= PULL_TOLERANCE * self.size or out < 0.0:
                 break
         return out
 

@@ -59,7 +59,7 @@ def explore(
     budget: int | None = None, towards: Callable[[Node], float] | None = None,
     progress: Exploring = None, reductions: bool | Iterable[Reduction] = True,
 ) -> Graph:  # fmt: skip
-    """See `Study.explore`."""
+    """Explore a study, from its start or from where its journal ends, as `Study.explore` says."""
     check_workers("explore", workers)
     if budget is not None and not (type(budget) is int and budget >= 0):
         raise PartError(f"explore: budget is {show(budget)}, but must be None or a number of runs.")
@@ -141,7 +141,7 @@ def member_check(study: Scope) -> Callable[[dict[str, Any]], None]:
 
 
 def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
-    """See `ReconfigurationGraph.load`."""
+    """The graph that a journal holds, as `ReconfigurationGraph.load` says."""
     if not path_of(path, "load").is_file():
         raise PartError(f"load: there is no journal {str(path)!r}.")
     with Journal(path, read_only=True) as journal:
@@ -286,8 +286,8 @@ class Walk:
         return ticket.record is not None or ticket.key in self.fresh or ticket.key in self.spoken
 
     def record_of(self, ticket: Ticket) -> Record | None:
-        """That record, as far as there is one: what an edge has is not kept, but read again where
-        another needs it."""
+        """The record of the run that answers, as far as there is one: what an edge has is not
+        kept, but read again where another needs it."""
         if ticket.record is not None or not self.has_record(ticket):
             return ticket.record
         return self.fresh.get(ticket.key) or self.journal.read_run(*ticket.key)

@@ -239,7 +239,7 @@ class Journal:
         return {intern(choice): record for choice, record in found if record is not None}
 
     def read_run(self, node: str, choice: str) -> Record | None:
-        """One of them; None where it is damaged."""
+        """The record of the run of one choice at a node; None where it is damaged."""
         rows = self._query(
             "SELECT record, hash FROM runs WHERE node = ? AND choice = ?", (node, choice)
         )

@@ -14,9 +14,9 @@ import numpy as np
 from quirkpy.maths.types import Floats
 
 #: Sweeps at most, and the share of sqrt(a_ii a_jj) below which an entry is none.
-SWEEPS, NONE = 30, 1e-16
+SWEEPS, OFF_DIAGONAL = 30, 1e-16
 #: Where all eigenvalues are larger than this share of the largest, LAPACK finds them well enough.
-ALIKE = 1e-4
+WELL_CONDITIONED = 1e-4
 
 
 def eigen(matrix: Floats) -> tuple[Floats, Floats]:
@@ -24,12 +24,12 @@ def eigen(matrix: Floats) -> tuple[Floats, Floats]:
     columns (f, f)."""
     values, axes = np.linalg.eigh(matrix)
     order = np.argsort(-abs(values), kind="stable")
-    if not len(order) or abs(values[order[-1]]) > ALIKE * abs(values[order[0]]):
+    if not len(order) or abs(values[order[-1]]) > WELL_CONDITIONED * abs(values[order[0]]):
         return values[order], axes[:, order]
     a, v = np.array(matrix, dtype=float), np.eye(len(matrix))
     for _ in range(SWEEPS):
         size = np.sqrt(abs(np.diag(a)))
-        left = np.triu(abs(a) > NONE * np.outer(size, size), 1) & (a != 0.0)
+        left = np.triu(abs(a) > OFF_DIAGONAL * np.outer(size, size), 1) & (a != 0.0)
         if not left.any():
             break
         for i, j in np.argwhere(left):

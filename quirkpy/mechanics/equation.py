@@ -17,7 +17,7 @@ import numpy as np
 
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.instant import Instant, Rows
+from quirkpy.mechanics.instant import ConstraintRows, Instant
 
 #: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this
 #: (relative to the largest) is redundancy.  It lies far above the drift that rows carry (1e-9 in
@@ -167,7 +167,7 @@ def _complete(M: Floats, at: Instant) -> Floats:
 def constraint_matrix(at: Instant) -> Floats:
     """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies
     (m, 6 nb)."""
-    rows: Rows = at.rows
+    rows: ConstraintRows = at.rows
     n = len(at.r)
     wide = np.zeros((len(rows.phi), n + 1, 6))
     each = np.arange(len(rows.phi))

@@ -34,7 +34,7 @@ INVARIANCE = 1e-7
 #: this share.
 RIGID = 1e-9
 #: Accelerations below this are rounding [m/s2] or [rad/s2].
-ROUNDING = 1e-14
+ACCELERATION_ROUNDING = 1e-14
 #: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not
 #: turning: joints that take hold leave as much.
 TURNS_NOT = 1e-6
@@ -340,7 +340,7 @@ def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
 def _is_equal_within_rounding(one: Floats, two: Floats) -> bool:
     """Whether accelerations are the same but for rounding."""
     scale = max(float(abs(one).max(initial=0.0)), float(abs(two).max(initial=0.0)))
-    return bool(abs(one - two).max(initial=0.0) <= INVARIANCE * scale + ROUNDING)
+    return bool(abs(one - two).max(initial=0.0) <= INVARIANCE * scale + ACCELERATION_ROUNDING)
 
 
 def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
@@ -397,7 +397,7 @@ def _fit(
 def _with(
     whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Floats, turning: Floats
 ) -> Whole:
-    """The same with the motion of some bodies."""
+    """The motion of the whole with another rigid motion for some bodies."""
     one = mine[:, None]
     return dataclasses.replace(
         whole,

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.step.integrator import RIM
-from quirkpy.kernels.tree.stops import BEYOND
+from quirkpy.kernels.step.integrator import SENSOR_RIM
+from quirkpy.kernels.tree.stops import REFUSED_BEYOND
 from quirkpy.maths import quat
-from quirkpy.maths.records import Record
+from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.triples import (
     Nine,
     Triple,
@@ -101,7 +101,7 @@ def _unwrap(values: Floats) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class State(Record):
+class State(FrozenRecord):
     """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole
     turns of the joints.
 
@@ -380,10 +380,10 @@ def _turns_between(angle: float, lower: float, upper: float) -> int:
     """How many whole turns bring an angle from -pi to pi between two stops [rad], no more than they
     must; none where no number of turns does."""
     turn = 2.0 * math.pi
-    half = 1.0 if angle <= BEYOND - math.pi else 0.0
+    half = 1.0 if angle <= REFUSED_BEYOND - math.pi else 0.0
     least, most = (
-        np.ceil((lower - BEYOND - angle) / turn),
-        np.floor((upper + BEYOND - angle) / turn),
+        np.ceil((lower - REFUSED_BEYOND - angle) / turn),
+        np.floor((upper + REFUSED_BEYOND - angle) / turn),
     )
     return int(min(max(half, least), most)) if least <= most else 0
 
@@ -453,7 +453,7 @@ def read_sensor(at: Instant, k: int) -> SensorState:
         distance, off = _mismatch(at, one.site, two.site, roll)
         ratio = max(distance / reach, off / alignment)
         if ratio < nearest:
-            nearest, out = ratio, SensorState(ratio <= 1.0 + RIM, distance, off, two.name)
+            nearest, out = ratio, SensorState(ratio <= 1.0 + SENSOR_RIM, distance, off, two.name)
     return out
 
 

@@ -84,7 +84,7 @@ class System:
 
     # --- variants ---------------------------------------------------------------------------------
     def at(self, state: State) -> Self:
-        """The same system beginning in another state; sites and joint zeros stay where they were
+        """This system beginning in another state; sites and joint zeros stay where they were
         written."""
         if not isinstance(state, State):
             raise PartError(f"at: {show(state)} is not a State, such as system.initial.")
@@ -102,8 +102,7 @@ class System:
         return made
 
     def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Self:
-        """The same parts and state with other joints and forces active, by name; all others are
-        candidates.
+        """This system with other joints and forces active, by name; all others are candidates.
 
         Nothing is compiled again, and whether the joints' ends meet is not checked: `residual`
         tells."""
@@ -121,8 +120,7 @@ class System:
         )
 
     def on_tables(self, tables: Tables, start: State) -> Self:
-        """The same parts and selection on tables of which numbers differ from what was written, in
-        another state.
+        """This system on tables of which numbers differ from what was written, in another state.
 
         The parts still say what was written; whether the joints' ends meet is not checked.
         """

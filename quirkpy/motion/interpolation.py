@@ -45,7 +45,7 @@ STEEP = 2.0
 DENSER, FASTER = 6, 1.25
 
 
-class Rows(NamedTuple):
+class CourseRows(NamedTuple):
     """A run as it is looked at: times, states, angles and stops that hold, row by row."""
 
     t: Floats
@@ -53,13 +53,13 @@ class Rows(NamedTuple):
     angles: Floats
     held: Bools
 
-    def select(self, which: slice) -> Rows:
-        """Some of them."""
-        return Rows(self.t[which], self.states[which], self.angles[which], self.held[which])
+    def select(self, which: slice) -> CourseRows:
+        """The rows in a slice."""
+        return CourseRows(self.t[which], self.states[which], self.angles[which], self.held[which])
 
-    def append(self, more: Rows) -> Rows:
-        """These and others after them."""
-        return Rows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
+    def append(self, more: CourseRows) -> CourseRows:
+        """Rows of this record and others after them."""
+        return CourseRows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
 
 
 def before(t: Floats, x: float) -> int:
@@ -67,10 +67,10 @@ def before(t: Floats, x: float) -> int:
     return int(np.searchsorted(t, x, side="right")) - 1
 
 
-def rows_of(course: Course) -> Rows:
+def rows_of(course: Course) -> CourseRows:
     """What a run leaves."""
     held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)
-    return Rows(course.t, course.states, course.angles, held)
+    return CourseRows(course.t, course.states, course.angles, held)
 
 
 class Between:
@@ -183,7 +183,8 @@ class Between:
         return self._find_first_zero(lambda t: margin(self.at(t)), t, values)
 
     def first_time(self, margin: Callable[[Floats], Floats]) -> float | None:
-        """The same for a function of times (k,) -> (k,), for what states alone do not tell."""
+        """When a margin, a function of times (k,) -> (k,), is first below zero [s]; None: never.
+        For what states alone do not tell."""
         return self._find_first_zero(margin, self.places, margin(self.places))
 
     def _denser(
@@ -286,8 +287,8 @@ def turning(q: Floats, omega: Floats, rate: Floats) -> tuple[Floats, Floats]:
 
 # --- denser rows ----------------------------------------------------------------------------------
 def with_eves(
-    at: Callable[[float], State], rows: Rows, events: Sequence[float]
-) -> tuple[Rows, Floats]:
+    at: Callable[[float], State], rows: CourseRows, events: Sequence[float]
+) -> tuple[CourseRows, Floats]:
     """The rows, and the states of the run just before those at which something happened; the times
     of these."""
     jumps = np.flatnonzero(np.isin(rows.t[1:], events) & (np.diff(rows.t) > 0.0))
@@ -300,33 +301,35 @@ def with_eves(
         return rows, eves[:0]
 
 
-def with_middles(at: Callable[[float], State], rows: Rows, steps: Ints) -> Rows:
+def with_middles(at: Callable[[float], State], rows: CourseRows, steps: Ints) -> CourseRows:
     """The rows, and the states of the run at times in the middle of some steps."""
     return with_states(at, rows, steps, 0.5 * (rows.t[steps] + rows.t[steps + 1]))
 
 
-def with_states(at: Callable[[float], State], rows: Rows, steps: Ints, t: Floats) -> Rows:
+def with_states(
+    at: Callable[[float], State], rows: CourseRows, steps: Ints, t: Floats
+) -> CourseRows:
     """The rows, and the states of the run at a time within each of some steps."""
     found = [at(float(x)).instant() for x in t]
     states = rows.states[steps].copy()
     for k, instant in enumerate(found):
         states[k, :-1] = instant.state
     angles = np.array([instant.near for instant in found]).reshape(len(t), -1)
-    return insert(rows, steps, Rows(t, states, angles, rows.held[steps]))
+    return insert(rows, steps, CourseRows(t, states, angles, rows.held[steps]))
 
 
-def halve(rows: Rows, bends: Floats, steps: Ints) -> Rows:
+def halve(rows: CourseRows, bends: Floats, steps: Ints) -> CourseRows:
     """The rows, and those that the curves have in the middle of some steps."""
     t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
     fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
-    return insert(rows, steps, Rows(t, states, rows.angles[steps], rows.held[steps]))
+    return insert(rows, steps, CourseRows(t, states, rows.angles[steps], rows.held[steps]))
 
 
-def insert(rows: Rows, steps: Ints, new: Rows) -> Rows:
+def insert(rows: CourseRows, steps: Ints, new: CourseRows) -> CourseRows:
     """The rows with a new one in each of some steps."""
     added = np.zeros(len(rows.t) + len(steps), dtype=bool)
     added[steps + 1 + np.arange(len(steps))] = True
-    return Rows(*(merge(added, old, more) for old, more in zip(rows, new, strict=True)))
+    return CourseRows(*(merge(added, old, more) for old, more in zip(rows, new, strict=True)))
 
 
 def merge(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
@@ -352,7 +355,7 @@ def fastest(course: Course, clusters: Clusters) -> Floats:
     return most
 
 
-def bends_of(clusters: Clusters, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
+def bends_of(clusters: Clusters, rows: CourseRows, reach: Floats) -> tuple[Floats, Floats]:
     """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs
     none."""
     n = len(rows.states[0])

@@ -26,7 +26,7 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
-from quirkpy.motion.interpolation import ALLOWED, Between, Rows, before, rows_of
+from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.checks import positive
@@ -56,7 +56,7 @@ class JointCourse:
 
     @cached_property
     def load(self) -> Floats:
-        """The same in the axes of the joint."""
+        """The reaction at a time in the axes of the joint: force [N] and torque [N m]."""
         return self._reactions("joint")
 
     def _reactions(self, axes: ReactionAxes) -> Floats:
@@ -112,8 +112,8 @@ class Trajectory:
         eye: Sequence[float] = (0.45, -0.75, 0.8),
         ghosts: int = 4,
     ) -> Drawing:
-        """How it went, in space: the last pose, earlier ones as ghosts, and the ways of all mass
-        centres."""
+        """A picture of the motion in space: the last pose, earlier ones as ghosts, and the ways
+        of all mass centres."""
         return doors.poses.of_run(self, eye, ghosts).save_to(path)
 
     def landscape(self, body: str | None = None) -> Drawing:
@@ -148,7 +148,8 @@ class Trajectory:
 
     @property
     def waits(self) -> Waits:
-        """When it waits, and how long [s], for a disturbance to grow: films leave that out."""
+        """The times at which the motion waits for a disturbance to grow, and how long [s]: films
+        leave that out."""
         return ()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -189,7 +190,7 @@ class Trajectory:
         return self.ledger_at(t)[0]
 
     def rows_at(self, t: float) -> Floats:
-        """The same as rows (nb, STATE_WIDTH), without what else a state knows."""
+        """The state at a time as rows (nb, STATE_WIDTH), without what else a state knows."""
         k = before(self.t, t)
         return (
             self.course.states[k, :-1]
@@ -213,7 +214,7 @@ class Trajectory:
         return Onward(self.system.clusters, self.start, self.settings, self.settings.keep == "all")
 
     @cached_property
-    def _rows(self) -> Rows:
+    def _rows(self) -> CourseRows:
         """The stored states as the run moves them."""
         rows = rows_of(self.course)
         return rows._replace(states=self._onward.entry.contract(rows.states))
@@ -234,7 +235,7 @@ class Trajectory:
             if reach[k] <= most:
                 continue
 
-            def ask(_: Rows, t: float, k: int = k) -> tuple[float, Moment]:
+            def ask(_: CourseRows, t: float, k: int = k) -> tuple[float, Moment]:
                 there = self._onward(self._rows, t)
                 asked.append((t, measure(self._expand(there)[None, :-1])[0]))
                 return float(asked[-1][1][k]), there
@@ -264,8 +265,7 @@ class Trajectory:
 
     @cached_property
     def between(self) -> Between:
-        """The same motion at any times at once, on curves that miss it by no more than
-        `ALLOWED`."""
+        """The motion at any times at once, on curves that miss it by no more than `ALLOWED`."""
         solids = solids_of(self.system.tables)[1]
         return Between(
             self.course,
@@ -276,8 +276,8 @@ class Trajectory:
         )
 
     def sampled(self, step: float) -> Trajectory:
-        """The same run with states at least every `step` [s]: the stored ones, and between them
-        what `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
+        """This run with states at least every `step` [s]: the stored ones, and between them what
+        `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
         try:
             checked = positive(step)
         except (TypeError, ValueError) as error:

@@ -102,7 +102,7 @@ def numbers(value: Any, shape: tuple[int, ...]) -> Any:
 
 
 def is_triple(value: Any) -> bool:
-    """Whether it already is what `vector` makes: a tuple of three finite floats."""
+    """Whether a value already is what `vector` makes: a tuple of three finite floats."""
     if type(value) is not tuple or len(value) != 3:
         return False
     a, b, c = value
@@ -165,7 +165,7 @@ def direction(value: Any) -> Any:
 
 
 def optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The same check, but None is allowed too."""
+    """A check that allows None too."""
     return lambda value: None if value is None else check(value)
 
 

@@ -33,12 +33,12 @@ class Coupling(BaseJoint, ABC):
 
     @property
     def bodies(self) -> tuple[Body, Body]:
-        """Those of the first joint."""
+        """The bodies of the first joint."""
         return self.first.bodies
 
     @property
     def sites(self) -> tuple[Site, Site]:
-        """Those of the first joint."""
+        """The sites of the first joint."""
         return self.first.sites
 
     def _one(self) -> tuple[BaseJoint, str]:

@@ -141,8 +141,8 @@ class PointGravity(Force):
 
 
 class GravityGradient(Force):
-    """The same planet where the origin of N falls along an `Orbit`: what each body feels beside the
-    origin.
+    """Gravity of a planet where the origin of N falls along an `Orbit`: what each body feels beside
+    the origin.
 
     Force m [g(R0 + r) - g(R0)] with g(x) = -mu x/|x|^3, computed without cancellation, and force
     and torque of the gravity gradient as in `PointGravity`.  The axes of N do not turn.  What it
@@ -243,7 +243,7 @@ class Coulomb(Force):
 
 
 def pairs(some: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Those with sites on two bodies."""
+    """Pairs of sites on two different bodies."""
     return [(one, two) for one, two in combinations(some, 2) if one.site.body != two.site.body]
 
 

@@ -43,8 +43,8 @@ def _vector_in_time(value: Any) -> Any:
 
 
 class Gravity(Force):
-    """The same acceleration [m/s2] for every moving body: force m g at its mass centre.  U = -m g .
-    r."""
+    """A uniform acceleration [m/s2] of every moving body: force m g at its mass centre.  U = -m
+    g . r."""
 
     acceleration: Vector = checked(vector)
     name: str = checked(text, default="gravity", kw_only=True)
@@ -211,7 +211,7 @@ class JointDamper(_OnCoordinate):
 
 
 def on_every_angle(joints: Sequence[BaseJoint], numbers: tuple[float, ...]) -> tuple[Element, ...]:
-    """The same load on each angle of some joints."""
+    """One element for each angle of some joints, with equal numbers."""
     angles = [(joint, c.name) for joint in joints for c in joint.coordinates if c.kind == "angle"]
     return tuple(
         Element("coordinate", joint=joint, coordinate=c, numbers=numbers) for joint, c in angles
@@ -234,7 +234,7 @@ class ViscousHinges(Force):
         return ()
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """One for each angle; as all that acts on a joint, it acts while that does."""
+        """One element for each angle; as all that acts on a joint, it acts while that does."""
         return on_every_angle(joints, (0.0, 0.0, self.damping))
 
 
@@ -258,7 +258,7 @@ class SprungHinges(Force):
         return ()
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """One for each angle; as all that acts on a joint, it acts while that does."""
+        """One element for each angle; as all that acts on a joint, it acts while that does."""
         return on_every_angle(joints, (self.stiffness, self.rest, 0.0))
 
 

@@ -166,7 +166,7 @@ class CompiledForce(Force):
 
 
 def flat(arguments: Mapping[str, Any]) -> tuple[float, ...]:
-    """Their numbers, one after the other."""
+    """The numbers of an argument, one after the other."""
     values = (value if isinstance(value, tuple) else (value,) for value in arguments.values())
     return tuple(one for some in values for one in some if isinstance(one, float))
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.maths import quat
+from quirkpy.maths.constants import MU0_4PI
 from quirkpy.maths.types import Floats
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.body import Body, Site
@@ -20,8 +21,6 @@ from quirkpy.parts.force import Element, Force
 from quirkpy.parts.magnets import Magnet
 from quirkpy.parts.part import Part, checked
 
-#: mu0 / (4 pi) [T m/A].
-MU0_4PI = 1e-7
 #: The images are those of a point; nearer to the face than this many radii a magnet is none.
 NEAREST = 1.5
 #: How a part's pose is read from a state: ``state[body].position``, ``.orientation``.
@@ -213,7 +212,7 @@ class FluxPinning(Force):
         return replace(spring, stiffness=(0.0,) * 6, damping=np.asarray(spring.damping) + more)
 
     def _faces(self) -> list[Superconductor]:
-        """Those that are cold."""
+        """The superconductors that are cold; all of them where none is."""
         return [cold for _, cold in self._cold()] or list(self.superconductors)
 
     def _stiffness(self, point: Floats, state: Poses | None) -> Floats:

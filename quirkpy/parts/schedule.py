@@ -61,7 +61,7 @@ class Schedule(Part):
 
     @property
     def scalar(self) -> bool:
-        """Whether its values are plain numbers."""
+        """Whether values of the schedule are plain numbers."""
         return isinstance(self.values[0], float)
 
     def at(self, t: float) -> NDArray[np.float64]:

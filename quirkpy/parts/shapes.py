@@ -177,7 +177,7 @@ class Mesh(Shape):
         return float(np.linalg.norm(self.points, axis=1).max())
 
     def centred(self) -> Mesh:
-        """The same solid with the centre of its volume where the mass centre is."""
+        """The mesh moved so that the centre of its volume is where the mass centre is."""
         return Mesh(self.points - self.centre, self.triangles)
 
     def inertia_per_mass(self) -> Moments:

@@ -20,10 +20,8 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
-from quirkpy.motion.driver import state_at
+from quirkpy.motion.driver import AT_REST, state_at
 
-#: What moves slower than this beside its whole is at rest [m/s or rad/s].
-STILL = 1e-12
 #: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
 #: as small as that.
 NEARER = 20
@@ -97,7 +95,7 @@ class Hold:
         return state_at(self.start, self.start.t, rows, self.start.near).with_angles(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
-        """The same, ready for the kernels."""
+        """The state with what acts on it, ready for the kernels."""
         return self.state_of(rows).instant()
 
     def nearest(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
@@ -109,7 +107,7 @@ class Hold:
             back, none = after.copy(), after.copy()
             back[:-1, V:], none[:-1, V:] = displacement_between(after, rows)[:-1], 0.0
             along = self.onto(back, holding)[0][:, V:] - self.onto(none, holding)[0][:, V:]
-            if abs(along).max(initial=0.0) <= STILL:
+            if abs(along).max(initial=0.0) <= AT_REST:
                 break
             after[:, V:] = along
             move_on(after)
@@ -133,7 +131,7 @@ class Hold:
         pushing = np.zeros_like(holding)
         for _ in range(2 * len(holding) + 1):
             after, moved = self.onto(posed, pushing)
-            slow = -STILL - 1e-9 * moved[1]
+            slow = -AT_REST - 1e-9 * moved[1]
             into = np.where(free | pushing, 0.0, clearances(self.instant(after))[1])
             if into.min(initial=0.0) >= slow:
                 break

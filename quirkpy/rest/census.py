@@ -35,21 +35,21 @@ from quirkpy.kernels.tree.tree import (
 )
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import displacement_between
-from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED, Cusps, distance, springs_of
+from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED_ENDS, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.rest.modes import FLAT, gradients
+from quirkpy.rest.modes import LEVEL_BEND, gradients
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, UNIFORM
 
 #: Energy grows in all directions far away where it does in the least by this share of the most.
-GROWS = 1e-9
+LEAST_GROWTH = 1e-9
 #: What turns bodies by less than this share of what it moves does not turn them; no farther [m] off
 #: is at the centre.
-STILL = 1e-9
+NO_TURNING = 1e-9
 #: Poses in which the ends of a spring meet are one where no body is farther apart [m], [rad].
-SAME = 1e-3
+SAME_CUSP = 1e-3
 #: Whether a cusp is a top is not told where what pulls is as strong as the push but for this share.
-LEVEL = 1e-3
+CUSP_BALANCE = 1e-3
 
 
 class Census:
@@ -71,10 +71,10 @@ class Census:
             if self.sum is None or (self.sum and known):  # what only slides and drifts meets once
                 continue
             pose, across = self.cusps.meeting(place, k, rng)
-            if pose is None or any(self.distance(pose, other) <= SAME for other in known):
+            if pose is None or any(self.distance(pose, other) <= SAME_CUSP for other in known):
                 continue
             share = push(pose, *ends, self.cusps.rest(*ends))
-            if across != self.freedoms or abs(share - 1.0) < LEVEL:
+            if across != self.freedoms or abs(share - 1.0) < CUSP_BALANCE:
                 self.sum = None
                 return
             known.append(pose)
@@ -102,7 +102,7 @@ class Census:
 def sign_of(around: Vicinity) -> int:
     """(-1)^(modes along which energy falls)."""
     bends = around.bends[0]
-    return 1 - 2 * (int((bends < -FLAT * abs(bends).max(initial=0.0)).sum()) % 2)
+    return 1 - 2 * (int((bends < -LEVEL_BEND * abs(bends).max(initial=0.0)).sum()) % 2)
 
 
 def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> float:
@@ -111,7 +111,9 @@ def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> flo
     (stiffness, length), (apart_, slope) = rest, distance(around, one, two)
     r = float(np.linalg.norm(apart_))
     others = around.pull + stiffness * (1.0 - length / r) * (apart_ @ slope)
-    force: Floats = np.asarray(np.linalg.lstsq(slope.T, others, rcond=UNMOVED)[0], dtype=np.float64)
+    force: Floats = np.asarray(
+        np.linalg.lstsq(slope.T, others, rcond=UNMOVED_ENDS)[0], dtype=np.float64
+    )
     return float(np.linalg.norm(force)) / (stiffness * length)
 
 
@@ -173,7 +175,7 @@ def spinning(around: Vicinity) -> Bools:
     out[layout.tree.nodes[:-1, PARENT][layout.tree.nodes[:-1, PARENT] < len(out)]] = False
     sites, place = layout.packed.sites, layout.packed.sites.place[:, PLACE_POINT : PLACE_POINT + 3]
     for site in np.unique(what[what[:, KIND] == PAIR][:, [ELEMENT_SITE1, ELEMENT_SITE2]]):
-        if sites.body[site] < len(out) and abs(place[site]).max() > STILL:
+        if sites.body[site] < len(out) and abs(place[site]).max() > NO_TURNING:
             out[sites.body[site]] = False
     return out
 
@@ -204,7 +206,7 @@ def grows(around: Vicinity, far: int) -> bool:
         return True
     turning = around.basis[..., 3:].reshape(around.freedoms, -1)
     U, sigma, _ = np.linalg.svd(turning)
-    ways: Floats = U[:, int((sigma > STILL * np.linalg.norm(around.basis)).sum()) :]
+    ways: Floats = U[:, int((sigma > NO_TURNING * np.linalg.norm(around.basis)).sum()) :]
     if ways.shape[1] != far or not far:
         return ways.shape[1] == far
     what, numbers = acting(around)
@@ -217,4 +219,4 @@ def grows(around: Vicinity, far: int) -> bool:
             ) @ ways
             bend += k * slope.T @ slope
     values = np.linalg.eigvalsh(bend)
-    return bool(values[0] > GROWS * values[-1])
+    return bool(values[0] > LEAST_GROWTH * values[-1])

@@ -29,9 +29,9 @@ Turn: TypeAlias = Literal["fold", "bifurcation", "onset of oscillation"]
 
 #: Steps at most; the longest, as a share of the range of p and [m or rad] of the body that moves
 #: most; the shortest.
-STEPS, LONGEST, MOVES, SHORTEST = 2000, 0.05, 0.1, 1e-9
+STEPS, LONGEST_STEP, MOVES, SHORTEST_STEP = 2000, 0.05, 0.1, 1e-9
 #: Newton steps at most before a step is halved, and how small the last must be.
-CORRECTIONS, CLOSE = 8, 1e-11
+CORRECTIONS, BRANCH_TOLERANCE = 8, 1e-11
 #: Special points are located to this share of the range of p.
 LOCATED = 1e-9
 
@@ -103,7 +103,7 @@ def continue_equilibrium(
     span: tuple[float, float],
     *,
     steps: int = STEPS,
-    longest: float = LONGEST,
+    longest: float = LONGEST_STEP,
 ) -> Branch:
     """Follow an equilibrium of ``family(p)`` from p = span[0] to span[1], say of ``lambda p:
     frame.with_(load(p))``.
@@ -136,12 +136,12 @@ def continue_equilibrium(
             f"continue_equilibrium: there is no equilibrium near this state at p = {first:g}; "
             "settle the system first."
         )
-    return Walk(family, at.around, first, last, longest).along(steps)
+    return BranchTracer(family, at.around, first, last, longest).along(steps)
 
 
 def members(family: Family, first: float) -> Family:
-    """The same, where members are refused that are no systems, or of other bodies or joints than
-    the first."""
+    """A function of p that gives members of a family, and refuses what is no system, or of other
+    bodies or joints than the first."""
 
     def member_at(p: float) -> tuple[System, tuple[object, ...]]:
         system = family(p)
@@ -165,7 +165,7 @@ def members(family: Family, first: float) -> Family:
     return member
 
 
-class Walk:
+class BranchTracer:
     """A way along a branch: where it is, and where it is heading."""
 
     def __init__(
@@ -184,7 +184,7 @@ class Walk:
             moved = self.step(length)
             if moved is None:
                 length *= 0.5
-                if length < SHORTEST:
+                if length < SHORTEST_STEP:
                     reason = (
                         "the branch could not be followed any further: it ends, or has a corner, "
                         "here"
@@ -206,7 +206,7 @@ class Walk:
         return Branch(tuple(points), tuple(special), False, reason)
 
     def point(self) -> Point:
-        """Where it is."""
+        """The point of the branch at which the tracer stands."""
         K = restrict(self.around)
         softest = float(np.linalg.eigvalsh(0.5 * (K + K.T))[0]) if len(K) else math.inf
         return Point(self.p, self.around.state, certify(self.around).verdict, softest)
@@ -279,7 +279,7 @@ class Walk:
             size = max(size_of(here, change), abs(dp) / self.range)
             if size > 4.0 * MOVES or not math.isfinite(size):
                 return None
-            if size <= CLOSE:
+            if size <= BRANCH_TOLERANCE:
                 tangent = self.heading(
                     here, p, transfer_tangent(here, base, self.tangent, scales, self.scales(here))
                 )
@@ -295,7 +295,7 @@ class Walk:
             found.append(self.locate("fold", around, p, lambda v, q, t: float(t[-1])))
         elif determinant(self.around) * determinant(around) < 0.0:
             found.append(self.locate("bifurcation", around, p, lambda v, q, t: determinant(v)))
-        if (growth(self.around) > GROWS) != (growth(around) > GROWS) and not found:
+        if (growth(self.around) > GROWTH_RATE) != (growth(around) > GROWTH_RATE) and not found:
             found.append(self.locate("onset of oscillation", around, p, lambda v, q, t: growth(v)))
         return found
 
@@ -340,7 +340,7 @@ class Walk:
 
 
 #: A rate of growth above this [1/s] counts.
-GROWS = 1e-9
+GROWTH_RATE = 1e-9
 
 
 def determinant(around: Vicinity) -> float:

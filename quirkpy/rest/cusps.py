@@ -16,7 +16,7 @@ import numpy as np
 from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT, Q, R, V
 from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Floats
-from quirkpy.rest.modes import FLAT, climb, displace_within_reach
+from quirkpy.rest.modes import LEVEL_BEND, climb, displace_within_reach
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import PAIR
@@ -25,12 +25,12 @@ from quirkpy.tables.tables import PAIR
 STIFFNESS, REST, TENSION = 0, 1, 3
 #: How near to each other two ends are brought [m]: any distance between these, each decade as
 #: often.
-NEAREST, FARTHEST = 1e-3, 0.3
+NEAREST_ENDS, FARTHEST_ENDS = 1e-3, 0.3
 #: Ends have met where they are so far apart [m].
-MET = 1e-6
+ENDS_MET = 1e-6
 #: Strides at most until they are there, how far one moves any body [m], [rad], and what may be left
 #: of their distance.
-STRIDES, STRIDE, LEFT = 40, 0.3, 0.05
+STRIDES, CUSP_STRIDE, LEFT = 40, 0.3, 0.05
 #: Ends that some such ways have not brought together are taken not to meet.
 FAILURES = 3
 #: From such a place so many ways are gone at most.
@@ -40,10 +40,10 @@ WAYS = 3
 WITHIN = 2e-4
 #: A step is no longer than this share of how far ends are apart, but no shorter than the second
 #: [m], [rad].
-SHARE, TINY = 0.4, 1e-5
+STEP_PER_DISTANCE, TINY = 0.4, 1e-5
 #: Directions in which ends move by less than this share of what they move most, they do not move
 #: in.
-UNMOVED = 1e-6
+UNMOVED_ENDS = 1e-6
 
 
 class Cusps:
@@ -72,9 +72,9 @@ class Cusps:
         move there."""
         if self.failures[k] >= FAILURES:
             return None, 0
-        near = brought(around, *self.springs[k], rng, NEAREST, NEAREST)
+        near = brought(around, *self.springs[k], rng, NEAREST_ENDS, NEAREST_ENDS)
         self.failures[k] = self.failures[k] + 1.0 if near is None else -math.inf
-        met = None if near is None else brought(near[0], *self.springs[k], rng, MET, MET)
+        met = None if near is None else brought(near[0], *self.springs[k], rng, ENDS_MET, ENDS_MET)
         return (None, 0) if met is None else met
 
     def rest(self, one: int, two: int) -> tuple[float, float]:
@@ -117,7 +117,7 @@ class Cusps:
 
     def clear(self, around: Vicinity) -> float:
         """How far a step may go: forces turn within as little as ends are apart."""
-        return max(SHARE * self.nearest(around), TINY)
+        return max(STEP_PER_DISTANCE * self.nearest(around), TINY)
 
     def nearest(self, around: Vicinity) -> float:
         """How far apart the ends are that are nearest to each other [m]."""
@@ -127,7 +127,7 @@ class Cusps:
 def stiff_in(around: Vicinity) -> int:
     """Along how many modes there is a stiffness."""
     bends = abs(around.bends[0])
-    return int((bends > FLAT * bends.max(initial=0.0)).sum())
+    return int((bends > LEVEL_BEND * bends.max(initial=0.0)).sum())
 
 
 def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:
@@ -154,15 +154,15 @@ def brought(
     one: int,
     two: int,
     rng: np.random.Generator,
-    nearest: float = NEAREST,
-    farthest: float = FARTHEST,
+    nearest: float = NEAREST_ENDS,
+    farthest: float = FARTHEST_ENDS,
 ) -> tuple[Vicinity, int] | None:
     """The place where two sites are a random way apart, some thousandths to tenths of a metre, in a
     random direction of those in which they move, and how many these are; None where the joints do
     not let them come so near."""
     apart, slope = distance(around, one, two)
     axes, sizes, _ = np.linalg.svd(slope, full_matrices=False)
-    axes = axes[:, sizes > UNMOVED * max(float(sizes.max(initial=0.0)), 1e-300)]
+    axes = axes[:, sizes > UNMOVED_ENDS * max(float(sizes.max(initial=0.0)), 1e-300)]
     if not axes.size:
         return None
     direction = axes @ rng.normal(size=axes.shape[1])
@@ -171,10 +171,10 @@ def brought(
     for _ in range(STRIDES):
         if np.linalg.norm(apart - target) <= LEFT * far:
             return around, axes.shape[1]
-        xi: Floats = np.linalg.lstsq(slope, target - apart, rcond=UNMOVED)[0]
+        xi: Floats = np.linalg.lstsq(slope, target - apart, rcond=UNMOVED_ENDS)[0]
         if size_of(around, xi) <= LEFT * nearest:
             return None
-        around = displace_within_reach(around, xi, STRIDE)
+        around = displace_within_reach(around, xi, CUSP_STRIDE)
         apart, slope = distance(around, one, two)
     return None
 

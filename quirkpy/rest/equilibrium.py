@@ -23,7 +23,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.branch_points import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
 from quirkpy.rest.cones import decide as decide_by_sides
 from quirkpy.rest.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
-from quirkpy.rest.newton import IDLE, NO_PULL, polish, rests, size_of, unknown_below
+from quirkpy.rest.newton import IDLE_PULL, NO_PULL, polish, rests, size_of, unknown_below
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.verdicts import Around, judge, motions
 from quirkpy.rest.vicinity import Vicinity
@@ -38,10 +38,10 @@ Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", 
 NO_RATE = 1e-8
 #: Along a neutral direction nothing pulls but rounding: what is less than this share of what the
 #: largest stiffness makes of a stride is looked at direction by direction.
-FLAT = 1e-9
+NEUTRAL_PULL = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of
 #: which length.
-FOLLOWED, STRIDE = 0.3, 0.1
+FOLLOWED, NEUTRAL_STRIDE = 0.3, 0.1
 #: How far it is followed on the screws of the bodies [m], [rad].
 SCREWED = (-1.1, -0.2, 0.3, 1.3)
 #: A known motion is among those without stiffness where no more than this share of it is not.
@@ -132,8 +132,8 @@ class Equilibrium:
         return self._of().reactions(self.state)
 
     def explain(self) -> str:
-        """Why it rests here, in words: verdict, motions around, and the table of forces and
-        reactions."""
+        """Why the system rests here, in words: verdict, motions around, and the table of forces
+        and reactions."""
         return doors.explain.rest(self)
 
     def picture(
@@ -161,7 +161,7 @@ class Equilibrium:
 
 
 # --- certifying -----------------------------------------------------------------------------------
-class Sorted(NamedTuple):
+class DirectionSplit(NamedTuple):
     """Coordinates of the directions in which equilibria go on (n, f), and of all others (f - n,
     f)."""
 
@@ -192,7 +192,9 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     )  # fmt: skip
 
 
-def judge_motions(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+def judge_motions(
+    around: Vicinity, parts: DirectionSplit
+) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """The motions around, and verdict, reason and the motions that decide."""
     if not len(parts.rest):
         reason = Reason("neutral" if len(parts.neutral) else "stands")
@@ -235,7 +237,7 @@ def judge_motions(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], di
 
 
 def judge_by_sides(
-    around: Vicinity, parts: Sorted, kinks: Kinks | None
+    around: Vicinity, parts: DirectionSplit, kinks: Kinks | None
 ) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out:
     by energy alone, along every allowed direction."""
@@ -280,8 +282,8 @@ def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
 
 
 def judge_branches(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
-    """The same where branches of motion meet: each branch is a motion of its own, x'' + d x' + k x
-    = 0 along it."""
+    """Motions around and verdict where branches of motion meet: each branch is a motion of its
+    own, x'' + d x' + k x = 0 along it."""
     K, D = crossing.stiffness, crossing.damping
     if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
         reason = Reason("no potential", why=[Reason("meet")])
@@ -345,13 +347,13 @@ def _names(modes: tuple[Mode, ...]) -> tuple[str, ...]:
 
 
 # --- neutral directions ---------------------------------------------------------------------------
-def split_directions(around: Vicinity) -> Sorted:
+def split_directions(around: Vicinity) -> DirectionSplit:
     """Which directions without stiffness are followed by equilibria all the way, and a basis of the
     others."""
     if around.parts is None:
         around.parts = _split_by_stiffness(around)
     neutral, rest = around.parts
-    return Sorted(neutral, rest)
+    return DirectionSplit(neutral, rest)
 
 
 def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
@@ -388,10 +390,12 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
     along = direction / max(size_of(around, direction), 1e-300)
     there = around.answers(around.states_on_screw(along, np.array(SCREWED)))
     pulled = abs(there.felt).max(initial=0.0)
-    rounding = IDLE * around.loading + NO_PULL
+    rounding = IDLE_PULL * around.loading + NO_PULL
     if pulled <= rounding:
         return True
-    if pulled <= rounding + FLAT * STRIDE * float(abs(around.stiffness.values).max(initial=0.0)):
+    if pulled <= rounding + NEUTRAL_PULL * NEUTRAL_STRIDE * float(
+        abs(around.stiffness.values).max(initial=0.0)
+    ):
         on_screws = (
             Vicinity(around.clusters, around.state_of(rows), around.whole) for rows in there.rows
         )
@@ -402,10 +406,10 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
 
 def _is_followed(around: Vicinity, along: Floats) -> bool:
     here = around
-    for _ in range(round(FOLLOWED / STRIDE)):
-        rows = here.answers(here.states_at(STRIDE * along[None])).rows[0]
+    for _ in range(round(FOLLOWED / NEUTRAL_STRIDE)):
+        rows = here.answers(here.states_at(NEUTRAL_STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
-        if not there.settled or there.moved > 0.5 * STRIDE or not rests(there.around):
+        if not there.settled or there.moved > 0.5 * NEUTRAL_STRIDE or not rests(there.around):
             return False
         along = there.around.coordinates_of(here, along)
         along, here = along / size_of(there.around, along), there.around

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import EPS
 from quirkpy.maths.differences import (
-    ALIKE,
-    BESIDE,
     COARSER,
     DOUBTS,
-    EPS,
     JUMP,
-    NEARER,
+    JUMP_CHANGE,
+    PROBE_SHRINK,
+    SIDE_OFFSET,
     UNEVEN,
     one_sided_derivatives,
 )
@@ -74,9 +74,9 @@ class Jumps:
         if not plain.any() or not (plain := plain & (uneven > self.error)).any():
             return np.asarray(plain)
         nearer = self.around.nearer(
-            NEARER
+            PROBE_SHRINK
         )  # a jump at this very state is as large as seen from near by
-        return np.asarray(plain & (abs(nearer.jumps.uneven - self.uneven) <= ALIKE * uneven))
+        return np.asarray(plain & (abs(nearer.jumps.uneven - self.uneven) <= JUMP_CHANGE * uneven))
 
     @cached_property
     def one_sided_stiffness(self) -> tuple[Floats, Floats, Floats]:
@@ -96,8 +96,8 @@ class Jumps:
         if not self.counts.any():
             return self.around.stiffness.values
         a = self.around
-        steps = np.diag(BESIDE * a.reach)
+        steps = np.diag(SIDE_OFFSET * a.reach)
         forth, back = (
             a.reduce(a.answers(a.states_at(sense * steps)).felt) for sense in (1.0, -1.0)
         )
-        return np.asarray((back - forth).T / (2.0 * BESIDE * a.reach))
+        return np.asarray((back - forth).T / (2.0 * SIDE_OFFSET * a.reach))

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from quirkpy.kernels.tree.stops import TOUCHING
-from quirkpy.maths.differences import DOUBTS, EPS, JUMP
+from quirkpy.maths.constants import EPS
+from quirkpy.maths.differences import DOUBTS, JUMP
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import pulls
 from quirkpy.rest.capture import clearances
@@ -22,12 +23,12 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: The circle, as a share of a probe, and into how many steps it is divided, so often finer where
 #: planes lie close.
-CLOSE, CIRCLE, FINER = 1e-2, 512, 8
+CIRCLE_RADIUS, CIRCLE, FINER = 1e-2, 512, 8
 #: Between planes it shows how large rounding is: slopes turn where they do so by so many times what
 #: they do mostly.
 SCATTER, MOSTLY = 20.0, 0.9
 #: Planes explain jumps that they leave no more than this share of; normals are alike to this.
-EXPLAINED, ALIKE = 1e-4, 1e-3
+EXPLAINED, SAME_NORMAL = 1e-4, 1e-3
 
 
 class Kinks(NamedTuple):
@@ -154,7 +155,7 @@ def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
     if not touched.any():
         return np.zeros((0, around.freedoms)), ()
     rates = around.slopes_of(np.array([gaps(rows) for rows in around.probes.rows]))[touched]
-    moved = np.linalg.norm(rates, axis=1) > ALIKE**2
+    moved = np.linalg.norm(rates, axis=1) > SAME_NORMAL**2
     names = [label for label, is_touched in zip(labels, touched, strict=True) if is_touched]
     return _unit(rates[moved]), tuple(
         name for name, moves in zip(names, moved, strict=True) if moves
@@ -183,7 +184,7 @@ def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
     """What is left, at each point of half a circle, of forces being linear between its neighbours
     (steps, f); nothing where that is rounding."""
     angles = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
-    size = CLOSE * around.reach
+    size = CIRCLE_RADIUS * around.reach
     xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ plane * size
     pulled = around.reduce(around.answers(around.states_at(xi)).felt) - around.pull
     left = (
@@ -231,7 +232,7 @@ def _jumping(around: Vicinity, along: Bools) -> tuple[str, ...]:
     here = _by_force(around, around.here.rows[0])
     for j in np.flatnonzero(along):
         xi = np.zeros((4, around.freedoms))
-        xi[:, j] = CLOSE * around.reach[j] * np.array([1.0, -1.0, 0.5, -0.5])
+        xi[:, j] = CIRCLE_RADIUS * around.reach[j] * np.array([1.0, -1.0, 0.5, -0.5])
         ways = [_by_force(around, rows) for rows in around.answers(around.states_at(xi)).rows]
         for name in dict.fromkeys(name for way in ways for name in way):
             full, half = (

@@ -25,7 +25,7 @@ Measure: TypeAlias = Callable[[State], Any]
 
 AXES = "xyz"
 #: A state is at rest when nothing moves faster beside its whole [m/s or rad/s].
-SLOWEST = 1e-6
+REST_SPEED = 1e-6
 #: Relative accuracy of the H-infinity norm.
 PEAK = 1e-9
 
@@ -144,14 +144,14 @@ def linearize(
     outputs: Sequence[str | Measure] | None,
     rigid: bool = True,
 ) -> Linear:
-    """See `Multibody.linearize`."""
+    """The linear model of a system at rest, as `Multibody.linearize` says."""
     if not isinstance(rigid, bool):
         raise PartError(f"linearize: rigid is {show(rigid)}, but must be True or False.")
     around = Vicinity(system.clusters, state)
     if rigid and (around.whole.drifts.any() or around.whole.turns.any()):
         around = Vicinity(system.clusters, state, around.whole.with_drifts())
     fastest = float(abs(around.whole.relative_velocities(around.rows)).max(initial=0.0))
-    if fastest > SLOWEST:
+    if fastest > REST_SPEED:
         raise PartError(
             f"linearize: this state moves (up to {fastest:.3g} m/s or rad/s beside its whole); "
             "give a state at rest, "

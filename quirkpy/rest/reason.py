@@ -140,7 +140,7 @@ class Reason(str):
         return intern, (self.kind, self.parts, self.numbers, self.why)
 
     def rename(self, other: Renaming) -> Reason | None:
-        """The same where things are called otherwise; None where it is not known how."""
+        """The reason where things are called otherwise; None where new names are not known."""
         if self.kind == TOLD:
             return None
         within = [reason.rename(other) for reason in self.why]
@@ -151,7 +151,7 @@ class Reason(str):
         return intern(self.kind, tuple(parts), self.numbers, why)
 
     def data(self) -> list[Any] | None:
-        """What it was made of, as plain values; None where the text says all."""
+        """What the reason was made of, as plain values; None where the text says all."""
         if PLAIN.get(self) is not None or self.kind == TOLD:
             return None
         within = [why.data() or str(why) for why in self.why]
@@ -225,7 +225,8 @@ def parse_reason(text: str, known: Callable[[Of], Collection[str]]) -> Reason | 
 
 
 def _parse_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
-    """The same, of one kind."""
+    """The one reason of a kind that says a text about known names; None where there is none, or
+    several."""
     said, of, none = WORDINGS[kind]
     match = None if of == "words" else _pattern(said).fullmatch(text)
     if match is None:

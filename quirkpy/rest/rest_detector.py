@@ -15,7 +15,7 @@ from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, nodding, relative_kinetic_energy
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import Driver, knots_of
+from quirkpy.motion.driver import AT_REST, Driver, knots_of
 from quirkpy.motion.extrema import (
     BESIDE,
     Ask,
@@ -26,10 +26,9 @@ from quirkpy.motion.extrema import (
     select_summits,
     summits,
 )
-from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.parts.part import PartError
-from quirkpy.rest.capture import STILL
 from quirkpy.rest.cycles import Ranges
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.newton import polish, rests
@@ -39,7 +38,7 @@ from quirkpy.tables import Selection
 
 #: Where nothing certain holds it, it has come to rest when no more than this share of its speed is
 #: left.
-DEEP = 1e-4
+SPEED_LEFT = 1e-4
 #: So many steps at the end of a call must be quiet before that is looked into.
 QUIET = 8
 #: The state is polished again once its liveliest moment has fallen to this share of that at the
@@ -62,16 +61,16 @@ STRETCH, PATIENCE = 512, 3
 TREMBLING = 5.0
 #: What goes no farther than this in a stretch [m], [rad] creeps, and may creep for long before it
 #: moves on.
-FARTHEST = 1e-3
+CREEP = 1e-3
 #: So many rows at most are looked back at; an energy [J] that is nothing.
-LOOKED_BACK, NOTHING = 4096, 1e-300
+LOOKED_BACK, NO_ENERGY = 4096, 1e-300
 
 
-class Seen(NamedTuple):
+class RestRows(NamedTuple):
     """Rows that a run to rest has made, as it moves them; its kinetic energy beside the whole, and
     how it nods [J]; at which rows velocities may have jumped."""
 
-    rows: Rows
+    rows: CourseRows
     kinetic: Floats
     nods: Floats
     jumps: Bools
@@ -81,16 +80,16 @@ class Seen(NamedTuple):
         """Time, state, angles and stops held of the last row."""
         return tuple([array[-1] for array in self.rows])
 
-    def select(self, which: slice) -> Seen:
-        """Some of them."""
-        return Seen(
+    def select(self, which: slice) -> RestRows:
+        """The rows in a slice, with all that is known of them."""
+        return RestRows(
             self.rows.select(which), self.kinetic[which], self.nods[which], self.jumps[which]
         )
 
-    def append(self, more: Seen) -> Seen:
-        """These and others after them."""
+    def append(self, more: RestRows) -> RestRows:
+        """Rows of this record and others after them."""
         others = (np.concatenate(two) for two in zip(self[1:], more[1:], strict=True))
-        return Seen(self.rows.append(more.rows), *others)
+        return RestRows(self.rows.append(more.rows), *others)
 
 
 class Watcher:
@@ -100,14 +99,14 @@ class Watcher:
     def __init__(self, system: System, whole: Whole, rest: float, atol: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
         self.standstill = self.least = standstill(system.selection)
-        self.trembling = standstill(system.selection, max(STILL, TREMBLING * atol))
+        self.trembling = standstill(system.selection, max(AT_REST, TREMBLING * atol))
         self.nodding = bool(whole.turning.any())
         self.liveliest, self.tried, self.asked = 0.0, math.inf, 0
         self.most, self.summits = (
             [0.0, 0.0],
             [list[Summit](), list[Summit]()],
         )  # beside the whole, and of nods [J]
-        self.seen: Seen | None = None
+        self.seen: RestRows | None = None
         self.before, self.peak = (
             np.full(2, math.inf),
             np.zeros(2),
@@ -152,12 +151,13 @@ class Watcher:
             self._judge(driver, new.rows.select(slice(-1, None)))
         return driver.row(filled - 1) if self.never is not None else None
 
-    def _rows_of_call(self, driver: Driver, filled: int) -> Seen:
+    def _rows_of_call(self, driver: Driver, filled: int) -> RestRows:
         """The rows of a call; what is noted may have made velocities jump."""
         of = driver.rows
-        rows = Rows(*(array[:filled].copy() for array in (of.t, of.states, of.angles, of.held)))  # type: ignore[arg-type]
+        kept = (array[:filled].copy() for array in (of.t, of.states, of.angles, of.held))
+        rows = CourseRows(*kept)  # type: ignore[arg-type]
         jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
-        return Seen(
+        return RestRows(
             rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps
         )
 
@@ -169,9 +169,9 @@ class Watcher:
     def _nods(self, driver: Driver, states: Floats) -> Floats:
         return nodding(self.whole, driver.layout.selection, states[:, :-1])
 
-    def _remember(self, new: Seen) -> None:
-        """Where it may have been liveliest; and all rows since it has been quiet, to look back
-        at."""
+    def _remember(self, new: RestRows) -> None:
+        """Keep the liveliest row of a call, and all rows since the run has been quiet, to look
+        back at."""
         quiet = new.kinetic.max() <= self.rest**2 * self.liveliest
         near = new if self.seen is None else self.seen.select(slice(-2 * BESIDE, None)).append(new)
         for k, values in enumerate((near.kinetic, near.nods) if self.nodding else (near.kinetic,)):
@@ -205,7 +205,7 @@ class Watcher:
         self.least = (
             max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
         )
-        share = self.rest if sure else min(self.rest, DEEP)
+        share = self.rest if sure else min(self.rest, SPEED_LEFT)
         above = self._above(driver, well, share**2, self.seen.rows.states)
         while (
             sure
@@ -227,7 +227,7 @@ class Watcher:
         """How far the energy that is left in states is above that, in powers of e."""
         left = self._kinetic(driver, states) + well.energies(states[:, :-1])
         return np.asarray(
-            np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states)))
+            np.log(np.maximum(left, NO_ENERGY) / self._level(share, self._nods(driver, states)))
         )
 
     def _passing(self, k: int, above: Floats, ask: Ask, rtol: float) -> tuple[Any, ...]:
@@ -251,13 +251,13 @@ class Watcher:
             self.onward = Onward(self.system.clusters, driver.start, driver.settings, every=True)
         onward = self.onward
 
-        def ask(rows: Rows, t: float) -> tuple[float, Moment]:
+        def ask(rows: CourseRows, t: float) -> tuple[float, Moment]:
             there = onward(rows, t)
             return float(measure(there.state[None])[0]), there
 
         return ask
 
-    def _after_schedules(self, driver: Driver, new: Seen) -> tuple[Any, ...] | None:
+    def _after_schedules(self, driver: Driver, new: RestRows) -> tuple[Any, ...] | None:
         """Steps end where the last schedule does, and so do the rows of a call; what then stands
         still rests there."""
         self.calmed = bool(new.rows.t[-1] >= self.calm)
@@ -265,12 +265,12 @@ class Watcher:
             around = release_stops(self.system.clusters, driver.state_of(*new.last))
             if abs(around.whole.relative_velocities(around.rows)).max(
                 initial=0.0
-            ) <= STILL and rests(around):
+            ) <= AT_REST and rests(around):
                 polished = polish(around)
                 self.found = certify(polished.around, polished.moved)
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
 
-    def _judge(self, driver: Driver, last: Rows) -> None:
+    def _judge(self, driver: Driver, last: CourseRows) -> None:
         """At the end of a stretch: is the motion a steady one, which nothing stops, and does it
         stay where it was?"""
         why = self._steadiness(last.states[0, -1], float(last.t[-1]))
@@ -291,7 +291,7 @@ class Watcher:
         alike = (
             abs(every - self.before[1]) <= STEADY * every
             and peak <= GROWN * self.before[0]
-            and went > FARTHEST
+            and went > CREEP
         )
         lossless = abs(put) + abs(taken) <= LOSSLESS * peak
         fed = alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * peak

@@ -22,7 +22,7 @@ from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.modes import (
-    FLAT,
+    LEVEL_BEND,
     approach,
     are_stops_pressed,
     beyond_stops,
@@ -44,11 +44,11 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral
 #: directions, where energy and stiffness agree to this share.
-SAME, ALIKE = 1e-5, 1e-6
+SAME_POSE, SAME_FAMILY = 1e-5, 1e-6
 #: What moves by less than this share of what moves most does not, along what is neutral.
-STILL = 1e-6
+UNMOVED_SHARE = 1e-6
 #: So many standard deviations are not exceeded in 95 of 100 cases.
-CERTAIN = 1.645
+DEVIATIONS_95 = 1.645
 #: So many ways are followed from equilibria that are known, for each seed.
 HOPS = 4
 #: Where signs are missing, and there are cusps, they are looked for from so many places more for
@@ -154,7 +154,7 @@ def _at_most(seen: int) -> float:
     """How often on the mean, at most, what was seen so often happens (Poisson, at 95 %, by Wilson
     and Hilferty)."""
     n = seen + 1.0
-    return n * (1.0 - 1.0 / (9.0 * n) + CERTAIN / (3.0 * math.sqrt(n))) ** 3
+    return n * (1.0 - 1.0 / (9.0 * n) + DEVIATIONS_95 / (3.0 * math.sqrt(n))) ** 3
 
 
 def _bound_unmet_kinds(once: int, twice: int) -> float:
@@ -165,7 +165,7 @@ def _bound_unmet_kinds(once: int, twice: int) -> float:
     doubt = likely + once * (2 * once - 1) ** 2 / (4.0 * (twice + 1) ** 2)
     doubt += once**2 * twice * (once - 1) ** 2 / (4.0 * (twice + 1) ** 4)
     likely = max(likely, 0.5)
-    return likely * math.exp(CERTAIN * math.sqrt(math.log(1.0 + doubt / likely**2)))
+    return likely * math.exp(DEVIATIONS_95 * math.sqrt(math.log(1.0 + doubt / likely**2)))
 
 
 # --- finding them ---------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class Hop(NamedTuple):
     by: float = math.pi
 
     def follow(self, around: Vicinity) -> Iterator[Vicinity | None]:
-        """Where it leads."""
+        """The equilibrium to which a place leads."""
         if self.coordinate >= 0:
             yield approach(advance_coordinate(around, self.coordinate, self.by), False)
             return
@@ -252,7 +252,7 @@ def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | No
     """Where a random direction leads uphill, both ways, among those that have a stiffness."""
     bends, modes = around.bends
     along = modes @ np.where(
-        abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0
+        abs(bends) > LEVEL_BEND * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0
     )
     if along.any():
         for sense in (1.0, -1.0):
@@ -269,13 +269,14 @@ def hops_from(around: Vicinity) -> list[Hop]:
     modes = [
         k
         for k in np.argsort(bends, kind="stable").tolist()
-        if bends[k] > FLAT * bends.max(initial=0.0)
+        if bends[k] > LEVEL_BEND * bends.max(initial=0.0)
     ]
     return [*turned, *(Hop(k, -1) for k in modes)]
 
 
 def equilibria(system: System, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
-    """See `Multibody.equilibria`."""
+    """Equilibria that random starts lead to, with how sure it is that none is missing, as
+    `Multibody.equilibria` says."""
     if not (isinstance(seeds, int) and seeds > 0):
         raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
     for name, value, check in (("spread", spread, positive), ("seed", seed, whole)):
@@ -347,7 +348,7 @@ def at_one(a: Vicinity, b: Vicinity) -> bool:
     """Whether two equilibria are one: the same pose, and the same energy, which may tell whole
     turns apart."""
     ways = displacement_between(a.rows, b.rows).reshape(-1, 3)
-    if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME:
+    if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME_POSE:
         return False
     return as_high(a, b)
 
@@ -358,7 +359,8 @@ def as_high(a: Vicinity, b: Vicinity) -> bool:
         a.layout.selection.tables.body_mass.sum()
     )
     return (
-        abs(a.energy - b.energy) <= ALIKE * max(abs(a.energy), abs(b.energy)) + stiffest * SAME**2
+        abs(a.energy - b.energy)
+        <= SAME_FAMILY * max(abs(a.energy), abs(b.energy)) + stiffest * SAME_POSE**2
     )
 
 
@@ -367,16 +369,16 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
     still = [np.max([np.linalg.norm(mode.shape.reshape(-1, 2, 3), axis=2) for mode in e.neutral],
-    axis=0) < STILL
+    axis=0) < UNMOVED_SHARE
              for e in (one, two)]  # fmt: skip
     ways = np.linalg.norm(
         displacement_between(state_rows_of(one), state_rows_of(two)).reshape(-1, 2, 3), axis=2
     )
-    if (ways[still[0] & still[1]] > SAME).any():  # what is neutral moves none of these
+    if (ways[still[0] & still[1]] > SAME_POSE).any():  # what is neutral moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
     scale = max(float(abs(ours).max(initial=0.0)), 1e-300)
-    return bool(as_high(a, b) and abs(ours - theirs).max(initial=0.0) <= ALIKE * scale)
+    return bool(as_high(a, b) and abs(ours - theirs).max(initial=0.0) <= SAME_FAMILY * scale)
 
 
 def state_rows_of(found: Equilibrium) -> Floats:
@@ -387,7 +389,7 @@ def state_rows_of(found: Equilibrium) -> Floats:
 
 # --- passes ---------------------------------------------------------------------------------------
 def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | None:
-    """See `Multibody.saddle`."""
+    """The lowest saddle found around the well of an equilibrium, as `Multibody.saddle` says."""
     if not isinstance(bottom, Equilibrium):
         raise PartError(f"saddle: {show(bottom)} is not an Equilibrium, such as system.settle().")
     if bottom.verdict in ("unstable", "never settles", "stopped"):
@@ -430,7 +432,7 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     """Whether a way down from a top along what energy falls along ends at a bottom."""
     bends, modes = top.bends
-    for mode in modes.T[bends < -FLAT * abs(bends).max(initial=0.0)]:
+    for mode in modes.T[bends < -LEVEL_BEND * abs(bends).max(initial=0.0)]:
         for sense in (1.0, -1.0):
             ended = descend(
                 displace_within_reach(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB)

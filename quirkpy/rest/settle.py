@@ -17,6 +17,7 @@ from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Stop
+from quirkpy.motion.driver import AT_REST
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory
@@ -24,7 +25,7 @@ from quirkpy.parts.checks import number, positive, show, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.rest.branch_points import stands
-from quirkpy.rest.capture import STILL, clearances
+from quirkpy.rest.capture import clearances
 from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.rest.newton import Polished, polish, rests, size_of
 from quirkpy.rest.reason import Reason
@@ -124,14 +125,15 @@ def check_rule(rule: Rule, evaluations: object) -> None:
 
 
 def settle(system: System, rule: Rule) -> Equilibrium:
-    """See `Multibody.settle`."""
+    """The equilibrium at which a system comes to rest, as `Multibody.settle` says."""
     return dataclasses.replace(settle_from(system, rule), system=system)
 
 
 def settle_from(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
-    """The same, not yet told of what; saddles: how many have been left on the way."""
+    """Settle without naming the system in what is raised; saddles: how many have been left on
+    the way."""
     start = release_stops(system.clusters, system.initial)
-    still = abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) <= STILL
+    still = abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) <= AT_REST
     if (
         still
         and rests(start)

@@ -18,7 +18,7 @@ from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
 
 #: How far one stride moves any body [m], [rad]; how much a way wavers, as a share of a stride.
-STEP, WAVERS = 0.3, 0.1
+WANDER_STRIDE, WAVERS = 0.3, 0.1
 #: Strides at most towards corners of joint ranges, how far one moves any body, and what is left of
 #: the way there [m], [rad].
 STRIDES, DRIVEN, THERE = 60, 0.6, 1e-3
@@ -29,7 +29,7 @@ TURNS, COUNTED = 2, 1e-7
 #: What is so near a stop is at it [m], [rad].
 AT = 2e-3
 #: Gradients below this share of the largest do not move a coordinate.
-IDLE = 1e-6
+IDLE_GRADIENT = 1e-6
 
 
 def wander(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinity:
@@ -42,7 +42,7 @@ def wander(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinit
     direction = random_direction(around, rng)
     while left > 0.0 and around.freedoms:
         direction = direction + WAVERS * random_direction(around, rng)
-        stride = min(left, STEP)
+        stride = min(left, WANDER_STRIDE)
         there = displace(around, direction * (stride / max(size_of(around, direction), 1e-300)))
         direction, around, left = there.coordinates_of(around, direction), there, left - stride
         direction = direction / max(size_of(around, direction), 1e-300)
@@ -112,10 +112,10 @@ def drive_to(around: Vicinity, target: Floats, chosen: int | None = None) -> Vic
         J = gradients(around)
         if abs(way).max(initial=0.0) <= THERE or not J.size:
             break
-        xi: Floats = np.asarray(np.linalg.lstsq(J, way, rcond=IDLE)[0], dtype=np.float64)
+        xi: Floats = np.asarray(np.linalg.lstsq(J, way, rcond=IDLE_GRADIENT)[0], dtype=np.float64)
         if chosen is not None and abs((J @ xi - way)[chosen]) > 0.5 * abs(way[chosen]):
             row = J[chosen]
-            if np.linalg.norm(row) <= IDLE * abs(J).max():
+            if np.linalg.norm(row) <= IDLE_GRADIENT * abs(J).max():
                 break
             xi = row * (float(way[chosen]) / float(row @ row))
             if abs(way[chosen]) <= THERE:
@@ -151,7 +151,7 @@ def values_of(around: Vicinity) -> Floats:
 
 
 def at_stops(around: Vicinity) -> Vicinity | None:
-    """The same place, held by all stops that it is at; None: it is at none."""
+    """The place held by all stops that it is at; None: it is at none."""
     stops, here = around.layout.stops, values_of(around)
     away = abs(here[stops.what[:, STOP_COORDINATE]] - stops.numbers[:, BOUND])
     held = tuple(label for label, gap in zip(around.layout.labels, away, strict=True) if gap <= AT)

@@ -24,10 +24,10 @@ import numpy as np
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import EPS
 from quirkpy.maths.differences import (
     DOUBTS,
     EIGHTH,
-    EPS,
     PLACES,
     Slopes,
     central,
@@ -56,10 +56,10 @@ from quirkpy.rest.jumps import Jumps
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay
 #: near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
-FAR, TURNED = 1e-4, 2e-3
+PROBE_LENGTH, TURNED = 1e-4, 2e-3
 #: A pose is near a singular one where the smallest singular value that counts is below this; then
 #: probes move less, down to this share, below which rounding spoils more than they gain.
-NEAR, SHORTEST = 0.1, 0.05
+NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
 SEGMENTS = 4  # pieces of a way over which work is summed
 #: Coordinates are laid along stiff and soft directions where stiffness differs by more than this
 #: share, in so many goes, each of which tells as much again.
@@ -150,9 +150,9 @@ class Vicinity:
         return self._align_basis(with_signs(free))
 
     def _align_basis(self, free: Floats) -> Floats:
-        """These directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones, others
-        of the same space that lie along either: forces of a stiff direction then hardly show in a
-        soft one."""
+        """Free directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones,
+        others of the same space that lie along either: forces of a stiff direction then hardly
+        show in a soft one."""
         level = math.inf
         for _ in range(GOES if len(free) else 0):
             around = copy.copy(self)
@@ -200,8 +200,8 @@ class Vicinity:
         return out
 
     def displace_bodies(self, displacement: Floats, eta: Floats | None = None) -> Floats:
-        """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body
-        axes."""
+        """States (k, nb, STATE_WIDTH) after displacements of bodies (k, nb, 6), in N and
+        rotation vectors in body axes, moving by eta beside the whole."""
         out = np.empty((len(displacement), *self.rows.shape))
         out[..., R:Q] = self.rows[:, R:Q] + displacement[..., :3]
         out[..., Q:V] = np.einsum("nij,knj->kni", self._turning, rotation(displacement[..., 3:]))
@@ -253,7 +253,7 @@ class Vicinity:
         return np.asarray(felt.reshape(len(felt), self.covectors.shape[1]) @ self.covectors.T)
 
     def coordinates(self, states: Floats) -> Floats:
-        """Those of states near by (k, nb, STATE_WIDTH), to first order (k, f)."""
+        """Coordinates xi (k, f) of states near by (k, nb, STATE_WIDTH), to first order."""
         return self.reduce(displacement_between(np.broadcast_to(self.rows, states.shape), states))
 
     def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
@@ -325,11 +325,11 @@ class Vicinity:
         a singular pose is near, around which the joints bend in as little as their smallest
         singular value."""
         parts = self.decomposition
-        near = min(1.0, max(SHORTEST, parts.smallest / NEAR))
+        near = min(1.0, max(SHORTEST_PROBE, parts.smallest / NEAR_SINGULAR))
         squares = (
             (self.basis * self.basis).reshape(self.freedoms, len(self.rows), 2, 3).sum(axis=-1)
         )
-        shares = squares / ((FAR * self.size) ** 2, TURNED**2)
+        shares = squares / ((PROBE_LENGTH * self.size) ** 2, TURNED**2)
         return np.asarray(near / np.sqrt(shares.max(axis=(1, 2), initial=0.0)))
 
     @cached_property

@@ -15,8 +15,9 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.driver import AT_REST
 from quirkpy.rest.branch_points import NO_BEND, forms_at
-from quirkpy.rest.capture import STILL, clearances
+from quirkpy.rest.capture import clearances
 from quirkpy.rest.equilibrium import Equilibrium, certify, split_directions
 from quirkpy.rest.kinks import Kinks, kinks_of
 from quirkpy.rest.newton import POLISHED, newton, polish, rests, size_of, unknown_below
@@ -30,10 +31,10 @@ TURNS_ANEW = 30
 COASTING, BRAKED = 1e-3, 1e-6
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls
 #: must stand there.
-BEYOND, WALL = 2.0, 0.5
+ENERGY_REACH, WALL = 2.0, 0.5
 
 
-def standstill(selection: Selection, speed: float = STILL) -> float:
+def standstill(selection: Selection, speed: float = AT_REST) -> float:
     """The kinetic energy [J] of bodies that all move as slowly as one at rest may [m/s],
     [rad/s]."""
     tables = selection.tables
@@ -96,8 +97,8 @@ class Well(NamedTuple):
         if self.kinks is not None:
             least = np.zeros(len(least))
         holds = stiffness > np.concatenate([least, least])  # the others are neutral
-        xi = xi[holds] * (BEYOND * np.sqrt(2.0 * left / stiffness[holds]))[:, None]
-        return bool((self.around.rises(xi) >= WALL * BEYOND**2 * left).all())
+        xi = xi[holds] * (ENERGY_REACH * np.sqrt(2.0 * left / stiffness[holds]))[:, None]
+        return bool((self.around.rises(xi) >= WALL * ENERGY_REACH**2 * left).all())
 
 
 def well_around(system: System, state: State) -> Well | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quirkpy import doors
 from quirkpy.kernels.step.methods import Method
-from quirkpy.kernels.users.users import unchecked
+from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.mechanics.state import State, check_meeting
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Keep
@@ -58,17 +58,17 @@ class Multibody(System):
         super().__init__(listed, later, start)
         at = self.instant()
         check_meeting(at)
-        if unchecked(self.selection):
+        if has_unchecked(self.selection):
             at.users.check_potentials()
 
     # --- variants ---------------------------------------------------------------------------------
     def with_(self, *parts: Part) -> Multibody:
-        """The same system and state with more parts; a candidate becomes active."""
+        """This system and state with more parts; a candidate becomes active."""
         later = tuple(p for p in self.candidates if p not in parts)
         return Multibody(*self.parts, *parts, candidates=later, start=self.start)
 
     def without(self, *names: str) -> Multibody:
-        """The same system and state without some parts."""
+        """This system and state without some parts."""
         gone = {id(self[name]) for name in names}
         keep, later = (
             [p for p in some if id(p) not in gone] for some in (self.parts, self.candidates)
@@ -185,7 +185,7 @@ class Multibody(System):
         self, path: str | os.PathLike[str] | None = None, state: State | None = None, *,
         eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True,
     ) -> Drawing:  # fmt: skip
-        """What it looks like: bodies, axes of joints, sensors, springs and forces;
+        """A picture of the system: bodies, axes of joints, sensors, springs and forces;
         ``system.picture("x.png")``.
 
         path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which
@@ -197,8 +197,7 @@ class Multibody(System):
         self, state: State | None = None, *, forces: bool = True, browser: bool = True,
         port: int | None = None, patience: float = 60.0, keep_open: bool = True,
     ) -> None:  # fmt: skip
-        """What it looks like in a window of VPython that can be turned; see
-        `Trajectory.animate`."""
+        """Show the system in a window of VPython that can be turned; see `Trajectory.animate`."""
         at = self.initial if state is None else state
         doors.window.show(
             lambda: doors.film.still_of(self, at, forces), browser, port, patience, keep_open

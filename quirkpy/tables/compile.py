@@ -270,7 +270,7 @@ class _Builder:
 
 
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
-    """The same tables with the rows of some parts written anew, in place of the old ones."""
+    """Tables with the rows of some parts written anew, in place of the old ones."""
     if not isinstance(parameters, Mapping):
         raise PartError(
             f"parameters: {show(parameters)} is not a dict, such as "

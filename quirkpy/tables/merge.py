@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.records import Record
+from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.force import kinds_where
@@ -49,7 +49,7 @@ class Motion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Merger(Record):
+class Merger(FrozenRecord):
     """The merged tables with what acts on them, and how each body lies in its cluster (n_clusters:
     on the ground)."""
 
@@ -64,8 +64,8 @@ class Merger(Record):
     standing_energy: float  # their potential energy in uniform fields [J]
 
     def facing(self, here: Floats, there: Floats) -> Merger:
-        """The same with those quaternions of the turns that give those of bodies `here` the signs
-        that they have `there` (nb, 4)."""
+        """The motion with those quaternions of the turns that give those of bodies `here` the
+        signs that they have `there` (nb, 4)."""
         near = (here * there).sum(axis=-1) >= 0.0
         return (
             self
@@ -224,7 +224,7 @@ class _Composer:
         }
 
     def _rows(self) -> dict[str, Any]:
-        """Those of joints between two clusters, and those that relate a coordinate of such a joint
+        """Rows of joints between two clusters, and rows that relate a coordinate of such a joint
         to others."""
         t, within = self.tables, self._within()
         idle = within[t.row_joint]

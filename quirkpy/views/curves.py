@@ -26,7 +26,7 @@ COLUMNS, LINES = 6, 8
 ROOM_FOR_NAME = 0.08
 #: Of curves and tables of forces, a number that is smaller than this share of the largest one [1]
 #: is rounding, and shown as nothing.
-ROUNDING = 1e-12
+SHOWN_ROUNDING = 1e-12
 RAISED = str.maketrans(
     "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
@@ -395,7 +395,7 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         for i, name in enumerate(names):
             if any(joint.name == name for joint in acting(one)):
                 every[i, rows] = one[name].load
-    every[abs(every) < ROUNDING * np.nanmax(abs(every))] = 0.0
+    every[abs(every) < SHOWN_ROUNDING * np.nanmax(abs(every))] = 0.0
     for name, loads in zip(names, every, strict=True):
         alone = name if len(names) == 1 else ""
         panels.append(panel(name, "force", "N", run.t, of_axes(alone, loads[:, :3]), run))

@@ -109,13 +109,13 @@ class Drawing:
             )
 
     def save_to(self, path: str | os.PathLike[str] | None) -> Drawing:
-        """It, after it was written to a path, if there is one."""
+        """The drawing, after it was written to a path, if there is one."""
         if path is not None:
             self.save(path)
         return self
 
     def png(self, dpi: int = 110) -> bytes:
-        """It as the bytes of a PNG."""
+        """The bytes of a PNG."""
         out = io.BytesIO()
         with style("png"):
             self.figure.savefig(out, format="png", dpi=dpi)

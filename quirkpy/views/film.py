@@ -69,7 +69,7 @@ class Film(NamedTuple):
     title: str
 
     def pack(self) -> bytes:
-        """All of it as an archive of arrays."""
+        """The film as an archive of arrays."""
         out = io.BytesIO()
         rest = {name: value for name, value in self._asdict().items() if name not in ARRAYS}
         np.savez_compressed(

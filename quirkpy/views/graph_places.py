@@ -14,7 +14,7 @@ from quirkpy.maths.types import Floats
 
 #: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends
 #: away from the straight line, a line of writing, and a letter of it.
-APART, BEND, LINE, LETTER = 5.2, 0.9, 0.30, 0.125
+APART, BEND, LINE, LETTER_WIDTH = 5.2, 0.9, 0.30, 0.125
 #: What belongs to a shape, around its centre: left and low, right and high.
 ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
 #: Up to so many shapes stand on a circle, clockwise from the left, so that arrows onwards bend
@@ -153,7 +153,7 @@ def inside(box: Floats, points: Floats) -> int:
 def size_of(words: str) -> Floats:
     """Width and height of some lines."""
     lines = words.split("\n")
-    return np.array([LETTER * max(map(len, lines)), LINE * len(lines)])
+    return np.array([LETTER_WIDTH * max(map(len, lines)), LINE * len(lines)])
 
 
 def place_words(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) -> Floats:

@@ -14,11 +14,11 @@ from quirkpy.maths.types import Bools, Floats
 #: Whole numbers of an orientation for each unit of its components.
 TURNS = 32767
 #: Of what misses may come to, the share left to rounding positions to whole steps.
-ROUNDED = 0.25
+POSITION_SHARE = 0.25
 #: What stands in a curve where it has no value.
 NOTHING = 65535
 #: Curves miss by this share of their range.
-SHARE = 0.004
+CURVE_ERROR = 0.004
 
 
 class Keyframes(NamedTuple):
@@ -62,7 +62,7 @@ def keyframes(
     """Of many instants (k,) of a motion as few as keep all others within `length` [m] and `angle`
     [rad], and curves within a share of their range.  Where that takes more than `most`, the
     tolerances double until it does not."""
-    share = SHARE
+    share = CURVE_ERROR
     while True:
         made = _round(t, r, q, curves, length, angle, share)
         if len(made.t) <= most or length > 1e9:
@@ -80,8 +80,8 @@ def _round(
     share: float,
 ) -> Keyframes:
     values = _in_tolerances(curves, len(t), share)
-    kept = thin(t, r, q, values, length * (1.0 - ROUNDED), angle * (1.0 - ROUNDED))
-    step = 2.0 * ROUNDED * length / np.sqrt(3.0)
+    kept = thin(t, r, q, values, length * (1.0 - POSITION_SHARE), angle * (1.0 - POSITION_SHARE))
+    step = 2.0 * POSITION_SHARE * length / np.sqrt(3.0)
     origin = 0.5 * (r.min(axis=(0, 1)) + r.max(axis=(0, 1))) if r.size else np.zeros(3)
     whole = np.rint((r[kept] - origin) / step)
     small = abs(whole).max(initial=0.0) <= np.iinfo(np.int16).max

@@ -85,7 +85,7 @@ def _stretch(values: Floats, size: float) -> Floats:
 
 # --- the painter ----------------------------------------------------------------------------------
 def draw(run: Trajectory, body: str | None = None) -> Drawing:
-    """See `Trajectory.landscape`."""
+    """A map of the energy over places of a body, as `Trajectory.landscape` says."""
     land = landscape_of(run, body)
     with style("landscape"):
         figure = blank(9.6, 3.9)

@@ -25,13 +25,13 @@ from quirkpy.views.stage import Sight, Stage
 FILMS = (".mp4", ".gif")
 #: A run that lasts longer than this [s] is shown so much faster that it does not, unless a speed is
 #: given.
-LONGEST = 20.0
+LONGEST_FILM = 20.0
 #: Why a film is not whole.
 EARLY = "ffmpeg ended early, as it does where a disk is full"
 #: Frames that a film may have; of how many the room is taken; points of a trace.
 MOST_FRAMES, LOOKED_AT, TRACED = 6000, 60, 80
 #: Inches and dots an inch: 960 x 540 dots.
-WIDTH, HEIGHT, DPI = 8.0, 4.5, 120
+FILM_WIDTH, FILM_HEIGHT, DPI = 8.0, 4.5, 120
 
 
 class Scenes(NamedTuple):
@@ -70,7 +70,7 @@ def pace(
     try:
         rate = positive(fps)
         span = float(np.diff(time_on_screen(run.t[[0, -1]], run.waits))[0])
-        faster = max(1.0, span / LONGEST) if speed is None else positive(speed)
+        faster = max(1.0, span / LONGEST_FILM) if speed is None else positive(speed)
     except (TypeError, ValueError) as error:
         raise PartError(f"movie: fps or speed {error}.") from None
     n = max(1, math.ceil(span / faster * rate))
@@ -142,7 +142,7 @@ def _page(
     run: Trajectory, stage: Stage, box: Floats, eye: Sequence[float], largest: float
 ) -> tuple[Any, Any, Any]:
     """The figure, with all that stays: the room to the left, the energy to the right."""
-    figure = blank(WIDTH, HEIGHT)
+    figure = blank(FILM_WIDTH, FILM_HEIGHT)
     figure.set_dpi(DPI)
     axes = figure.add_axes((0.01, 0.13, 0.58, 0.84))
     stills.prepare(axes, box)
@@ -158,7 +158,7 @@ def save(
     run: Trajectory, path: str | os.PathLike[str], fps: float, speed: float | None,
     eye: Sequence[float], forces: bool, trace: bool,
 ) -> None:  # fmt: skip
-    """See `Trajectory.movie`."""
+    """Write a film of a run, as `Trajectory.movie` says."""
     place = check_writable(ending_of(path, "movie", FILMS), "movie")
     times, faster = pace(run, fps, speed)
     with style("movie"), replacing(place, "movie") as file:
@@ -192,7 +192,7 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
             "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or "
             "write a .gif."
         ) from error
-    size = (round(WIDTH * DPI), round(HEIGHT * DPI))
+    size = (round(FILM_WIDTH * DPI), round(FILM_HEIGHT * DPI))
     writer = imageio_ffmpeg.write_frames(place, size, fps=fps, quality=7, macro_block_size=4)
     writer.send(None)
     try:

@@ -23,7 +23,7 @@ def of_system(system: System) -> str:
 
 
 def of_run(run: Trajectory) -> str:
-    """How it went, joints and energy, and why it ended."""
+    """HTML of a run: how it went, joints and energy, and why it ended."""
     words = [repr(run), *(f"{event.t:.6g} s  {event.name}" for event in run.events)]
     return page(
         words[0], "\n".join(words), ("the way of the bodies", lambda: poses.of_run(run, EYE, 4)),

@@ -16,9 +16,9 @@ from quirkpy.views.drawing import LINES
 from quirkpy.views.film import Film, rgb_of
 
 #: Pictures a second; how the speed may be changed, as powers of two; dots of the scene.
-PICTURES, FASTEST, WIDTH, HEIGHT = 30, 4.0, 760, 520
+PICTURES, SPEED_RANGE, WIDTH, HEIGHT = 30, 4.0, 760, 520
 #: Points of a curve of energy; room for the names to its right, as a share of the time.
-POINTS, LEGEND = 200, 0.35
+POINTS, NAME_ROOM = 200, 0.35
 
 
 class Player:
@@ -116,7 +116,11 @@ class Player:
         vp.scene.append_to_caption("   speed ")
         usual = math.log2(film.speed)
         self.pace = vp.slider(
-            min=usual - FASTEST, max=usual + FASTEST, value=usual, length=140, bind=self.set_speed
+            min=usual - SPEED_RANGE,
+            max=usual + SPEED_RANGE,
+            value=usual,
+            length=140,
+            bind=self.set_speed,
         )
         vp.scene.append_to_caption("\n")
         self.words = vp.wtext(text="")
@@ -128,7 +132,7 @@ class Player:
         self.span = float(film.energy.min()), float(film.energy.max())
         vp.graph(
             xtitle="time [s]", ytitle=f"energy [{film.unit}]", width=WIDTH, height=260, fast=True,
-            xmin=first, xmax=last + LEGEND * (last - first), ymin=self.span[0],
+            xmin=first, xmax=last + NAME_ROOM * (last - first), ymin=self.span[0],
             ymax=top(*self.span),
         )  # fmt: skip
         for column, name in enumerate(film.columns):

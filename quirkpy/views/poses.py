@@ -27,7 +27,7 @@ SWAY, MOST, ROW = 0.25, 6, 3
 #: A share of critical damping below which there is none.
 UNDAMPED = 1e-9
 #: Inches: width and height of the picture of a motion.
-WIDTH, HEIGHT = 3.2, 3.0
+MOTION_WIDTH, MOTION_HEIGHT = 3.2, 3.0
 
 
 def merge_views(view: View, others: Iterable[View]) -> View:
@@ -41,7 +41,7 @@ def merge_views(view: View, others: Iterable[View]) -> View:
 
 # --- a run ----------------------------------------------------------------------------------------
 def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
-    """See `Trajectory.picture`."""
+    """A picture of a motion, as `Trajectory.picture` says."""
     if not isinstance(ghosts, int) or ghosts < 0:
         raise PartError(f"picture: ghosts is {ghosts!r}, but must be a number of poses, 0 or more.")
     scenes = Scenes.of(run)
@@ -102,7 +102,7 @@ def _moving(mode: Mode) -> str:
 
 
 def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
-    """See `Equilibrium.picture`."""
+    """A picture of the motions around a state of rest, as `Equilibrium.picture` says."""
     if e.system is None:
         raise PartError("picture: this equilibrium belongs to no system.")
     stage, motions = Stage(e.system), motions_of(e)
@@ -128,7 +128,7 @@ def draw_row(views: Sequence[View], titles: Sequence[str], eye: Sequence[float])
     """A figure with a picture of each view, all to one scale; within `style`."""
     box = stills.room([piece for view in views for piece in view.pieces], eye)
     rows, columns = -(-len(views) // ROW), min(len(views), ROW)
-    figure = blank(WIDTH * columns, HEIGHT * rows + 0.5, "constrained")
+    figure = blank(MOTION_WIDTH * columns, MOTION_HEIGHT * rows + 0.5, "constrained")
     figure.get_layout_engine().set(h_pad=0.08)
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes in grid:

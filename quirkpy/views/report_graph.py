@@ -18,7 +18,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
-from quirkpy.views.curves import ROUNDING
+from quirkpy.views.curves import SHOWN_ROUNDING
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
@@ -125,7 +125,7 @@ def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
 def rest_of(found: Equilibrium) -> dict[str, Any]:
     """Why a shape rests: motions around it, and what pulls on each body."""
     rows = force_lines(found)
-    nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
+    nothing = SHOWN_ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
     return {
         "modes": [mode_of(mode) for mode in (*found.unstable, *found.modes)[:MODES]],
         "free": len(found.neutral),

@@ -31,7 +31,7 @@ DISCS, SMALLER, LIGHTER = 6, 0.83, 0.12
 CLEAR = (0.0, 0.0, 0.0, 0.0)
 #: Half the width of the head of an arrow, as a share of its length; and inches: width and height of
 #: a picture, letters.
-HEAD, WIDTH, HEIGHT = 0.3, 6.0, 4.5
+HEAD, PICTURE_WIDTH, PICTURE_HEIGHT = 0.3, 6.0, 4.5
 #: Names of more bodies than this are left out.
 MOST_NAMES = 14
 
@@ -339,7 +339,7 @@ def name_bodies(axes: Any, stage: Stage) -> None:
 def picture(
     system: System, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True
 ) -> Drawing:
-    """See `Multibody.picture`."""
+    """A picture of a system in a state, as `Multibody.picture` says."""
     stage = Stage(system)
     sight = stage.at(system.initial if state is None else state, forces)
     with style("picture"):
@@ -349,7 +349,7 @@ def picture(
 def page(view: View, stage: Stage, eye: Sequence[float]) -> Drawing:
     """A view with all that stands around it; within `style`."""
     box = room(view.pieces, eye)
-    figure = blank(WIDTH, HEIGHT, "constrained")
+    figure = blank(PICTURE_WIDTH, PICTURE_HEIGHT, "constrained")
     axes = figure.add_subplot()
     prepare(axes, box)
     axes.add_collection(collection(view, eye))

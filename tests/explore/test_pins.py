@@ -13,7 +13,7 @@ import pytest
 import quirkpy as qp
 from demos.flux_pinned_layouts import layouts
 from quirkpy.explore.scope.options import mating_frame
-from quirkpy.parts.pinning import MU0_4PI
+from quirkpy.maths.constants import MU0_4PI
 from tests.faults.sentence import check_refused
 
 SIDE, GAP, MOMENT = 0.1, 0.03, 5.7

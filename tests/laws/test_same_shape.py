@@ -13,7 +13,7 @@ import quirkpy as qp
 from demos.cubesat_pair import pair
 from quirkpy.explore.model.graph import Node, node_record, rest_at
 from quirkpy.explore.reduce.known import Known
-from quirkpy.explore.scope.identity import NEAR, Group, Shapes, allowed_group, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS, Group, Shapes, allowed_group, poses_of
 from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
 from tests.faults.sentence import check_refused
@@ -141,9 +141,9 @@ def test_the_fingerprint_never_parts_equal_shapes(group: Group, seed: int) -> No
     for _ in range(20):
         one = pose(rng)
         two = shaken(rng, carried(rng, one, group), rng.uniform(0.0, 2.0) * known.tolerance)
-        if known.distance(one, two) <= NEAR * known.tolerance:
+        if known.distance(one, two) <= REPORTED_MISS * known.tolerance:
             apart = abs(known.fingerprint(one) - known.fingerprint(two)).max()
-            assert apart <= NEAR * known.tolerance * len(one)
+            assert apart <= REPORTED_MISS * known.tolerance * len(one)
 
 
 # --- what an exploration makes of it --------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore.model.leaving import NEARBY
+from quirkpy.explore.model.leaving import DEPARTURE
 from quirkpy.explore.run import runner
 from quirkpy.kernels.base.arrays import state_rows
 from quirkpy.maths.types import Floats
@@ -190,7 +190,7 @@ def test_moving_does_not_depend_on_the_nudge_and_waiting_does_as_it_grows() -> N
             later = math.log(nudge / NUDGES[0]) / at.growth
             assert at.waiting - there.waiting == pytest.approx(later, rel=1e-3)
             grown = (
-                nudge / NEARBY
+                nudge / DEPARTURE
             ) ** 2 / at.growth  # it begins at rest, so that half of it dies out first
             assert abs(other.moving - one.moving) <= grown + 1e-6 * one.moving
             assert other.duration == pytest.approx(other.waiting + other.moving, rel=1e-15)

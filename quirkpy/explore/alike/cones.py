@@ -21,7 +21,7 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body, Site
 
 #: Sites [m] and directions that agree so closely are one.
-SAME = 1e-9
+SITE_TOLERANCE = 1e-9
 
 
 class Images(NamedTuple):
@@ -53,7 +53,7 @@ class Cones:
 
     @property
     def break_symmetry(self) -> bool:
-        """Whether they tell modules apart that are alike otherwise."""
+        """Whether cones tell modules apart that are alike otherwise."""
         return len(self.images.cones) > len(set(self.images.own))
 
     def map_images(self, *exchanges: Exchange) -> tuple[int, ...]:
@@ -108,7 +108,7 @@ class Cones:
         next."""
         for k, other in enumerate(self._known):
             same = (cone.site.body.name, *_sizes(cone)) == (other.site.body.name, *_sizes(other))
-            if same and abs(_line(cone) - _line(other)).max() < SAME:
+            if same and abs(_line(cone) - _line(other)).max() < SITE_TOLERANCE:
                 return k
         self._known.append(cone)
         return len(self._known) - 1
@@ -119,7 +119,7 @@ def _sizes(cone: KeepOut) -> tuple[float, float, str]:
 
 
 def _line(cone: KeepOut) -> Floats:
-    """Where its tip lies, and which way it points, in body axes (6,)."""
+    """The tip of a cone [m] and the direction of its axis, in axes of its body (6,)."""
     return np.array([*cone.site.at, *unit(cone.site.z)])
 
 

@@ -50,7 +50,7 @@ def edge_figures(edge: Edge, outcome: Outcome) -> dict[str, Any]:
 
 
 def to_networkx(graph: Graph) -> Any:
-    """See `ReconfigurationGraph.to_networkx`."""
+    """A graph as a directed multigraph of networkx, as `ReconfigurationGraph.to_networkx` says."""
     import networkx
 
     out = networkx.MultiDiGraph()

@@ -16,7 +16,7 @@ from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.reduce.holdings import Holdings
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
 from quirkpy.explore.scope.choices import Choice, Link
-from quirkpy.explore.scope.identity import NEAR, Shapes, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS, Shapes, poses_of
 from quirkpy.kernels.base.arrays import STATE_WIDTH
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
@@ -94,7 +94,7 @@ class Replay(Trajectory):
         return replace(there, t=t, step=None, held=(), merged=None)
 
     def sampled(self, step: float) -> Replay:
-        """The same with states at least every `step` [s]."""
+        """The replay with states at least every `step` [s]."""
         denser = [
             leg._replace(runs=tuple(run.sampled(step) for run in leg.runs)) for leg in self.legs
         ]
@@ -117,7 +117,8 @@ class Replay(Trajectory):
 
     @property
     def waits(self) -> Waits:
-        """When it waits near unstable rests, and how long [s]: films leave that out."""
+        """The times at which the motion waits near unstable rests, and how long [s]: films leave
+        that out."""
         return tuple((leg.t + at.t, at.waiting) for leg in self.legs for at in leg.leavings)
 
     @property
@@ -185,7 +186,8 @@ def join_courses(legs: list[Leg], system: Any) -> Course:
 
 
 def replay(graph: Graph, plan: Any) -> Replay:
-    """See `ReconfigurationGraph.replay`."""
+    """A plan flown step by step, each from where the one before has ended, as
+    `ReconfigurationGraph.replay` says."""
     legs: list[Leg] = []
     if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
         raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
@@ -225,7 +227,9 @@ def transfer_choice(
         Link(study.numbers[name], rolls[study.numbers[name]], label)
         for name, label in choice.joints
     ]
-    for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
+    for exchange, _, _ in symmetry.carriers(
+        known.state, node.state, REPORTED_MISS * study.shapes.tolerance
+    ):
         potential = exchange.potentials.get(choice.potential)
         if potential is None or not (
             same_shape(study.shapes, exchange) and cones.is_invariant(exchange)
@@ -289,7 +293,9 @@ def fly_step(
             there = node_of(record, goal.number, node.state.bodies)
             poses = (poses_of(end.state.r, end.state.q) for end in (goal, there))
             missed = study.shapes.distance(*poses)
-            if missed <= NEAR * study.shapes.tolerance and holdings.are_equivalent(goal, there):
+            if missed <= REPORTED_MISS * study.shapes.tolerance and holdings.are_equivalent(
+                goal, there
+            ):
                 ends.append((missed, nudge != edge.nudge, ended, there))
     if not ends:
         raise PartError(

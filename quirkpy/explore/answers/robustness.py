@@ -22,7 +22,7 @@ from quirkpy.explore.run.runner import Ended, classify, follow, refuse_interrupt
 from quirkpy.explore.run.variations import Variations
 from quirkpy.explore.run.workers import Sent, check_workers, is_dead_worker, pool_for, workers_of
 from quirkpy.explore.scope.choices import Choice, Link
-from quirkpy.explore.scope.identity import NEAR, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
 from quirkpy.explore.scope.safety import judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
@@ -147,7 +147,7 @@ class Flights:
         """Where the edge ends, as its target; refused where that is another shape."""
         end = self._goal(ended, target)
         known = next(goal.pose for goal in self.goals if goal.key == target)
-        if self.study.shapes.distance(known, end.pose) > NEAR * self.study.same.tolerance:
+        if self.study.shapes.distance(known, end.pose) > REPORTED_MISS * self.study.same.tolerance:
             raise PartError(
                 f"robustness: flown again, {self.choice} at {self.node.key} does not end at "
                 f"{target} but at another "
@@ -169,7 +169,7 @@ class Flights:
         return self.explain(x).label
 
     def explain(self, x: Floats) -> Result:
-        """The same, and why it is no node."""
+        """The result of a sample with its kind, and the reason why it ends at no node."""
         try:
             return self._classify_early(x) or self._classify(self._fly_on(x))
         except Exception as error:
@@ -177,7 +177,7 @@ class Flights:
             return Result(FAILED, f"{type(error).__name__}: {error}")
 
     def _classify_early(self, x: Floats) -> Result | None:
-        """The same from the first motion alone, where that says all."""
+        """The result of a sample from its first motion alone; None where that does not decide."""
         if self.short is None:
             return None
         met, label, steps = self.short
@@ -293,7 +293,8 @@ def sample_edge(
     graph: Graph, edge: Edge, samples: int, spread: Spread, seed: int, workers: Any,
     target: str | None, within: float,
 ) -> Robustness:  # fmt: skip
-    """See `ReconfigurationGraph.robustness`."""
+    """The counted results of an edge that is flown with random parameters, as
+    `ReconfigurationGraph.robustness` says."""
     place = _place(graph, edge)
     check_workers("robustness", workers)
     if type(samples) is not int or samples < 1:
@@ -334,7 +335,8 @@ def _rank_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
 def margins(
     graph: Graph, edge: Edge, reach: Spread, resolution: float, within: float
 ) -> tuple[Margin, ...]:
-    """See `ReconfigurationGraph.margins`."""
+    """How far each parameter alone may move before an edge leads elsewhere, as
+    `ReconfigurationGraph.margins` says."""
     _place(graph, edge)
     if not 0.0 < resolution < 1.0:
         raise PartError(

@@ -65,7 +65,7 @@ class Node:
 
     @cached_property
     def rest(self) -> Equilibrium:
-        """Its certificate, made again when it is first asked for: why it rests there
+        """The certificate of the node, made again when it is first asked for: why it rests there
         (`rest.explain()`)."""
         return resting(self._of_graph, self.state, self.links, self.potential)
 
@@ -79,7 +79,7 @@ class Node:
 
     @cached_property
     def key(self) -> str:
-        """How it is called in the graph: "n0", "n1" ..."""
+        """The name of the node in the graph: "n0", "n1" ..."""
         return f"n{self.number}"
 
     @cached_property

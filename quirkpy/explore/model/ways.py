@@ -65,7 +65,7 @@ class Way(Generic[T]):
         return tuple(k for k in asked if k in met)
 
     def map(self, tell: Callable[[T], S]) -> Way[S]:
-        """The same in other words."""
+        """The tree of ways with every end put into other words by a function."""
         entered = tuple(
             Entered(met.cone, met.stretch, met.t, tell(met.value)) for met in self.entered
         )

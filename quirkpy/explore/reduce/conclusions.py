@@ -43,7 +43,7 @@ Form = tuple[tuple[str, ...], str]
 STANDS = Reason("stands")
 #: Hinges shut every motion when each of as many singular values as that takes is above this share
 #: of the largest.
-CERTAIN = 1e-6
+CERTAIN_RANK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,7 @@ class Rules:
                 if name in names:
                     row[:, 6 * names.index(name) : 6 * names.index(name) + 6] = sign * shut
         sigma = np.linalg.svd(rows.reshape(-1, 6 * len(names)), compute_uv=False)
-        return bool(len(sigma) >= 6 * free and sigma[6 * free - 1] > CERTAIN * sigma[0])
+        return bool(len(sigma) >= 6 * free and sigma[6 * free - 1] > CERTAIN_RANK * sigma[0])
 
     def _clusters(self, place: Place, chosen: Sequence[Any]) -> dict[str, str]:
         locked = (k for k, option in enumerate(chosen) if option.traits.holds == "as one")

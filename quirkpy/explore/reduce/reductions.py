@@ -74,7 +74,7 @@ class Mover(NamedTuple):
         return labels, self.carrier.exchange.sources[form[1]]
 
 
-class Plan(NamedTuple):
+class AnswerPlan(NamedTuple):
     """How a form at a place is answered: the form that is run for it; what carries that onto this
     one, where it is another; which pairs were locked beyond what the form says: pair, turn and
     option; and by which reductions."""
@@ -94,10 +94,10 @@ class Base:
     potentials: frozenset[str]
     own: tuple[Mover, ...]
     mark: Floats
-    plans: dict[Form, Plan] = field(default_factory=dict)
+    plans: dict[Form, AnswerPlan] = field(default_factory=dict)
 
 
-class Seen(NamedTuple):
+class NodeBases(NamedTuple):
     """A node as a place; for every potential the base that speaks for it, and what carries that
     here; the energies of all potentials and, under None, of what always acts [J], where they depend
     on nothing else."""
@@ -126,7 +126,7 @@ class Ticket(NamedTuple):
 
     @property
     def own_run(self) -> Ticket:
-        """The same, answered by a run of its own."""
+        """The ticket answered by a run of its own."""
         return Ticket(self.at, self.asked, self.at, self.asked)
 
     def answer(self, record: Record) -> Record | None:
@@ -152,7 +152,7 @@ class Reductions:
         self.study, self.which, self.nodes = study, which, nodes
         self.images = NONE
         self.bases: list[Base] = []
-        self.seen: list[Seen] = []  # every node
+        self.seen: list[NodeBases] = []  # every node
         self.stored: dict[str, float] = {}
         if which:
             self.symmetry = Symmetry(study)
@@ -165,7 +165,7 @@ class Reductions:
             self._alike = [kinds == kind for kind in np.unique(kinds)]
 
     def tickets(self, node: Node) -> list[Ticket]:
-        """One for each choice at a node, in order."""
+        """A ticket for each choice at a node, in order."""
         choices = self.study.choices(node)
         if not self.which:
             return [Ticket(node, choice, node, choice) for choice in choices]
@@ -190,7 +190,7 @@ class Reductions:
             own = tuple(self._movers(place, place)) if "symmetry" in self.which else ()
             self.bases.append(Base(place, left, own, mark))
             found |= dict.fromkeys(left, (self.bases[-1], None))
-        self.seen.append(Seen(place, found, self.rules.energies(node.state)))
+        self.seen.append(NodeBases(place, found, self.rules.energies(node.state)))
 
     def _carriers(self, place: Place, mark: Floats) -> Iterator[tuple[Base, Mover]]:
         """Bases in order, and everything that carries them to a place."""
@@ -235,7 +235,7 @@ class Reductions:
         return Mover(carrier, tuple(at), tuple(names), back) if whole else None
 
     # --- tickets ----------------------------------------------------------------------------------
-    def _ticket(self, seen: Seen, choice: Choice) -> Ticket:
+    def _ticket(self, seen: NodeBases, choice: Choice) -> Ticket:
         place, form = seen.place, (tuple(label for _, label in choice.joints), choice.potential)
         record = (
             self.rules.conclude(place, form, choice, seen.energies)
@@ -268,7 +268,7 @@ class Reductions:
 
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
 
-    def _plan(self, base: Base, form: Form) -> Plan:
+    def _plan(self, base: Base, form: Form) -> AnswerPlan:
         """The normal form of a choice at the first of its nodes."""
         closed, extra = (
             self.rules.close_form(base.place, form) if "clusters" in self.which else (form, ())
@@ -284,7 +284,7 @@ class Reductions:
                 here = next((mover for mover in base.own if mover(other) == closed), None)
                 run, back = (run, back) if here is None else (other, here)
         by: tuple[Reduction, ...] = () if back is None else ("symmetry",)
-        return Plan(run, back, extra, (*by, "clusters") if extra else by)
+        return AnswerPlan(run, back, extra, (*by, "clusters") if extra else by)
 
     def _rank(self, base: Base, form: Form) -> tuple[int, ...]:
         """The place of a form in canonical order."""
@@ -294,7 +294,7 @@ class Reductions:
         return list(self.study.potentials).index(form[1]), *labels
 
     # --- records ----------------------------------------------------------------------------------
-    def _at_base(self, record: Record, plan: Plan) -> Record | None:
+    def _at_base(self, record: Record, plan: AnswerPlan) -> Record | None:
         """What a run says about another choice at its own node."""
         there = record if plan.mover is None else self._carry_record(record, plan.mover)
         return self._strip_locks(there, plan.extra) if plan.extra and there is not None else there
@@ -411,7 +411,8 @@ class Reductions:
         return out
 
     def _charge_switching(self, record: Record, base: Node, here: Node) -> Record:
-        """The same, the joints and the potential of another node being let go."""
+        """A record with the energies of switching [J] that follow from another node, whose
+        joints and potential are let go."""
         other = self._stored_energy(base) - self._stored_energy(here)
         outcomes = (
             o

@@ -23,7 +23,7 @@ from quirkpy.rest.reason import Reason, reason_of_text
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
 #: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of
 #: motions apart.
-ALIKE = 1e-6
+SAME_FIGURE = 1e-6
 #: Figures by which motions with one end are put in order.
 FIGURES = ("t", "moving", "waiting", "peak_speed", "dissipated", "put_in", "lost")
 
@@ -37,7 +37,7 @@ class Record(NamedTuple):
     way: Way[Told] | None = None
 
     def for_cones(self, cones: Sequence[int]) -> Record:
-        """What it is to those to whom these images are the cones that must stay clear."""
+        """The record for those to whom these images are the cones that must stay clear."""
         return self if self.way is None else record_of_ends(self.way.ends(cones))
 
 
@@ -69,7 +69,7 @@ def _rank(values: Sequence[float]) -> list[int]:
     order, out, place = sorted(range(len(values)), key=values.__getitem__), [0] * len(values), 0
     for before, k in itertools.pairwise(order):
         one, two = values[before], values[k]
-        place += two - one > ALIKE * max(1.0, abs(one), abs(two))
+        place += two - one > SAME_FIGURE * max(1.0, abs(one), abs(two))
         out[k] = place
     return out
 

@@ -42,9 +42,9 @@ BLOCK = 64
 DRAWN_AGAIN = 1000
 #: Displacements up to this [m or rad] do not turn slopes of coordinates to half of them; and by so
 #: much they are found.
-CLOSE, STEP = 0.05, 1e-6
+LINEAR_REACH, DIFFERENCE_STEP = 0.05, 1e-6
 #: Angles so far from half a turn [rad] do not pass it with such displacements.
-AWAY = 0.5
+HALF_TURN_MARGIN = 0.5
 
 
 class Parameter(NamedTuple):
@@ -160,7 +160,7 @@ class Variations:
             self.start
             if not any_way
             else self._displace(y)
-            if self._plain and far <= CLOSE
+            if self._plain and far <= LINEAR_REACH
             else around.state_of(y)
             for any_way, far, y in lengths
         ]
@@ -178,7 +178,7 @@ class Variations:
         values = self.around.at.coordinates(np.arange(len(s.joints)))[:, 0]
         angles = values[self.system.tables.coordinate_kind == ANGLE]
         turns = abs(np.remainder(angles, 2.0 * np.pi) - np.pi)
-        return self.around.entry.merger is None and bool((turns > AWAY).all())
+        return self.around.entry.merger is None and bool((turns > HALF_TURN_MARGIN).all())
 
     def stands(self, x: Floats) -> bool:
         """Whether the start is the pose of the node itself, at rest, which may then be an
@@ -190,7 +190,7 @@ class Variations:
         return bool(self.are_allowed(x[None])[0])
 
     def are_allowed(self, some: Floats) -> NDArray[np.bool_]:
-        """The same for several (k, p)."""
+        """Which of some samples (k, p) begin beyond no stop and no bound (k,)."""
         moves = some[:, : self.around.freedoms]
         out = np.ones(len(moves), dtype=bool)
         if not len(self._stops) or not moves.any():
@@ -198,7 +198,7 @@ class Variations:
         slopes, free = self._clearance_slopes
         nearly, moved = free + moves @ slopes.T, abs(moves) @ abs(slopes).T
         out &= (nearly >= -TOUCHING).all(axis=1)
-        sure = (abs(moves).sum(axis=1) <= CLOSE) & (abs(nearly) >= 0.5 * moved).all(axis=1)
+        sure = (abs(moves).sum(axis=1) <= LINEAR_REACH) & (abs(nearly) >= 0.5 * moved).all(axis=1)
         for k in np.flatnonzero(~sure & moves.any(axis=1)):
             out[k] = (self._clearances(some[k]) >= -TOUCHING).all()
         return out
@@ -216,12 +216,13 @@ class Variations:
 
     @cached_property
     def _clearance_slopes(self) -> tuple[Floats, Floats]:
-        """The same to first order, where a small step says all: slopes (ns, f) and what there is at
-        the start (ns,)."""
+        """Clearances from bounds to first order, where a small step says all: slopes (ns, f) and
+        values at the start (ns,)."""
         f, here = self.around.freedoms, self._clearances(np.zeros(len(self.parameters)))
-        steps = STEP * np.eye(len(self.parameters))[:f]
+        steps = DIFFERENCE_STEP * np.eye(len(self.parameters))[:f]
         slopes = [
-            (self._clearances(step) - self._clearances(-step)) / (2.0 * STEP) for step in steps
+            (self._clearances(step) - self._clearances(-step)) / (2.0 * DIFFERENCE_STEP)
+            for step in steps
         ]
         return np.array(slopes).T.reshape(len(here), f), here
 

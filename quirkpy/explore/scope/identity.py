@@ -30,7 +30,7 @@ INVARIANT = 1e-7
 #: Directions in which bodies look for the others: no special ones.
 PROBES = np.array([(0.36, 0.48, 0.8), (-0.77, 0.21, 0.6), (0.09, -0.82, -0.56)])
 #: Shapes that differ by less than so many tolerances, and yet differ, are reported.
-NEAR = 10.0
+REPORTED_MISS = 10.0
 
 
 def _names(value: Any) -> Any:

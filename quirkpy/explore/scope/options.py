@@ -25,7 +25,7 @@ from quirkpy.parts.shapes import Box
 #: [m].
 THIN = 1e-9
 #: How far off a magnet stands [m] as long as nobody has said where its superconductor goes cold.
-AWAY = 1.0
+MAGNET_DISTANCE = 1.0
 
 
 class OptionTraits(NamedTuple):
@@ -66,8 +66,8 @@ class Option(Part):
         """The joint, first, and whatever belongs to it."""
 
     def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
-        """Those parts as they take hold at a state, where they remember it; the same, where they do
-        not."""
+        """The parts as they take hold at a state, where they remember it; unchanged where they
+        do not."""
         return parts
 
     @property
@@ -208,7 +208,7 @@ class Pin(Option):
             for k, point in enumerate(points)
         ]
         magnets = [Magnet(f"{name} {k}", site, self.moment) for k, site in enumerate(sites)]
-        somewhere = tuple((*point, AWAY, 0.0, 0.0, -1.0) for point in points)
+        somewhere = tuple((*point, MAGNET_DISTANCE, 0.0, 0.0, -1.0) for point in points)
         cold = Superconductor(name, one)
         pinning = FluxPinning((cold,), magnets, frozen=(somewhere,), name=name)
         return pinning, Bushing(f"{name} damping", one, two, stiffness=(0.0,) * 6)

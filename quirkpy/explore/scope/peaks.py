@@ -12,7 +12,7 @@ from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, V
 from quirkpy.maths.types import Floats
 from quirkpy.motion.driver import knots_of
 from quirkpy.motion.extrema import highest, summits
-from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.trajectory import Trajectory
 
 Limited: TypeAlias = Literal["speed", "turning", "load"]
@@ -35,7 +35,7 @@ def rates(states: Floats, what: Limited) -> Floats:
     return np.asarray(np.linalg.norm(states[..., columns], axis=-1))
 
 
-class Loads(NamedTuple):
+class JointLoads(NamedTuple):
     """Names of joints, and the larger of force [N] and torque [N m] on each (n,)."""
 
     names: tuple[str, ...]
@@ -52,10 +52,10 @@ def loads_on_joints(run: Trajectory, t: float) -> dict[str, tuple[float, float]]
     }
 
 
-def loads(run: Trajectory, t: float) -> Loads:
+def loads(run: Trajectory, t: float) -> JointLoads:
     """What all joints carry at one time of a run."""
     found = loads_on_joints(run, t)
-    return Loads(tuple(found), np.sqrt([max(both) for both in found.values()]))
+    return JointLoads(tuple(found), np.sqrt([max(both) for both in found.values()]))
 
 
 def heaviest(run: Trajectory, t: Floats) -> Floats:
@@ -77,11 +77,11 @@ def peak_load(run: Trajectory) -> float:
     found = [loads_on_joints(run, float(x)) for x in t]
     jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
     none = np.zeros((len(t), 0))
-    rows = Rows(t, none, none, none.astype(bool))
+    rows = CourseRows(t, none, none, none.astype(bool))
     for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
         values = np.array([one[name][k] if name in one else 0.0 for one in found])
 
-        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
+        def ask(_: CourseRows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
             return loads_on_joints(run, x).get(name, (0.0, 0.0))[k], None
 
         most = max(most, float(values.max()))

@@ -19,7 +19,7 @@ from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
 from quirkpy.explore.scope.options import Option, mating_frame
 from quirkpy.explore.scope.safety import Safety
 from quirkpy.kernels.solid import sight
-from quirkpy.kernels.step.integrator import RIM
+from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
@@ -199,7 +199,7 @@ class Scope:
         sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(
             -1, 2
         )
-        limits = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]]) * (1.0 + RIM)
+        limits = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]]) * (1.0 + SENSOR_RIM)
         rolls = np.array(
             [(self._roll(pair), len(self.rolls(pair))) for pair in self.pairs]
         ).reshape(-1, 2)
@@ -389,7 +389,7 @@ class Scope:
         return _restore, (type(self), self.fields())
 
     def fields(self) -> dict[str, Any]:
-        """What it was made of."""
+        """The arguments that the study was made of, by name."""
         return {
             "system": self.system, "sensors": self.sensors, "options": self.options,
             "choosing": self.choosing, "potentials": self.potentials, "always": self.always,

@@ -21,10 +21,9 @@ from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, scale, sub
 from quirkpy.kernels.place.kinematics import site_motion
 from quirkpy.kernels.place.schedules import scheduled
+from quirkpy.maths.constants import MU0_4PI
 from quirkpy.maths.types import Floats
 
-#: mu0 / (4 pi) [T m/A].
-MU0_4PI = 1e-7
 # Columns of the numbers of an image (see `Element`).
 COLD, MOMENT1, MOMENT2, FROZEN_POINT, FROZEN_MOMENT = 0, 1, 2, 3, 6
 # Of a dipole in a planet's field, after those of the orbit.

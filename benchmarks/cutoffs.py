@@ -111,7 +111,7 @@ def solve(
     if form == "dense":
         return _dense(at, row_cut)
     A, b, M, F = equation.matrices(at)
-    metric = equation._completed(M, at) if form == "scaled" else None
+    metric = equation._complete(M, at) if form == "scaled" else None
     try:
         x = equation.literal(A, b, M, F, row_cut=row_cut, mass_cut=mass_cut, metric=metric).reshape(
             -1, 7
@@ -143,7 +143,7 @@ def bare(
     A[0] *= scale
     b[0] *= scale
     if normalise:
-        A, b = equation.normalised(A, b)
+        A, b = equation.normalise_rows(A, b)
     unit = abs(M).max()
     free = np.eye(len(F)) - np.linalg.pinv(A, rcond=row_cut) @ A
     x = np.linalg.pinv(np.vstack([free @ M / unit, A]), rcond=mass_cut) @ np.concatenate(

@@ -15,7 +15,7 @@ from benchmarks import peers, trees
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import Cost, race
 from quirkpy import PartError
-from quirkpy.views.drawing import DASHES, LINES, Drawing, blank, styled
+from quirkpy.views.drawing import DASHES, LINES, Drawing, blank, style
 
 #: What the programs are compared at [m].
 WANTED = 1e-8
@@ -229,7 +229,7 @@ def plot(lines: dict[str, dict[str, list[Point]]], path: Path) -> None:
 
 def drawn(lines: dict[str, dict[str, list[Point]]]) -> Drawing:
     """The plot; ours are drawn through, the others dashed."""
-    with styled("plot"):
+    with style("plot"):
         figure = blank(4.6 * len(lines), 4.4, "constrained")
         panels = list(figure.subplots(1, len(lines), squeeze=False).flat)
         methods = list(dict.fromkeys(method for found in lines.values() for method in found))

@@ -32,7 +32,9 @@ def projected(system: qp.Multibody, state: qp.State) -> tuple[qp.State, int]:
     taken = 0
     with system.clusters.lend() as e:
         e.turn_to(at.near)
-        while taken == 0 or (moved[0] >= projection.SETTLED and taken < projection.NEWTON_STEPS):
+        while taken == 0 or (
+            moved[0] >= projection.PROJECTION_TOLERANCE and taken < projection.NEWTON_STEPS
+        ):
             one_step(y, e.model, e.conditions, e.scratch, moved)
             taken += 1
     return state_at(state, state.t, y, at.near), taken
@@ -74,7 +76,7 @@ def in_a_run(systems: dict[str, qp.Multibody], duration: float) -> str:
         without = system.simulate(duration, drift="none", keep="ends")
         run = system.simulate(duration)
         largest = (float(x) for x in run.drift.max(axis=0))
-        again = int((run.drift[:, 0] >= projection.SETTLED).sum())
+        again = int((run.drift[:, 0] >= projection.PROJECTION_TOLERANCE).sum())
         rows.append(
             [
                 name,

@@ -35,7 +35,7 @@ def measure(quick: bool) -> Measured:
     judged, free = flights_of(True), flights_of(False)
     varied, some = judged.variations, range(SAMPLES // (10 if quick else 1))
     rule = judged.study.settle
-    starts = [varied.state(x) for x in varied.drawn(SPREAD, 0, some)]
+    starts = [varied.state(x) for x in varied.draw(SPREAD, 0, some)]
 
     def bare() -> None:
         for start in starts:

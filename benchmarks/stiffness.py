@@ -23,7 +23,7 @@ from quirkpy.rest.vicinity import Vicinity
 #: Steps of bodies [m] that are tried; turns go along at this lever [m], but where they are what is
 #: tried.
 FAR = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)
-LEVER = vicinity.FAR / vicinity.TURNED
+LEVER = vicinity.PROBE_LENGTH / vicinity.TURNED
 TURNS = (2e-5, 2e-4, 6e-4, 2e-3, 6e-3, 2e-2, 6e-2)  # [rad]
 G, MOMENT, SIZE = 9.81, 5.7, 6e-3  # [m/s2]; of the magnets [A m2], [m]
 RATE = 1.1e-3  # of the orbit [rad/s]
@@ -41,12 +41,12 @@ class Case(NamedTuple):
 @contextlib.contextmanager
 def stepped(far: float, turned: float) -> Iterator[None]:
     """With other steps."""
-    before = vicinity.FAR, vicinity.TURNED
-    vicinity.FAR, vicinity.TURNED = far, turned  # type: ignore[misc]
+    before = vicinity.PROBE_LENGTH, vicinity.TURNED
+    vicinity.PROBE_LENGTH, vicinity.TURNED = far, turned  # type: ignore[misc]
     try:
         yield
     finally:
-        vicinity.FAR, vicinity.TURNED = before  # type: ignore[misc]
+        vicinity.PROBE_LENGTH, vicinity.TURNED = before  # type: ignore[misc]
 
 
 def error(case: Case) -> float:
@@ -125,7 +125,7 @@ def steps_of_turns(turns: tuple[float, ...]) -> str:
     cases = [attitude(), *(pinned(0.02, arm) for arm in arms)]
     rows: list[list[object]] = []
     for turn in turns:
-        with stepped(vicinity.FAR, turn):
+        with stepped(vicinity.PROBE_LENGTH, turn):
             rows.append([f"{turn:g}", *(error(case) for case in cases)])
     heads = [
         "turn",

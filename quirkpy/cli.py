@@ -48,30 +48,30 @@ def main(words: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
     with warnings.catch_warnings():
-        warnings.showwarning = partial(warned, asked, warnings.showwarning)
+        warnings.showwarning = partial(print_warning, asked, warnings.showwarning)
         try:
             answer: Answer = asked.command(asked)
         except (KeyboardInterrupt, Exception) as error:
             if asked.debug:
                 raise
-            return given_up(asked, error)
-    return said(asked, json.dumps(answer.data, indent=1) if asked.json else answer.text)
+            return report_end(asked, error)
+    return print_answer(asked, json.dumps(answer.data, indent=1) if asked.json else answer.text)
 
 
-def given_up(asked: argparse.Namespace, error: BaseException) -> int:
+def report_end(asked: argparse.Namespace, error: BaseException) -> int:
     """Say what ended a command; the exit code."""
     if isinstance(error, KeyboardInterrupt):
-        failed(
+        report_failure(
             asked, "interrupted; what was finished stays, and the same command goes on from there."
         )
         return INTERRUPTED
     ours = isinstance(error, (PartError, OSError))
-    return failed(
+    return report_failure(
         asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)"
     )
 
 
-def said(asked: argparse.Namespace, text: str) -> int:
+def print_answer(asked: argparse.Namespace, text: str) -> int:
     """Answer; the exit code, which is 0 where the reader has seen enough."""
     try:
         print(text, flush=True)
@@ -80,11 +80,11 @@ def said(asked: argparse.Namespace, text: str) -> int:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
-            return failed(asked, f"the answer cannot be written: {error.strerror}.")
+            return report_failure(asked, f"the answer cannot be written: {error.strerror}.")
     return 0
 
 
-def failed(asked: argparse.Namespace, sentence: str) -> int:
+def report_failure(asked: argparse.Namespace, sentence: str) -> int:
     """Say why, on one line; the exit code."""
     line = " ".join(sentence.split()).removeprefix(f"{asked.name}: ")
     with contextlib.suppress(OSError):  # there is nobody left to be told
@@ -94,7 +94,7 @@ def failed(asked: argparse.Namespace, sentence: str) -> int:
     return 1
 
 
-def warned(
+def print_warning(
     asked: argparse.Namespace, otherwise: Callable[..., None], message: Warning | str, *rest: Any
 ) -> None:
     """Say a warning of ours on one line; those of others as they come."""
@@ -281,7 +281,7 @@ def simulate(asked: argparse.Namespace) -> Answer:
         page.check(asked.report)
     module = module_of(asked.file)
     if hasattr(module, "system"):
-        return _moved(_system_of(module, asked.file), asked)
+        return _simulate(_system_of(module, asked.file), asked)
     if not callable(getattr(module, "main", None)):
         raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().")
     if asked.out is not None or asked.report is not None:
@@ -295,7 +295,7 @@ def simulate(asked: argparse.Namespace) -> Answer:
     return Answer("\n".join(f"{name}: {value}" for name, value in numbers.items()), numbers)
 
 
-def _moved(system: Multibody, asked: argparse.Namespace) -> Answer:
+def _simulate(system: Multibody, asked: argparse.Namespace) -> Answer:
     """How a system moves, kept and shown where that is asked for."""
     run = system.simulate(asked.duration)
     if asked.out is not None:
@@ -316,9 +316,9 @@ def check(asked: argparse.Namespace) -> Answer:
     """`quirkpy check study.py`"""
     from quirkpy.explore.study import Study
 
-    made = _made_by(asked.file)
+    made = _load_definition(asked.file)
     if isinstance(made, Study):
-        return _checked_study(made)
+        return _check_study(made)
     mobility = made.mobility()
     data = {
         "bodies": list(made.bodies), "freedoms": mobility.degrees_of_freedom,
@@ -327,7 +327,7 @@ def check(asked: argparse.Namespace) -> Answer:
     return Answer(made.explain(), data)
 
 
-def _made_by(path: Path) -> Any:
+def _load_definition(path: Path) -> Any:
     """The study or the system that a file defines."""
     from quirkpy.formats.json import from_json
 
@@ -341,12 +341,12 @@ def _made_by(path: Path) -> Any:
     )
 
 
-def _checked_study(study: Study) -> Answer:
+def _check_study(study: Study) -> Answer:
     from quirkpy.explore.model.graph import Node, rest_at
-    from quirkpy.rest.reason import told
+    from quirkpy.rest.reason import reason_of_text
 
     s = study.system.initial
-    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
+    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", reason_of_text(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
     bodies, choices = study.system.bodies, study.count(start)

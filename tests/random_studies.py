@@ -26,7 +26,7 @@ from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.identity import poses_of
 from quirkpy.explore.scope.safety import APART
 from quirkpy.maths import quat
-from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
 
 SIDE = 0.1  # of a module [m]
@@ -457,7 +457,7 @@ class Seen:
         if body.fixed:
             return np.array(body.position), body.matrix @ self.copy.frame(k).T
         at = state.bodies.index(body.name)
-        R = turned(np.broadcast_to(state.q[at], (3, 4)), np.eye(3)).T
+        R = rotate(np.broadcast_to(state.q[at], (3, 4)), np.eye(3)).T
         return state.r[at], R @ self.copy.frame(k).T
 
     def held(self, node: Node, pair: int, roll: int, label: str) -> Any:

@@ -21,9 +21,9 @@ from quirkpy.kernels.place.kinematics import fill_frames, ground_frames
 from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
     LEAST,
+    LEAST_ACCURACY,
     LOOKS,
     PASSED,
-    SHARE,
     THERE,
     WHEN,
     Motions,
@@ -47,10 +47,10 @@ from quirkpy.kernels.solid.solids import (
     fill_poses,
 )
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.solids import meshed, solids_of
+from quirkpy.mechanics.solids import find_meshes, solids_of
 from quirkpy.mechanics.state import State
 from quirkpy.motion.extrema import bottom
-from quirkpy.motion.interpolation import PLACES, Between, Rows, before
+from quirkpy.motion.interpolation import PLACES, Between, CourseRows, before
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
@@ -69,7 +69,7 @@ SLACK = 1e-4
 OF_CURVES, OF_LEAST, OF_TOUCHING, OF_PASSING = 0.25, 0.5, 0.95, 0.01
 #: Next to a least clearance the motion is asked so far aside, a share of the places between which
 #: that lies.
-ASIDE = 0.1
+NEXT_LOOK = 0.1
 #: Faces enclose no more than this [rad] where they lie on each other.
 ALIGNED = 1e-2
 
@@ -106,7 +106,7 @@ class Scene(NamedTuple):
     meshed: Bools
     skins: list[Skin]
 
-    def apart(self, chosen: Ints) -> Bools:
+    def mesh_pairs(self, chosen: Ints) -> Bools:
         """Which pairs python-fcl is asked about: those with a mesh."""
         return np.asarray(self.meshed[chosen].any(axis=1))
 
@@ -151,26 +151,26 @@ def clearances(
     that lie flush at the start, until they have parted by more than it, nor of those that lie flush
     at the end, from where they last were farther apart.  pairs: names of bodies (default: all that
     have a shape)."""
-    wide, share, loose = checked_bounds(margin, slack, play)
+    wide, share, loose = check_bounds(margin, slack, play)
     if run.settings.keep != "all":
         raise PartError(
             f"clearances: the run has keep={run.settings.keep!r}, but every step is needed: "
             "keep='all'."
         )
     names, solids = solids_of(run.system.tables)
-    chosen = chosen_pairs(names, solids, pairs)
+    chosen = select_pairs(names, solids, pairs)
     if not len(chosen) or len(run.t) < 2:
         return Clearances((), (), 0.0, 0)
     reach = np.minimum(*(solids.numbers[chosen[:, k], REACH] for k in (0, 1)))
     allowed, between = OF_CURVES * share * float(reach.min()), run.between
     if between.error > allowed:
         between = Between(run.course, run.system.clusters, run.at, solids, allowed)
-    return judged(
+    return find_collisions(
         run, names, scene_of(run, solids, chosen), chosen, between, wide, share * reach + loose
     )
 
 
-def checked_bounds(margin: float, slack: float, play: float) -> tuple[float, float, float]:
+def check_bounds(margin: float, slack: float, play: float) -> tuple[float, float, float]:
     """Margin, slack and play as numbers, refused where they make no sense."""
     try:
         wide, share, loose = number(margin), positive(slack), not_negative(play)
@@ -189,11 +189,13 @@ def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
     itself: where the curves of the run are nearest, two of its states put right how they bend and
     slope."""
     names, solids = solids_of(run.system.tables)
-    chosen = chosen_pairs(names, solids, [(pair.one, pair.two) for pair in pairs])
+    chosen = select_pairs(names, solids, [(pair.one, pair.two) for pair in pairs])
     scene, least = scene_of(run, solids, chosen), math.inf
     known = np.array([pair.least for pair in pairs])
     reach = np.minimum(*(solids.numbers[chosen[:, k], REACH] for k in (0, 1)))
-    doubts = np.maximum(OF_LEAST * SLACK * reach, SHARE * abs(known)) + 2.0 * run.between.error
+    doubts = (
+        np.maximum(OF_LEAST * SLACK * reach, LEAST_ACCURACY * abs(known)) + 2.0 * run.between.error
+    )
     for n in np.argsort(known, kind="stable").tolist():
         if known[n] - doubts[n] < least:
             least = min(least, nearest(run, scene, chosen[n : n + 1], pairs[n].t))
@@ -216,7 +218,8 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
 def nearest_within(
     run: Trajectory, scene: Scene, pair: Ints, low: float, high: float, t: float
 ) -> float:
-    """The same of one stretch; t: where else to look."""
+    """The least clearance [m] of one pair within a stretch of a run from low to high [s]; t: one
+    more time [s] at which to look."""
     on_curves = partial(gaps_along, run.between, scene, pair)
     ends, rows = (
         {float(run.t[0]), float(run.t[-1]), *(event.t for event in run.events)},
@@ -228,10 +231,10 @@ def nearest_within(
     best = int(np.argmin(gaps))
     low, high = float(places[max(0, best - 1)]), float(places[min(len(places) - 1, best + 1)])
     if float(places[best]) in ends:
-        inside = places[best] + ASIDE * (low + high - 2.0 * places[best])
+        inside = places[best] + NEXT_LOOK * (low + high - 2.0 * places[best])
         if gaps[best] <= on_curves(np.array([inside]))[0]:
             return gap_in(scene, pair, run.rows_at(float(places[best])))
-    there, far = bottom(places, gaps, low, high, on_curves), ASIDE * (high - low)
+    there, far = bottom(places, gaps, low, high, on_curves), NEXT_LOOK * (high - low)
     aside = there + (far if there + far <= high else -far)
     curve, further = on_curves(np.array([there, aside]))
     try:
@@ -244,11 +247,11 @@ def nearest_within(
 
 def scene_of(run: Trajectory, solids: Solids, chosen: Ints) -> Scene:
     """What there is, with skins only where a pair has a mesh."""
-    kinds = meshed(run.system.tables)
+    kinds = find_meshes(run.system.tables)
     return Scene(solids, kinds, skins_of(run.system.tables) if kinds[chosen].any() else [])
 
 
-def chosen_pairs(
+def select_pairs(
     names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[str, str]] | None
 ) -> Ints:
     """Rows of solids, pair by pair, a fixed body first: others are seen from it.  Two fixed bodies
@@ -269,17 +272,17 @@ def chosen_pairs(
 
 
 # --- judging --------------------------------------------------------------------------------------
-def judged(
+def find_collisions(
     run: Trajectory, names: tuple[str, ...], scene: Scene, chosen: Ints, between: Between,
     margin: float, slack: Floats,
 ) -> Clearances:  # fmt: skip
     """The clearance of every pair, and the collisions."""
     rows, motions = between.rows, motions_of(between)
     last = steps_of(run, scene.solids, chosen, len(rows.t))
-    partners = joined(run, names, chosen)
+    partners = find_partners(run, names, chosen)
     fine = np.where(partners, OF_TOUCHING, OF_LEAST) * slack
     unasked = np.zeros((len(chosen), len(rows.t) - 1))
-    found = passed_by(False, chosen, last, fine, unasked, scene, motions)
+    found = measure_passing(False, chosen, last, fine, unasked, scene, motions)
     begins, ends = (lies(scene, chosen, rows.states[row], slack) for row in (0, -1))
     near = np.flatnonzero(found[:, LEAST] < np.where(partners, 0.0, margin) - slack + fine)
     collisions = []
@@ -288,7 +291,7 @@ def judged(
         levels = thresholds_of(
             chosen[near], scene, rows.states, margin, slack[near], partners[near], *flush
         )
-        passed = passed_by(
+        passed = measure_passing(
             True, chosen[near], last[near], OF_PASSING * slack[near], levels, scene, motions
         )
         found[near, LOOKS] += passed[:, LOOKS]
@@ -302,7 +305,7 @@ def judged(
 
 
 def collision_of(
-    run: Trajectory, names: tuple[str, ...], scene: Scene, pair: Ints, rows: Rows,
+    run: Trajectory, names: tuple[str, ...], scene: Scene, pair: Ints, rows: CourseRows,
     passed: Floats, levels: Floats, slack: Floats,
 ) -> Collision:  # fmt: skip
     """Where one pair (1, 2) that passes its thresholds, step by step, first comes too near: at the
@@ -327,7 +330,7 @@ def clearance_of(
     )
 
 
-def passed_by(
+def measure_passing(
     passing: bool,
     chosen: Ints,
     last: Ints,
@@ -338,7 +341,11 @@ def passed_by(
 ) -> Floats:
     """The least clearance of each pair, or its first passing (n, FOUND_WIDTH): by kernels where
     both are built in."""
-    out, apart, room = np.zeros((len(chosen), FOUND_WIDTH)), scene.apart(chosen), room_for(motions)
+    out, apart, room = (
+        np.zeros((len(chosen), FOUND_WIDTH)),
+        scene.mesh_pairs(chosen),
+        room_for(motions),
+    )
     own = np.zeros((int((~apart).sum()), FOUND_WIDTH))
     pass_by(
         passing,
@@ -381,7 +388,7 @@ def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
     return last
 
 
-def joined(run: Trajectory, names: tuple[str, ...], chosen: Ints) -> Bools:
+def find_partners(run: Trajectory, names: tuple[str, ...], chosen: Ints) -> Bools:
     """Which pairs are partners of a joint that acts."""
     joints = [run.system.tables.joints[k] for k in run.system.selection.joints]
     held = {
@@ -412,15 +419,15 @@ def thresholds_of(
 
 def at_rest(scene: Scene, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
     """Poses of all solids in a state (nb + 1, STATE_WIDTH), and the clearance of each pair."""
-    solids, apart = scene.solids, scene.apart(chosen)
+    solids, apart = scene.solids, scene.mesh_pairs(chosen)
     frames = ground_frames(len(state) - 1)
     fill_frames(state, frames)
     poses, out = np.zeros((len(solids.what), POSE_WIDTH)), np.zeros((len(chosen), ANSWER_WIDTH))
     fill_poses(solids, frames, poses)
     distances(chosen, solids, poses, out)
     for n in np.flatnonzero(apart):
-        couple, turn, place = coupled(scene, int(chosen[n, 0]), int(chosen[n, 1]), state)
-        out[n, GAP] = couple.apart(turn, place)[0]
+        couple, turn, place = couple_skins(scene, int(chosen[n, 0]), int(chosen[n, 1]), state)
+        out[n, GAP] = couple.separation(turn, place)[0]
     return poses, out[:, GAP]
 
 
@@ -436,7 +443,7 @@ def gap_in(scene: Scene, pair: Ints, rows: Floats) -> float:
 
 def gaps_along(between: Between, scene: Scene, pair: Ints, times: Floats) -> Floats:
     """The clearance of one pair (1, 2) at some times, on the curves of a run (k,) [m]."""
-    if scene.apart(pair)[0]:
+    if scene.mesh_pairs(pair)[0]:
         return np.array([gap_in(scene, pair, rows) for rows in between.at(times)])
     motions, out = motions_of(between), np.zeros(len(times))
     along(pair, times, scene.solids, motions, room_for(motions), out)
@@ -448,10 +455,10 @@ def beyond(scene: Scene, pair: Ints, level: float, state: State) -> float:
     return gap_in(scene, pair, state.instant().state) - level
 
 
-def coupled(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, Floats, Floats]:
+def couple_skins(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, Floats, Floats]:
     """Two skins, and turn and place of the second in the axes of the first, in a state."""
     body = scene.solids.what[:, SOLID_BODY]
-    turns, places = meshes.seen(int(body[i]), int(body[j]), state[None])
+    turns, places = meshes.relative_poses(int(body[i]), int(body[j]), state[None])
     return Couple(scene.skins[i], scene.skins[j]), turns[0], places[0]
 
 
@@ -459,12 +466,12 @@ def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
     """How each pair lies in a state."""
     poses, gaps = at_rest(scene, chosen, state)
     out: list[Lie] = []
-    for (i, j), apart, gap, most in zip(chosen, scene.apart(chosen), gaps, slack, strict=True):
+    for (i, j), apart, gap, most in zip(chosen, scene.mesh_pairs(chosen), gaps, slack, strict=True):
         if gap > most:
             out.append("apart")
             continue
         if apart:
-            couple, turn, place = coupled(scene, i, j, state)
+            couple, turn, place = couple_skins(scene, i, j, state)
             level = couple.flush(turn, place, ALIGNED, most)
         else:
             level = flush(i, j, scene.solids, poses, most)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.clearance.skins import Couple, Skin, distinct, near
+from quirkpy.clearance.skins import Couple, Skin, are_near, distinct
 from quirkpy.kernels.base.states import (
     angular_of,
     attitudes_of,
@@ -27,11 +27,11 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.solid.advancement import (
     FOUND_WIDTH,
+    INSTANT,
     LEAST,
+    LEAST_ACCURACY,
     LOOKS,
     PASSED,
-    SHARE,
-    SHORTEST,
     THERE,
     WHEN,
     Motions,
@@ -39,7 +39,7 @@ from quirkpy.kernels.solid.advancement import (
 from quirkpy.kernels.solid.curves import CONTROLS
 from quirkpy.kernels.solid.solids import SOLID_BODY, Solids
 from quirkpy.maths import quat
-from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.motion.interpolation import turning
 
@@ -106,9 +106,9 @@ class Passage:
 
     def __init__(self, couple: Couple, curves: Curves, out: Floats) -> None:
         self.couple, self.curves, self.out = couple, curves, out
-        self.apart_at_least = self._far_off()
+        self.apart_at_least = self._bound_clearance()
 
-    def _far_off(self) -> Floats:
+    def _bound_clearance(self) -> Floats:
         """Bounds of the clearance over whole steps, from the balls around both (k - 1,)."""
         one, two, c = self.couple.one, self.couple.two, self.curves
         y = np.array([pose_at(0.5, controls).y for controls in c.controls])
@@ -120,13 +120,13 @@ class Passage:
         """LEAST and WHEN, to `fine` [m] or a share SHARE of it."""
         c, least, when = self.curves, math.inf, 0.0
         for step, end in ((0, 0.0), (len(c.controls) - 1, 1.0)):
-            gap, _ = self._apart(pose_at(end, c.controls[step]))
+            gap, _ = self._measure(pose_at(end, c.controls[step]))
             if gap < least:
                 least, when = gap, float(c.t[step + int(end)])
         for wanted in (math.inf, fine):  # one look a step at first
             for k in np.flatnonzero(self.apart_at_least < least).tolist():
                 if self.apart_at_least[k] < least:
-                    s, found = self._search(k, Target(least, SHARE, wanted, False))
+                    s, found = self._search(k, Target(least, LEAST_ACCURACY, wanted, False))
                     if found < least:
                         least, when = found, float(c.t[k] + s * (c.t[k + 1] - c.t[k]))
         self.out[LEAST], self.out[WHEN] = least, when
@@ -153,23 +153,23 @@ class Passage:
             half = 0.5 * (end - begin)
             s = begin + half
             pose = pose_at(s, self.curves.controls[k])
-            gap, n = self._apart(pose)
+            gap, n = self._measure(pose)
             if not passing and gap < target:
                 target, where = gap, s
             if passing and gap < target:  # passed here or before
                 where, there, spans = s, gap, []
-                if target - gap > fine and half > SHORTEST:
+                if target - gap > fine and half > INSTANT:
                     spans = [(begin, s)]
                 continue
             enough = target if passing else target - max(fine, share * abs(target))
-            if half <= SHORTEST or self._stays(k, half, pose, gap, n, min(enough, gap - fine)):
+            if half <= INSTANT or self._stays(k, half, pose, gap, n, min(enough, gap - fine)):
                 continue
             spans += [(s, end), (begin, s)]
         return where, (there if passing else target)
 
-    def _apart(self, pose: Pose) -> tuple[float, Floats]:
+    def _measure(self, pose: Pose) -> tuple[float, Floats]:
         self.out[LOOKS] += 1.0
-        return self.couple.apart(pose.T, pose.y)
+        return self.couple.separation(pose.T, pose.y)
 
     def _stays(self, k: int, d: float, pose: Pose, gap: float, n: Floats, enough: float) -> bool:
         """Whether the clearance stays above `enough` within d of a look, to either side."""
@@ -233,8 +233,8 @@ def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]
     a, b = one.corners, two.corners @ pose.T.T + pose.y
     i, j = np.arange(len(a)), np.arange(len(b))
     for _ in range(ROUNDS):
-        i = i[near(a[i], b[j], wide)]
-        j = j[near(b[j], a[i], wide)]
+        i = i[are_near(a[i], b[j], wide)]
+        j = j[are_near(b[j], a[i], wide)]
     return i, j
 
 
@@ -251,11 +251,11 @@ def conjugate(q: Floats) -> Floats:
     return q * (1.0, -1.0, -1.0, -1.0)
 
 
-def seen(i: int, j: int, states: Floats) -> tuple[Floats, Floats]:
+def relative_poses(i: int, j: int, states: Floats) -> tuple[Floats, Floats]:
     """Turns (k, 3, 3) and places (k, 3) of body j in the axes of body i."""
     one, two = poses_of(i, states), poses_of(j, states)
     back = conjugate(attitudes_of(one))
-    return matrices(product(back, attitudes_of(two))), turned(
+    return matrices(product(back, attitudes_of(two))), rotate(
         back, positions_of(two) - positions_of(one)
     )
 
@@ -272,20 +272,20 @@ def curves_of(i: int, j: int, motions: Motions) -> Curves:
     a, b = (bends[:, k] if k < bends.shape[1] else zero_vectors(len(t)) for k in (i, j))
     back, w1 = conjugate(attitudes_of(one)), spins_of(one)
     y, u = (
-        turned(back, positions_of(two) - positions_of(one)),
-        turned(back, velocities_of(two) - velocities_of(one)),
+        rotate(back, positions_of(two) - positions_of(one)),
+        rotate(back, velocities_of(two) - velocities_of(one)),
     )
     rate = u - np.cross(w1, y)
     bend = (
-        turned(back, linear_of(b) - linear_of(a))
+        rotate(back, linear_of(b) - linear_of(a))
         - np.cross(w1, u)
         - np.cross(angular_of(a), y)
         - np.cross(w1, rate)
     )
     q = product(back, attitudes_of(two))
-    carried = turned(conjugate(q), w1)
+    carried = rotate(conjugate(q), w1)
     w = spins_of(two) - carried
-    twist = angular_of(b) - turned(conjugate(q), angular_of(a)) + np.cross(w, carried)
+    twist = angular_of(b) - rotate(conjugate(q), angular_of(a)) + np.cross(w, carried)
     turn_rate, turn_bend = turning(q, w, twist)
     x, v, c = np.hstack([y, q]), np.hstack([rate, turn_rate]), np.hstack([bend, turn_bend])
     h = np.diff(t)[:, None]

@@ -19,7 +19,7 @@ import numpy as np
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import Nine, Triple
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.solids import placed
+from quirkpy.mechanics.solids import placed_shapes
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import Tables
@@ -30,12 +30,12 @@ Apart: TypeAlias = tuple[float, Floats]
 #: Sides of the prism that stands for a cylinder.
 ROUND = 720
 #: Nearer than this share of the size the direction between nearest points has lost its digits.
-NEARLY = 1e-7
+LEAST_SKIN_GAP = 1e-7
 #: One is drawn out by this share of the size to begin with, and by so much more, so often, until it
 #: is outside.
-OUTSIDE, FARTHER, MOST_DRAWN = 1e-3, 4.0, 8
+FIRST_PULL, PULL_FACTOR, MOST_DRAWN = 1e-3, 4.0, 8
 #: It is drawn back until it is as near as this share of the size, in so many moves at most.
-SETTLED, MOST_MOVES = 1e-9, 80
+PULL_TOLERANCE, MOST_MOVES = 1e-9, 80
 #: So many contacts are looked at, so many of their faces, and the best so many directions are
 #: followed to the end.
 CONTACTS, FACES, FOLLOWED = 64, 8, 3
@@ -177,16 +177,16 @@ class Couple:
         self.radius = one.radius + two.radius
         self.size = one.ball + two.ball
 
-    def apart(self, T: Floats, y: Floats) -> Apart:
+    def separation(self, T: Floats, y: Floats) -> Apart:
         """How far they are apart, or how deep one is in the other."""
         far, way, touching = self._surfaces(T, y)
         inside = far > 0.0 and self._one_inside(T, y)
         if self.radius > 0.0:
-            n = way / far if far > NEARLY * self.size else self._outwards(T, touching)
+            n = way / far if far > LEAST_SKIN_GAP * self.size else self._outwards(T, touching)
             return (-far - self.radius, -n) if inside else (far - self.radius, n)
-        if far > NEARLY * self.size and not inside:
+        if far > LEAST_SKIN_GAP * self.size and not inside:
             return far, way / far
-        depth, n = self._drawn_out(T, y, touching)
+        depth, n = self._pull_out(T, y, touching)
         return (far if far > 0.0 and not inside else min(0.0, -depth)), n
 
     def _surfaces(self, T: Floats, y: Floats) -> tuple[float, Floats, tuple[int, int]]:
@@ -213,24 +213,24 @@ class Couple:
         )
 
     # --- where they overlap -----------------------------------------------------------------------
-    def _drawn_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
+    def _pull_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
         """The least way found by which the second comes out of the first, and its direction."""
-        directions, out = self._directions(T, y, touching), OUTSIDE * self.size
+        directions, out = self._directions(T, y, touching), FIRST_PULL * self.size
         for _ in range(MOST_DRAWN):
             tried = [(n, *self._surfaces(T, y + out * n)[:2]) for n in directions]
             followed = self._promising(T, y, out, tried)
             if followed:
                 break
-            directions, out = directions[:FEW], FARTHER * out
+            directions, out = directions[:FEW], PULL_FACTOR * out
         else:
             return 2.0 * self.size, directions[0]
         found = []
         for k in followed:
             n, far, m = tried[k]
-            found.append((self._back(T, y, n, out), n))
+            found.append((self._push_back(T, y, n, out), n))
             n = m / far  # maybe a better one
             if self._surfaces(T, y + out * n)[0] > 0.0 and not self._one_inside(T, y + out * n):
-                found.append((self._back(T, y, n, out), n))
+                found.append((self._push_back(T, y, n, out), n))
         return min(found, key=lambda way: way[0])
 
     def _promising(
@@ -255,20 +255,20 @@ class Couple:
         )
         return list(dict.fromkeys(k for ks in outside for k in itertools.islice(ks, FOLLOWED)))
 
-    def _back(self, T: Floats, y: Floats, n: Floats, out: float) -> float:
+    def _push_back(self, T: Floats, y: Floats, n: Floats, out: float) -> float:
         """How far the second is out along n when it touches on its way back from outside: it never
         passes anything."""
         for _ in range(MOST_MOVES):
             far = self._surfaces(T, y + out * n)[0]
             out -= far
-            if far <= SETTLED * self.size or out < 0.0:
+            if far <= PULL_TOLERANCE * self.size or out < 0.0:
                 break
         return out
 
     def _directions(self, T: Floats, y: Floats, touching: tuple[int, int]) -> list[Floats]:
         """Likely directions: normals of faces that meet, their sums, what is perpendicular to edges
         that meet, and the line of centres."""
-        rows = self._met(T, y, touching)
+        rows = self._touching_faces(T, y, touching)
         mine, other = self.one.normals[rows[:, 0]], -self.two.normals[rows[:, 1]] @ T.T
         normals = distinct(np.concatenate([mine, other]))[:FACES]
         sums = [a + b for a, b in itertools.combinations(normals, 2)]
@@ -280,7 +280,7 @@ class Couple:
         units = [d / s for d, s in zip(every, sizes, strict=True) if s > 1e-9 * sizes.max()]
         return list(distinct(np.array(units)))
 
-    def _met(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Ints:
+    def _touching_faces(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Ints:
         """Faces of both that meet, pair by pair (n, 2), those that are known to touch first."""
         self.second.setTransform(self.fcl.Transform(T, y))
         result = self.fcl.CollisionResult()
@@ -295,9 +295,9 @@ class Couple:
         a, n = self.one.corners[self.one.flat], self.one.normals[self.one.flat]
         b, m = self.two.corners[self.two.flat] @ T.T + y, self.two.normals[self.two.flat] @ T.T
         for _ in range(2):
-            close = near(a, b, slack)
+            close = are_near(a, b, slack)
             a, n = a[close], n[close]
-            close = near(b, a, slack)
+            close = are_near(b, a, slack)
             b, m = b[close], m[close]
         for face, normal in zip(a, n, strict=True):
             others = b[m @ normal < -math.cos(aligned)]
@@ -315,7 +315,7 @@ def across_edges(one: Floats, two: Floats, outwards: Floats) -> Floats:
     return np.asarray(np.where(across @ outwards < 0.0, -1.0, 1.0)[:, None] * across)
 
 
-def near(mine: Floats, others: Floats, within: float) -> Bools:
+def are_near(mine: Floats, others: Floats, within: float) -> Bools:
     """Which triangles (m, 3, 3) are so near to the box around some others."""
     if not len(others):
         return np.zeros(len(mine), dtype=bool)
@@ -350,6 +350,6 @@ def skins_of(t: Tables) -> list[Skin]:
     known: list[Skin] | None = t.of_bodies.get("skins")
     if known is None:
         known = t.of_bodies["skins"] = [
-            Skin(shape, point, axes) for _, shape, point, axes in placed(t)
+            Skin(shape, point, axes) for _, shape, point, axes in placed_shapes(t)
         ]
     return known

@@ -21,7 +21,7 @@ from quirkpy import doors
 from quirkpy.explore.journal import UNREADABLE, Journal
 from quirkpy.explore.model.graph import SHORT, Edge, Graph, Kind, Node
 from quirkpy.explore.reduce.known import Known
-from quirkpy.explore.reduce.reductions import Reductions, Ticket, asked_for
+from quirkpy.explore.reduce.reductions import Reductions, Ticket, select_reductions
 from quirkpy.explore.run.records import Record, Unfinished, canonical, check_reached, stop_short
 from quirkpy.explore.run.runner import start_record
 from quirkpy.explore.run.workers import (
@@ -31,7 +31,7 @@ from quirkpy.explore.run.workers import (
     Sent,
     Work,
     check_workers,
-    killed,
+    is_dead_worker,
     pool_for,
     run_batch,
     workers_of,
@@ -39,7 +39,7 @@ from quirkpy.explore.run.workers import (
 from quirkpy.explore.scope.choices import Carried, Count, Exploring, Reduction
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.warnings import warn
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError
 
@@ -59,18 +59,16 @@ def explore(
     budget: int | None = None, towards: Callable[[Node], float] | None = None,
     progress: Exploring = None, reductions: bool | Iterable[Reduction] = True,
 ) -> Graph:  # fmt: skip
-    """See `Study.explore`."""
+    """Explore a study, from its start or from where its journal ends, as `Study.explore` says."""
     check_workers("explore", workers)
     if budget is not None and not (type(budget) is int and budget >= 0):
-        raise PartError(
-            f"explore: budget is {shown(budget)}, but must be None or a number of runs."
-        )
-    which = asked_for(reductions)
+        raise PartError(f"explore: budget is {show(budget)}, but must be None or a number of runs.")
+    which = select_reductions(reductions)
     try:
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(path))
             journal.open_for(study.digest, study.document())
-            tell = stack.enter_context(doors.progress.told_of_exploring(progress))
+            tell = stack.enter_context(doors.progress.show_exploring(progress))
             begun = start_in(journal, study)
             if begun is None:
                 begun = start_record(study)
@@ -82,17 +80,19 @@ def explore(
             journal.note("cones", EVERYWHERE if walk.everywhere else "as they stand")
             pool = stack.enter_context(pool_for(workers, study))
             if pool is None:
-                walk.alone()
+                walk.run_serially()
             else:
-                walk.together(pool, Sent(study) if pool is workers else None, workers_of(pool))
+                walk.run_in_parallel(
+                    pool, Sent(study) if pool is workers else None, workers_of(pool)
+                )
             graph = walk.graph()
             walk.tell_of_damage("explore", "put aside, and run again")
             return graph
     except (OSError, MemoryError, Unfinished) as error:
-        raise ended_early(error) from error
+        raise explain_early_end(error) from error
 
 
-def ended_early(error: Exception) -> PartError:
+def explain_early_end(error: Exception) -> PartError:
     """Why an exploration ends before its end though nothing is wrong with the study."""
     try:
         stop_short(error)
@@ -141,7 +141,7 @@ def member_check(study: Scope) -> Callable[[dict[str, Any]], None]:
 
 
 def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
-    """See `ReconfigurationGraph.load`."""
+    """The graph that a journal holds, as `ReconfigurationGraph.load` says."""
     if not path_of(path, "load").is_file():
         raise PartError(f"load: there is no journal {str(path)!r}.")
     with Journal(path, read_only=True) as journal:
@@ -153,7 +153,7 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
             )
         place = {node: k for k, node in enumerate(journal.order())}
         towards = (lambda node: place.get(node.id, math.inf)) if place else None
-        which = asked_for(json.loads(journal.meta("reductions") or "[]"))
+        which = select_reductions(json.loads(journal.meta("reductions") or "[]"))
         everywhere = journal.meta("cones") == EVERYWHERE  # older journals know of no images
         walk = Walk(study, journal, begun, which, everywhere, None, towards, lambda _: None)
         walk.replay(place)
@@ -203,14 +203,14 @@ class Walk:
         self.saved: Counter[str] = Counter()
 
     # --- one after the other ----------------------------------------------------------------------
-    def alone(self) -> None:
+    def run_serially(self) -> None:
         """In this process."""
         digest = self.study.digest
         DESK.studies[digest] = self.study
         for asked in self.tickets():
             ticket, record = self.answer_to(asked)
             while record is None:
-                if self._spent():
+                if self._is_out_of_budget():
                     return
                 work = [(ticket.node, ticket.choice)]
                 self._keep(work, run_batch(digest, None, work, self.everywhere))
@@ -221,7 +221,7 @@ class Walk:
         """What the journal knows, up to the first run that is missing, or to the end of an order of
         its own, where it has one: who wrote it may have gone on to any node."""
         while self.order and (not order or self.order[0][-1].id in order):
-            for asked in self._taken_up():
+            for asked in self._take_up_node():
                 ticket, record = self.answer_to(asked)
                 if record is None:
                     return
@@ -244,9 +244,9 @@ class Walk:
     def tickets(self) -> Iterator[Ticket]:
         """All choices, at nodes in the order in which these are taken up."""
         while self.order:
-            yield from self._taken_up()
+            yield from self._take_up_node()
 
-    def _taken_up(self) -> list[Ticket]:
+    def _take_up_node(self) -> list[Ticket]:
         """The choices at the node that is next, and what the journal knows about them."""
         node = self._next()
         self._note_order(node)
@@ -260,7 +260,7 @@ class Walk:
         """What the journal knows of a node; some of it is asked for at once."""
         if source not in self.looked_up:
             self.looked_up.add(source)
-            known = self.journal.known(source).items()
+            known = self.journal.records_from(source).items()
             fits = (
                 (key, record)
                 for key, record in known
@@ -277,20 +277,20 @@ class Walk:
         answer = None if record is None else asked.answer(record)
         if record is None or answer is not None:
             return asked, answer
-        alone = asked.alone
+        alone = asked.own_run
         self._look_up(alone.node.id, ())
         return alone, self.record_of(alone)
 
-    def answered(self, ticket: Ticket) -> bool:
+    def has_record(self, ticket: Ticket) -> bool:
         """Whether there is a record of the run that answers."""
         return ticket.record is not None or ticket.key in self.fresh or ticket.key in self.spoken
 
     def record_of(self, ticket: Ticket) -> Record | None:
-        """That record, as far as there is one: what an edge has is not kept, but read again where
-        another needs it."""
-        if ticket.record is not None or not self.answered(ticket):
+        """The record of the run that answers, as far as there is one: what an edge has is not
+        kept, but read again where another needs it."""
+        if ticket.record is not None or not self.has_record(ticket):
             return ticket.record
-        return self.fresh.get(ticket.key) or self.journal.run(*ticket.key)
+        return self.fresh.get(ticket.key) or self.journal.read_run(*ticket.key)
 
     def _next(self) -> Node:
         return heappop(self.order)[-1]
@@ -311,17 +311,17 @@ class Walk:
                 self.before = []
             self.taken += 1
 
-    def _spent(self) -> bool:
+    def _is_out_of_budget(self) -> bool:
         return self.budget is not None and self.pace.runs >= self.budget
 
     # --- side by side -----------------------------------------------------------------------------
-    def together(self, pool: Executor, sent: Sent | None, workers: int) -> None:
+    def run_in_parallel(self, pool: Executor, sent: Sent | None, workers: int) -> None:
         """With workers, told of the study in each batch or before: batches run ahead, results are
         taken in order."""
         try:
-            self._together(pool, sent, workers)
+            self._run_batches(pool, sent, workers)
         except Exception as error:
-            if not killed(error):
+            if not is_dead_worker(error):
                 raise
             raise PartError(
                 "explore: a worker was killed or could not start; what is finished is in the "
@@ -330,7 +330,7 @@ class Walk:
                 "'__main__':`)."
             ) from error
 
-    def _together(self, pool: Executor, sent: Sent | None, workers: int) -> None:
+    def _run_batches(self, pool: Executor, sent: Sent | None, workers: int) -> None:
         digest = self.study.digest
         queue: deque[Ticket] = deque()  # in canonical order, not yet taken
         pending: dict[Future[Batch], list[Work]] = {}
@@ -338,10 +338,12 @@ class Walk:
         asked: set[tuple[str, str]] = set()
         most = AHEAD * max(workers, 2)
         while True:
-            while self._wanted(queue, waiting):
-                tickets = self._taken_up()
+            while self._wants_node(queue, waiting):
+                tickets = self._take_up_node()
                 queue.extend(tickets)
-                missing = {t.key: t for t in tickets if not self.answered(t) and t.key not in asked}
+                missing = {
+                    t.key: t for t in tickets if not self.has_record(t) and t.key not in asked
+                }
                 left = list(missing.values())
                 if self.budget is not None:
                     left = left[: max(0, self.budget - self.started)]
@@ -359,7 +361,7 @@ class Walk:
                     break
                 queue.popleft()
                 self.take(ticket, record)
-            if self._wanted(queue, waiting) or (waiting and len(pending) < most):
+            if self._wants_node(queue, waiting) or (waiting and len(pending) < most):
                 continue
             if not pending:
                 return
@@ -372,12 +374,12 @@ class Walk:
     def _ask(self, ticket: Ticket, asked: set[tuple[str, str]], waiting: deque[Work]) -> None:
         """A run that nobody has been asked for is the next: another was to answer, and cannot."""
         left = self.budget is None or self.started < self.budget
-        if left and ticket.key not in asked and not self.answered(ticket):
+        if left and ticket.key not in asked and not self.has_record(ticket):
             self.started += 1
             asked.add(ticket.key)
             waiting.appendleft((ticket.node, ticket.choice))
 
-    def _wanted(self, queue: Sequence[Ticket], waiting: Sequence[Work]) -> bool:
+    def _wants_node(self, queue: Sequence[Ticket], waiting: Sequence[Work]) -> bool:
         """Whether the choices at a further node are wanted: where nothing is left before it, for
         the best one is known only then; or where runs may become few, and it is known which node is
         next."""

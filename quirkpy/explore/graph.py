@@ -16,7 +16,7 @@ from quirkpy.explore.answers import plan as answers
 from quirkpy.explore.answers.motions import frames_of_edges, in_order
 from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.explore.answers.replay import Replay, replay
-from quirkpy.explore.answers.robustness import FAR, Margin, flown, margins
+from quirkpy.explore.answers.robustness import FAR, Margin, margins, sample_edge
 from quirkpy.explore.explorer import load
 from quirkpy.explore.model.chances import Robustness, Spread
 from quirkpy.explore.model.costs import Cost
@@ -116,7 +116,7 @@ class ReconfigurationGraph(Graph):
         same samples again, whatever the number of workers.  target: the node that counts as success
         (default: that of the edge).  within [m or rad]: where nodes hold the same pairs, and
         something can move, a sample belongs to the nearest of them, no further away than this."""
-        return flown(
+        return sample_edge(
             self,
             edge,
             samples,
@@ -175,7 +175,7 @@ class ReconfigurationGraph(Graph):
         least that the spacecraft supplies; or "time".  of: names or keys of the shapes to be shown;
         by itself all, and where these are more than a page has room for, those that the fewest
         moves from the start lead to."""
-        return doors.graph_picture.drawn(self, colour, of).saved(path)
+        return doors.graph_picture.draw(self, colour, of).save_to(path)
 
     def to_json(self) -> str:
         """All nodes and edges, floats exactly: the same text for the same graph, however it was
@@ -220,13 +220,15 @@ class ReconfigurationGraph(Graph):
         tolerances = doors.report.tolerances_of(self.study.system.parts)
         rests = {key: node.rest for key, node in self.nodes.items()}
         moving = in_order(self, side is not None)
-        motions = doors.progress.counted(frames_of_edges(self, moving, *tolerances), len(moving))
+        motions = doors.progress.count_items(
+            frames_of_edges(self, moving, *tolerances), len(moving)
+        )
         words = doors.graphs.text(self)
         data, beside = doors.report_graph.graph_page(
-            self, rests, motions, words, doors.report.beside(path, side)
+            self, rests, motions, words, doors.report.side_file(path, side)
         )
         if side is not None:  # first: the page speaks of it
-            doors.report_graph.save_beside(side, beside)
+            doors.report_graph.save_side_file(side, beside)
         doors.report.save(path, data, words)
         return None
 

@@ -23,7 +23,7 @@ from quirkpy.explore.run.records import Record, Told, check_outcome, check_reach
 from quirkpy.maths.warnings import HOUSE
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import reason_of, told
+from quirkpy.rest.reason import reason_of, reason_of_text
 
 #: One zero for all outcomes: most figures of most of them are none.
 ZERO = 0.0
@@ -70,7 +70,7 @@ class Journal:
         self.damaged: list[tuple[str, str]] = []
         self.check: Callable[[dict[str, Any]], None] = check_reached
         with contextlib.ExitStack() as stack:  # closes the file again where it cannot be used
-            self.base = stack.enter_context(contextlib.closing(self._connected(stack)))
+            self.base = stack.enter_context(contextlib.closing(self._connect(stack)))
             self.base.text_factory = lambda text: text.decode(
                 "utf-8", "surrogateescape"
             )  # what is damaged, too
@@ -78,7 +78,7 @@ class Journal:
             self._kept = stack.pop_all()
 
     # --- the file ---------------------------------------------------------------------------------
-    def _connected(self, stack: contextlib.ExitStack) -> sqlite3.Connection:
+    def _connect(self, stack: contextlib.ExitStack) -> sqlite3.Connection:
         """SQLite's access to the file; to a copy, where reading alone cannot finish what a writer
         left half done."""
         try:
@@ -114,7 +114,7 @@ class Journal:
         """Make the tables of a new file, all at once; refuse one that is something else."""
         tables = {
             name
-            for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'table'", ())
+            for (name,) in self._query("SELECT name FROM sqlite_master WHERE type = 'table'", ())
         }
         if ("runs" not in tables and self.read_only) or (tables and "meta" not in tables):
             raise PartError(f"{self.shown} is no journal of an exploration; give another file.")
@@ -123,14 +123,14 @@ class Journal:
         if not self.read_only:
             for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"):
                 self._write(statement, ())
-            with self.at_once():
+            with self.transaction():
                 for name, columns in TABLES.items():
                     rowid = "" if name in ("taken", "damaged") else " WITHOUT ROWID"
                     self._write(f"CREATE TABLE IF NOT EXISTS {name} ({columns}){rowid}", ())
 
     def _check_schema(self) -> None:
         """Refuse what was written for another reader, before anything else of it is read."""
-        row = self._read("SELECT value FROM meta WHERE key = 'schema'", ())
+        row = self._query("SELECT value FROM meta WHERE key = 'schema'", ())
         schema = row[0][0] if row else None
         if schema != str(SCHEMA) and (row or self.read_only):
             raise PartError(
@@ -139,7 +139,7 @@ class Journal:
             )
 
     @contextlib.contextmanager
-    def at_once(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """All that is written within, or nothing of it."""
         self._write("BEGIN IMMEDIATE", ())
         try:
@@ -167,10 +167,10 @@ class Journal:
     # --- what it belongs to -----------------------------------------------------------------------
     def open_for(self, digest: str, document: str) -> None:
         """Take the journal for a study: a new one is marked with it, another study's is refused."""
-        if not self._read("SELECT value FROM meta WHERE key = 'schema'", ()):
+        if not self._query("SELECT value FROM meta WHERE key = 'schema'", ()):
             version = str(import_module(HOUSE).__version__)
             marks = {"schema": str(SCHEMA), "results": str(RESULTS), "version": version}
-            with self.at_once():
+            with self.transaction():
                 for key, value in (marks | {"digest": digest, "study": document}).items():
                     self.note(key, value)
             return
@@ -220,7 +220,7 @@ class Journal:
 
     def meta(self, key: str) -> str | None:
         """A note about the whole; None where there is none, or it is not what was written."""
-        row = self._read("SELECT value, hash FROM meta WHERE key = ?", (key,))
+        row = self._query("SELECT value, hash FROM meta WHERE key = ?", (key,))
         return row[0][0] if row and row[0][1] == hash_of("meta", key, row[0][0]) else None
 
     def note(self, key: str, value: str) -> None:
@@ -231,16 +231,16 @@ class Journal:
         )
 
     # --- runs -------------------------------------------------------------------------------------
-    def known(self, node: str) -> dict[str, Record]:
+    def records_from(self, node: str) -> dict[str, Record]:
         """All runs from a node that are finished, by choice; those that are damaged are put
         aside."""
-        rows = self._read("SELECT choice, record, hash FROM runs WHERE node = ?", (node,))
+        rows = self._query("SELECT choice, record, hash FROM runs WHERE node = ?", (node,))
         found = ((choice, self._record(node, choice, text, mark)) for choice, text, mark in rows)
         return {intern(choice): record for choice, record in found if record is not None}
 
-    def run(self, node: str, choice: str) -> Record | None:
-        """One of them; None where it is damaged."""
-        rows = self._read(
+    def read_run(self, node: str, choice: str) -> Record | None:
+        """The record of the run of one choice at a node; None where it is damaged."""
+        rows = self._query(
             "SELECT record, hash FROM runs WHERE node = ? AND choice = ?", (node, choice)
         )
         return self._record(node, choice, *rows[0]) if rows else None
@@ -252,14 +252,14 @@ class Journal:
                 raise ValueError("its hash is another")
             return record_of(text, self.check)
         except UNREADABLE:
-            self._put_aside("runs", node, choice)
+            self._set_aside("runs", node, choice)
             return None
 
-    def _put_aside(self, table: str, node: Any, choice: Any) -> None:
+    def _set_aside(self, table: str, node: Any, choice: Any) -> None:
         self.damaged.append((str(node), str(choice)))
         if not self.read_only:
             where = f"FROM {table} WHERE node IS ? AND choice IS ?"
-            with self.at_once():
+            with self.transaction():
                 self._write(
                     f"INSERT INTO damaged SELECT node, choice, record, hash {where}", (node, choice)
                 )
@@ -276,7 +276,7 @@ class Journal:
         except (sqlite3.Error, UnicodeError) as error:
             raise self._refuse(error) from error
         for node, choice in wrong:
-            self._put_aside("runs", node, choice)
+            self._set_aside("runs", node, choice)
 
     def add(self, node: str, choice: str, record: Record) -> None:
         """Commit a run."""
@@ -294,7 +294,7 @@ class Journal:
     def robustness(self) -> dict[tuple[str, str], Robustness]:
         """What came of edges, by the id of their node and the key of their choice."""
         out = {}
-        for node, choice, text, mark in self._read(
+        for node, choice, text, mark in self._query(
             "SELECT node, choice, record, hash FROM flights", ()
         ):
             try:
@@ -302,21 +302,21 @@ class Journal:
                     raise ValueError("its hash is another")
                 out[node, choice] = Robustness.of(json.loads(text))
             except UNREADABLE:
-                self._put_aside("flights", node, choice)
+                self._set_aside("flights", node, choice)
         return out
 
     def __len__(self) -> int:
-        return int(self._read("SELECT COUNT(*) FROM runs", ())[0][0])
+        return int(self._query("SELECT COUNT(*) FROM runs", ())[0][0])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._read("SELECT node, choice FROM runs ORDER BY node, choice", ()))
+        return iter(self._query("SELECT node, choice FROM runs ORDER BY node, choice", ()))
 
     # --- the order in which nodes were taken up, where it was not the canonical one ---------------
     def order(self) -> list[str]:
         """Ids of nodes, in the order in which their choices were tried, as far as it can be
         read."""
         out: list[str] = []
-        for place, node, mark in self._read(
+        for place, node, mark in self._query(
             "SELECT place, node, hash FROM taken ORDER BY place", ()
         ):
             if place != len(out) or mark != hash_of("taken", place, node):
@@ -327,7 +327,7 @@ class Journal:
 
     def take_up(self, place: int, node: str) -> None:
         """The node that is taken up at a place of the order; none is known after it."""
-        with self.at_once():
+        with self.transaction():
             self._write("DELETE FROM taken WHERE place >= ?", (place,))
             self._write(
                 "INSERT INTO taken VALUES (?, ?, ?)", (place, node, hash_of("taken", place, node))
@@ -338,7 +338,7 @@ class Journal:
         self._write("DELETE FROM taken", ())
 
     # --- inside -----------------------------------------------------------------------------------
-    def _read(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+    def _query(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         try:
             return self.base.execute(sql, values).fetchall()
         except (sqlite3.Error, UnicodeError) as error:
@@ -385,8 +385,8 @@ def text_of(record: Record) -> str:
         "outcomes": [list(o) for o in record.outcomes],
         "reached": record.reached,
     }
-    made |= {} if record.way is None else {"way": written(record.way)}
-    reasons = [told(at[key]).data() for at, key in reasons_in(made)]
+    made |= {} if record.way is None else {"way": encode_way(record.way)}
+    reasons = [reason_of_text(at[key]).data() for at, key in reasons_in(made)]
     return json.dumps(made | {"reasons": reasons} if any(reasons) else made)
 
 
@@ -405,7 +405,7 @@ def reasons_in(data: dict[str, Any]) -> list[tuple[Any, Any]]:
     return out
 
 
-def put_in_reasons(data: dict[str, Any]) -> None:
+def restore_reasons(data: dict[str, Any]) -> None:
     """Make the texts of a record of plain values reasons, of what stands beside them; journals of
     earlier versions have the texts alone."""
     places = reasons_in(data)
@@ -419,7 +419,7 @@ def put_in_reasons(data: dict[str, Any]) -> None:
 def record_of(text: str, check: Callable[[dict[str, Any]], None] = check_reached) -> Record:
     """The record that a text holds; raises one of UNREADABLE where it holds none."""
     data = json.loads(text)
-    put_in_reasons(data)
+    restore_reasons(data)
     way = way_of(data["way"], check) if "way" in data else None
     outcomes, reached = tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"])
     if not outcomes or len(outcomes) != len(reached):
@@ -430,10 +430,16 @@ def record_of(text: str, check: Callable[[dict[str, Any]], None] = check_reached
     return Record(outcomes, reached, way)
 
 
-def written(way: Way[Told]) -> list[Any]:
+def encode_way(way: Way[Told]) -> list[Any]:
     """All that may become of a run, as plain values."""
     entered = [[met.cone, met.stretch, met.t, *met.value] for met in way.entered]
-    return [*way.value, entered, way.saddle, way.like, [written(onward) for onward in way.onward]]
+    return [
+        *way.value,
+        entered,
+        way.saddle,
+        way.like,
+        [encode_way(onward) for onward in way.onward],
+    ]
 
 
 def way_of(values: list[Any], check: Callable[[dict[str, Any]], None] = check_reached) -> Way[Told]:
@@ -464,7 +470,7 @@ def outcome_of(row: list[Any]) -> Outcome:
     figures: list[Any] = [ZERO if is_zero(value) else value for value in row]
     values = dict(zip(Outcome._fields, figures, strict=True))
     # few different ones, in many outcomes
-    values |= {"kind": intern(values["kind"]), "reason": told(values["reason"])}
+    values |= {"kind": intern(values["kind"]), "reason": reason_of_text(values["reason"])}
     values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
     values["parts"] = tuple(intern(name) for name in values["parts"])
     values["leavings"] = tuple(

@@ -21,15 +21,13 @@ LAST, IN_LAST, IN_FIRST = np.array([1.0, -8.0, 28.0, -56.0, -56.0, 28.0, -8.0, 1
 #: is looked at, as a share of a probe.
 UNEVEN = np.linalg.inv(np.array([[s, s**2, s**4, s**6] for s in (1.0, 2.0, 3.0, 4.0)]))[0]
 COARSER = np.append(np.linalg.inv(np.array([[s, s**2, s**4] for s in (1.0, 2.0, 3.0)]))[0], 0.0)
-JUMP, BESIDE = 1e-6, 1e-4
+JUMP, SIDE_OFFSET = 1e-6, 1e-4
 #: A jump is seen alike, but for this share of it, with probes so much shorter.
-NEARER, ALIKE = 0.1, 0.2
+PROBE_SHRINK, JUMP_CHANGE = 0.1, 0.2
 #: A derivative is known where it is so many times what its differences leave in doubt.
 DOUBTS = 10.0
 #: The asymmetry of K, as a share of what is as stiff, above which forces have no potential.
 ASYMMETRY = 1e-6
-#: Rounding of a number, as a share of it.
-EPS = float(np.finfo(float).eps)
 
 
 class Slopes(NamedTuple):
@@ -49,7 +47,9 @@ def central(numbers: Floats, middle: Floats, reach: Floats) -> Slopes:
     return Slopes(eighth, eighth - sixth, rounding * (IN_FIRST / IN_LAST) / reach)
 
 
-def one_sided(changed: Floats, reach: Floats, rounding: Floats) -> tuple[Floats, Floats, Floats]:
+def one_sided_derivatives(
+    changed: Floats, reach: Floats, rounding: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Derivatives on the side to which each step leads, those on the other, and the error of both
     (m, f): by differences of fourth order on one side, beside those of third.  rounding: that of
     each number (m,)."""
@@ -74,7 +74,7 @@ def unsure(error: Floats, along: Floats) -> Floats:
     return np.asarray(np.einsum("fk,fg,gk->k", sizes, error, sizes))
 
 
-def alike_across(K: Floats, error: Floats) -> bool:
+def is_symmetric_within(K: Floats, error: Floats) -> bool:
     """Whether a matrix (f, f) is symmetric but for errors of its numbers and a small share of what
     is alike large."""
     sizes = np.sqrt(np.maximum(abs(K), abs(K.T)).max(axis=1, initial=0.0))

@@ -15,6 +15,7 @@ import quaternion as numpy_quaternion
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from quirkpy.maths.constants import EPS
 from quirkpy.maths.warnings import doubt_degrees
 
 Quaternion: Any = numpy_quaternion.quaternion
@@ -24,7 +25,7 @@ Floats: TypeAlias = NDArray[np.float64]
 UNIT_TOLERANCE = 1e-6
 
 #: A squared length this near to one is one, but for rounding.
-ROUNDING = 4.0 * float(np.finfo(float).eps)
+UNIT_ROUNDING = 4.0 * EPS
 
 #: As many characters of what is no rotation are shown.
 LONGEST = 100
@@ -69,7 +70,7 @@ def unit_quaternion(value: Any) -> Any:
         raise ValueError(
             f"is the quaternion ({w}, {x}, {y}, {z}), whose length is not 1; normalise it"
         )
-    if abs(square - 1.0) <= ROUNDING:
+    if abs(square - 1.0) <= UNIT_ROUNDING:
         return Quaternion(w, x, y, z)
     scale = 1.0 / math.sqrt(square)
     return Quaternion(w * scale, x * scale, y * scale, z * scale)

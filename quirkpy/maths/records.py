@@ -1,4 +1,4 @@
-"""`Record`: base of frozen dataclasses of arrays, which nobody may write to, nor after pickling."""
+"""`FrozenRecord`: base of frozen dataclasses of arrays, read-only after pickling too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class Record:
+class FrozenRecord:
     """Locks every array among the fields of a frozen dataclass."""
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ def product(p: Floats, q: Floats) -> Floats:
     return np.concatenate([scalar, a * v + b * u + cross(u, v)], axis=-1)
 
 
-def turned(q: Floats, a: Floats) -> Floats:
+def rotate(q: Floats, a: Floats) -> Floats:
     """Vectors turned by unit quaternions w x y z."""
     u = q[..., 1:]
     across = cross(u, a)

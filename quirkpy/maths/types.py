@@ -27,7 +27,7 @@ Axis: TypeAlias = Literal["x", "y", "z"]
 AXES: tuple[Axis, ...] = get_args(Axis)
 
 
-def locked(array: Floats) -> Floats:
+def read_only(array: Floats) -> Floats:
     """An array, read-only from now on."""
     array.setflags(write=False)
     return array

@@ -21,7 +21,7 @@ from quirkpy.parts.primitives import Gap
 from quirkpy.tables.tables import RELATION_ROW
 
 #: A row takes part in a redundancy when its share of the dependent combinations exceeds this.
-SHARE = 1e-6
+REDUNDANT_PART = 1e-6
 #: What is below this share of the largest load is rounding; and the name of inertia in a balance.
 RESTING, INERTIA = 1e-9, "inertia"
 
@@ -30,7 +30,7 @@ ReactionAxes: TypeAlias = Literal["inertial", "joint"]
 
 #: Where masses are this far apart accelerations with loops are found twice; they count as alike to
 #: this share of the largest; and that which satisfies the joints by so much better is taken.
-FAR_APART, ALIKE, BETTER = 1e6, 1e-6, 0.1
+FAR_APART, SAME_ACCELERATION, BETTER = 1e6, 1e-6, 0.1
 #: Rows of joints that slip by less than this share of the fastest count as holding.
 SLIPS = 1e-3
 
@@ -88,7 +88,7 @@ def residual(at: Instant) -> Residual:
     return Residual(at.rows.phi, velocity, names, worst)
 
 
-def judged(at: Instant, found: Floats) -> Floats:
+def choose_accelerations(at: Instant, found: Floats) -> Floats:
     """Accelerations (nb, 6) by the recursion, or, where masses are far apart and Gauss's principle
     by null space says otherwise, those of the two that satisfy the joints better, with a warning;
     refused where neither is a number."""
@@ -105,21 +105,25 @@ def judged(at: Instant, found: Floats) -> Floats:
         [mass[:, None] * np.ones(3), _least_moments(at)[:, None] * np.ones(3)]
     )
     off = abs(found - other).max() / max(abs(other).max(), abs(free).max())
-    if off <= ALIKE:
+    if off <= SAME_ACCELERATION:
         return found
     warn(
         f"acceleration: two ways to find it differ by {off:.1g} of the largest, for {apart}, and "
         "rounding is much of "
         "what is left; make masses more alike, or leave the light body out."
     )
-    return other if not _missed(at, found) <= _missed(at, other) / BETTER else found
+    return (
+        other
+        if not _constraint_residual(at, found) <= _constraint_residual(at, other) / BETTER
+        else found
+    )
 
 
 def _least_moments(at: Instant) -> Floats:
     return np.asarray(np.linalg.eigvalsh(at.selection.tables.body_inertia)[:, 0])
 
 
-def _missed(at: Instant, accelerations: Floats) -> float:
+def _constraint_residual(at: Instant, accelerations: Floats) -> float:
     """By how much accelerations miss what the joints ask of them; rows of length one."""
     J = equation.constraint_matrix(at)
     return float(
@@ -161,7 +165,7 @@ def mobility(at: Instant) -> Mobility:
     parts = equation.decompose(at)
     m = len(parts.norms)
     tables, rows = at.selection.tables, at.selection.rows
-    dependent = _shares(parts) > SHARE
+    dependent = _shares(parts) > REDUNDANT_PART
     joints = np.unique(tables.row_joint[rows[dependent[: len(rows)]]])
     stops = (stop.name for stop, too in zip(at.stops, dependent[len(rows) :], strict=True) if too)
     names = tuple(dict.fromkeys((*(tables.joint_names[k] for k in joints), *stops)))
@@ -192,7 +196,7 @@ def reactions(
     tables, n, parts, out = at.selection.tables, len(at.selection.rows), equation.decompose(at), {}
     shares = _shares(parts)
     for name, j, mine in _holding(at):
-        unique = bool((shares[mine] <= SHARE).all())
+        unique = bool((shares[mine] <= REDUNDANT_PART).all())
         least = multipliers[mine] if unique else _least(parts, multipliers, mine)
         wrench = np.array([multipliers[mine], least]) @ _on_second(at, mine)
         near, far = tables.joints[j].sites
@@ -213,7 +217,7 @@ def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> F
     same forces."""
     U, sized = parts.U[mine, : parts.rank], multipliers * parts.norms
     shared, along = np.linalg.eigh(np.eye(len(U)) - U @ U.T)
-    own = along[:, shared <= SHARE]
+    own = along[:, shared <= REDUNDANT_PART]
     least = own @ (own.T @ sized[mine])
     nothing = abs(least).max(initial=0.0) <= RESTING * abs(sized).max(initial=0.0)
     return np.asarray(0.0 * least if nothing else least / parts.norms[mine])
@@ -240,7 +244,7 @@ def drives_against(at: Instant, k: int) -> tuple[str, ...]:
     parts = equation.decompose(at)
     U, first = parts.U[:, : parts.rank], len(selection.rows)
     with_it = (
-        abs(U @ U[first + k])[:first] > SHARE
+        abs(U @ U[first + k])[:first] > REDUNDANT_PART
     )  # rows whose combinations vanish together with that of the stop
     owners = tables.row_joint[selection.rows[with_it]]
     pairs = zip(owners, at.rows.rate[:first][with_it] != 0.0, strict=True)

@@ -46,12 +46,12 @@ class Entry(NamedTuple):
     def expand(self, states: Floats) -> Floats:
         """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays
         the last row."""
-        return states if self.merger is None else expanded(self.merger, states)
+        return states if self.merger is None else expand_rows(self.merger, states)
 
     def contract(self, state: Floats) -> Floats:
         """The state of a run (n + 1, STATE_WIDTH) from that of all bodies: `expand` undone, but for
         rounding."""
-        return state if self.merger is None else contracted(self.merger, state)
+        return state if self.merger is None else contract_rows(self.merger, state)
 
     @property
     def mass_ratio(self) -> float:
@@ -107,18 +107,18 @@ class Clusters:
             return Entry(self.layout, rows, rows, drift)
         if start.merged is not None and expands_to(rows, start.merged, self.merger):
             return Entry(self.merged_layout, start.merged, rows, drift, self.merger)
-        clusters = contracted(self.merger, rows)
-        together = expanded(self.merger, clusters)
+        clusters = contract_rows(self.merger, rows)
+        together = expand_rows(self.merger, clusters)
         merger = self.merger.facing(attitudes_of(together), attitudes_of(rows))
         if start.merged is not None and expands_to(rows, start.merged, merger):
             return Entry(self.merged_layout, start.merged, rows, drift, merger)
         near = abs(together - rows).max() <= 0.25 * START_TOLERANCE  # in every number
-        if not near and apart(together, rows) > START_TOLERANCE:
+        if not near and largest_difference(together, rows) > START_TOLERANCE:
             if not projecting:
                 return Entry(self.layout, rows, rows, drift)
             given = rows
-            rows, drift = self._projected(start, rows)
-            clusters, lost = contracted(merger, rows), self._motion(given) - self._motion(rows)
+            rows, drift = self._project(start, rows)
+            clusters, lost = contract_rows(merger, rows), self._motion(given) - self._motion(rows)
             return Entry(self.merged_layout, clusters, rows, drift, merger, lost)
         return Entry(self.merged_layout, clusters, rows, drift, merger)
 
@@ -138,7 +138,7 @@ class Clusters:
             (t.body_mass @ (v * v).sum(axis=1)) + np.einsum("ni,nij,nj->", w, t.body_inertia, w)
         )
 
-    def _projected(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
+    def _project(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
         """The start on its joints, and how far it has moved; untouched where that is no more than
         rounding."""
         y, drift = with_ledger(rows), np.zeros(2)
@@ -151,7 +151,7 @@ class Clusters:
         return (bodies_of(y), drift) if drift.max() > START_TOLERANCE else (rows, np.zeros(2))
 
 
-def expanded(merger: Merger, rows: Floats) -> Floats:
+def expand_rows(merger: Merger, rows: Floats) -> Floats:
     """Rows of all bodies (..., nb + m, STATE_WIDTH) from rows of clusters; m rows that are none of
     these stay last."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
@@ -160,7 +160,7 @@ def expanded(merger: Merger, rows: Floats) -> Floats:
     return out.reshape(*rows.shape[:-2], *out.shape[1:])
 
 
-def contracted(merger: Merger, rows: Floats) -> Floats:
+def contract_rows(merger: Merger, rows: Floats) -> Floats:
     """Rows of clusters (..., n + m, STATE_WIDTH) from rows of all bodies, as the clusters' leaders
     have it."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
@@ -177,10 +177,10 @@ def as_many(rows: Floats) -> Floats:
 def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
     """Whether rows of clusters are those of all bodies, to the bit."""
     fits = clusters.shape == (len(merger.leader), bodies.shape[1])
-    return fits and np.array_equal(expanded(merger, clusters), bodies)
+    return fits and np.array_equal(expand_rows(merger, clusters), bodies)
 
 
-def apart(one: Floats, two: Floats) -> float:
+def largest_difference(one: Floats, two: Floats) -> float:
     """The largest difference of two states in rows [m], [rad], [m/s] or [rad/s]; quaternions of
     either sign are one turn."""
     q1, q2 = attitudes_of(one), attitudes_of(two)

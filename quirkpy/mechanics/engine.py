@@ -85,15 +85,15 @@ class Layout:
             self._idle.append(engine)
 
     def on(self, selection: Selection) -> Layout:
-        """The same for a selection that differs in the numbers of its tables; it shares these, and
-        the engines."""
+        """A layout for a selection that differs in the numbers of its tables alone; it shares
+        the tree, and the engines."""
         out = copy(self)
         out.selection = selection
         return out
 
     @cached_property
     def model(self) -> Model:
-        """All of that, which every engine reads and none changes."""
+        """All arrays that every engine reads and none changes."""
         p, joints = self.packed, JointTable(self.packed.ends, self.packed.coordinates)
         return Model(
             self.tree, p.sites, joints, p.rows, p.elements, p.schedules, self.selection.elements,
@@ -188,7 +188,7 @@ class Engine:
         self.hold_those(np.array([label in held for label in self.labels], dtype=bool))
 
     def hold_those(self, holding: Bools) -> None:
-        """The same by number."""
+        """Let stops hold as numbers say (ns,), and no others; nothing is decided of them."""
         self.conditions.stops[:, HOLDS], self.conditions.stops[:, DECIDED] = holding, 0.0
 
     def stand_at(self, further: Floats) -> None:

@@ -27,7 +27,7 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.instant import Instant, Rows
+from quirkpy.mechanics.instant import ConstraintRows, Instant
 
 #: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this
 #: (relative to the largest) is redundancy.  It lies far above the drift that rows carry (1e-9 in
@@ -128,7 +128,7 @@ def literal(
     `UndeterminedAcceleration` with the columns where [M; A] is rank-deficient."""
     n = len(F)
     back = np.eye(n) if metric is None else inverse_root(metric)  # x = back y
-    A_y, b_y = normalised(A @ back, b)
+    A_y, b_y = normalise_rows(A @ back, b)
     M_y, F_y = back @ M @ back, back @ F
     free = np.eye(n) - np.linalg.pinv(A_y, rcond=row_cut) @ A_y
     U, sigma, Vt = np.linalg.svd(np.vstack([free @ M_y, A_y]), full_matrices=False)
@@ -145,7 +145,7 @@ def solve_literal(at: Instant) -> Solution:
     if n == 0:
         return _nothing(at)
     _refuse_lost_moments(at)
-    x = literal(A, b, M, F, metric=_completed(M, at))
+    x = literal(A, b, M, F, metric=_complete(M, at))
     by_body = x.reshape(n, -1)
     acceleration = zero_vectors(n)
     linear_of(acceleration)[:] = positions_of(by_body)
@@ -163,7 +163,7 @@ def _refuse_lost_moments(at: Instant) -> None:
         raise UndeterminedAcceleration(tuple(int(7 * k + 3 + i) for k in lost for i in range(4)))
 
 
-def _completed(M: Floats, at: Instant) -> Floats:
+def _complete(M: Floats, at: Instant) -> Floats:
     """M with the missing inertia along each quaternion filled in: the metric of kinetic energy,
     made regular."""
     out = M.copy()
@@ -177,7 +177,7 @@ def _completed(M: Floats, at: Instant) -> Floats:
 def constraint_matrix(at: Instant) -> Floats:
     """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies
     (m, 6 nb)."""
-    rows: Rows = at.rows
+    rows: ConstraintRows = at.rows
     n = len(at.r)
     wide = zero_vectors(len(rows.phi), n + 1)
     each = np.arange(len(rows.phi))
@@ -314,7 +314,7 @@ def row_norms(A: Floats) -> Floats:
     return np.asarray(norms)
 
 
-def normalised(A: Floats, b: Floats) -> tuple[Floats, Floats]:
+def normalise_rows(A: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Rows of unit length, and their right-hand sides."""
     norms = row_norms(A)
     return A / norms[:, None], b / norms

@@ -38,7 +38,7 @@ from quirkpy.kernels.tree.stops import (
     stops_of,
 )
 from quirkpy.kernels.users.packing import pack, sites_of
-from quirkpy.kernels.users.users import Frames, Users, joints_in_python, off_by
+from quirkpy.kernels.users.users import FrameMotions, Users, joints_in_python, off_by
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Site
@@ -47,7 +47,7 @@ from quirkpy.parts.motion import MotionView
 from quirkpy.tables.tables import CALLBACK, LAW, Selection
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """Constraint rows over u = (v1, w1, v2, w2) of the two bodies of each row, all in N.
 
     phi: residual [m], [rad] or [1] (m,); rate: its explicit time derivative (m,); jacobian (m, 12);
@@ -107,24 +107,24 @@ class Instant:
         return state_rows(self.r, self.q, self.v, self.omega)
 
     @cached_property
-    def frames(self) -> Frames:
+    def frames(self) -> FrameMotions:
         """Kinematics of all bodies in N."""
-        return Frames(kinematics.frames_of(self.state))
+        return FrameMotions(kinematics.frames_of(self.state))
 
     @cached_property
-    def sites(self) -> Frames:
+    def sites(self) -> FrameMotions:
         """Kinematics in N of all sites of the tables (ns)."""
         return self._frames_of(pack(self.selection.tables).sites)
 
-    def at_sites(self, *parts: Site) -> Frames:
+    def at_sites(self, *parts: Site) -> FrameMotions:
         """The same of any sites on bodies of the system."""
         t = self.selection.tables
         return self._frames_of(sites_of(parts, t.body_index, t.n_bodies))
 
-    def _frames_of(self, sites: Sites) -> Frames:
+    def _frames_of(self, sites: Sites) -> FrameMotions:
         rows = np.empty((len(sites.body), FRAME_WIDTH))
         fill_sites(np.arange(len(rows)), sites, self.frames.rows, rows)
-        return Frames(rows)
+        return FrameMotions(rows)
 
     @cached_property
     def joints(self) -> Joints:
@@ -143,12 +143,14 @@ class Instant:
         return self.users.view
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> ConstraintRows:
         """Rows of the active joints, in table order, and then those of the stops that hold."""
         made = self._joint_rows()
         if not self.stops:
             return made
-        return Rows(*(np.concatenate(both) for both in zip(made, self._stop_rows(), strict=True)))
+        return ConstraintRows(
+            *(np.concatenate(both) for both in zip(made, self._stop_rows(), strict=True))
+        )
 
     @cached_property
     def stops(self) -> tuple[Held, ...]:
@@ -169,7 +171,7 @@ class Instant:
             if label in self.held
         ]
 
-    def _stop_rows(self) -> Rows:
+    def _stop_rows(self) -> ConstraintRows:
         """How far from its stop each held coordinate is, positive on the free side: multipliers of
         stops that are pressed on are positive too."""
         packed, nb = pack(self.selection.tables), self.selection.tables.n_bodies
@@ -179,12 +181,12 @@ class Instant:
         stop_rows(which, stops, self.joints, packed.sites, self.frames.rows, made)
         made *= stops.numbers[which, SIDE, None]
         ground = np.full(len(which), nb)
-        return Rows(
+        return ConstraintRows(
             made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one[which],
             two[which], made[:, SECOND:], ground, ground,
         )  # fmt: skip
 
-    def _joint_rows(self) -> Rows:
+    def _joint_rows(self) -> ConstraintRows:
         s, t = self.selection, self.selection.tables
         made = np.zeros((len(s.rows), ROW_WIDTH))
         packed = pack(t)
@@ -200,7 +202,7 @@ class Instant:
         )
         bodies = packed.rows.what[s.rows, ROW_BODY1 : ROW_BODY4 + 1].T
         one, two, three, four = np.where(bodies < 0, t.n_bodies, bodies)
-        out = Rows(
+        out = ConstraintRows(
             made[:, PHI],
             made[:, RATE],
             made[:, JACOBIAN:SECOND],

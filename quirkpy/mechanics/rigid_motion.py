@@ -32,7 +32,7 @@ from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import cross, product, turned
+from quirkpy.maths.rotations import cross, product, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.engine import Engine
@@ -48,7 +48,7 @@ INVARIANCE = 1e-7
 #: this share.
 RIGID = 1e-9
 #: Accelerations below this are rounding [m/s2] or [rad/s2].
-ROUNDING = 1e-14
+ACCELERATION_ROUNDING = 1e-14
 #: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not
 #: turning: joints that take hold leave as much.
 TURNS_NOT = 1e-6
@@ -81,12 +81,12 @@ class Whole:
     turns: Bools
 
     @classmethod
-    def still(cls, islands: Ints) -> Whole:
+    def at_rest(cls, islands: Ints) -> Whole:
         """Nothing moves as a whole: all is judged in N."""
         zero, no = np.zeros((len(islands), 3)), np.zeros(len(islands), dtype=bool)
         return cls(zero, zero, zero, zero, islands, no, no)
 
-    def noticed(self) -> Whole:
+    def with_drifts(self) -> Whole:
         """Moving so, and with every drift and turn of the whole among the displacements that are
         looked at."""
         no = np.zeros(len(self.islands), dtype=bool)
@@ -112,16 +112,16 @@ class Whole:
             return np.zeros((len(rows), 3))
         return cross(self.turning, cross(self.turning, positions_of(rows) - self.centre))
 
-    def beside(self, rows: Floats) -> Floats:
+    def relative_velocities(self, rows: Floats) -> Floats:
         """Velocities beside that motion (..., n, 6)."""
         return np.asarray(speeds_of(rows) - self.field(rows))
 
-    def felt(self, rows: Floats, accelerations: Floats) -> Floats:
+    def relative_accelerations(self, rows: Floats, accelerations: Floats) -> Floats:
         """Rates of the velocities beside that motion, as those who are carried along see them (...,
         n, 6)."""
         if self.rests:
             return accelerations
-        u, arm = self.beside(rows), positions_of(rows) - self.centre
+        u, arm = self.relative_velocities(rows), positions_of(rows) - self.centre
         w = np.broadcast_to(self.turning, arm.shape)
         own = into_body(rows, self.turning)
         out = accelerations.copy()
@@ -144,7 +144,7 @@ class Whole:
                 out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
         return np.array(out).reshape(len(out), *zero_vectors(len(rows)).shape)
 
-    def turned_on(self, rows: Floats, island: int) -> Floats | None:
+    def displacement_of_spin(self, rows: Floats, island: int) -> Floats | None:
         """The displacement of all bodies as an island that nothing turns goes on turning (n, 6);
         None: it does not."""
         mine = (self.islands == island)[:, None]
@@ -176,25 +176,25 @@ class Whole:
                 turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
         return dataclasses.replace(self, turning=turning)
 
-    def carried(self, rows: Floats, seconds: float) -> Floats:
+    def carry(self, rows: Floats, seconds: float) -> Floats:
         """The state after it has been carried along for some time, nothing moving beside it."""
         angle = self.turning * seconds
         q = rotation(angle)
         centre = self.centre + self.velocity * seconds + 0.5 * self.acceleration * seconds**2
         out = rows.copy()
-        positions_of(out)[:] = centre + turned(q, positions_of(rows) - self.centre)
+        positions_of(out)[:] = centre + rotate(q, positions_of(rows) - self.centre)
         attitudes_of(out)[:] = product(q, attitudes_of(rows))
-        velocities_of(out)[:] = turned(q, velocities_of(rows))
+        velocities_of(out)[:] = rotate(q, velocities_of(rows))
         return out
 
 
 def into_body(rows: Floats, a: Floats) -> Floats:
     """Vectors in N, one for each body (n, 3), in body axes (..., n, 3)."""
     back = attitudes_of(rows) * (1.0, -1.0, -1.0, -1.0)
-    return turned(back, a)
+    return rotate(back, a)
 
 
-def apart(one: Floats, two: Floats) -> Floats:
+def displacement_between(one: Floats, two: Floats) -> Floats:
     """From states to others near by: displacements in N and rotation vectors in body axes (..., n,
     6)."""
     turn = product(attitudes_of(one) * (1.0, -1.0, -1.0, -1.0), attitudes_of(two))
@@ -229,24 +229,24 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
     """How a system at rows (n, STATE_WIDTH) moves as a whole; the engine knows its stops and angles
     already."""
     groups = groups_of(engine)
-    out = Whole.still(groups)
+    out = Whole.at_rest(groups)
     driven = moves_by_itself(engine.selection) and at.rows.rate.any()
     if groups.max(initial=-1) < 0 and not driven:  # all on the ground, and nothing moves by itself
         return out
     base = accelerations(engine, at.t, rows[None])[0]
-    bent = distorted(engine, at.t, rows)
+    bent = distort(engine, at.t, rows)
     for k in np.unique(groups):
         mine = groups == k
         if k < 0:
             if driven:
-                out = _driven(out, at, rows, mine) or _fitted(
+                out = _motion_of_drives(out, at, rows, mine) or _fit(
                     out, engine.selection, rows, mine, base, drifts=False, turns=False
                 )
-        elif _nothing_pulls(engine, at.t, bent, mine) and not _pulled_later(
+        elif _nothing_pulls(engine, at.t, bent, mine) and not _meets_a_pull(
             engine, at.t, rows, mine
         ):
             turns = _nothing_turns(engine, at.t, bent, mine)
-            out = _fitted(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
+            out = _fit(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
     return out
 
 
@@ -265,7 +265,7 @@ def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
     return out
 
 
-def distorted(engine: Engine, t: float, rows: Floats) -> Floats:
+def distort(engine: Engine, t: float, rows: Floats) -> Floats:
     """A state nearby in which bodies stand off the places where their forces cancel, on the
     joints."""
     rng = np.random.default_rng(0)
@@ -311,10 +311,10 @@ def _nothing_pulls(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     tables, acting = engine.selection.tables, engine.selection.elements
     for e in acting[tables.element_kind[acting] == HILL]:
         linear_of(here)[mine] += tables.element_numbers[e, 0] ** 2 * SHIFT * (3.0, 0.0, -1.0)
-    return _alike(here, there)
+    return _is_equal_within_rounding(here, there)
 
 
-def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
+def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     """Whether a group that drifts freely will meet what pulls it, as far as `AHEAD`: forces of
     users, and those between it and what stands elsewhere, are asked on the way.  (Uniform and
     orbital fields have no second end.)"""
@@ -334,7 +334,7 @@ def _pulled_later(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
     positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (velocity / speed)
     felt = accelerations(engine, t, ahead)
-    return not _alike(felt[:1], felt[1:])
+    return not _is_equal_within_rounding(felt[:1], felt[1:])
 
 
 def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
@@ -345,20 +345,20 @@ def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
         return False
     centre, q = _mass_centre(engine.selection, rows, mine), rotation(TURN)
     other = rows.copy()
-    positions_of(other)[mine] = centre + turned(q, positions_of(rows)[mine] - centre)
+    positions_of(other)[mine] = centre + rotate(q, positions_of(rows)[mine] - centre)
     attitudes_of(other)[mine] = product(q, attitudes_of(rows)[mine])
-    velocities_of(other)[mine] = turned(q, velocities_of(rows)[mine])
+    velocities_of(other)[mine] = rotate(q, velocities_of(rows)[mine])
     here, there = accelerations(engine, t, np.stack([rows, other]))
     mass = tables.body_mass[mine]
     fall = np.asarray(mass @ linear_of(here)[mine] / mass.sum())
-    linear_of(here)[mine] = fall + turned(q, linear_of(here)[mine] - fall)
-    return _alike(here, there)
+    linear_of(here)[mine] = fall + rotate(q, linear_of(here)[mine] - fall)
+    return _is_equal_within_rounding(here, there)
 
 
-def _alike(one: Floats, two: Floats) -> bool:
+def _is_equal_within_rounding(one: Floats, two: Floats) -> bool:
     """Whether accelerations are the same but for rounding."""
     scale = max(float(abs(one).max(initial=0.0)), float(abs(two).max(initial=0.0)))
-    return bool(abs(one - two).max(initial=0.0) <= INVARIANCE * scale + ROUNDING)
+    return bool(abs(one - two).max(initial=0.0) <= INVARIANCE * scale + ACCELERATION_ROUNDING)
 
 
 def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
@@ -366,7 +366,7 @@ def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
     return np.asarray(mass @ positions_of(rows)[mine] / mass.sum())
 
 
-def _driven(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | None:
+def _motion_of_drives(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | None:
     """The rigid motion that joints which move by themselves ask for, steadily round a point that
     stands still; None where no rigid motion satisfies them all."""
     n, centre = len(rows), _mass_centre(at.selection, rows, mine)
@@ -382,7 +382,7 @@ def _driven(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | Non
     return _with(whole, mine, centre, velocity, np.cross(turning, velocity), turning)
 
 
-def _fitted(
+def _fit(
     whole: Whole,
     selection: Selection,
     rows: Floats,
@@ -415,7 +415,7 @@ def _fitted(
 def _with(
     whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Floats, turning: Floats
 ) -> Whole:
-    """The same with the motion of some bodies."""
+    """The motion of the whole with another rigid motion for some bodies."""
     one = mine[:, None]
     return dataclasses.replace(
         whole,
@@ -427,7 +427,7 @@ def _with(
 
 
 # --- how lively a motion is -----------------------------------------------------------------------
-def kinetic_beside(whole: Whole, selection: Selection, states: Floats) -> Floats:
+def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:
     """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each
     group that drifts freely is taken without its drift, one that turns freely without its turning.
 
@@ -522,4 +522,4 @@ def _arms(mass: Floats, states: Floats) -> Floats:
 
 def _axes(states: Floats) -> Floats:
     """Body axes as columns in N (k, n, 3, 3)."""
-    return turned(attitudes_of(states)[..., None, :], np.eye(3)).swapaxes(-1, -2)
+    return rotate(attitudes_of(states)[..., None, :], np.eye(3)).swapaxes(-1, -2)

@@ -20,14 +20,14 @@ def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
         names = tuple(body.name for body in (*t.bodies, *t.fixed) if body.shape is not None)
         rows = [
             (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
-            for body, shape, point, axes in placed(t)
+            for body, shape, point, axes in placed_shapes(t)
         ]
         known = t.of_bodies["solids"] = names, built_in.solids(rows)
     found: tuple[tuple[str, ...], Solids] = known
     return found
 
 
-def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
+def placed_shapes(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
     """Row of the body, shape, and where that is in its axes, on a fixed body in N; of bodies that
     have a shape."""
     moving = [(k, body.shape, ORIGIN, NO_TURN) for k, body in enumerate(t.bodies)]
@@ -37,6 +37,6 @@ def placed(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
     ]
 
 
-def meshed(t: Tables) -> Bools:
+def find_meshes(t: Tables) -> Bools:
     """Which solids are meshes (n,)."""
-    return np.array([isinstance(shape, Mesh) for _, shape, _, _ in placed(t)], dtype=bool)
+    return np.array([isinstance(shape, Mesh) for _, shape, _, _ in placed_shapes(t)], dtype=bool)

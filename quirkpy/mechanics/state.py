@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import NO_TAIL
-from quirkpy.kernels.step.integrator import RIM
-from quirkpy.kernels.tree.stops import BEYOND
+from quirkpy.kernels.step.integrator import SENSOR_RIM
+from quirkpy.kernels.tree.stops import REFUSED_BEYOND
 from quirkpy.maths import quat
-from quirkpy.maths.records import Record
+from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.triples import (
     Nine,
     Triple,
@@ -27,7 +27,7 @@ from quirkpy.maths.triples import (
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import number, numbers, shown, vector
+from quirkpy.parts.checks import number, numbers, show, vector
 from quirkpy.parts.joint import (
     COORDINATE_UNITS,
     BaseJoint,
@@ -72,7 +72,7 @@ class JointState(NamedTuple):
         k)."""
         turning = np.array([c.kind == "angle" for c in names], dtype=bool)
         return cls(
-            *(_alone(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1]))
+            *(_unwrap(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1]))
         )
 
 
@@ -88,7 +88,7 @@ class SensorState(NamedTuple):
     partner: Any
 
 
-def _alone(values: Floats) -> Any:
+def _unwrap(values: Floats) -> Any:
     """None of no coordinates, the value of a single one, else all: the last axis is that of the
     coordinates."""
     if len(values) > 1:
@@ -99,7 +99,7 @@ def _alone(values: Floats) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class State(Record):
+class State(FrozenRecord):
     """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole
     turns of the joints.
 
@@ -201,9 +201,9 @@ class State(Record):
             if k is not None and k < len(new.bodies):
                 for field, array in arrays.items():
                     array[k] = getattr(self, field)[row]
-        old = self._counted()
+        old = self._whole_turns()
         windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
-        alike = _acts_alike(self.selection, selection)
+        alike = _has_same_parts(self.selection, selection)
         # What else acts may pull where a stop has pressed
         step, held = (self.step, self.held) if alike else (None, ())
         there = dataclasses.replace(
@@ -224,7 +224,7 @@ class State(Record):
             return self._joint(tables.joint_index[name])
         for k, sensor in enumerate(tables.sensors):
             if sensor.name == name:
-                return noticed(self.instant(), k)
+                return read_sensor(self.instant(), k)
         for body in tables.fixed:
             if body.name == name:
                 return BodyState(
@@ -277,14 +277,14 @@ class State(Record):
         Keys of the inner dictionaries: position, orientation, velocity, angular_velocity.  Refused
         where the ends of an active joint would no longer meet.  Angles stay continuous: of all
         whole turns the nearest to the old angle."""
-        arrays = self._changed(changes or {})
+        arrays = self._change(changes or {})
         time = self.t if t is None else _time(t)
         new = dataclasses.replace(self, t=time, step=None, held=(), merged=None, **arrays)
         new = new._rewound(self)
         check_meeting(new.instant())
         return new
 
-    def _changed(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    def _change(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Copies of the arrays of poses and velocities, with some values exchanged."""
         arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in MOVING}
         for name, values in changes.items():
@@ -296,10 +296,10 @@ class State(Record):
             if not isinstance(values, Mapping):
                 raise PartError(
                     f"replace: body {name!r} needs a dict of {', '.join(FIELDS)}, not "
-                    f"{shown(values)}."
+                    f"{show(values)}."
                 )
             for key, value in values.items():
-                array, checked = _checked(name, key, value)
+                array, checked = _check_entry(name, key, value)
                 arrays[array][self.bodies.index(name)] = checked
         return arrays
 
@@ -320,7 +320,7 @@ class State(Record):
         windings[turning] += more
         return dataclasses.replace(self, windings=windings)
 
-    def _counted(self) -> dict[str, int]:
+    def _whole_turns(self) -> dict[str, int]:
         """Whole turns of the angles of joints that act, or, where the selection is not known, of
         all: an angle of a joint that does not act is of no motion about its axis."""
         which = (
@@ -388,15 +388,15 @@ def _turns_between(angle: float, lower: float, upper: float) -> int:
     """How many whole turns bring an angle from -pi to pi between two stops [rad], no more than they
     must; none where no number of turns does."""
     turn = 2.0 * math.pi
-    half = 1.0 if angle <= BEYOND - math.pi else 0.0
+    half = 1.0 if angle <= REFUSED_BEYOND - math.pi else 0.0
     least, most = (
-        np.ceil((lower - BEYOND - angle) / turn),
-        np.floor((upper + BEYOND - angle) / turn),
+        np.ceil((lower - REFUSED_BEYOND - angle) / turn),
+        np.floor((upper + REFUSED_BEYOND - angle) / turn),
     )
     return int(min(max(half, least), most)) if least <= most else 0
 
 
-def _acts_alike(one: Selection | None, two: Selection) -> bool:
+def _has_same_parts(one: Selection | None, two: Selection) -> bool:
     """Whether the same parts act in two selections, so that a step good for one is good for the
     other."""
     return one is not None and all(
@@ -412,7 +412,7 @@ def _acts_alike(one: Selection | None, two: Selection) -> bool:
 FIELDS = {"position": "r", "orientation": "q", "velocity": "v", "angular_velocity": "omega"}
 
 
-def _checked(body: str, key: str, value: Any) -> tuple[str, Any]:
+def _check_entry(body: str, key: str, value: Any) -> tuple[str, Any]:
     """The array that a key of `State.replace` means, and the checked value."""
     if key not in FIELDS:
         raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(FIELDS)}.")
@@ -450,7 +450,7 @@ def common_range(one: Sensor, two: Sensor) -> tuple[float, float, float]:
     )
 
 
-def noticed(at: Instant, k: int) -> SensorState:
+def read_sensor(at: Instant, k: int) -> SensorState:
     """What sensor k notices; a pair on the rim of its range, where a run locates that it meets,
     counts as inside."""
     t = at.selection.tables
@@ -458,17 +458,17 @@ def noticed(at: Instant, k: int) -> SensorState:
     for other in t.sensor_partners[k]:
         one, two = t.sensors[k], t.sensors[other]
         reach, alignment, roll = common_range(one, two)
-        distance, off = _apart(at, one.site, two.site, roll)
+        distance, off = _mismatch(at, one.site, two.site, roll)
         ratio = max(distance / reach, off / alignment)
         if ratio < nearest:
-            nearest, out = ratio, SensorState(ratio <= 1.0 + RIM, distance, off, two.name)
+            nearest, out = ratio, SensorState(ratio <= 1.0 + SENSOR_RIM, distance, off, two.name)
     return out
 
 
-def _apart(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
+def _mismatch(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
     """Distance [m] of two sites that should face each other, and by how much their axes miss that
     [rad]."""
-    (x1, e1), (x2, e2) = _placed(at, one, two)
+    (x1, e1), (x2, e2) = _site_in_n(at, one, two)
     turned = array(
         product_back(e1, e2)
     )  # the axes of the second site in those of the first, as columns
@@ -489,7 +489,7 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
     related = [relation_gap(at, relation) for relation in joint.relations()]
     if not isinstance(joint, Joint):
         return related
-    (x1, e1), (x2, e2) = _placed(at, *joint.sites)
+    (x1, e1), (x2, e2) = _site_in_n(at, *joint.sites)
     d, turned = np.array(turn_back(e1, sub(x2, x1))), array(product_back(e1, e2))
     return [primitive.gap(d, turned) for primitive in joint.primitives()] + related
 
@@ -509,7 +509,7 @@ def relation_gap(at: Instant, relation: Relation) -> Gap:
     return Gap(abs(off), COORDINATE_UNITS[kinds[0]])
 
 
-def _placed(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
+def _site_in_n(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
     """Origin and axes of two sites in N, in plain floats."""
     for site in (one, two):
         if site.body.name not in at.selection.tables.body_index:

@@ -16,7 +16,7 @@ from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAccelerat
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, check_meeting
 from quirkpy.parts.body import GROUND
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
@@ -84,10 +84,10 @@ class System:
 
     # --- variants ---------------------------------------------------------------------------------
     def at(self, state: State) -> Self:
-        """The same system beginning in another state; sites and joint zeros stay where they were
+        """This system beginning in another state; sites and joint zeros stay where they were
         written."""
         if not isinstance(state, State):
-            raise PartError(f"at: {shown(state)} is not a State, such as system.initial.")
+            raise PartError(f"at: {show(state)} is not a State, such as system.initial.")
         if set(state.bodies) != set(self.bodies):
             raise PartError(
                 f"at: the state has the bodies {', '.join(state.bodies)}, the system moves "
@@ -102,8 +102,7 @@ class System:
         return made
 
     def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Self:
-        """The same parts and state with other joints and forces active, by name; all others are
-        candidates.
+        """This system with other joints and forces active, by name; all others are candidates.
 
         Nothing is compiled again, and whether the joints' ends meet is not checked: `residual`
         tells."""
@@ -121,8 +120,7 @@ class System:
         )
 
     def on_tables(self, tables: Tables, start: State) -> Self:
-        """The same parts and selection on tables of which numbers differ from what was written, in
-        another state.
+        """This system on tables of which numbers differ from what was written, in another state.
 
         The parts still say what was written; whether the joints' ends meet is not checked.
         """
@@ -250,7 +248,7 @@ class System:
     def _recursive(self, at: Instant) -> Floats:
         with self.clusters.lend() as engine:
             found, closing = engine.accelerations(at), len(engine.model.tree.loops)
-        return analysis.judged(at, found) if closing else found
+        return analysis.choose_accelerations(at, found) if closing else found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):

@@ -39,7 +39,7 @@ from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.callbacks import interruptions
-from quirkpy.kernels.users.users import unchecked
+from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import drives_against, energy, slipping
 from quirkpy.mechanics.clusters import Clusters
@@ -74,8 +74,9 @@ TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
 TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
-#: Slower than this [m/s or rad/s] a start is at rest; and how far a pose beside it is [m or rad].
-AT_REST, BESIDE = 1e-12, 1e-3
+#: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
+#: pose beside it is [m or rad].
+AT_REST, PROBE_OFFSET = 1e-12, 1e-3
 
 
 class Driver:
@@ -90,7 +91,7 @@ class Driver:
         s: Settings,
     ) -> None:
         self.start, self.settings, self.selection = start, s, clusters.selection
-        if unchecked(clusters.selection):
+        if has_unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
         self.entry = clusters.enter(start, s.drift == "project")
         self.layout = self.entry.layout
@@ -270,7 +271,7 @@ class Driver:
         speeds = speeds_of(bodies_of(y))
         speeds[:] = np.random.default_rng(0).normal(size=speeds.shape)
         project(y, e.model, e.conditions, e.scratch, np.zeros(2))
-        speeds *= BESIDE / max(AT_REST, abs(speeds).max())
+        speeds *= PROBE_OFFSET / max(AT_REST, abs(speeds).max())
         move_on(y)
         project(y, e.model, e.conditions, e.scratch, np.zeros(2))
         evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)

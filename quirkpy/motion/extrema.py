@@ -15,23 +15,23 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.resuming import Moment
 
 #: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either
 #: side of a moment.
 POINTS, BESIDE = 8, 3
 #: What is so many half steps away says nothing.
-FAR = 20.0
+MOST_HALF_STEPS = 20.0
 #: A moment is looked for no nearer to the ends of a step than this share of it; shorter steps, as a
 #: share of the time, are none.
-RIM, NO_STEP = 1e-6, 1e-12
+STEP_RIM, LEAST_STEP = 1e-6, 1e-12
 #: A parabola through three rows misses the top by no more than this share of how far it falls to
 #: the lower one.
 MISSES = 0.1
 #: So many tops at most are looked at, for a motion that swings for ever has as many as rows; those
 #: that agree to this share are one.
-TOPS, SAME = 16, 1e-12
+TOPS, SAME_TOP = 16, 1e-12
 #: Tops and zeros of a polynomial are looked for in so many places to either side of its middle, and
 #: by so many steps of Newton's method from there.
 STRIDES, NEWTON_STEPS = 16, 4
@@ -39,23 +39,23 @@ GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS
 #: A top is known where the polynomial rises above the last point by no more than so many
 #: tolerances, of which it misses little; a level is passed at a time known to so many tolerances
 #: times the step.  Looks at most.
-GAIN, EXACT, LOOKS = 1e3, 10.0, 12
+TOP_TOLERANCES, EXACT, LOOKS = 1e3, 10.0, 12
 #: Where one point says nothing of a slope, another is asked so far aside, a share of what there is.
-ASIDE = 0.05
+NEXT_POINT = 0.05
 #: Three looks so far apart, a share of what there is, make a bottom certain that was found from
 #: farther away.
 CLOSELY = 0.02
 #: Next to what curves say a passing is asked a little earlier, by the first share of a step, and
 #: looked for within the second.
-EARLIER, NEARBY = 1e-4, 0.25
+EARLIER, PASSING_SPAN = 1e-4, 0.25
 #: A level is passed no nearer to the ends of a step than this share of it; points of a polynomial
 #: are farther apart than the second; nearer than the third every look halves what is left, or the
 #: rest is rounding.
-CLOSE, ANEW, HALVED = 1e-9, 1e-5, 1e-3
+LEVEL_RIM, ANEW, HALVED = 1e-9, 1e-5, 1e-3
 
 #: What is measured at a time between two of some rows, and the run there, unless nothing happens on
 #: the way.
-Ask: TypeAlias = Callable[[Rows, float], tuple[float, Moment | None]]
+Ask: TypeAlias = Callable[[CourseRows, float], tuple[float, Moment | None]]
 
 
 class Summit(NamedTuple):
@@ -63,7 +63,7 @@ class Summit(NamedTuple):
     its values there; between which times, and whether velocities jump at the second."""
 
     reach: float
-    rows: Rows
+    rows: CourseRows
     values: Floats
     low: float
     high: float
@@ -90,7 +90,11 @@ class Curve:
         near: list[int] = []
         for k in sorted(range(len(places)), key=lambda k: abs(places[k] - there)):
             x = places[k]
-            if len(near) < POINTS and abs(x) < FAR and all(abs(places[j] - x) > ANEW for j in near):
+            if (
+                len(near) < POINTS
+                and abs(x) < MOST_HALF_STEPS
+                and all(abs(places[j] - x) > ANEW for j in near)
+            ):
                 near.append(k)
         x = np.array([places[k] for k in near])
         powers = np.arange(len(x), dtype=np.float64)
@@ -109,7 +113,7 @@ class Curve:
         return at_place(self.own, (t - self.centre) / self.scale)
 
     def slope(self, t: float) -> float:
-        """Its derivative [1/s]."""
+        """The derivative of the polynomial [1/s]."""
         return at_place(self.first, (t - self.centre) / self.scale) / self.scale
 
     def top(self, end: bool) -> float | None:
@@ -121,7 +125,7 @@ class Curve:
             and at_place(self.first, -1.0 + k / STRIDES) * (STRIDES - k) <= 0.0
         ):
             return self.centre + self.scale if end and k > 0 else None
-        return self.centre + self.scale * refined(self.first, self.second, k)
+        return self.centre + self.scale * refine(self.first, self.second, k)
 
     def fall(self) -> float:
         """The last time at which it falls to zero; not a number where it does not."""
@@ -129,7 +133,7 @@ class Curve:
         falls = np.flatnonzero(above[:-1] & ~above[1:])
         if not len(falls):
             return math.nan
-        return self.centre + self.scale * refined(self.own, self.first, int(falls[-1]) + 0.5)
+        return self.centre + self.scale * refine(self.own, self.first, int(falls[-1]) + 0.5)
 
 
 def at_place(coefficients: Floats, x: float) -> float:
@@ -140,7 +144,7 @@ def at_place(coefficients: Floats, x: float) -> float:
     return out
 
 
-def refined(of: Floats, slope: Floats, k: float) -> float:
+def refine(of: Floats, slope: Floats, k: float) -> float:
     """The zero of a polynomial next to a place of the grid, by Newton's method, no farther away
     than one place."""
     begun = x = -1.0 + k / STRIDES
@@ -152,7 +156,9 @@ def refined(of: Floats, slope: Floats, k: float) -> float:
 
 
 # --- the largest of all ---------------------------------------------------------------------------
-def summits(rows: Rows, values: Floats, jumps: Bools, most: float, ends: bool) -> list[Summit]:
+def summits(
+    rows: CourseRows, values: Floats, jumps: Bools, most: float, ends: bool
+) -> list[Summit]:
     """Of values at rows (k,) those that are larger than both neighbours, and what comes before and
     after velocities jump, where it may reach above a value; ends: also the first and the last."""
     n, beyond = len(values), [-math.inf if ends else math.inf]
@@ -162,7 +168,7 @@ def summits(rows: Rows, values: Floats, jumps: Bools, most: float, ends: bool) -
     falls = np.where(last, math.inf, values - padded[2:])
     peaks = (rises >= 0.0) & (falls >= 0.0) & ((rises > 0.0) | (falls > 0.0))
     peaks[[0, -1]] &= n > 1
-    found = [span for k in np.flatnonzero(peaks & (reach > most * (1.0 + SAME))).tolist()
+    found = [span for k in np.flatnonzero(peaks & (reach > most * (1.0 + SAME_TOP))).tolist()
              for span in spans_of(k, n, jumps)]  # fmt: skip
     found += [(k - 1, k) for k in np.flatnonzero(jumps).tolist() if k > 0]
     return [summit(rows, values, reach, jumps, *span) for span in dict.fromkeys(found)]
@@ -195,7 +201,7 @@ def reaches(t: Floats, values: Floats, jumps: Bools) -> Floats:
     alone = starts(jumps) | stops(jumps)
     if n > 2:
         h, d = np.diff(t), np.diff(values)
-        slopes = d / np.maximum(h, NO_STEP * np.maximum(1.0, abs(t[1:])))
+        slopes = d / np.maximum(h, LEAST_STEP * np.maximum(1.0, abs(t[1:])))
         bend = (slopes[1:] - slopes[:-1]) / (h[1:] + h[:-1])
         slope = (slopes[:-1] * h[1:] + slopes[1:] * h[:-1]) / (h[1:] + h[:-1])
         rise = np.where(bend < 0.0, -0.25 * slope**2 / np.where(bend < 0.0, bend, 1.0), 0.0)
@@ -215,9 +221,11 @@ def spans_of(k: int, n: int, jumps: Bools) -> list[tuple[int, int]]:
     return [(low, k), (k, high)] if cut else [(low, high)]
 
 
-def summit(rows: Rows, values: Floats, reach: Floats, jumps: Bools, low: int, high: int) -> Summit:
-    """That between two rows, with as many beside as all is smooth between; reach: about each
-    row."""
+def summit(
+    rows: CourseRows, values: Floats, reach: Floats, jumps: Bools, low: int, high: int
+) -> Summit:
+    """The summit between two rows, from as many rows beside as all is smooth between; reach:
+    about each row."""
     jump = bool(jumps[high])
     before = np.flatnonzero(jumps[: low + 1])
     after = np.flatnonzero(jumps[low + 1 :])
@@ -227,13 +235,13 @@ def summit(rows: Rows, values: Floats, reach: Floats, jumps: Bools, low: int, hi
     of = values[low : high + 1]
     far = max(reach[low], 2.0 * of.max() - of.min()) if jump else reach[low : high + 1].max()
     return Summit(
-        float(far), rows.cut(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump
+        float(far), rows.select(cut), values[cut], float(rows.t[low]), float(rows.t[high]), jump
     )
 
 
-def likely(found: Iterable[Summit], most: float) -> list[Summit]:
-    """Those that may reach above a value, the farthest first."""
-    above = [summit for summit in found if summit.reach > most * (1.0 + SAME)]
+def select_summits(found: Iterable[Summit], most: float) -> list[Summit]:
+    """Summits that may reach above a value, the farthest first."""
+    above = [summit for summit in found if summit.reach > most * (1.0 + SAME_TOP)]
     return sorted(above, key=lambda summit: -summit.reach)[:TOPS]
 
 
@@ -247,9 +255,9 @@ def highest(
     """The largest value that a measure has about any summit, if that is more than the most at any
     row; known so well that it would not change a motion of that tolerance.  known: times and values
     between rows, if there are any."""
-    for summit in likely(found, most):
-        if summit.reach > most * (1.0 + SAME):
-            most = max(most, top(summit, ask, GAIN * rtol, known))
+    for summit in select_summits(found, most):
+        if summit.reach > most * (1.0 + SAME_TOP):
+            most = max(most, top(summit, ask, TOP_TOLERANCES * rtol, known))
     return most
 
 
@@ -257,9 +265,9 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
     """The largest value of a measure about one summit; gain: the share that a polynomial may add to
     the last."""
     most = float(s.values.max())
-    if s.high - s.low <= NO_STEP * max(1.0, abs(s.low)):
+    if s.high - s.low <= LEAST_STEP * max(1.0, abs(s.low)):
         return most
-    curve, rim = Curve(s.rows.t, s.values, s.low, s.high), RIM * (s.high - s.low)
+    curve, rim = Curve(s.rows.t, s.values, s.low, s.high), STEP_RIM * (s.high - s.low)
     for t, value in known:
         if s.low < t < s.high:
             curve.add(t, value)
@@ -276,7 +284,11 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         if len(curve.t) > max(3, len(s.values) + 1) and (not risen or (known_here and x == s.high)):
             return max(most, said)
         if known_here:  # but of a slope one point says nothing
-            x = curve.centre if s.high - x < ANEW * (s.high - s.low) else x + ASIDE * (s.high - x)
+            x = (
+                curve.centre
+                if s.high - x < ANEW * (s.high - s.low)
+                else x + NEXT_POINT * (s.high - x)
+            )
         x = min(max(x, s.low + rim), s.high - rim)
         said = curve(x)
         value, found = ask(s.rows, x)
@@ -309,15 +321,17 @@ def bottom(
 
 
 # --- below a level --------------------------------------------------------------------------------
-def fall(rows: Rows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float) -> Moment | None:
+def fall(
+    rows: CourseRows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float
+) -> Moment | None:
     """The run where a measure that is above zero at row k, and not at the next, has last fallen to
     zero between them; None: at the next, where velocities jump."""
     low, high = float(rows.t[k]), float(rows.t[k + 1])
-    rim = max(CLOSE * (high - low), NO_STEP * max(1.0, abs(high)))
+    rim = max(LEVEL_RIM * (high - low), LEAST_STEP * max(1.0, abs(high)))
     if high - low <= 2.0 * rim:
         return None
     s = summit(rows, values, values, jumps, k, k + 1)
-    rim = max(rim, RIM * (high - low)) if s.jumps else rim
+    rim = max(rim, STEP_RIM * (high - low)) if s.jumps else rim
     curve, above, below = Curve(s.rows.t, s.values, low, high), low, high
     x, last = high - rim if s.jumps else curve.fall(), math.inf
     for _ in range(LOOKS):
@@ -353,7 +367,7 @@ def passing(
         if one[1] == two[1]:  # but for rounding it is there, or nowhere
             return one[0] if abs(one[0] - two[0]) <= ANEW * (high - low) else t
         x = one[0] - one[1] * (one[0] - two[0]) / (one[1] - two[1])
-        if not (low <= x <= high and abs(x - t) <= NEARBY * (high - low)):
+        if not (low <= x <= high and abs(x - t) <= PASSING_SPAN * (high - low)):
             break
         if abs(x - one[0]) <= max(EXACT * rtol, 1e-12) * (high - low):
             return x

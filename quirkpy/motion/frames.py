@@ -73,17 +73,17 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
     return Frames(t, r, q, kinetic, potential, work, dissipated, joints)
 
 
-def watched(frames: Frames, waits: Waits) -> Frames:
+def skip_waits(frames: Frames, waits: Waits) -> Frames:
     """The frames without those of some waits, and the time counted without them."""
     kept = np.ones(len(frames.t), dtype=bool)
     for begins, lasts in waits:
         kept &= (frames.t <= begins) | (frames.t >= begins + lasts)
     joints = {name: values[kept] for name, values in frames.joints.items()}
     t, r, q, kinetic, potential, work, dissipated = (values[kept] for values in frames[:-1])
-    return Frames(time_watched(t, waits), r, q, kinetic, potential, work, dissipated, joints)
+    return Frames(time_on_screen(t, waits), r, q, kinetic, potential, work, dissipated, joints)
 
 
-def time_watched(t: Floats, waits: Waits) -> Floats:
+def time_on_screen(t: Floats, waits: Waits) -> Floats:
     """Times [s] counted without some waits."""
     for begins, lasts in reversed(waits):
         t = np.where(t > begins, np.maximum(begins, t - lasts), t)
@@ -92,13 +92,13 @@ def time_watched(t: Floats, waits: Waits) -> Floats:
 
 def moments(run: Trajectory, count: int) -> Floats:
     """Times of a run [s], evenly spread over what is watched of it, both ends included (count,)."""
-    first, last = time_watched(run.t[[0, -1]], run.waits)
-    t = time_flown(np.linspace(first, last, count), run.waits)
+    first, last = time_on_screen(run.t[[0, -1]], run.waits)
+    t = time_of_motion(np.linspace(first, last, count), run.waits)
     t[-1] = run.t[-1]
     return t
 
 
-def time_flown(t: Floats, waits: Waits) -> Floats:
+def time_of_motion(t: Floats, waits: Waits) -> Floats:
     """Times [s] of the motion, from those counted without some waits."""
     for begins, lasts in waits:
         t = np.where(t > begins, t + lasts, t)

@@ -55,7 +55,7 @@ STEEP = 2.0
 DENSER, FASTER = 6, 1.25
 
 
-class Rows(NamedTuple):
+class CourseRows(NamedTuple):
     """A run as it is looked at: times, states, angles, stops that hold and tails, row by row."""
 
     t: Floats
@@ -64,14 +64,14 @@ class Rows(NamedTuple):
     held: Bools
     tail: Floats
 
-    def cut(self, which: slice | Ints) -> Rows:
-        """Some of them."""
+    def select(self, which: slice | Ints) -> CourseRows:
+        """The rows in a slice."""
         t, states, angles, held, tail = self
-        return Rows(t[which], states[which], angles[which], held[which], tail[which])
+        return CourseRows(t[which], states[which], angles[which], held[which], tail[which])
 
-    def joined(self, more: Rows) -> Rows:
-        """These and others after them."""
-        return Rows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
+    def append(self, more: CourseRows) -> CourseRows:
+        """Rows of this record and others after them."""
+        return CourseRows(*(np.concatenate(two) for two in zip(self, more, strict=True)))
 
 
 def before(t: Floats, x: float) -> int:
@@ -79,10 +79,10 @@ def before(t: Floats, x: float) -> int:
     return int(np.searchsorted(t, x, side="right")) - 1
 
 
-def rows_of(course: Course) -> Rows:
+def rows_of(course: Course) -> CourseRows:
     """What a run leaves."""
     held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)
-    return Rows(course.t, course.states, course.angles, held, course.tails())
+    return CourseRows(course.t, course.states, course.angles, held, course.tails())
 
 
 class Between:
@@ -112,7 +112,7 @@ class Between:
             if coarse.any():
                 rows = with_middles(at, rows, np.flatnonzero(coarse))
             elif (turn > WIDE_TURN).any():
-                rows = halved(rows, bends, np.flatnonzero(turn > WIDE_TURN))
+                rows = halve(rows, bends, np.flatnonzero(turn > WIDE_TURN))
             else:
                 break
             bends, missed = bends_of(clusters, rows, reach)
@@ -187,11 +187,12 @@ class Between:
         t, values = self.places, margin(self.states)
         if rate is not None and len(t) > 1:
             t, values = self._denser(margin, rate, t, values)
-        return self._first(lambda t: margin(self.at(t)), t, values)
+        return self._find_first_zero(lambda t: margin(self.at(t)), t, values)
 
     def first_time(self, margin: Callable[[Floats], Floats]) -> float | None:
-        """The same for a function of times (k,) -> (k,), for what states alone do not tell."""
-        return self._first(margin, self.places, margin(self.places))
+        """When a margin, a function of times (k,) -> (k,), is first below zero [s]; None: never.
+        For what states alone do not tell."""
+        return self._find_first_zero(margin, self.places, margin(self.places))
 
     def _denser(
         self,
@@ -218,7 +219,9 @@ class Between:
             )
         return t, values
 
-    def _first(self, margin: Callable[[Floats], Floats], t: Floats, values: Floats) -> float | None:
+    def _find_first_zero(
+        self, margin: Callable[[Floats], Floats], t: Floats, values: Floats
+    ) -> float | None:
         if len(t) == 1:
             return float(t[0]) if values[0] < 0.0 else None
         lowest, bottoms = self._dips(margin, t, values)
@@ -291,8 +294,8 @@ def turning(q: Floats, omega: Floats, rate: Floats) -> tuple[Floats, Floats]:
 
 # --- denser rows ----------------------------------------------------------------------------------
 def with_eves(
-    at: Callable[[float], State], rows: Rows, events: Sequence[float]
-) -> tuple[Rows, Floats]:
+    at: Callable[[float], State], rows: CourseRows, events: Sequence[float]
+) -> tuple[CourseRows, Floats]:
     """The rows, and the states of the run just before those at which something happened; the times
     of these."""
     jumps = np.flatnonzero(np.isin(rows.t[1:], events) & (np.diff(rows.t) > 0.0))
@@ -305,12 +308,14 @@ def with_eves(
         return rows, eves[:0]
 
 
-def with_middles(at: Callable[[float], State], rows: Rows, steps: Ints) -> Rows:
+def with_middles(at: Callable[[float], State], rows: CourseRows, steps: Ints) -> CourseRows:
     """The rows, and the states of the run at times in the middle of some steps."""
     return with_states(at, rows, steps, 0.5 * (rows.t[steps] + rows.t[steps + 1]))
 
 
-def with_states(at: Callable[[float], State], rows: Rows, steps: Ints, t: Floats) -> Rows:
+def with_states(
+    at: Callable[[float], State], rows: CourseRows, steps: Ints, t: Floats
+) -> CourseRows:
     """The rows, and the states of the run at a time within each of some steps."""
     found = [at(float(x)).instant() for x in t]
     states = rows.states[steps].copy()
@@ -318,24 +323,24 @@ def with_states(at: Callable[[float], State], rows: Rows, steps: Ints, t: Floats
         bodies_of(states)[k] = instant.state
     angles = np.array([instant.near for instant in found]).reshape(len(t), -1)
     tail = np.array([instant.further for instant in found]).reshape(len(t), rows.tail.shape[1])
-    return inserted(rows, steps, Rows(t, states, angles, rows.held[steps], tail))
+    return insert(rows, steps, CourseRows(t, states, angles, rows.held[steps], tail))
 
 
-def halved(rows: Rows, bends: Floats, steps: Ints) -> Rows:
+def halve(rows: CourseRows, bends: Floats, steps: Ints) -> CourseRows:
     """The rows, and those that the curves have in the middle of some steps."""
     t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
     fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
-    return inserted(rows, steps, rows.cut(steps)._replace(t=t, states=states))
+    return insert(rows, steps, rows.select(steps)._replace(t=t, states=states))
 
 
-def inserted(rows: Rows, steps: Ints, new: Rows) -> Rows:
+def insert(rows: CourseRows, steps: Ints, new: CourseRows) -> CourseRows:
     """The rows with a new one in each of some steps."""
     added = np.zeros(len(rows.t) + len(steps), dtype=bool)
     added[steps + 1 + np.arange(len(steps))] = True
-    return Rows(*(merged(added, old, more) for old, more in zip(rows, new, strict=True)))
+    return CourseRows(*(merge(added, old, more) for old, more in zip(rows, new, strict=True)))
 
 
-def merged(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+def merge(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
     """Rows of two arrays as one; added: which are those of the second."""
     out = np.empty((len(added), *old.shape[1:]), dtype=old.dtype)
     out[~added], out[added] = old, more
@@ -358,7 +363,7 @@ def fastest(course: Course, clusters: Clusters) -> Floats:
     return most
 
 
-def bends_of(clusters: Clusters, rows: Rows, reach: Floats) -> tuple[Floats, Floats]:
+def bends_of(clusters: Clusters, rows: CourseRows, reach: Floats) -> tuple[Floats, Floats]:
     """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs
     none."""
     n = len(rows.states[0])

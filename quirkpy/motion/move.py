@@ -29,7 +29,7 @@ def move(
     driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
     driver.look = look
     try:
-        with doors.progress.told(progress, begun, begun + span) as tell:
+        with doors.progress.show_run(progress, begun, begun + span) as tell:
             course = driver.run(tell)
     except Exception as error:
         if hasattr(error, "course"):

@@ -20,13 +20,13 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import Driver
-from quirkpy.motion.interpolation import Rows, before
+from quirkpy.motion.interpolation import CourseRows, before
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.stiff import driver_for
 from quirkpy.parts.part import PartError
 
 #: So many steps at once; the shortest one, in the last digit of its time.
-ROOM, NO_STEP = 16, 16.0
+ROOM, LEAST_DIGITS = 16, 16.0
 
 
 class Moment(NamedTuple):
@@ -46,9 +46,9 @@ class Moment(NamedTuple):
     tail: Floats
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> CourseRows:
         """As a row, from which it goes on."""
-        return Rows(
+        return CourseRows(
             np.array([self.t]), self.state[None], self.angles[None], self.held[None],
             self.tail[None],
         )  # fmt: skip
@@ -74,7 +74,7 @@ class Onward:
         driver.make_room(ROOM)
         return driver
 
-    def __call__(self, rows: Rows, t: float, step: float = 0.0) -> Moment:
+    def __call__(self, rows: CourseRows, t: float, step: float = 0.0) -> Moment:
         """The run at a time, from the last of its rows before; step: what to try first [s], 0: to
         be found out."""
         k = before(rows.t, t)
@@ -84,11 +84,11 @@ class Onward:
             driver = self.idle.pop() if self.idle else self._driver()
             try:
                 with driver.at_work():
-                    return self._moved(driver, Rows(*(array[k] for array in rows)), t, step)
+                    return self._move(driver, CourseRows(*(array[k] for array in rows)), t, step)
             finally:
                 self.idle.append(driver)
 
-    def _moved(self, driver: Driver, row: Rows, t: float, step: float) -> Moment:
+    def _move(self, driver: Driver, row: CourseRows, t: float, step: float) -> Moment:
         """One stretch, from a single row."""
         e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
         clock[:] = self.clock
@@ -104,7 +104,7 @@ class Onward:
         driver.check_start()
         while True:
             happened |= bool((driver.rows.notes[: counts[steps.NOTED], 1] != RELEASED).any())
-            if why == integrator.ARRIVED or t - clock[steps.T] <= NO_STEP * math.ulp(t):
+            if why == integrator.ARRIVED or t - clock[steps.T] <= LEAST_DIGITS * math.ulp(t):
                 break
             if why != integrator.GOING:
                 begun = float(row.t)

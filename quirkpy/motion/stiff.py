@@ -11,6 +11,7 @@ from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.step import integrator, steps
+from quirkpy.maths.constants import EPS
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
@@ -21,7 +22,7 @@ from quirkpy.parts.event import Event
 SOLVERS: dict[StiffMethod, Any] = {"radau": Radau, "bdf": BDF, "lsoda": LSODA}
 
 #: Relative step of the differences.
-DIFFERENCE = float(np.sqrt(np.finfo(float).eps))
+DIFFERENCE = float(np.sqrt(EPS))
 #: Where in a step its polynomial is asked, and what makes coefficients of x, x^2 ... of the
 #: answers.
 NODES = np.arange(1.0, 8.0) / 7.0

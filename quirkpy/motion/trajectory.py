@@ -33,7 +33,7 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
-from quirkpy.motion.interpolation import ALLOWED, Between, Rows, before, rows_of
+from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.checks import positive
@@ -63,7 +63,7 @@ class JointCourse:
 
     @cached_property
     def load(self) -> Floats:
-        """The same in the axes of the joint."""
+        """The reaction at a time in the axes of the joint: force [N] and torque [N m]."""
         return self._reactions("joint")
 
     def _reactions(self, axes: ReactionAxes) -> Floats:
@@ -110,7 +110,7 @@ class Trajectory:
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
         axes of the joint) or "phase"; without words the first two.  of: names of the bodies or
         joints to be shown."""
-        return doors.charts.drawn(doors.curves.sheet_of(self, what, of))
+        return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(
         self,
@@ -119,9 +119,9 @@ class Trajectory:
         eye: Sequence[float] = (0.45, -0.75, 0.8),
         ghosts: int = 4,
     ) -> Drawing:
-        """How it went, in space: the last pose, earlier ones as ghosts, and the ways of all mass
-        centres."""
-        return doors.poses.of_run(self, eye, ghosts).saved(path)
+        """A picture of the motion in space: the last pose, earlier ones as ghosts, and the ways
+        of all mass centres."""
+        return doors.poses.of_run(self, eye, ghosts).save_to(path)
 
     def landscape(self, body: str | None = None) -> Drawing:
         """The potential energy over the place of a body, and the way that the run took across it.
@@ -129,7 +129,7 @@ class Trajectory:
         The map shows the potential with the centre of the body anywhere in the plane in which it
         went farthest, and all else as at the start; the way has the potential that it really had.
         body: None where only one moves."""
-        return doors.landscape.drawn(self, body)
+        return doors.landscape.draw(self, body)
 
     def movie(
         self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
@@ -155,7 +155,8 @@ class Trajectory:
 
     @property
     def waits(self) -> Waits:
-        """When it waits, and how long [s], for a disturbance to grow: films leave that out."""
+        """The times at which the motion waits for a disturbance to grow, and how long [s]: films
+        leave that out."""
         return ()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -199,19 +200,19 @@ class Trajectory:
         return self.ledger_at(t)[0]
 
     def rows_at(self, t: float) -> Floats:
-        """The same as rows (nb, STATE_WIDTH), without what else a state knows."""
+        """The state at a time as rows (nb, STATE_WIDTH), without what else a state knows."""
         k = before(self.t, t)
         return (
             bodies_of(self.course.states)[k]
             if self.t[k] == t
-            else bodies_of(self._expanded(self._onward(self._rows, t)))
+            else bodies_of(self._expand(self._onward(self._rows, t)))
         )
 
     def ledger_at(self, t: float) -> tuple[State, float, float]:
         """The state at a time between two stored ones, with what loads have put in and dampers have
         taken out [J]."""
         there = self._onward(self._rows, t)
-        rows, held = self._expanded(there), self._holding(there.held) if self.course.stops else ()
+        rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
         return (
             state_at(self.start, t, rows, there.angles, held, further=there.tail),
             float(ledger_of(rows)[INTO]),
@@ -223,12 +224,12 @@ class Trajectory:
         return Onward(self.system.clusters, self.start, self.settings, self.settings.keep == "all")
 
     @cached_property
-    def _rows(self) -> Rows:
+    def _rows(self) -> CourseRows:
         """The stored states as the run moves them."""
         rows = rows_of(self.course)
         return rows._replace(states=self._onward.entry.contract(rows.states))
 
-    def _expanded(self, there: Moment) -> Floats:
+    def _expand(self, there: Moment) -> Floats:
         """What is known at a moment as rows of all bodies (nb + 1, STATE_WIDTH)."""
         return self._onward.entry.expand(there.state)
 
@@ -244,9 +245,9 @@ class Trajectory:
             if reach[k] <= most:
                 continue
 
-            def ask(_: Rows, t: float, k: int = k) -> tuple[float, Moment]:
+            def ask(_: CourseRows, t: float, k: int = k) -> tuple[float, Moment]:
                 there = self._onward(self._rows, t)
-                asked.append((t, measure(bodies_of(self._expanded(there))[None])[0]))
+                asked.append((t, measure(bodies_of(self._expand(there))[None])[0]))
                 return float(asked[-1][1][k]), there
 
             most = max(most, float(values[:, k].max()))
@@ -274,8 +275,7 @@ class Trajectory:
 
     @cached_property
     def between(self) -> Between:
-        """The same motion at any times at once, on curves that miss it by no more than
-        `ALLOWED`."""
+        """The motion at any times at once, on curves that miss it by no more than `ALLOWED`."""
         solids = solids_of(self.system.tables)[1]
         return Between(
             self.course,
@@ -286,27 +286,27 @@ class Trajectory:
         )
 
     def sampled(self, step: float) -> Trajectory:
-        """The same run with states at least every `step` [s]: the stored ones, and between them
-        what `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
+        """This run with states at least every `step` [s]: the stored ones, and between them what
+        `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
         try:
             checked = positive(step)
         except (TypeError, ValueError) as error:
             raise PartError(f"sampled: step {error}.") from None
-        return Trajectory(self.system, self.start, self.settings, self._sampled(checked))
+        return Trajectory(self.system, self.start, self.settings, self._sample(checked))
 
-    def _sampled(self, step: float) -> Course:
+    def _sample(self, step: float) -> Course:
         c = self.course
         rows: list[tuple[Any, ...]] = []
         for k, begun in enumerate(c.t.tolist()):
             rows.append((begun, c.states[k], c.angles[k], c.drift[k], c.tails()[k]))
             gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
-            here, next_step = self._rows.cut(slice(k, k + 1)), 0.0
+            here, next_step = self._rows.select(slice(k, k + 1)), 0.0
             parts = math.ceil(gap / step)
             for t in (begun + gap * i / parts for i in range(1, parts)):  # each from the one before
                 there = self._onward(here, t, next_step)
                 here, next_step = there.rows, there.step
                 none = np.zeros_like(c.drift[k])
-                rows.append((t, self._expanded(there), there.angles, none, there.tail))
+                rows.append((t, self._expand(there), there.angles, none, there.tail))
         t, states, angles, drift, tail = (np.array(column) for column in zip(*rows, strict=True))
         held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
         tail = tail if tail.size else c.tail

@@ -32,7 +32,7 @@ from quirkpy.maths.triples import (
     turn_back,
     unit,
 )
-from quirkpy.maths.types import Axis, Floats, Vector, locked
+from quirkpy.maths.types import Axis, Floats, Vector, read_only
 from quirkpy.parts.checks import (
     direction,
     flag,
@@ -42,7 +42,7 @@ from quirkpy.parts.checks import (
     optional,
     positive,
     real,
-    shown,
+    show,
     text,
     vector,
 )
@@ -159,14 +159,14 @@ class Body(Part):
         if self.inertia is None:
             raise self.refuse("it was given no inertia, for it is fixed.")
         if not is_triple(self.inertia):
-            return locked(np.array(self.inertia))
+            return read_only(np.array(self.inertia))
         a, b, c = self.inertia
-        return locked(np.array(((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c))))
+        return read_only(np.array(((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c))))
 
     @cached_property
     def matrix(self) -> Floats:
         """Rotation matrix (3, 3) of the initial pose, body components to N components."""
-        return locked(array(self.matrix9))
+        return read_only(array(self.matrix9))
 
     @cached_property
     def matrix9(self) -> Nine:
@@ -218,7 +218,7 @@ class Body(Part):
         """A uniform solid of any form; mesh: centred on the mass centre, as `mesh.centred()` is."""
         if not isinstance(mesh, Mesh):
             raise PartError(
-                f"{cls.__name__} {name!r}: mesh is {shown(mesh)}, but must be a Mesh; Mesh.load "
+                f"{cls.__name__} {name!r}: mesh is {show(mesh)}, but must be a Mesh; Mesh.load "
                 "reads one."
             )
         return cls._uniform(name, mesh, mass, rest)
@@ -340,7 +340,7 @@ class Site(Part):
     @cached_property
     def axes(self) -> Floats:
         """Columns: the unit vectors x, y, z of the site in body axes (3, 3)."""
-        return locked(array(self.axes9))
+        return read_only(array(self.axes9))
 
     @cached_property
     def axes9(self) -> Nine:

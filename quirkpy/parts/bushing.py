@@ -27,7 +27,7 @@ def _six(value: Any) -> Any:
 
 
 def _dissipating(value: Any) -> Any:
-    """The same, and never negative."""
+    """A damping matrix (6, 6); refused where an eigenvalue is negative by more than rounding."""
     out = _six(value)
     least, most = np.linalg.eigvalsh(np.array(out))[[0, -1]]
     if least < -1e-9 * max(most, -least):

@@ -17,7 +17,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.maths.warnings import in_radians
 
 
-def shown(value: Any) -> str:
+def show(value: Any) -> str:
     """A value as it stands in a sentence: on one line, shortened where it is long."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 100 else line[:97] + "..."
@@ -26,7 +26,7 @@ def shown(value: Any) -> str:
 def text(value: Any) -> str:
     """A name: some characters on one line, not all of them blank."""
     if not isinstance(value, str) or not value.strip() or len(value.splitlines()) > 1:
-        raise TypeError(f"is {shown(value)}, but must be a text of one line that is not empty")
+        raise TypeError(f"is {show(value)}, but must be a text of one line that is not empty")
     return value
 
 
@@ -37,9 +37,9 @@ def number(value: Any) -> float:
     try:
         array = real(value)
     except TypeError:
-        raise TypeError(f"is {shown(value)}, but must be one number") from None
+        raise TypeError(f"is {show(value)}, but must be one number") from None
     if array.ndim != 0:
-        raise TypeError(f"is {shown(value)}, but must be one number")
+        raise TypeError(f"is {show(value)}, but must be one number")
     out = float(array)
     if not math.isfinite(out):
         raise ValueError(f"is {out}, but must be finite")
@@ -78,14 +78,14 @@ def angle_up_to(most: float, words: str) -> Callable[[Any], float]:
 def whole(value: Any) -> int:
     """A whole number, zero or above."""
     if type(value) is not int or value < 0:
-        raise TypeError(f"is {shown(value)}, but must be a whole number from 0 up")
+        raise TypeError(f"is {show(value)}, but must be a whole number from 0 up")
     return value
 
 
 def flag(value: Any) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"is {shown(value)}, but must be True or False")
+        raise TypeError(f"is {show(value)}, but must be True or False")
     return bool(value)
 
 
@@ -97,12 +97,12 @@ def numbers(value: Any, shape: tuple[int, ...]) -> Any:
     out = _tuples(array.tolist())
     # Mostly a few: for these quicker than by numpy
     if not all(map(math.isfinite, array.ravel().tolist())):
-        raise ValueError(f"is {shown(out)}, but every number must be finite")
+        raise ValueError(f"is {show(out)}, but every number must be finite")
     return out
 
 
 def is_triple(value: Any) -> bool:
-    """Whether it already is what `vector` makes: a tuple of three finite floats."""
+    """Whether a value already is what `vector` makes: a tuple of three finite floats."""
     if type(value) is not tuple or len(value) != 3:
         return False
     a, b, c = value
@@ -125,7 +125,7 @@ def real(value: Any) -> Floats:
             raise TypeError
         return array.astype(float)
     except (OverflowError, TypeError, ValueError):
-        raise TypeError(f"is {shown(value)}, but must be made of real numbers") from None
+        raise TypeError(f"is {show(value)}, but must be made of real numbers") from None
 
 
 def steady(value: Any) -> Any:
@@ -137,7 +137,7 @@ def steady(value: Any) -> Any:
         hash(plain)
     except TypeError:
         raise TypeError(
-            f"is {shown(value)}, which can change later; give a tuple or another part"
+            f"is {show(value)}, which can change later; give a tuple or another part"
         ) from None
     return plain
 
@@ -165,7 +165,7 @@ def direction(value: Any) -> Any:
 
 
 def optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The same check, but None is allowed too."""
+    """A check that allows None too."""
     return lambda value: None if value is None else check(value)
 
 
@@ -175,7 +175,7 @@ def word(options: Any) -> Callable[[Any], Any]:
 
     def check(value: Any) -> Any:
         if not isinstance(value, str) or value not in words:
-            raise ValueError(f"is {shown(value)}, but must be one of {', '.join(map(repr, words))}")
+            raise ValueError(f"is {show(value)}, but must be one of {', '.join(map(repr, words))}")
         return value
 
     return check
@@ -187,7 +187,7 @@ def instance(*kinds: type) -> Callable[[Any], Any]:
 
     def check(value: Any) -> Any:
         if not isinstance(value, kinds):
-            raise TypeError(f"is {shown(value)}, but must be a {words}")
+            raise TypeError(f"is {show(value)}, but must be a {words}")
         return value
 
     return check

@@ -9,7 +9,7 @@ from typing import Any
 
 from quirkpy.maths.warnings import doubt_any
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import instance, number, numbers, optional, shown, text
+from quirkpy.parts.checks import instance, number, numbers, optional, show, text
 from quirkpy.parts.joint import BaseJoint, Relation
 from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
@@ -19,7 +19,7 @@ def _motion(value: Any) -> Any:
     """A schedule, or a function of time."""
     if isinstance(value, Schedule) or callable(value):
         return value
-    raise TypeError(f"is {shown(value)}, but must be a Schedule or a function of t")
+    raise TypeError(f"is {show(value)}, but must be a Schedule or a function of t")
 
 
 class Coupling(BaseJoint, ABC):
@@ -33,12 +33,12 @@ class Coupling(BaseJoint, ABC):
 
     @property
     def bodies(self) -> tuple[Body, Body]:
-        """Those of the first joint."""
+        """The bodies of the first joint."""
         return self.first.bodies
 
     @property
     def sites(self) -> tuple[Site, Site]:
-        """Those of the first joint."""
+        """The sites of the first joint."""
         return self.first.sites
 
     def _one(self) -> tuple[BaseJoint, str]:
@@ -102,9 +102,9 @@ class Prescribed(Coupling):
                 )
             self._doubt("a value of its schedule", self._one(), self.motion.values)
         else:
-            self._doubt("motion at t = 0", self._one(), self._driven(0.0)[:1])
+            self._doubt("motion at t = 0", self._one(), self._evaluate_motion(0.0)[:1])
 
-    def _driven(self, t: float) -> tuple[float, float, float]:
+    def _evaluate_motion(self, t: float) -> tuple[float, float, float]:
         """What the function says at time t, checked."""
         value = self.motion(t) if callable(self.motion) else self.motion.motion(t)
         try:
@@ -119,6 +119,6 @@ class Prescribed(Coupling):
         return (
             Relation(
                 self._one(),
-                motion=self.motion if isinstance(self.motion, Schedule) else self._driven,
+                motion=self.motion if isinstance(self.motion, Schedule) else self._evaluate_motion,
             ),
         )

@@ -14,7 +14,7 @@ from quirkpy.maths.triples import cross, dot, scale, sub, unit
 from quirkpy.maths.types import Floats, Vector
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import instance, number, optional, positive, shown, text, vector
+from quirkpy.parts.checks import instance, number, optional, positive, show, text, vector
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
@@ -33,7 +33,7 @@ def each(kind: type[Part]) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         some = (value,) if isinstance(value, kind) else value
         if not isinstance(some, Sequence) or isinstance(some, str) or not some:
-            raise TypeError(f"is {shown(value)}, but must be a {kind.__name__} or a list of some")
+            raise TypeError(f"is {show(value)}, but must be a {kind.__name__} or a list of some")
         names = [one(part).name for part in some]
         if len(set(names)) < len(names):
             raise ValueError(
@@ -141,8 +141,8 @@ class PointGravity(Force):
 
 
 class GravityGradient(Force):
-    """The same planet where the origin of N falls along an `Orbit`: what each body feels beside the
-    origin.
+    """Gravity of a planet where the origin of N falls along an `Orbit`: what each body feels beside
+    the origin.
 
     Force m [g(R0 + r) - g(R0)] with g(x) = -mu x/|x|^3, computed without cancellation, and force
     and torque of the gravity gradient as in `PointGravity`.  The axes of N do not turn.  What it
@@ -243,7 +243,7 @@ class Coulomb(Force):
 
 
 def pairs(some: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Those with sites on two bodies."""
+    """Pairs of sites on two different bodies."""
     return [(one, two) for one, two in combinations(some, 2) if one.site.body != two.site.body]
 
 
@@ -265,7 +265,7 @@ class Potential(Force):
         for word, value in (("function", self.function), ("wrenches", self.wrenches)):
             if not callable(value) and (word == "function" or value is not None):
                 raise self.refuse(
-                    f"{word} is {shown(value)}, but must be a function of a MotionView."
+                    f"{word} is {show(value)}, but must be a function of a MotionView."
                 )
 
     def potential(self, at: MotionView) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -25,10 +25,10 @@ def path_of(path: Any, who: str) -> Path:
     except TypeError:
         name = None
     if not isinstance(name, str) or not name:
-        raise PartError(f"{who}: {shown(path)} is no path; give the name of a file.")
+        raise PartError(f"{who}: {show(path)} is no path; give the name of a file.")
     if "\0" in name:
         raise PartError(
-            f"{who}: {shown(name)} holds a zero character, which no path may; leave it out."
+            f"{who}: {show(name)} holds a zero character, which no path may; leave it out."
         )
     return Path(name)
 
@@ -75,14 +75,14 @@ def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
             with open(target, "wb") as file:
                 yield file
         else:
-            with _beside(target) as file:
+            with _replace_when_whole(target) as file:
                 yield file
     except OSError as error:
         raise _unwritable(place, who, error.strerror or str(error)) from error
 
 
 @contextlib.contextmanager
-def _beside(target: str) -> Iterator[BinaryIO]:
+def _replace_when_whole(target: str) -> Iterator[BinaryIO]:
     """A new file in the folder of another, with the same ending and permissions, which takes its
     place."""
     folder, name = os.path.split(target)

@@ -164,8 +164,8 @@ class Force(Part):
         return (Element("callback"),)
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """The same for a force that acts on whatever joints there are, those that may act later
-        included."""
+        """The elements of a force that acts on whatever joints there are, those that may act
+        later included."""
         return self.elements()
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:

@@ -43,8 +43,8 @@ def _vector_in_time(value: Any) -> Any:
 
 
 class Gravity(Force):
-    """The same acceleration [m/s2] for every moving body: force m g at its mass centre.  U = -m g .
-    r."""
+    """A uniform acceleration [m/s2] of every moving body: force m g at its mass centre.  U = -m
+    g . r."""
 
     acceleration: Vector = checked(vector)
     name: str = checked(text, default="gravity", kw_only=True)
@@ -133,14 +133,14 @@ class _OnCoordinate(Force, ABC):
     coordinate: str | None = checked(optional(text), default=None, kw_only=True)
 
     def validate(self) -> None:
-        self._chosen()
+        self._coordinate()
 
-    def _chosen(self) -> Coordinate:
+    def _coordinate(self) -> Coordinate:
         """The coordinate on which it acts."""
         return self.joint.named_coordinate(self.coordinate, self)
 
     def elements(self) -> tuple[Element, ...]:
-        name = self._chosen().name
+        name = self._coordinate().name
         return (
             Element(
                 "coordinate", joint=self.joint, coordinate=name, numbers=self.coordinate_numbers()
@@ -153,7 +153,7 @@ class _OnCoordinate(Force, ABC):
 
     def _doubt(self, field: str, value: float | None) -> None:
         """Warn where the coordinate is an angle, and the value looks like degrees."""
-        if value is not None and self._chosen().kind == "angle":
+        if value is not None and self._coordinate().kind == "angle":
             doubt_degrees(f"{self._title()}: {field}", value)
 
 
@@ -172,7 +172,7 @@ class HingeSpring(_OnCoordinate):
         super().validate()
         self._doubt("rest_angle", self.rest_angle)
 
-    def _chosen(self) -> Coordinate:
+    def _coordinate(self) -> Coordinate:
         return self.joint.named_coordinate(self.coordinate, self, "angle")
 
     def coordinate_numbers(self) -> tuple[float, ...]:
@@ -211,7 +211,7 @@ class JointDamper(_OnCoordinate):
 
 
 def on_every_angle(joints: Sequence[BaseJoint], numbers: tuple[float, ...]) -> tuple[Element, ...]:
-    """The same load on each angle of some joints."""
+    """One element for each angle of some joints, with equal numbers."""
     angles = [(joint, c.name) for joint in joints for c in joint.coordinates if c.kind == "angle"]
     return tuple(
         Element("coordinate", joint=joint, coordinate=c, numbers=numbers) for joint, c in angles
@@ -234,7 +234,7 @@ class ViscousHinges(Force):
         return ()
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """One for each angle; as all that acts on a joint, it acts while that does."""
+        """One element for each angle; as all that acts on a joint, it acts while that does."""
         return on_every_angle(joints, (0.0, 0.0, self.damping))
 
 
@@ -258,7 +258,7 @@ class SprungHinges(Force):
         return ()
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """One for each angle; as all that acts on a joint, it acts while that does."""
+        """One element for each angle; as all that acts on a joint, it acts while that does."""
         return on_every_angle(joints, (self.stiffness, self.rest, 0.0))
 
 
@@ -277,7 +277,7 @@ class JointFriction(_OnCoordinate):
     slip: float = checked(positive, default=1e-3, kw_only=True)
 
     def validate(self) -> None:
-        turns = self._chosen().kind == "angle"
+        turns = self._coordinate().kind == "angle"
         if turns and self.radius is None:
             raise self.refuse("it acts on an angle; give radius= [m], the lever of the friction.")
         if not turns and self.radius is not None:
@@ -304,7 +304,7 @@ class JointStop(_OnCoordinate):
     settle: float = checked(positive, default=1e-4, kw_only=True)
 
     def validate(self) -> None:
-        self._chosen()
+        self._coordinate()
         if self.lower is None and self.upper is None:
             raise self.refuse("it has no bound; give lower, upper or both.")
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
@@ -317,7 +317,7 @@ class JointStop(_OnCoordinate):
         self._doubt("upper", self.upper)
 
     def elements(self) -> tuple[Element, ...]:
-        name = self._chosen().name
+        name = self._coordinate().name
         bounds = [
             (bound, side)
             for bound, side in ((self.lower, 1.0), (self.upper, -1.0))

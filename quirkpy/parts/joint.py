@@ -17,7 +17,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import NO_TURN, Nine
 from quirkpy.maths.types import Axis, Floats, Vector
 from quirkpy.parts.body import Body, Site, axes_about
-from quirkpy.parts.checks import direction, instance, optional, shown, text, vector
+from quirkpy.parts.checks import direction, instance, optional, show, text, vector
 from quirkpy.parts.motion import MotionView
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.primitives import Primitive
@@ -59,8 +59,8 @@ class Coordinate(NamedTuple):
 
 
 def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
-    """One for each freedom, in their order; several turns have no angles.  Two of a kind are named
-    after their axes."""
+    """The coordinates of a joint, one for each freedom, in their order; several turns have no
+    angles.  Two of a kind are named after their axes."""
     turns = [f for f in freedoms if f.kind == "turn"]
     counted = [f for f in freedoms if f.kind == "slide" or len(turns) == 1]
     made: list[Coordinate] = []
@@ -115,16 +115,16 @@ class BaseJoint(Part, ABC):
 
     @property
     def coordinate(self) -> CoordinateKind | None:
-        """What its coordinate is, where it has just one."""
+        """The coordinate of a joint that has just one."""
         return self.coordinates[0].kind if len(self.coordinates) == 1 else None
 
     def relations(self) -> tuple[Relation, ...]:
-        """What it demands of coordinates, its own or those of other joints; one row each."""
+        """What a joint demands of coordinates, its own or those of other joints; one row each."""
         return ()
 
     @property
     def driven(self) -> bool:
-        """Whether it moves a coordinate by itself."""
+        """Whether the joint moves a coordinate by itself."""
         return any(relation.motion is not None for relation in self.relations())
 
     def elements(self) -> tuple[Element, ...]:
@@ -253,7 +253,7 @@ class Joint(PlacedJoint):
         super().validate()
         made = self.primitives()
         if not (isinstance(made, tuple) and made and all(isinstance(p, Primitive) for p in made)):
-            raise self.refuse(f"primitives() must return a tuple of primitives, not {shown(made)}.")
+            raise self.refuse(f"primitives() must return a tuple of primitives, not {show(made)}.")
 
 
 class GeneralJoint(PlacedJoint):

@@ -191,7 +191,7 @@ class _BetweenEnds(PlacedJoint, ABC):
     length: float | None = checked(optional(positive), default=None, kw_only=True)
 
     def _validate_place(self) -> None:
-        if self.length is None and self._written_length() == 0.0:
+        if self.length is None and self._initial_length() == 0.0:
             raise self.refuse(
                 "its ends coincide; give length=, or two points apart (Spherical holds two points "
                 "together)."
@@ -202,13 +202,13 @@ class _BetweenEnds(PlacedJoint, ABC):
         """The two end points; their axes do not matter."""
         return point_sites(self, (self.first, self.second), (self.at1, self.at2))
 
-    def _written_length(self) -> float:
+    def _initial_length(self) -> float:
         one, two = (site.placed()[0] for site in self.sites)
         return math.dist(one, two)
 
     def _length(self) -> float:
         """The length [m], given or as written."""
-        return self._written_length() if self.length is None else self.length
+        return self._initial_length() if self.length is None else self.length
 
 
 class Rope(_BetweenEnds, Joint):

@@ -32,7 +32,7 @@ from quirkpy.parts import (
     sensor,
     shapes,
 )
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import Part, PartError, is_default, sentence_of
 
 #: Rises when documents change so that an older reader would misread them.
@@ -179,11 +179,11 @@ class Writer:
             return self.extra[type(value)](self, value)
         if callable(value):
             raise PartError(
-                f"{owner}: {shown(value)} is a Python function, which JSON cannot hold; use a "
+                f"{owner}: {show(value)} is a Python function, which JSON cannot hold; use a "
                 "qp.Schedule."
             )
         raise PartError(
-            f"{owner}: {shown(value)} is a {type(value).__name__}, which cannot be written to JSON."
+            f"{owner}: {show(value)} is a {type(value).__name__}, which cannot be written to JSON."
         )
 
     def key(self, part: Part) -> str:
@@ -228,18 +228,18 @@ class Reader:
         self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None,
         types: Mapping[str, type[Part]] = PART_TYPES,
     ) -> None:  # fmt: skip
-        self.types, self.data = types, self._parsed(text)
+        self.types, self.data = types, self._parse(text)
         schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
         if schema != SCHEMA:
             raise PartError(
-                f"from_json: the document has schema {shown(schema)}, but this version reads "
+                f"from_json: the document has schema {show(schema)}, but this version reads "
                 f"{SCHEMA}."
             )
         self.modules, self.extra = tuple(modules), extra or {}
         self.parts: dict[str, Any] = {}
 
     @staticmethod
-    def _parsed(text: Any) -> Any:
+    def _parse(text: Any) -> Any:
         """A text as plain values, as long as it is neither too long nor nested too deeply to be a
         document."""
         if isinstance(text, str | bytes | bytearray) and len(text) > LONGEST_TEXT:

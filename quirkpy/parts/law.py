@@ -13,7 +13,7 @@ import numpy as np
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import triple
 from quirkpy.parts.body import Body, Site
-from quirkpy.parts.checks import number, shown
+from quirkpy.parts.checks import number, show
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.motion import MotionView, PlaceMotion, Wrench
 
@@ -84,7 +84,7 @@ class CompiledForce(Force):
     def arguments(self) -> dict[str, Any]:
         """What law and energy ask for: bodies and sites, numbers, tuples of numbers."""
         asked = dict.fromkeys((*self.asked("law"), *self.asked("energy")))
-        out = {name: self._checked(name, getattr(self, name)) for name in asked}
+        out = {name: self._check_number(name, getattr(self, name)) for name in asked}
         places = [name for name in self.asked("law") if isinstance(out[name], (Body, Site))]
         if not places:
             raise self.refuse(
@@ -101,7 +101,7 @@ class CompiledForce(Force):
             )
         return out
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _check_number(self, name: str, value: Any) -> Any:
         if isinstance(value, (Body, Site)):
             return value
         try:
@@ -110,7 +110,7 @@ class CompiledForce(Force):
             )
         except (TypeError, ValueError):
             raise self.refuse(
-                f"its law asks for {name}, which is {shown(value)}, but must be a body, a site, a "
+                f"its law asks for {name}, which is {show(value)}, but must be a body, a site, a "
                 "number or a tuple of "
                 "numbers."
             ) from None
@@ -126,7 +126,7 @@ class CompiledForce(Force):
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
         """What the law says, uncompiled: by this it is compared with its energy, and told what is
         wrong with it."""
-        arguments, made = self.arguments, self._called("law", at)
+        arguments, made = self.arguments, self._call("law", at)
         places = [
             arguments[name]
             for name in self.asked("law")
@@ -135,13 +135,13 @@ class CompiledForce(Force):
         wrenches = (made,) if isinstance(made, Wrench) else made
         if not isinstance(wrenches, tuple) or len(wrenches) != len(places):
             raise self.refuse(
-                f"law returned {shown(made)}, but must return a qp.Wrench for each body and site."
+                f"law returned {show(made)}, but must return a qp.Wrench for each body and site."
             )
         out: dict[Body, Wrench] = {}
         for place, one in zip(places, wrenches, strict=True):
             if not isinstance(one, Wrench) or one.point is not None:
                 raise self.refuse(
-                    f"law returned {shown(one)}, but must return wrenches without a point."
+                    f"law returned {show(one)}, but must return wrenches without a point."
                 )
             body = place if isinstance(place, Body) else place.body
             arm = at[place].position - at[body].position
@@ -152,13 +152,13 @@ class CompiledForce(Force):
 
     def potential(self, at: MotionView) -> float:
         """What `energy` says [J], uncompiled."""
-        return 0.0 if type(self).energy is None else float(self._called("energy", at))
+        return 0.0 if type(self).energy is None else float(self._call("energy", at))
 
-    def _called(self, word: str, at: MotionView) -> Any:
+    def _call(self, word: str, at: MotionView) -> Any:
         values = {"t": at.t, **self.arguments}
         function = getattr(type(self), word)
         return function(
-            *(seen(values[name], at) for name in inspect.signature(function).parameters)
+            *(as_argument(values[name], at) for name in inspect.signature(function).parameters)
         )
 
     def gives(self, method: Literal["elements", "load", "potential"]) -> bool:
@@ -166,12 +166,12 @@ class CompiledForce(Force):
 
 
 def flat(arguments: Mapping[str, Any]) -> tuple[float, ...]:
-    """Their numbers, one after the other."""
+    """The numbers of an argument, one after the other."""
     values = (value if isinstance(value, tuple) else (value,) for value in arguments.values())
     return tuple(one for some in values for one in some if isinstance(one, float))
 
 
-def seen(value: Any, at: MotionView) -> Any:
+def as_argument(value: Any, at: MotionView) -> Any:
     """An argument as a law is given it."""
     if not isinstance(value, (Body, Site)):
         return value

@@ -22,8 +22,8 @@ class FrameMotion(NamedTuple):
 
 
 class PlaceMotion(NamedTuple):
-    """The same as a compiled law is given it, each a tuple of three numbers in N: position [m], the
-    axes x, y and z, velocity [m/s], angular velocity [rad/s]."""
+    """The motion of a place as a compiled law is given it, each a tuple of three numbers in N:
+    position [m], the axes x, y and z, velocity [m/s], angular velocity [rad/s]."""
 
     position: Triple
     x: Triple

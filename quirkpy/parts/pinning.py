@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.maths import quat
+from quirkpy.maths.constants import MU0_4PI
 from quirkpy.maths.types import Floats
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.body import Body, Site
@@ -20,8 +21,6 @@ from quirkpy.parts.force import Element, Force
 from quirkpy.parts.magnets import Magnet
 from quirkpy.parts.part import Part, checked
 
-#: mu0 / (4 pi) [T m/A].
-MU0_4PI = 1e-7
 #: The images are those of a point; nearer to the face than this many radii a magnet is none.
 NEAREST = 1.5
 #: How a part's pose is read from a state: ``state[body].position``, ``.orientation``.
@@ -75,7 +74,7 @@ class FluxPinning(Force):
                 raise self.refuse(
                     f"frozen {error}; give six numbers for each superconductor and magnet."
                 ) from None
-        for cold, magnet, at in self._pinned():
+        for cold, magnet, at in self._pairs():
             height = float(at.point[2])
             if height <= 0.0:
                 raise self.refuse(
@@ -107,10 +106,10 @@ class FluxPinning(Force):
 
     def _images(self) -> list[list[Frozen]]:
         """For each superconductor and magnet: where it was frozen."""
-        rows = self._seen(None) if self.frozen is None else self.frozen
+        rows = self._magnet_positions(None) if self.frozen is None else self.frozen
         return [[Frozen(np.array(one[:3]), np.array(one[3:])) for one in row] for row in rows]
 
-    def _pinned(self) -> Iterator[tuple[Superconductor, Magnet, Frozen]]:
+    def _pairs(self) -> Iterator[tuple[Superconductor, Magnet, Frozen]]:
         """Every cold superconductor with every magnet that it pins; one on its own body never
         moves, and its two images cancel."""
         images = self._images()
@@ -118,7 +117,7 @@ class FluxPinning(Force):
             if magnet.site.body != cold.site.body:
                 yield cold, magnet, images[c][k]
 
-    def _seen(self, state: Poses | None) -> tuple[tuple[tuple[float, ...], ...], ...]:
+    def _magnet_positions(self, state: Poses | None) -> tuple[tuple[tuple[float, ...], ...], ...]:
         """Point and direction of each magnet in the axes of each face, at a state (None: as
         written)."""
         out = []
@@ -152,7 +151,7 @@ class FluxPinning(Force):
         of the system."""
         chosen = names or tuple(cold.name for cold in self.superconductors)
         self._check_names("freezing", chosen)
-        now, before = self._seen(state), self.frozen or self._seen(None)
+        now, before = self._magnet_positions(state), self.frozen or self._magnet_positions(None)
         rows = zip(self.superconductors, now, before, strict=True)
         frozen = tuple(here if cold.name in chosen else there for cold, here, there in rows)
         return {"frozen": frozen, "warm": tuple(name for name in self.warm if name not in chosen)}
@@ -213,7 +212,7 @@ class FluxPinning(Force):
         return replace(spring, stiffness=(0.0,) * 6, damping=np.asarray(spring.damping) + more)
 
     def _faces(self) -> list[Superconductor]:
-        """Those that are cold."""
+        """The superconductors that are cold; all of them where none is."""
         return [cold for _, cold in self._cold()] or list(self.superconductors)
 
     def _stiffness(self, point: Floats, state: Poses | None) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.parts.checks import numbers, real, shown, word
+from quirkpy.parts.checks import numbers, real, show, word
 from quirkpy.parts.part import Part, checked
 
 Interpolation: TypeAlias = Literal["hold", "linear", "smooth"]
@@ -25,7 +25,7 @@ def _times(value: Any) -> Any:
         or (np.diff(array) <= 0.0).any()
     ):
         raise ValueError(
-            f"is {shown(value)}, but must be a list of rising finite times [s], at least one"
+            f"is {show(value)}, but must be a list of rising finite times [s], at least one"
         )
     return tuple(array.tolist())
 
@@ -61,7 +61,7 @@ class Schedule(Part):
 
     @property
     def scalar(self) -> bool:
-        """Whether its values are plain numbers."""
+        """Whether values of the schedule are plain numbers."""
         return isinstance(self.values[0], float)
 
     def at(self, t: float) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import angle_up_to, instance, optional, positive, shown, text
+from quirkpy.parts.checks import angle_up_to, instance, optional, positive, show, text
 from quirkpy.parts.part import Part, checked
 
 #: For `Sensor(roll=...)`: x axes may match after any number of quarter turns [rad].
@@ -16,7 +16,7 @@ QUARTER_TURNS = 0.5 * math.pi
 
 def _kinds(value: Any) -> Any:
     if not isinstance(value, (tuple, list)) or not value:
-        raise TypeError(f"is {shown(value)}, but must be a tuple of kinds, such as ('face',)")
+        raise TypeError(f"is {show(value)}, but must be a tuple of kinds, such as ('face',)")
     return tuple(text(kind) for kind in value)
 
 

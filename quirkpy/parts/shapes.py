@@ -14,7 +14,7 @@ import numpy as np
 
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import Triple
-from quirkpy.maths.types import AXES, Axis, Floats, Ints, Vector, locked
+from quirkpy.maths.types import AXES, Axis, Floats, Ints, Vector, read_only
 from quirkpy.parts.checks import lengths, numbers, positive, real, word
 from quirkpy.parts.files import path_of
 from quirkpy.parts.part import Part, PartError, checked, sentence_of
@@ -142,7 +142,7 @@ class Mesh(Shape):
     @cached_property
     def points(self) -> Floats:
         """The vertices as an array (n, 3) [m]."""
-        return locked(np.array(self.vertices, dtype=float))
+        return read_only(np.array(self.vertices, dtype=float))
 
     @cached_property
     def corners(self) -> Ints:
@@ -155,7 +155,7 @@ class Mesh(Shape):
     def normals(self) -> Floats:
         """Outward normals of the triangles, twice as long as these have area (m, 3) [m2]."""
         a, b, c = (self.points[self.corners[:, k]] for k in range(3))
-        return locked(np.cross(b - a, c - a))
+        return read_only(np.cross(b - a, c - a))
 
     @property
     def volume(self) -> float:
@@ -177,7 +177,7 @@ class Mesh(Shape):
         return float(np.linalg.norm(self.points, axis=1).max())
 
     def centred(self) -> Mesh:
-        """The same solid with the centre of its volume where the mass centre is."""
+        """The mesh moved so that the centre of its volume is where the mass centre is."""
         return Mesh(self.points - self.centre, self.triangles)
 
     def inertia_per_mass(self) -> Moments:

@@ -28,12 +28,12 @@ from quirkpy.rest.vicinity import Vicinity
 BENT = 1e-6
 #: A bend of the energy counts as none below this share of the largest, and below this [1/s2], a
 #: damping below as much [1/s].
-LEVEL, NO_BEND = 1e-8, 1e-12
+LEVEL_FORM, NO_BEND = 1e-8, 1e-12
 #: A sum of forms, its factors of length one, counts as definite where its smallest eigenvalue is
 #: above this.
 DEFINITE = 1e-3
 #: Directions from which branches of motion are looked for, and how exactly these must be met.
-TRIED, MET = 24, 1e-9
+TRIED, DIRECTION_TOLERANCE = 24, 1e-9
 
 
 class Crossing(NamedTuple):
@@ -45,7 +45,7 @@ class Crossing(NamedTuple):
     forms: Floats
 
 
-class Decided(NamedTuple):
+class BranchVerdict(NamedTuple):
     """The directions that decide (k, f), of length one, along true motions; the bends of energy
     along them [1/s2] (k,); whether all motions rise."""
 
@@ -59,8 +59,8 @@ def crossing_at(around: Vicinity, forms: Floats) -> Crossing:
     multipliers = equation.solve_dense(around.at).multipliers
     steps = (PLACES[None, :, None] * np.diag(around.reach)[:, None]).reshape(-1, around.freedoms)
     K, D = (
-        -around.slopes_of(around.reduced(_felt(around, states, multipliers)))
-        for states in (around.displaced(steps), around.displaced(0.0 * steps, steps))
+        -around.slopes_of(around.reduce(_relative_accelerations(around, states, multipliers)))
+        for states in (around.states_at(steps), around.states_at(0.0 * steps, steps))
     )
     return Crossing(K, D, forms)
 
@@ -114,14 +114,14 @@ def definite(forms: Floats) -> bool:
     return len(forms) > 1 and any(-lowest(start) > DEFINITE for start in starts[:1:-1])
 
 
-def decide(crossing: Crossing) -> Decided:
+def decide(crossing: Crossing) -> BranchVerdict:
     """Which motions rise and which fall."""
     K, forms = 0.5 * (crossing.stiffness + crossing.stiffness.T), crossing.forms
     along = branches(K, forms)
     bends = np.einsum("kf,fg,kg->k", along, K, along)
-    level = LEVEL * float(abs(K).max()) + NO_BEND
+    level = LEVEL_FORM * float(abs(K).max()) + NO_BEND
     bends[abs(bends) <= level] = 0.0
-    return Decided(along, bends, lowest(K, forms) > level and bool((bends > 0.0).all()))
+    return BranchVerdict(along, bends, lowest(K, forms) > level and bool((bends > 0.0).all()))
 
 
 def lowest(K: Floats, forms: Floats) -> float:
@@ -167,7 +167,7 @@ def branches(K: Floats, forms: Floats) -> Floats:
         )  # fmt: skip
         w = made.x / max(float(np.linalg.norm(made.x)), 1e-300)
         missed = abs(np.einsum("f,kfg,g->k", w, forms, w)).max()
-        if missed <= MET * abs(forms).max() and all(
+        if missed <= DIRECTION_TOLERANCE * abs(forms).max() and all(
             abs(abs(w @ other) - 1.0) > 1e-6 for other in found
         ):
             found.append(w * np.sign(w[np.argmax(abs(w))]))
@@ -212,7 +212,7 @@ def _forms(around: Vicinity, lost: Floats, least: float) -> Floats:
     return np.asarray(Vt[sigma > least].reshape(-1, f, f))
 
 
-def _felt(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
+def _relative_accelerations(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
     """Accelerations beside the whole of bodies that loads and held multipliers push, in states (k,
     n, STATE_WIDTH)."""
     _, back = equation.mass_roots(around.at)
@@ -221,4 +221,4 @@ def _felt(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
         at = _instant(around, rows)
         push = equation.applied_forces(at) + by_body(equation.constraint_matrix(at).T @ multipliers)
         felt[:] = np.einsum("nij,njk,nk->ni", back, back, push)
-    return around.whole.felt(states, out)
+    return around.whole.relative_accelerations(states, out)

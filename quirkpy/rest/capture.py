@@ -18,12 +18,10 @@ from quirkpy.mechanics.analysis import energy
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.rigid_motion import apart
+from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
-from quirkpy.motion.driver import state_at
+from quirkpy.motion.driver import AT_REST, state_at
 
-#: What moves slower than this beside its whole is at rest [m/s or rad/s].
-STILL = 1e-12
 #: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
 #: as small as that.
 NEARER = 20
@@ -63,7 +61,7 @@ def _caught(hold: Hold, state: State) -> Catch:
         holding |= beyond
     speeds_of(posed)[:] = speeds_of(before)
     hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
-    after, changed = hold.struck(posed, holding)
+    after, changed = hold.velocities_after_impact(posed, holding)
     made = hold.state_of(after)
     loss = (
         energy(state.instant(hold.engine.selection)).kinetic - energy(hold.instant(after)).kinetic
@@ -96,7 +94,7 @@ class Hold:
         return state_at(s, s.t, rows, s.near, further=s.further).with_angles(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
-        """The same, ready for the kernels."""
+        """The state with what acts on it, ready for the kernels."""
         return self.state_of(rows).instant()
 
     def nearest(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
@@ -106,10 +104,10 @@ class Hold:
         after, moved = self.onto(rows, holding)
         for _ in range(NEARER):
             back, none = after.copy(), after.copy()
-            speeds_of(bodies_of(back))[:] = bodies_of(apart(after, rows))
+            speeds_of(bodies_of(back))[:] = bodies_of(displacement_between(after, rows))
             speeds_of(bodies_of(none))[:] = 0.0
             along = speeds_of(self.onto(back, holding)[0]) - speeds_of(self.onto(none, holding)[0])
-            if abs(along).max(initial=0.0) <= STILL:
+            if abs(along).max(initial=0.0) <= AT_REST:
                 break
             speeds_of(after)[:] = along
             move_on(after)
@@ -125,7 +123,7 @@ class Hold:
         e.python.raise_pending()
         return after, moved
 
-    def struck(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
+    def velocities_after_impact(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
         """The velocities after the impact, and their largest change: no stop that is reached is run
         into, and none that pushes would have to pull, which it would have to where they part
         without it."""
@@ -133,7 +131,7 @@ class Hold:
         pushing = np.zeros_like(holding)
         for _ in range(2 * len(holding) + 1):
             after, moved = self.onto(posed, pushing)
-            slow = -STILL - 1e-9 * moved[1]
+            slow = -AT_REST - 1e-9 * moved[1]
             into = np.where(free | pushing, 0.0, clearances(self.instant(after))[1])
             if into.min(initial=0.0) >= slow:
                 break

@@ -35,22 +35,22 @@ from quirkpy.kernels.tree.tree import (
     TURN_NODE,
 )
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.rigid_motion import apart
-from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED, Cusps, distance, springs_of
+from quirkpy.mechanics.rigid_motion import displacement_between
+from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED_ENDS, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.rest.modes import FLAT, gradients
+from quirkpy.rest.modes import LEVEL_BEND, gradients
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, UNIFORM
 
 #: Energy grows in all directions far away where it does in the least by this share of the most.
-GROWS = 1e-9
+LEAST_GROWTH = 1e-9
 #: What turns bodies by less than this share of what it moves does not turn them; no farther [m] off
 #: is at the centre.
-STILL = 1e-9
+NO_TURNING = 1e-9
 #: Poses in which the ends of a spring meet are one where no body is farther apart [m], [rad].
-SAME = 1e-3
+SAME_CUSP = 1e-3
 #: Whether a cusp is a top is not told where what pulls is as strong as the push but for this share.
-LEVEL = 1e-3
+CUSP_BALANCE = 1e-3
 
 
 class Census:
@@ -72,10 +72,10 @@ class Census:
             if self.sum is None or (self.sum and known):  # what only slides and drifts meets once
                 continue
             pose, across = self.cusps.meeting(place, k, rng)
-            if pose is None or any(self.away(pose, other) <= SAME for other in known):
+            if pose is None or any(self.distance(pose, other) <= SAME_CUSP for other in known):
                 continue
             share = push(pose, *ends, self.cusps.rest(*ends))
-            if across != self.freedoms or abs(share - 1.0) < LEVEL:
+            if across != self.freedoms or abs(share - 1.0) < CUSP_BALANCE:
                 self.sum = None
                 return
             known.append(pose)
@@ -93,9 +93,9 @@ class Census:
         degenerate = found.marginal or len(found.neutral) != self.neutral
         return bool(degenerate or found.state.held or "jumps" in found.reason)
 
-    def away(self, one: Vicinity, two: Vicinity) -> float:
+    def distance(self, one: Vicinity, two: Vicinity) -> float:
         """How far apart two poses are, but for what spins without any force [m], [rad]."""
-        ways = halves_of(apart(one.rows, two.rows))
+        ways = halves_of(displacement_between(one.rows, two.rows))
         ways[self.spinning, 1] = 0.0
         return float(np.linalg.norm(ways, axis=2).max(initial=0.0))
 
@@ -103,7 +103,7 @@ class Census:
 def sign_of(around: Vicinity) -> int:
     """(-1)^(modes along which energy falls)."""
     bends = around.bends[0]
-    return 1 - 2 * (int((bends < -FLAT * abs(bends).max(initial=0.0)).sum()) % 2)
+    return 1 - 2 * (int((bends < -LEVEL_BEND * abs(bends).max(initial=0.0)).sum()) % 2)
 
 
 def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> float:
@@ -112,7 +112,9 @@ def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> flo
     (stiffness, length), (apart_, slope) = rest, distance(around, one, two)
     r = float(np.linalg.norm(apart_))
     others = around.pull + stiffness * (1.0 - length / r) * (apart_ @ slope)
-    force: Floats = np.asarray(np.linalg.lstsq(slope.T, others, rcond=UNMOVED)[0], dtype=np.float64)
+    force: Floats = np.asarray(
+        np.linalg.lstsq(slope.T, others, rcond=UNMOVED_ENDS)[0], dtype=np.float64
+    )
     return float(np.linalg.norm(force)) / (stiffness * length)
 
 
@@ -174,7 +176,7 @@ def spinning(around: Vicinity) -> Bools:
     out[layout.tree.nodes[:-1, PARENT][layout.tree.nodes[:-1, PARENT] < len(out)]] = False
     sites, off = layout.packed.sites, offsets(layout.packed.sites)
     for site in np.unique(what[what[:, KIND] == PAIR][:, [ELEMENT_SITE1, ELEMENT_SITE2]]):
-        if sites.body[site] < len(out) and off[site] > STILL:
+        if sites.body[site] < len(out) and off[site] > NO_TURNING:
             out[sites.body[site]] = False
     return out
 
@@ -205,7 +207,7 @@ def grows(around: Vicinity, far: int) -> bool:
         return True
     turning = angular_of(around.basis).reshape(around.freedoms, -1)
     U, sigma, _ = np.linalg.svd(turning)
-    ways: Floats = U[:, int((sigma > STILL * np.linalg.norm(around.basis)).sum()) :]
+    ways: Floats = U[:, int((sigma > NO_TURNING * np.linalg.norm(around.basis)).sum()) :]
     if ways.shape[1] != far or not far:
         return ways.shape[1] == far
     what, numbers = acting(around)
@@ -218,4 +220,4 @@ def grows(around: Vicinity, far: int) -> bool:
             ) @ ways
             bend += k * slope.T @ slope
     values = np.linalg.eigvalsh(bend)
-    return bool(values[0] > GROWS * values[-1])
+    return bool(values[0] > LEAST_GROWTH * values[-1])

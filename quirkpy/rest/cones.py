@@ -46,7 +46,7 @@ class Bends(NamedTuple):
         return np.asarray(plain + (reached * abs(reached)) @ self.jumps)
 
 
-class Decided(NamedTuple):
+class ConeVerdict(NamedTuple):
     """Whether energy rises along every allowed direction, falls along one, or is level to within
     its error; that direction (f,), the bend along it [1/s2] and its error."""
 
@@ -56,13 +56,13 @@ class Decided(NamedTuple):
     error: float
 
 
-def decide(bends: Bends) -> Decided | None:
+def decide(bends: Bends) -> ConeVerdict | None:
     """By all cells and all of their faces; None where there are too many planes and walls."""
     m, f = bends.normals.shape
     if m + len(bends.walls) > MOST:
         return None
-    level: Decided | None = None
-    lowest: Decided | None = None
+    level: ConeVerdict | None = None
+    lowest: ConeVerdict | None = None
     for signs in itertools.product((1.0, -1.0), repeat=m):
         sides = np.array(signs)[:, None] * bends.normals
         K = bends.stiffness + np.einsum(
@@ -72,10 +72,10 @@ def decide(bends: Bends) -> Decided | None:
             if found.ground == "falls" and (lowest is None or found.value < lowest.value):
                 lowest = found
             level = found if level is None or found.value < level.value else level
-    return lowest or level or Decided("rises", np.zeros(f), 0.0, 0.0)
+    return lowest or level or ConeVerdict("rises", np.zeros(f), 0.0, 0.0)
 
 
-def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[Decided]:
+def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[ConeVerdict]:
     """Directions x of a cone, inside x >= 0, along which x' K x is not positive for certain: the
     lowest of each face that has any."""
     clear: list[frozenset[int]] = []
@@ -83,7 +83,7 @@ def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[Decided]:
         for face in map(frozenset, itertools.combinations(range(len(inside)), size)):
             if any(whole <= face for whole in clear):
                 continue
-            span = _beside(inside[sorted(face)], len(K))
+            span = _complement(inside[sorted(face)], len(K))
             if not span.shape[1]:
                 continue
             values, axes = eigen(span.T @ K @ span)
@@ -93,14 +93,14 @@ def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[Decided]:
                 clear.append(face)
                 continue
             for which in (values < -errors, values <= errors):
-                x = _allowed(inside, along[:, which])
+                x = _inward_direction(inside, along[:, which])
                 if x is not None:
                     value, doubt = float(x @ K @ x), float(unsure(error, x[:, None])[0])
-                    yield Decided("falls" if value < -doubt else "level", x, value, doubt)
+                    yield ConeVerdict("falls" if value < -doubt else "level", x, value, doubt)
                     break
 
 
-def _beside(rows: Floats, f: int) -> Floats:
+def _complement(rows: Floats, f: int) -> Floats:
     """A basis of what is at right angles to some rows (f, k), as columns."""
     if not len(rows):
         return np.eye(f)
@@ -108,7 +108,7 @@ def _beside(rows: Floats, f: int) -> Floats:
     return np.asarray(Vt[int((sigma > ON).sum()) :].T)
 
 
-def _allowed(inside: Floats, along: Floats) -> Floats | None:
+def _inward_direction(inside: Floats, along: Floats) -> Floats | None:
     """A direction of length one in the span of some columns (f, p) with inside x >= 0; None if
     there is none."""
     reached = inside @ along

@@ -17,9 +17,9 @@ import numpy as np
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.parts.checks import number, shown
+from quirkpy.parts.checks import number, show
 from quirkpy.parts.part import PartError
-from quirkpy.rest.equilibrium import Equilibrium, Verdict, certify, split
+from quirkpy.rest.equilibrium import Equilibrium, Verdict, certify, split_directions
 from quirkpy.rest.newton import polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
@@ -29,9 +29,9 @@ Turn: TypeAlias = Literal["fold", "bifurcation", "onset of oscillation"]
 
 #: Steps at most; the longest, as a share of the range of p and [m or rad] of the body that moves
 #: most; the shortest.
-STEPS, LONGEST, MOVES, SHORTEST = 2000, 0.05, 0.1, 1e-9
+STEPS, LONGEST_STEP, MOVES, SHORTEST_STEP = 2000, 0.05, 0.1, 1e-9
 #: Newton steps at most before a step is halved, and how small the last must be.
-CORRECTIONS, CLOSE = 8, 1e-11
+CORRECTIONS, BRANCH_TOLERANCE = 8, 1e-11
 #: Special points are located to this share of the range of p.
 LOCATED = 1e-9
 
@@ -103,7 +103,7 @@ def continue_equilibrium(
     span: tuple[float, float],
     *,
     steps: int = STEPS,
-    longest: float = LONGEST,
+    longest: float = LONGEST_STEP,
 ) -> Branch:
     """Follow an equilibrium of ``family(p)`` from p = span[0] to span[1], say of ``lambda p:
     frame.with_(load(p))``.
@@ -117,17 +117,17 @@ def continue_equilibrium(
         first = last = 0.0
     if first == last:
         raise PartError(
-            f"continue_equilibrium: span is {shown(span)}, but must be two different numbers."
+            f"continue_equilibrium: span is {show(span)}, but must be two different numbers."
         )
     if not callable(family):
         raise PartError(
-            f"continue_equilibrium: family is {shown(family)}, but must be a function of p that "
+            f"continue_equilibrium: family is {show(family)}, but must be a function of p that "
             "gives a system."
         )
     state = start.state if isinstance(start, Equilibrium) else start
     if not isinstance(state, State):
         raise PartError(
-            f"continue_equilibrium: start is {shown(start)}, but must be a State or an Equilibrium."
+            f"continue_equilibrium: start is {show(start)}, but must be a State or an Equilibrium."
         )
     family = members(family, first)
     at = polish(Vicinity(family(first).clusters, state))
@@ -136,23 +136,23 @@ def continue_equilibrium(
             f"continue_equilibrium: there is no equilibrium near this state at p = {first:g}; "
             "settle the system first."
         )
-    return Walk(family, at.around, first, last, longest).along(steps)
+    return BranchTracer(family, at.around, first, last, longest).along(steps)
 
 
 def members(family: Family, first: float) -> Family:
-    """The same, where members are refused that are no systems, or of other bodies or joints than
-    the first."""
+    """A function of p that gives members of a family, and refuses what is no system, or of other
+    bodies or joints than the first."""
 
-    def named(p: float) -> tuple[System, tuple[object, ...]]:
+    def member_at(p: float) -> tuple[System, tuple[object, ...]]:
         system = family(p)
         if not (hasattr(system, "bodies") and hasattr(system, "selection")):
             raise PartError(
-                f"continue_equilibrium: family({p:g}) is {shown(system)}, but must be a system."
+                f"continue_equilibrium: family({p:g}) is {show(system)}, but must be a system."
             )
         return system, (system.bodies, system.selection.joint_names)
 
     def member(p: float) -> System:
-        system, names = named(p)
+        system, names = member_at(p)
         if names != known:
             raise PartError(
                 f"continue_equilibrium: family({p:g}) has other bodies or joints than "
@@ -161,11 +161,11 @@ def members(family: Family, first: float) -> Family:
             )
         return system
 
-    known = named(first)[1]
+    known = member_at(first)[1]
     return member
 
 
-class Walk:
+class BranchTracer:
     """A way along a branch: where it is, and where it is heading."""
 
     def __init__(
@@ -184,7 +184,7 @@ class Walk:
             moved = self.step(length)
             if moved is None:
                 length *= 0.5
-                if length < SHORTEST:
+                if length < SHORTEST_STEP:
                     reason = (
                         "the branch could not be followed any further: it ends, or has a corner, "
                         "here"
@@ -192,7 +192,7 @@ class Walk:
                     break
                 continue
             around, p, tangent, corrections = moved
-            special += self.passed(around, p, tangent)
+            special += self.find_special_points(around, p, tangent)
             self.around, self.p, self.tangent = around, p, tangent
             points.append(self.point())
             length = min(1.0, length * (1.5 if corrections <= 3 else 0.8))
@@ -206,8 +206,8 @@ class Walk:
         return Branch(tuple(points), tuple(special), False, reason)
 
     def point(self) -> Point:
-        """Where it is."""
-        K = restricted(self.around)
+        """The point of the branch at which the tracer stands."""
+        K = restrict(self.around)
         softest = float(np.linalg.eigvalsh(0.5 * (K + K.T))[0]) if len(K) else math.inf
         return Point(self.p, self.around.state, certify(self.around).verdict, softest)
 
@@ -216,13 +216,13 @@ class Walk:
         """dg/dp (f,), by central differences."""
         h = 1e-4 * self.range
         there = [Vicinity(self.family(p + s * h).clusters, around.state) for s in (-1.0, 1.0)]
-        low, high = (around.reduced(v.here.felt)[0] for v in there)
+        low, high = (around.reduce(v.here.felt)[0] for v in there)
         return np.asarray((high - low) / (2.0 * h))
 
     def heading(self, around: Vicinity, p: float, before: Floats | None) -> Floats:
         """The tangent (f + 1,): a displacement and a share of the range, of length one; on in the
         same sense."""
-        slope, rest = self.pull_slope(around, p) * self.range, split(around).rest
+        slope, rest = self.pull_slope(around, p) * self.range, split_directions(around).rest
         wide = np.hstack(
             [-(around.stiffness.values * self.scales(around)) @ rest.T, slope[:, None]]
         )
@@ -253,21 +253,21 @@ class Walk:
         p = self.p + s * self.tangent[-1] * self.range
         if (p - self.last) * (self.last - self.first) > 0.0:  # land on the end of the range
             s *= (self.last - self.p) / (p - self.p)
-            return self.corrected(s, fixed=self.last)
-        return self.corrected(s)
+            return self.correct(s, fixed=self.last)
+        return self.correct(s)
 
-    def corrected(
+    def correct(
         self, s: float, fixed: float | None = None
     ) -> tuple[Vicinity, float, Floats, int] | None:
         """The point of the branch at a distance along the tangent; or at the given p."""
         base, scales = self.around, self.scales(self.around)
         xi = s * scales * self.tangent[:-1]
         p = self.p + s * self.tangent[-1] * self.range if fixed is None else fixed
-        rows = base.answers(base.displaced(xi[None])).rows[0]
+        rows = base.answers(base.states_at(xi[None])).rows[0]
         for k in range(CORRECTIONS):
             here = Vicinity(self.family(p).clusters, base.state_of(rows))
             if fixed is None:
-                normal = here_tangent(here, base, self.tangent, scales, self.scales(here))
+                normal = transfer_tangent(here, base, self.tangent, scales, self.scales(here))
                 slope = self.pull_slope(here, p)[:, None] * self.range
                 wide = np.vstack(
                     [np.hstack([here.stiffness.values * self.scales(here), -slope]), normal]
@@ -279,27 +279,27 @@ class Walk:
             size = max(size_of(here, change), abs(dp) / self.range)
             if size > 4.0 * MOVES or not math.isfinite(size):
                 return None
-            if size <= CLOSE:
+            if size <= BRANCH_TOLERANCE:
                 tangent = self.heading(
-                    here, p, here_tangent(here, base, self.tangent, scales, self.scales(here))
+                    here, p, transfer_tangent(here, base, self.tangent, scales, self.scales(here))
                 )
                 return here, p, tangent, k
-            rows, p = here.answers(here.displaced(change[None])).rows[0], p + dp
+            rows, p = here.answers(here.states_at(change[None])).rows[0], p + dp
         return None
 
     # --- special points ---------------------------------------------------------------------------
-    def passed(self, around: Vicinity, p: float, tangent: Floats) -> list[Special]:
+    def find_special_points(self, around: Vicinity, p: float, tangent: Floats) -> list[Special]:
         """What lies between the present point and the next."""
         found: list[Special] = []
         if self.tangent[-1] * tangent[-1] < 0.0:
-            found.append(self.located("fold", around, p, lambda v, q, t: float(t[-1])))
+            found.append(self.locate("fold", around, p, lambda v, q, t: float(t[-1])))
         elif determinant(self.around) * determinant(around) < 0.0:
-            found.append(self.located("bifurcation", around, p, lambda v, q, t: determinant(v)))
-        if (growth(self.around) > GROWS) != (growth(around) > GROWS) and not found:
-            found.append(self.located("onset of oscillation", around, p, lambda v, q, t: growth(v)))
+            found.append(self.locate("bifurcation", around, p, lambda v, q, t: determinant(v)))
+        if (growth(self.around) > GROWTH_RATE) != (growth(around) > GROWTH_RATE) and not found:
+            found.append(self.locate("onset of oscillation", around, p, lambda v, q, t: growth(v)))
         return found
 
-    def located(
+    def locate(
         self,
         kind: Turn,
         around: Vicinity,
@@ -318,7 +318,7 @@ class Walk:
                 else min(0.95, max(0.05, f_low / (f_low - f_high)))
             )
             middle = low + share * (high - low)
-            made = self.corrected(middle)
+            made = self.correct(middle)
             if made is None:
                 break
             best = made[0], made[1]
@@ -340,18 +340,18 @@ class Walk:
 
 
 #: A rate of growth above this [1/s] counts.
-GROWS = 1e-9
+GROWTH_RATE = 1e-9
 
 
 def determinant(around: Vicinity) -> float:
     """Of the stiffness, scaled by its largest, so that its sign can be followed."""
-    K = restricted(around)
+    K = restrict(around)
     return float(np.linalg.det(K / max(float(abs(K).max(initial=0.0)), 1e-300))) if len(K) else 1.0
 
 
-def restricted(around: Vicinity) -> Floats:
+def restrict(around: Vicinity) -> Floats:
     """The stiffness beside neutral directions."""
-    rest = split(around).rest
+    rest = split_directions(around).rest
     return np.asarray(rest @ around.stiffness.values @ rest.T)
 
 
@@ -366,7 +366,7 @@ def growth(around: Vicinity) -> float:
     return float(turning.real.max(initial=-math.inf))
 
 
-def here_tangent(
+def transfer_tangent(
     here: Vicinity, base: Vicinity, tangent: Floats, old: Floats, new: Floats
 ) -> Floats:
     """A tangent at one place in the coordinates of another (f + 1,)."""

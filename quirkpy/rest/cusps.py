@@ -24,7 +24,7 @@ from quirkpy.kernels.base.arrays import (
 from quirkpy.kernels.base.states import angular_of, linear_of, spins_of, velocities_of
 from quirkpy.kernels.place.kinematics import sites_along
 from quirkpy.maths.types import Floats
-from quirkpy.rest.modes import FLAT, climb, gone
+from quirkpy.rest.modes import LEVEL_BEND, climb, displace_within_reach
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import PAIR
@@ -33,12 +33,12 @@ from quirkpy.tables.tables import PAIR
 STIFFNESS, REST, TENSION = 0, 1, 3
 #: How near to each other two ends are brought [m]: any distance between these, each decade as
 #: often.
-NEAREST, FARTHEST = 1e-3, 0.3
+NEAREST_ENDS, FARTHEST_ENDS = 1e-3, 0.3
 #: Ends have met where they are so far apart [m].
-MET = 1e-6
+ENDS_MET = 1e-6
 #: Strides at most until they are there, how far one moves any body [m], [rad], and what may be left
 #: of their distance.
-STRIDES, STRIDE, LEFT = 40, 0.3, 0.05
+STRIDES, CUSP_STRIDE, LEFT = 40, 0.3, 0.05
 #: Ends that some such ways have not brought together are taken not to meet.
 FAILURES = 3
 #: From such a place so many ways are gone at most.
@@ -48,10 +48,10 @@ WAYS = 3
 WITHIN = 2e-4
 #: A step is no longer than this share of how far ends are apart, but no shorter than the second
 #: [m], [rad].
-SHARE, TINY = 0.4, 1e-5
+STEP_PER_DISTANCE, TINY = 0.4, 1e-5
 #: Directions in which ends move by less than this share of what they move most, they do not move
 #: in.
-UNMOVED = 1e-6
+UNMOVED_ENDS = 1e-6
 
 
 class Cusps:
@@ -62,7 +62,7 @@ class Cusps:
         self.springs = list(self.numbers)
         self.failures = [0.0] * len(self.springs)
 
-    def beside(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
+    def place_near(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
         """A random place beside a random cusp, as near to a state as the joints have it; and along
         how many directions its ends move there."""
         left = [k for k, failures in enumerate(self.failures) if failures < FAILURES]
@@ -80,9 +80,9 @@ class Cusps:
         move there."""
         if self.failures[k] >= FAILURES:
             return None, 0
-        near = brought(around, *self.springs[k], rng, NEAREST, NEAREST)
+        near = brought(around, *self.springs[k], rng, NEAREST_ENDS, NEAREST_ENDS)
         self.failures[k] = self.failures[k] + 1.0 if near is None else -math.inf
-        met = None if near is None else brought(near[0], *self.springs[k], rng, MET, MET)
+        met = None if near is None else brought(near[0], *self.springs[k], rng, ENDS_MET, ENDS_MET)
         return (None, 0) if met is None else met
 
     def rest(self, one: int, two: int) -> tuple[float, float]:
@@ -90,13 +90,13 @@ class Cusps:
         as all do."""
         return self.numbers[one, two]
 
-    def some_beside(
+    def places_near(
         self, around: Vicinity, rng: np.random.Generator
     ) -> Iterator[tuple[Vicinity, int]]:
         """A place beside a cusp; two where the ends that meet there do so in more than single
         poses."""
         for _ in range(2):
-            found = self.beside(around, rng)
+            found = self.place_near(around, rng)
             if found is None:
                 return
             yield found
@@ -115,9 +115,9 @@ class Cusps:
         ends move, or along any number more, and to rise along all others."""
         numbers = np.arange(max(1, across - 1), stiff_in(around) + 1)
         for falling in rng.permutation(numbers)[:WAYS].tolist():
-            yield self.climbed(around, falling)
+            yield self.climb(around, falling)
 
-    def climbed(self, around: Vicinity, falling: int) -> Vicinity | None:
+    def climb(self, around: Vicinity, falling: int) -> Vicinity | None:
         """Where a place leads if energy is to fall along so many modes; None where that is too near
         a cusp to tell."""
         ended = climb(around, falling, self.clear)
@@ -125,7 +125,7 @@ class Cusps:
 
     def clear(self, around: Vicinity) -> float:
         """How far a step may go: forces turn within as little as ends are apart."""
-        return max(SHARE * self.nearest(around), TINY)
+        return max(STEP_PER_DISTANCE * self.nearest(around), TINY)
 
     def nearest(self, around: Vicinity) -> float:
         """How far apart the ends are that are nearest to each other [m]."""
@@ -135,7 +135,7 @@ class Cusps:
 def stiff_in(around: Vicinity) -> int:
     """Along how many modes there is a stiffness."""
     bends = abs(around.bends[0])
-    return int((bends > FLAT * bends.max(initial=0.0)).sum())
+    return int((bends > LEVEL_BEND * bends.max(initial=0.0)).sum())
 
 
 def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:
@@ -162,15 +162,15 @@ def brought(
     one: int,
     two: int,
     rng: np.random.Generator,
-    nearest: float = NEAREST,
-    farthest: float = FARTHEST,
+    nearest: float = NEAREST_ENDS,
+    farthest: float = FARTHEST_ENDS,
 ) -> tuple[Vicinity, int] | None:
     """The place where two sites are a random way apart, some thousandths to tenths of a metre, in a
     random direction of those in which they move, and how many these are; None where the joints do
     not let them come so near."""
     apart, slope = distance(around, one, two)
     axes, sizes, _ = np.linalg.svd(slope, full_matrices=False)
-    axes = axes[:, sizes > UNMOVED * max(float(sizes.max(initial=0.0)), 1e-300)]
+    axes = axes[:, sizes > UNMOVED_ENDS * max(float(sizes.max(initial=0.0)), 1e-300)]
     if not axes.size:
         return None
     direction = axes @ rng.normal(size=axes.shape[1])
@@ -179,10 +179,10 @@ def brought(
     for _ in range(STRIDES):
         if np.linalg.norm(apart - target) <= LEFT * far:
             return around, axes.shape[1]
-        xi: Floats = np.linalg.lstsq(slope, target - apart, rcond=UNMOVED)[0]
+        xi: Floats = np.linalg.lstsq(slope, target - apart, rcond=UNMOVED_ENDS)[0]
         if size_of(around, xi) <= LEFT * nearest:
             return None
-        around = gone(around, xi, STRIDE)
+        around = displace_within_reach(around, xi, CUSP_STRIDE)
         apart, slope = distance(around, one, two)
     return None
 

@@ -19,20 +19,21 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import Whole, accelerations
 from quirkpy.motion.driver import Driver, state_at
 from quirkpy.motion.events import ask
-from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.interpolation import CourseRows
 from quirkpy.parts.event import When
+from quirkpy.rest.newton import NO_PULL
 from quirkpy.tables.tables import ANGLE
 
 #: A coordinate leaves its range where that grows by more than this share of it within a stretch;
 #: one whose bounds move by more than the second, alike in two stretches but for the third, a
 #: factor, drifts.
-GROWS, DRIFTS, ALIKE = 0.1, 1e-3, 2.0
+RANGE_GROWTH, DRIFTS, DRIFT_FACTOR = 0.1, 1e-3, 2.0
 #: A way below this share of the longest of its kind, of bodies or of angles, is rounding.
 NO_WAY = 1e-6
-#: So many whole turns on, forces are asked whether they tell them apart; the share of accelerations
-#: that is rounding.
+#: So many whole turns on, forces are asked whether they tell them apart.
 TURNS_ON = tuple(2**k for k in range(0, 21, 2))
-ROUNDING, NO_PULL = 1e-7, 1e-14
+#: The share of accelerations [1] that differs by rounding where whole turns do not matter.
+TURN_ROUNDING = 1e-7
 
 
 class Stretch(NamedTuple):
@@ -56,7 +57,7 @@ class Ranges:
         self.begun = self.end = 0.0
         self.low, self.high = np.zeros(0), np.zeros(0)
 
-    def add(self, driver: Driver, rows: Rows) -> None:
+    def add(self, driver: Driver, rows: CourseRows) -> None:
         """More rows of the present stretch."""
         values = self._values(driver, rows)
         low, high = values.min(axis=0), values.max(axis=0)
@@ -76,17 +77,17 @@ class Ranges:
             ]
         self.low = self.high = np.zeros(0)
 
-    def left(self, driver: Driver, row: Rows) -> bool:
+    def was_left(self, driver: Driver, row: CourseRows) -> bool:
         """Whether the motion left, in the last stretch, where it had been; row: the last one.  The
         first tells nothing: then it counts as having left."""
         if len(self.stretches) < 2:
             return True
-        gone = self._gone(driver)
+        gone = self._outside(driver)
         angles = len(gone) - len(row.angles[0])
         turning = np.flatnonzero(gone[angles:])
         return bool(gone[:angles].any()) or any(tells_turns(driver, row, int(c)) for c in turning)
 
-    def _gone(self, driver: Driver) -> Bools:
+    def _outside(self, driver: Driver) -> Bools:
         """Which values left their range (m,)."""
         last, before = self.stretches[-1], self.stretches[:-1]
         low = np.min([s.low for s in before], axis=0)
@@ -97,7 +98,7 @@ class Ranges:
             [np.full(len(part), part.max(initial=0.0)) for part in (lengths[:n], lengths[n:])]
         )
         counts = lengths > NO_WAY * longest
-        grown = np.maximum(last.high - high, low - last.low) > GROWS * (high - low)
+        grown = np.maximum(last.high - high, low - last.low) > RANGE_GROWTH * (high - low)
         drifts = [
             self._drifts([getattr(s, bound) for s in self.stretches], lengths)
             for bound in ("low", "high")
@@ -117,12 +118,12 @@ class Ranges:
         )
         alike = (
             (rate * earlier > 0.0)
-            & (abs(rate) < ALIKE * abs(earlier))
-            & (abs(earlier) < ALIKE * abs(rate))
+            & (abs(rate) < DRIFT_FACTOR * abs(earlier))
+            & (abs(earlier) < DRIFT_FACTOR * abs(rate))
         )
         return np.asarray(moves & alike)
 
-    def _values(self, driver: Driver, rows: Rows) -> Floats:
+    def _values(self, driver: Driver, rows: CourseRows) -> Floats:
         """Positions, travels and lengths, and then angles, of rows (k, m)."""
         states = bodies_of(rows.states)
         mass, at = driver.engine.selection.tables.body_mass, positions_of(states).copy()
@@ -151,7 +152,7 @@ def travels(driver: Driver, states: Floats) -> Floats:
     return out
 
 
-def tells_turns(driver: Driver, row: Rows, c: int) -> bool:
+def tells_turns(driver: Driver, row: CourseRows, c: int) -> bool:
     """Whether a stop, a force or an event would notice whole turns of an angle."""
     engine = driver.engine
     stopped: Ints = engine.model.stops.what[:, STOP_COORDINATE]
@@ -173,7 +174,7 @@ def tells_turns(driver: Driver, row: Rows, c: int) -> bool:
 
     try:
         here, values = answers(0)
-        scale = ROUNDING * float(abs(here).max(initial=0.0)) + NO_PULL
+        scale = TURN_ROUNDING * float(abs(here).max(initial=0.0)) + NO_PULL
         for turns in TURNS_ON:
             there, others = answers(sense * turns)
             if abs(there - here).max(initial=0.0) > scale or others != values:

@@ -14,7 +14,7 @@ import numpy as np
 from quirkpy import doors
 from quirkpy.kernels.base.states import bodies_of, halves_of, speeds_of, with_ledger
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.differences import ASYMMETRY, alike_across
+from quirkpy.maths.differences import ASYMMETRY, is_symmetric_within
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Pull, Reaction
 from quirkpy.mechanics.state import State
@@ -23,7 +23,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.branch_points import NO_BEND, Crossing, crossing_at, decide, definite, forms_at
 from quirkpy.rest.cones import decide as decide_by_sides
 from quirkpy.rest.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
-from quirkpy.rest.newton import IDLE, NO_PULL, polish, rests, size_of, unknown_below
+from quirkpy.rest.newton import IDLE_PULL, NO_PULL, polish, rests, size_of, unknown_below
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.verdicts import Around, judge, motions
 from quirkpy.rest.vicinity import Vicinity
@@ -38,10 +38,10 @@ Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", 
 NO_RATE = 1e-8
 #: Along a neutral direction nothing pulls but rounding: what is less than this share of what the
 #: largest stiffness makes of a stride is looked at direction by direction.
-FLAT = 1e-9
+NEUTRAL_PULL = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of
 #: which length.
-FOLLOWED, STRIDE = 0.3, 0.1
+FOLLOWED, NEUTRAL_STRIDE = 0.3, 0.1
 #: How far it is followed on the screws of the bodies [m], [rad].
 SCREWED = (-1.1, -0.2, 0.3, 1.3)
 #: A known motion is among those without stiffness where no more than this share of it is not.
@@ -132,8 +132,8 @@ class Equilibrium:
         return self._of().reactions(self.state)
 
     def explain(self) -> str:
-        """Why it rests here, in words: verdict, motions around, and the table of forces and
-        reactions."""
+        """Why the system rests here, in words: verdict, motions around, and the table of forces
+        and reactions."""
         return doors.explain.rest(self)
 
     def picture(
@@ -144,7 +144,7 @@ class Equilibrium:
     ) -> Drawing:
         """The motions around it: bodies as they rest, and as ghosts to both sides along each
         motion, slowest first."""
-        return doors.poses.of_rest(self, eye).saved(path)
+        return doors.poses.of_rest(self, eye).save_to(path)
 
     def _repr_html_(self) -> str:
         return doors.notebook.of_rest(self)
@@ -161,7 +161,7 @@ class Equilibrium:
 
 
 # --- certifying -----------------------------------------------------------------------------------
-class Sorted(NamedTuple):
+class DirectionSplit(NamedTuple):
     """Coordinates of the directions in which equilibria go on (n, f), and of all others (f - n,
     f)."""
 
@@ -172,18 +172,18 @@ class Sorted(NamedTuple):
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
     neutral = tuple(
-        _carried(around, direction) for direction in around.whole.directions(around.rows)
+        _describe_whole(around, direction) for direction in around.whole.directions(around.rows)
     )
     forms = forms_at(around)
     flat = forms is not None and definite(forms)
     if forms is None:
-        parts = split(around)
+        parts = split_directions(around)
         neutral += tuple(mode(around, direction, 0j) for direction in parts.neutral)
-        modes, judgement = judged(around, parts)
+        modes, judgement = judge_motions(around, parts)
     elif flat:
         modes, judgement = (), dict(verdict="stable", reason=Reason("stands"), damped=True)
     else:
-        modes, judgement = judged_at(around, crossing_at(around, forms))
+        modes, judgement = judge_branches(around, crossing_at(around, forms))
     return Equilibrium(
         state=around.state_of(around.here.rows[0]), neutral=neutral, modes=modes,
         energy=around.energy + around.entry.standing_energy,
@@ -192,20 +192,22 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     )  # fmt: skip
 
 
-def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+def judge_motions(
+    around: Vicinity, parts: DirectionSplit
+) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """The motions around, and verdict, reason and the motions that decide."""
     if not len(parts.rest):
         reason = Reason("neutral" if len(parts.neutral) else "stands")
         return (), dict(verdict="stable", reason=reason, damped=True)
     kinks = kinks_of(around)
     if kinks is not None:
-        return judged_by_sides(around, parts, kinks)
+        return judge_by_sides(around, parts, kinks)
     matrices = Around(
         around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error
     )
     found = judge(matrices, parts.neutral, parts.rest, around.momentum_rows)
     if found.ground in ("falls", "level", "turns") and len(walls_of(around)[0]):
-        return judged_by_sides(around, parts, None)
+        return judge_by_sides(around, parts, None)
     modes = _modes(around, found.motions.values, found.motions.along)
     lasting = tuple(m for m, dies in zip(modes, found.motions.dying, strict=True) if not dies)
     growing = tuple(m for m, grows in zip(modes, found.motions.growing, strict=True) if grows)
@@ -234,8 +236,8 @@ def judged(around: Vicinity, parts: Sorted) -> tuple[tuple[Mode, ...], dict[str,
             return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
 
 
-def judged_by_sides(
-    around: Vicinity, parts: Sorted, kinks: Kinks | None
+def judge_by_sides(
+    around: Vicinity, parts: DirectionSplit, kinks: Kinks | None
 ) -> tuple[tuple[Mode, ...], dict[str, Any]]:
     """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out:
     by energy alone, along every allowed direction."""
@@ -243,7 +245,7 @@ def judged_by_sides(
     bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
     jumping = () if kinks is None else (Reason("jumps", kinks.names),)
     where = (*jumping, *((Reason("touches", stops),) if stops else ()))
-    if not alike_across(*even_stiffness(around, kinks)):
+    if not is_symmetric_within(*even_stiffness(around, kinks)):
         return (), dict(verdict="marginal", reason=Reason("no potential", why=where))
     found = decide_by_sides(bends) if kinks is None or kinks.explained else None
     if found is None:
@@ -279,9 +281,9 @@ def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
     return tuple(mode(around, x, complex(s)) for s, x in zip(values, along.T, strict=True))
 
 
-def judged_at(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
-    """The same where branches of motion meet: each branch is a motion of its own, x'' + d x' + k x
-    = 0 along it."""
+def judge_branches(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+    """Motions around and verdict where branches of motion meet: each branch is a motion of its
+    own, x'' + d x' + k x = 0 along it."""
     K, D = crossing.stiffness, crossing.damping
     if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
         reason = Reason("no potential", why=[Reason("meet")])
@@ -309,18 +311,18 @@ def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
     """A motion along coordinates, described."""
     real, imaginary = around.shapes(np.array([direction.real, direction.imag]))
     whole = real + 1j * imaginary if np.iscomplexobj(direction) else real
-    return _described(around, whole, eigenvalue)
+    return _describe(around, whole, eigenvalue)
 
 
-def _carried(around: Vicinity, direction: Floats) -> Mode:
+def _describe_whole(around: Vicinity, direction: Floats) -> Mode:
     """A motion of the whole (n, 6), which no coordinate follows, described."""
     still = around.rows.copy()
     speeds_of(still)[:] = direction
     every = around.entry.expand(with_ledger(still))
-    return _described(around, np.asarray(speeds_of(bodies_of(every))), 0j)
+    return _describe(around, np.asarray(speeds_of(bodies_of(every))), 0j)
 
 
-def _described(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
+def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     sizes = np.linalg.norm(halves_of(shape), axis=2)
     largest = sizes.max(initial=0.0)
     if largest > 0.0:
@@ -345,22 +347,22 @@ def _names(modes: tuple[Mode, ...]) -> tuple[str, ...]:
 
 
 # --- neutral directions ---------------------------------------------------------------------------
-def split(around: Vicinity) -> Sorted:
+def split_directions(around: Vicinity) -> DirectionSplit:
     """Which directions without stiffness are followed by equilibria all the way, and a basis of the
     others."""
     if around.parts is None:
-        around.parts = _split(around)
+        around.parts = _split_by_stiffness(around)
     neutral, rest = around.parts
-    return Sorted(neutral, rest)
+    return DirectionSplit(neutral, rest)
 
 
-def _split(around: Vicinity) -> tuple[Floats, Floats]:
+def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
     f = around.freedoms
     _, sigma, Vt = around.principal
     flat = Vt[sigma <= unknown_below(around, Vt.T)]
     if not len(flat):
         return flat, np.eye(f)
-    flat = _sorted_out(flat, around.spun)
+    flat = _complete_basis(flat, around.spin_directions)
     neutral = np.array(
         [a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]
     ).reshape(-1, f)
@@ -368,7 +370,7 @@ def _split(around: Vicinity) -> tuple[Floats, Floats]:
     return neutral, full[:, len(neutral) :].T
 
 
-def _sorted_out(flat: Floats, known: Floats) -> Floats:
+def _complete_basis(flat: Floats, known: Floats) -> Floats:
     """A basis of the same directions (k, f) that begins with those of the known ones (m, f) that
     lie among them: along a mixture of two motions that change nothing, which do not commute,
     something may change."""
@@ -386,26 +388,28 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
     """Whether equilibria go on along a direction: with every body on its screw, as symmetries move
     them; or step by step, put right after each."""
     along = direction / max(size_of(around, direction), 1e-300)
-    there = around.answers(around.screwed(along, np.array(SCREWED)))
+    there = around.answers(around.states_on_screw(along, np.array(SCREWED)))
     pulled = abs(there.felt).max(initial=0.0)
-    rounding = IDLE * around.loading + NO_PULL
+    rounding = IDLE_PULL * around.loading + NO_PULL
     if pulled <= rounding:
         return True
-    if pulled <= rounding + FLAT * STRIDE * float(abs(around.stiffness.values).max(initial=0.0)):
+    if pulled <= rounding + NEUTRAL_PULL * NEUTRAL_STRIDE * float(
+        abs(around.stiffness.values).max(initial=0.0)
+    ):
         on_screws = (
             Vicinity(around.clusters, around.state_of(rows), around.whole) for rows in there.rows
         )
         if all(rests(one) for one in on_screws):
             return True
-    return all(_followed(around, sense * along) for sense in (1.0, -1.0))
+    return all(_is_followed(around, sense * along) for sense in (1.0, -1.0))
 
 
-def _followed(around: Vicinity, along: Floats) -> bool:
+def _is_followed(around: Vicinity, along: Floats) -> bool:
     here = around
-    for _ in range(round(FOLLOWED / STRIDE)):
-        rows = here.answers(here.displaced(STRIDE * along[None])).rows[0]
+    for _ in range(round(FOLLOWED / NEUTRAL_STRIDE)):
+        rows = here.answers(here.states_at(NEUTRAL_STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
-        if not there.settled or there.moved > 0.5 * STRIDE or not rests(there.around):
+        if not there.settled or there.moved > 0.5 * NEUTRAL_STRIDE or not rests(there.around):
             return False
         along = there.around.coordinates_of(here, along)
         along, here = along / size_of(there.around, along), there.around

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import EPS
 from quirkpy.maths.differences import (
-    ALIKE,
-    BESIDE,
     COARSER,
     DOUBTS,
-    EPS,
     JUMP,
-    NEARER,
+    JUMP_CHANGE,
+    PROBE_SHRINK,
+    SIDE_OFFSET,
     UNEVEN,
-    one_sided,
+    one_sided_derivatives,
 )
 from quirkpy.maths.types import Bools, Floats
 
@@ -51,13 +51,13 @@ class Jumps:
     @cached_property
     def _even(self) -> Floats:
         """The even part of what the probes change, at the four distances (f, 4, f)."""
-        return np.asarray(0.5 * (self._changed[:, 4:] + self._changed[:, 3::-1]))
+        return np.asarray(0.5 * (self._changes_of_pull[:, 4:] + self._changes_of_pull[:, 3::-1]))
 
     @cached_property
     def error(self) -> Floats:
         """How far each of these numbers may be from the true one [1/s2] (f, f)."""
         a = self.around
-        sizes = EPS * np.linalg.norm(a.by_place(a.reduced(a.probes.felt)), axis=2).max(
+        sizes = EPS * np.linalg.norm(a.by_place(a.reduce(a.probes.felt)), axis=2).max(
             axis=1, initial=0.0
         )
         doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
@@ -74,22 +74,20 @@ class Jumps:
         if not plain.any() or not (plain := plain & (uneven > self.error)).any():
             return np.asarray(plain)
         nearer = self.around.nearer(
-            NEARER
+            PROBE_SHRINK
         )  # a jump at this very state is as large as seen from near by
-        return np.asarray(plain & (abs(nearer.jumps.uneven - self.uneven) <= ALIKE * uneven))
+        return np.asarray(plain & (abs(nearer.jumps.uneven - self.uneven) <= JUMP_CHANGE * uneven))
 
     @cached_property
-    def one_sided(self) -> tuple[Floats, Floats, Floats]:
+    def one_sided_stiffness(self) -> tuple[Floats, Floats, Floats]:
         """K on the side to which each coordinate grows, that on the other [1/s2] (f, f), and the
         error of both (f, f): by differences of fourth order on one side, beside those of third."""
-        return one_sided(self._changed, self.around.reach, self.around.rounding)
+        return one_sided_derivatives(self._changes_of_pull, self.around.reach, self.around.rounding)
 
     @property
-    def _changed(self) -> Floats:
+    def _changes_of_pull(self) -> Floats:
         """What the probes change of minus what pulls (f, 8, f)."""
-        return (
-            -self.around.by_place(self.around.reduced(self.around.probes.felt)) - self.around.pull
-        )
+        return -self.around.by_place(self.around.reduce(self.around.probes.felt)) - self.around.pull
 
     @cached_property
     def tangent(self) -> Floats:
@@ -98,8 +96,8 @@ class Jumps:
         if not self.counts.any():
             return self.around.stiffness.values
         a = self.around
-        steps = np.diag(BESIDE * a.reach)
+        steps = np.diag(SIDE_OFFSET * a.reach)
         forth, back = (
-            a.reduced(a.answers(a.displaced(sense * steps)).felt) for sense in (1.0, -1.0)
+            a.reduce(a.answers(a.states_at(sense * steps)).felt) for sense in (1.0, -1.0)
         )
-        return np.asarray((back - forth).T / (2.0 * BESIDE * a.reach))
+        return np.asarray((back - forth).T / (2.0 * SIDE_OFFSET * a.reach))

@@ -14,7 +14,8 @@ from scipy.optimize import least_squares
 
 from quirkpy.kernels.base.states import vectors_from, zero_vectors
 from quirkpy.kernels.tree.stops import TOUCHING
-from quirkpy.maths.differences import DOUBTS, EPS, JUMP
+from quirkpy.maths.constants import EPS
+from quirkpy.maths.differences import DOUBTS, JUMP
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import pulls
 from quirkpy.rest.capture import clearances
@@ -23,12 +24,12 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: The circle, as a share of a probe, and into how many steps it is divided, so often finer where
 #: planes lie close.
-CLOSE, CIRCLE, FINER = 1e-2, 512, 8
+CIRCLE_RADIUS, CIRCLE, FINER = 1e-2, 512, 8
 #: Between planes it shows how large rounding is: slopes turn where they do so by so many times what
 #: they do mostly.
 SCATTER, MOSTLY = 20.0, 0.9
 #: Planes explain jumps that they leave no more than this share of; normals are alike to this.
-EXPLAINED, ALIKE = 1e-4, 1e-3
+EXPLAINED, SAME_NORMAL = 1e-4, 1e-3
 
 
 class Kinks(NamedTuple):
@@ -49,7 +50,7 @@ def kinks_of(around: Vicinity) -> Kinks | None:
     counts = around.jumps.counts
     if not counts.any():
         return None
-    forth, back, error = around.jumps.one_sided
+    forth, back, error = around.jumps.one_sided_stiffness
     uneven = 0.5 * (forth - back)
     normals = _normals(around)
     if normals is None or not len(normals):
@@ -60,7 +61,7 @@ def kinks_of(around: Vicinity) -> Kinks | None:
             False,
             _jumping(around, np.asarray(counts.any(axis=0))),
         )
-    normals, jumps = _fitted(uneven, normals)
+    normals, jumps = _fit(uneven, normals)
     left = abs(uneven - _jumps_of(normals, jumps))
     explained = bool((left <= EXPLAINED * abs(uneven).max() + error).all())
     return Kinks(
@@ -77,17 +78,17 @@ def _jumps_of(normals: Floats, jumps: Floats) -> Floats:
     return np.asarray(np.einsum("k,kf,kg->fg", jumps, normals, abs(normals)))
 
 
-def _fitted(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
+def _fit(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
     """Normals near some (m, f), and jumps, that explain best what displacements show (f, f)."""
     shapes = np.einsum("kf,kg->kfg", normals, abs(normals)).reshape(len(normals), -1).T
     jumps = np.linalg.lstsq(shapes, uneven.reshape(-1), rcond=None)[0]
     sizes = np.sqrt(abs(jumps))[:, None]
 
-    def unexplained(x: Floats) -> Floats:
+    def residual_of(x: Floats) -> Floats:
         return (uneven - _jumps_of(x.reshape(normals.shape), np.sign(jumps))).reshape(-1)
 
     found: Any = least_squares(
-        unexplained,
+        residual_of,
         (sizes * normals).reshape(-1),
         x_scale=max(float(sizes.max()), EPS),
         xtol=EPS,
@@ -104,7 +105,7 @@ def even_stiffness(around: Vicinity, kinks: Kinks | None) -> tuple[Floats, Float
     if kinks is None:
         return around.stiffness.values, around.stiffness_error
     forth, back, error = (
-        around.jumps.one_sided
+        around.jumps.one_sided_stiffness
     )  # differences of high order say nothing across a plane
     return 0.5 * (forth + back), error
 
@@ -129,7 +130,7 @@ def bend_along(around: Vicinity, xi: Floats) -> tuple[float, float]:
     places = np.array([1.0, 2.0, 3.0, 4.0])
     step = 1.0 / np.sqrt(((xi / around.reach) ** 2).sum())
     pulled = (
-        around.reduced(around.answers(around.displaced(np.outer(places * step, xi))).felt)
+        around.reduce(around.answers(around.states_at(np.outer(places * step, xi))).felt)
         - around.pull
     )
     fourth, third = (
@@ -155,7 +156,7 @@ def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
     if not touched.any():
         return np.zeros((0, around.freedoms)), ()
     rates = around.slopes_of(np.array([gaps(rows) for rows in around.probes.rows]))[touched]
-    moved = np.linalg.norm(rates, axis=1) > ALIKE**2
+    moved = np.linalg.norm(rates, axis=1) > SAME_NORMAL**2
     names = [label for label, is_touched in zip(labels, touched, strict=True) if is_touched]
     return _unit(rates[moved]), tuple(
         name for name, moves in zip(names, moved, strict=True) if moves
@@ -184,9 +185,9 @@ def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
     """What is left, at each point of half a circle, of forces being linear between its neighbours
     (steps, f); nothing where that is rounding."""
     angles = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
-    size = CLOSE * around.reach
+    size = CIRCLE_RADIUS * around.reach
     xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ plane * size
-    pulled = around.reduced(around.answers(around.displaced(xi)).felt) - around.pull
+    pulled = around.reduce(around.answers(around.states_at(xi)).felt) - around.pull
     left = (
         np.roll(pulled, -1, axis=0)
         + np.roll(pulled, 1, axis=0)
@@ -232,8 +233,8 @@ def _jumping(around: Vicinity, along: Bools) -> tuple[str, ...]:
     here = _by_force(around, around.here.rows[0])
     for j in np.flatnonzero(along):
         xi = np.zeros((4, around.freedoms))
-        xi[:, j] = CLOSE * around.reach[j] * np.array([1.0, -1.0, 0.5, -0.5])
-        ways = [_by_force(around, rows) for rows in around.answers(around.displaced(xi)).rows]
+        xi[:, j] = CIRCLE_RADIUS * around.reach[j] * np.array([1.0, -1.0, 0.5, -0.5])
+        ways = [_by_force(around, rows) for rows in around.answers(around.states_at(xi)).rows]
         for name in dict.fromkeys(name for way in ways for name in way):
             full, half = (
                 _of(ways[i], name) + _of(ways[i + 1], name) - 2.0 * _of(here, name) for i in (0, 2)

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 
 from quirkpy.kernels.base.states import angular_of
-from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
@@ -26,7 +26,7 @@ Measure: TypeAlias = Callable[[State], Any]
 
 AXES = "xyz"
 #: A state is at rest when nothing moves faster beside its whole [m/s or rad/s].
-SLOWEST = 1e-6
+REST_SPEED = 1e-6
 #: Relative accuracy of the H-infinity norm.
 PEAK = 1e-9
 
@@ -80,7 +80,7 @@ class Linear:
             np.asarray(array, dtype=float).reshape(1, f)
             for array in (xi, rates if rates is not None else [0] * f)
         ]
-        return a.state_of(a.answers(a.displaced(*wanted)).rows[0])
+        return a.state_of(a.answers(a.states_at(*wanted)).rows[0])
 
     # --- norms ------------------------------------------------------------------------------------
     def h2(self) -> float:
@@ -145,14 +145,14 @@ def linearize(
     outputs: Sequence[str | Measure] | None,
     rigid: bool = True,
 ) -> Linear:
-    """See `Multibody.linearize`."""
+    """The linear model of a system at rest, as `Multibody.linearize` says."""
     if not isinstance(rigid, bool):
-        raise PartError(f"linearize: rigid is {shown(rigid)}, but must be True or False.")
+        raise PartError(f"linearize: rigid is {show(rigid)}, but must be True or False.")
     around = Vicinity(system.clusters, state)
     if rigid and (around.whole.drifts.any() or around.whole.turns.any()):
-        around = Vicinity(system.clusters, state, around.whole.noticed())
-    fastest = float(abs(around.whole.beside(around.rows)).max(initial=0.0))
-    if fastest > SLOWEST:
+        around = Vicinity(system.clusters, state, around.whole.with_drifts())
+    fastest = float(abs(around.whole.relative_velocities(around.rows)).max(initial=0.0))
+    if fastest > REST_SPEED:
         raise PartError(
             f"linearize: this state moves (up to {fastest:.3g} m/s or rad/s beside its whole); "
             "give a state at rest, "
@@ -183,7 +183,7 @@ def _inputs(
     labels: list[str] = []
     in_n = basis.copy()
     for k, direction in enumerate(basis):
-        angular_of(in_n)[k] = turned(around.state.q, angular_of(direction))
+        angular_of(in_n)[k] = rotate(around.state.q, angular_of(direction))
     for name in names:
         body, _, what = str(name).partition(".")
         if name in system.tables.force_index:
@@ -250,7 +250,7 @@ def _measure(
     if not isinstance(output, str):
         if not callable(output):
             raise PartError(
-                f"linearize: outputs has {shown(output)}, which is neither a name nor a function "
+                f"linearize: outputs has {show(output)}, which is neither a name nor a function "
                 "of a state."
             )
         size = np.atleast_1d(np.asarray(output(around.state), dtype=float)).size

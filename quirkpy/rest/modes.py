@@ -23,32 +23,32 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body
 #: [m], [rad].
-STEPS, NEWTON, STEP = 200, 40, 0.3
+STEPS, NEWTON, DESCENT_STEP = 200, 40, 0.3
 #: The same on the way to a rest that falls along some modes; steps one after the other where energy
 #: is bent up along one of these, which lead astray.
 CLIMBING, ASTRAY = 60, 6
 #: The same along a mode; so many of them at most go straight.
-FOLLOWED, STRIDE, STRAIGHT = 80, 0.15, 20
+FOLLOWED, MODE_STRIDE, STRAIGHT = 80, 0.15, 20
 #: Steps of steepest descent, at most and how far.
 DOWN, FALL = 1000, 0.05
 #: Steps below this [m], [rad] are left to Newton's method alone; a bottom is near below the second.
-CLOSE, NEAR = 1e-3, 0.03
+NEWTON_REACH, BOTTOM_REACH = 1e-3, 0.03
 #: A stiffness below this share of the largest is taken for so much in a step; one that has no pull
 #: is left alone.
-SOFTEST, NO_PULL = 1e-6, 1e-12
+SOFTEST, LEVEL_PULL = 1e-6, 1e-12
 #: Energy is level along a mode where it is bent by less than this share of the largest.
-FLAT = 1e-9
+LEVEL_BEND = 1e-9
 #: How often the step that moves as far as may be is narrowed down.
 HALVINGS = 4
 #: How far beyond a stop an equilibrium may lie [m], [rad].
-BEYOND = 1e-7
+STOP_OVERLAP = 1e-7
 
 
-def gone(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
+def displace_within_reach(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
     """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than
     the longest way."""
     share = min(1.0, longest / max(size_of(around, xi), 1e-300))
-    rows = around.answers(around.displaced(share * xi[None])).rows[0]
+    rows = around.answers(around.states_at(share * xi[None])).rows[0]
     return Vicinity(around.clusters, around.state_of(rows), around.whole)
 
 
@@ -56,15 +56,15 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
     """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any
     kind."""
     for _ in range(STEPS if downhill else NEWTON):
-        step = _stepped(around, downhill)
-        if size_of(around, step) < CLOSE:
-            ended = _ended(around)
+        step = _newton_step(around, downhill)
+        if size_of(around, step) < NEWTON_REACH:
+            ended = _converge(around)
             if ended is not None:
                 return ended
         if downhill:
             tried = np.outer([1.0, 0.5, 0.25, 0.125], step)
             step = tried[int(np.argmin(around.rises(tried)))]
-        around = gone(around, step, STEP)
+        around = displace_within_reach(around, step, DESCENT_STEP)
     return None
 
 
@@ -76,23 +76,23 @@ def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) 
     astray = 0
     for _ in range(CLIMBING):
         bends, modes = around.bends
-        climbed = np.flatnonzero(abs(bends) > FLAT * abs(bends).max(initial=0.0))[:falling]
+        climbed = np.flatnonzero(abs(bends) > LEVEL_BEND * abs(bends).max(initial=0.0))[:falling]
         astray = astray + 1 if len(climbed) < falling or (bends[climbed] > 0.0).any() else 0
         if astray > ASTRAY:
             return None
         sign = np.ones(len(bends))
         sign[climbed] = -1.0
-        furthest = min(STEP, longest(around))
-        step = _limited(around, bends, modes, sign * (modes.T @ around.pull), furthest)
-        if size_of(around, step) < min(CLOSE, 0.1 * furthest):
-            ended = _ended(around)
+        furthest = min(DESCENT_STEP, longest(around))
+        step = _limit_step(around, bends, modes, sign * (modes.T @ around.pull), furthest)
+        if size_of(around, step) < min(NEWTON_REACH, 0.1 * furthest):
+            ended = _converge(around)
             if ended is not None:
                 return ended
-        around = gone(around, step, STEP)
+        around = displace_within_reach(around, step, DESCENT_STEP)
     return None
 
 
-def _ended(around: Vicinity) -> Vicinity | None:
+def _converge(around: Vicinity) -> Vicinity | None:
     """The equilibrium to which Newton's steps lead in the coordinates of one vicinity."""
     rows, _, settled = newton(around)
     if not settled:
@@ -101,17 +101,17 @@ def _ended(around: Vicinity) -> Vicinity | None:
     return there.around if there.settled else None
 
 
-def _stepped(around: Vicinity, downhill: bool) -> Floats:
+def _newton_step(around: Vicinity, downhill: bool) -> Floats:
     """A step of Newton's method (f,); downhill, where energy is bent the other way the step is
     turned round."""
     if not around.freedoms:
         return np.zeros(0)
     bends, modes = around.bends
     sign = np.where((bends < 0.0) & (not downhill), -1.0, 1.0)
-    return _limited(around, bends, modes, sign * (modes.T @ around.pull), STEP)
+    return _limit_step(around, bends, modes, sign * (modes.T @ around.pull), DESCENT_STEP)
 
 
-def _limited(
+def _limit_step(
     around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longest: float
 ) -> Floats:
     """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too
@@ -119,7 +119,7 @@ def _limited(
     their share."""
     largest = max(float(abs(bends).max(initial=0.0)), 1e-300)
     size, stiff = np.maximum(abs(bends), SOFTEST * largest), abs(bends) >= SOFTEST * largest
-    pull = np.where(stiff | (abs(pull) >= NO_PULL), pull, 0.0)
+    pull = np.where(stiff | (abs(pull) >= LEVEL_PULL), pull, 0.0)
 
     def step(more: float) -> Floats:
         return np.asarray(modes @ (pull / (size + more)))
@@ -146,7 +146,10 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
     bent down along one mode more."""
     up = straight or float(along @ base.stiffness.values @ along) > 0.0
     climbed = max(0, falling(base.bends[0]) - (0 if up else 1))
-    before, around = base, gone(base, along * (STRIDE / size_of(base, along)), STRIDE)
+    before, around = (
+        base,
+        displace_within_reach(base, along * (MODE_STRIDE / size_of(base, along)), MODE_STRIDE),
+    )
     for taken in range(FOLLOWED):
         if straight and taken == STRAIGHT:
             return None
@@ -161,13 +164,13 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
         sign[[i for i in range(len(bends)) if i != k][:climbed]] = -1.0
         if not straight:
             sign[k] = (-1.0 if up else 1.0) if turned else 0.0
-        step = _limited(around, bends, modes, sign * (modes.T @ around.pull), STRIDE)
-        if turned and size_of(around, step) < CLOSE:
-            return _ended(around)
+        step = _limit_step(around, bends, modes, sign * (modes.T @ around.pull), MODE_STRIDE)
+        if turned and size_of(around, step) < NEWTON_REACH:
+            return _converge(around)
         if not turned:
             across = step - way * float(way @ step) / float(way @ way)
-            step = across + way * (STRIDE / size_of(around, way))
-        before, along, around = around, way, gone(around, step, STRIDE)
+            step = across + way * (MODE_STRIDE / size_of(around, way))
+        before, along, around = around, way, displace_within_reach(around, step, MODE_STRIDE)
     return None
 
 
@@ -192,7 +195,10 @@ def descend(around: Vicinity) -> Vicinity | None:
         convex = len(bends) > 0 and bends[0] > -SOFTEST * bends[-1]
         if (
             convex
-            and size_of(around, _limited(around, bends, modes, modes.T @ pull, 2.0 * NEAR)) < NEAR
+            and size_of(
+                around, _limit_step(around, bends, modes, modes.T @ pull, 2.0 * BOTTOM_REACH)
+            )
+            < BOTTOM_REACH
         ):
             return approach(around, True)
         size = size_of(around, pull)
@@ -204,7 +210,9 @@ def descend(around: Vicinity) -> Vicinity | None:
         decay = np.where(
             abs(times) < 1e-6, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times)
         )
-        around = gone(around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL)
+        around = displace_within_reach(
+            around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL
+        )
     return None
 
 
@@ -212,10 +220,10 @@ def beyond_stops(around: Vicinity) -> bool:
     """Whether a state lies where a stop does not let it."""
     stops = around.layout.stops
     at = around.at.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
-    return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -BEYOND).any())
+    return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -STOP_OVERLAP).any())
 
 
-def pressed(around: Vicinity) -> bool:
+def are_stops_pressed(around: Vicinity) -> bool:
     """Whether all stops that hold a state are pressed on: without one its coordinate would pass
     it."""
     stops, labels = around.layout.stops, around.layout.labels

@@ -14,23 +14,23 @@ from quirkpy.maths.types import Floats
 from quirkpy.rest.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
-LONGEST = 0.1
+NEWTON_STRIDE = 0.1
 #: Newton steps at most; the step [m], [rad] below which the next would change nothing, unless what
 #: still pulls along stiff directions would be felt as a stiffness of soft ones; and how much a step
 #: with an old stiffness must gain, or the stiffness is computed anew.
-NEWTON_STEPS, POLISHED, GAIN = 40, 1e-13, 0.1
+NEWTON_STEPS, POLISHED, STIFFNESS_GAIN = 40, 1e-13, 0.1
 #: Where all directions are alike stiff, a stiffness counts as zero below this share of the largest;
 #: everywhere below this [1/s2], by which nothing would move within years.
-ZERO, NONE = 1e-11, 1e-18
+STIFFNESS_CUT, ZERO_STIFFNESS = 1e-11, 1e-18
 #: Loads that cancel leave no more than this share of themselves, per metre or radian; they are not
 #: asked about what is too stiff for any but fiercer ones [m/s2].
 CANCELLED, FIERCEST = 1e-10, 1e6
 #: Newton's steps below this [m], [rad] that gain no more are rounding.
-ROUNDING = 1e-6
+STEP_ROUNDING = 1e-6
 #: What pulls along a coordinate is rounding below this share of its stiffness times a metre or a
 #: radian, and of the largest acceleration that loads would give without joints; or below this
 #: [m/s2], [rad/s2] altogether.
-IDLE, NO_PULL = 1e-12, 1e-14
+IDLE_PULL, NO_PULL = 1e-12, 1e-14
 #: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad],
 #: whither it pulls.
 PLAIN, ONWARD = 0.5, 1e-4
@@ -57,7 +57,9 @@ def polish(around: Vicinity) -> Polished:
             return Polished(around, moved, settled)
         moved += size
         around = Vicinity(clusters, around.state_of(rows), around.whole)
-        if settled and (not around.wide or balanced(around, around.pull, pseudo_inverse(around))):
+        if settled and (
+            not around.wide or is_balanced(around, around.pull, pseudo_inverse(around))
+        ):
             return Polished(around, moved, True)
     return Polished(around, moved, False)
 
@@ -73,39 +75,45 @@ def newton(around: Vicinity) -> tuple[Floats, float, bool]:
         if size <= POLISHED and (
             not around.wide or (abs(around.jumps.tangent @ step) <= around.rounding).all()
         ):
-            return rows, size_of(around, xi), balanced(around, pull, back)
+            return rows, size_of(around, xi), is_balanced(around, pull, back)
         # Too far from where the stiffness was measured, or down to rounding
-        if size > GAIN * before:
-            return rows, size_of(around, xi), before < ROUNDING and balanced(around, pull, back)
-        xi = xi + step * min(1.0, LONGEST / size)
-        answers = around.answers(around.displaced(xi[None]))
-        rows, pull, before = answers.rows[0], around.reduced(answers.felt)[0], size
-        if size > LONGEST:
+        if size > STIFFNESS_GAIN * before:
+            return (
+                rows,
+                size_of(around, xi),
+                before < STEP_ROUNDING and is_balanced(around, pull, back),
+            )
+        xi = xi + step * min(1.0, NEWTON_STRIDE / size)
+        answers = around.answers(around.states_at(xi[None]))
+        rows, pull, before = answers.rows[0], around.reduce(answers.felt)[0], size
+        if size > NEWTON_STRIDE:
             break
     return rows, size_of(around, xi), False
 
 
 def rests(around: Vicinity) -> bool:
     """Whether a state at standstill is an equilibrium, but for rounding."""
-    if plainly_moves(around):
+    if is_far_from_equilibrium(around):
         return False
     back = pseudo_inverse(around)
-    return size_of(around, back @ around.pull) <= ROUNDING and balanced(around, around.pull, back)
+    return size_of(around, back @ around.pull) <= STEP_ROUNDING and is_balanced(
+        around, around.pull, back
+    )
 
 
-def plainly_moves(around: Vicinity) -> bool:
+def is_far_from_equilibrium(around: Vicinity) -> bool:
     """Whether equilibrium is farther away than `ONWARD`, told from two states alone, and what pulls
     is not rounding."""
     felt = around.here.felt
     size = math.sqrt(float((felt.reshape(-1, 3) ** 2).sum(axis=1).max(initial=0.0)))
     if size == 0.0:
         return False
-    change = around.answers(around.moved_by(felt * (ONWARD / size))).felt - felt
+    change = around.answers(around.displace_bodies(felt * (ONWARD / size))).felt - felt
     plain = float((change**2).sum()) <= PLAIN**2 * float((felt**2).sum())
-    return plain and size > IDLE * around.loading + NO_PULL
+    return plain and size > IDLE_PULL * around.loading + NO_PULL
 
 
-def balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
+def is_balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
     """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well
     its stiffness is zero, and its pull the largest.)"""
     K = around.jumps.tangent
@@ -119,7 +127,8 @@ def idle(around: Vicinity, loading: float) -> Floats:
     [rad/s2] (f,)."""
     lengths = around.lengths
     return np.asarray(
-        IDLE * (abs(around.stiffness.values) @ lengths) + (IDLE * loading + NO_PULL) * lengths
+        IDLE_PULL * (abs(around.stiffness.values) @ lengths)
+        + (IDLE_PULL * loading + NO_PULL) * lengths
     )
 
 
@@ -146,6 +155,6 @@ def unknown_below(around: Vicinity, along: Floats) -> Floats:
     zero (k,)."""
     if not around.wide and float(around.principal[1].min(initial=math.inf)) > CANCELLED * FIERCEST:
         doubt = around.stiffness.doubt @ along
-        least = ZERO * float(around.principal[1].max(initial=0.0))
+        least = STIFFNESS_CUT * float(around.principal[1].max(initial=0.0))
         return np.maximum(least, DOUBTS * np.sqrt((doubt * doubt).sum(axis=0)))
-    return np.maximum(unsure(around.stiffness_error, along), NONE)
+    return np.maximum(unsure(around.stiffness_error, along), ZERO_STIFFNESS)

@@ -136,22 +136,22 @@ class Reason(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.kind == TOLD:
-            return told, (str(self),)
-        return shared, (self.kind, self.parts, self.numbers, self.why)
+            return reason_of_text, (str(self),)
+        return intern, (self.kind, self.parts, self.numbers, self.why)
 
-    def renamed(self, other: Renaming) -> Reason | None:
-        """The same where things are called otherwise; None where it is not known how."""
+    def rename(self, other: Renaming) -> Reason | None:
+        """The reason where things are called otherwise; None where new names are not known."""
         if self.kind == TOLD:
             return None
-        within = [reason.renamed(other) for reason in self.why]
+        within = [reason.rename(other) for reason in self.why]
         of, why = WORDINGS[self.kind].of, tuple(reason for reason in within if reason is not None)
         parts = self.parts if of == "words" or not self.parts else other(of, self.parts)
         if parts is None or None in within:
             return None
-        return shared(self.kind, tuple(parts), self.numbers, why)
+        return intern(self.kind, tuple(parts), self.numbers, why)
 
     def data(self) -> list[Any] | None:
-        """What it was made of, as plain values; None where the text says all."""
+        """What the reason was made of, as plain values; None where the text says all."""
         if PLAIN.get(self) is not None or self.kind == TOLD:
             return None
         within = [why.data() or str(why) for why in self.why]
@@ -159,19 +159,19 @@ class Reason(str):
 
 
 @lru_cache(maxsize=4096)
-def _shared(kind: str, parts: tuple[str, ...], numbers: tuple[float, ...]) -> Reason:
+def _intern(kind: str, parts: tuple[str, ...], numbers: tuple[float, ...]) -> Reason:
     """There are few in many outcomes."""
     return Reason(kind, parts, numbers)
 
 
-def shared(
+def intern(
     kind: str,
     parts: tuple[str, ...] = (),
     numbers: tuple[float, ...] = (),
     why: tuple[Reason, ...] = (),
 ) -> Reason:
     """A reason; those that name others within are not alike though they say the same."""
-    return Reason(kind, parts, numbers, why) if why else _shared(kind, parts, numbers)
+    return Reason(kind, parts, numbers, why) if why else _intern(kind, parts, numbers)
 
 
 #: The reasons that name nothing, by what they say.
@@ -181,34 +181,34 @@ PLAIN = {
 
 
 @lru_cache(maxsize=4096)
-def _told(text: str) -> Reason:
+def _reason_of_text(text: str) -> Reason:
     return PLAIN.get(text) or Reason._of(str(text), TOLD)
 
 
-def told(text: str) -> Reason:
+def reason_of_text(text: str) -> Reason:
     """A text as a reason: itself, where it is one; that which says so without naming anything; or
     one of which no more is known."""
     if not isinstance(text, str):
         raise TypeError(f"a reason is a text, not {text!r}")
-    return text if isinstance(text, Reason) else _told(text)
+    return text if isinstance(text, Reason) else _reason_of_text(text)
 
 
 def reason_of(text: str, data: Any) -> Reason:
     """The reason that a text and `Reason.data` describe; raises ValueError, TypeError or
     LookupError where they do not describe the same."""
-    found = told(text) if data is None else _made_of(data)
+    found = reason_of_text(text) if data is None else _decode(data)
     if found != text or json.dumps(found.data()) != json.dumps(data):
         raise ValueError("its reason is worded otherwise")
     return found
 
 
-def _made_of(data: Any) -> Reason:
+def _decode(data: Any) -> Reason:
     """A reason made of plain values."""
     kind, parts, numbers, why = data
     if not all(type(part) is str for part in parts) or not all(type(x) is float for x in numbers):
         raise TypeError("what its reason names is none")
-    within = tuple(told(one) if isinstance(one, str) else _made_of(one) for one in why)
-    return shared(kind, tuple(parts), tuple(numbers), within)
+    within = tuple(reason_of_text(one) if isinstance(one, str) else _decode(one) for one in why)
+    return intern(kind, tuple(parts), tuple(numbers), within)
 
 
 # --- texts of earlier versions --------------------------------------------------------------------
@@ -216,16 +216,17 @@ def _made_of(data: Any) -> Reason:
 NUMBER = r"-?\d[\d.]*(?:e[-+]\d+)?|nan|-?inf"
 
 
-def read(text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
+def parse_reason(text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
     """The one reason that says a text, of which no more was kept, about known names; None where
     there is none, or several do."""
-    found = [_read_as(kind, text, known) for kind in WORDINGS]
+    found = [_parse_as(kind, text, known) for kind in WORDINGS]
     made = [reason for reason in found if reason is not None]
     return made[0] if len(made) == 1 else None
 
 
-def _read_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
-    """The same, of one kind."""
+def _parse_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
+    """The one reason of a kind that says a text about known names; None where there is none, or
+    several."""
     said, of, none = WORDINGS[kind]
     match = None if of == "words" else _pattern(said).fullmatch(text)
     if match is None:
@@ -236,18 +237,18 @@ def _read_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> Re
     names = known(of) if "{parts}" in said else ()
     if not set(parts) <= set(names) or any(", " in name or name == none for name in names):
         return None
-    why = [] if within is None else _read_within(within, known)
+    why = [] if within is None else _parse_within(within, known)
     made = None if None in why else Reason(
         kind, parts, [float(x) for x in found.values()], [one for one in why if one is not None]
     )  # fmt: skip
     return made if made == text else None
 
 
-def _read_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Reason | None]:
+def _parse_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Reason | None]:
     """One reason, or several."""
-    whole = read(text, known)
+    whole = parse_reason(text, known)
     return [whole] if whole is not None else [
-        read(one, known) if one != text else None for one in text.split(" and ")
+        parse_reason(one, known) if one != text else None for one in text.split(" and ")
     ]  # fmt: skip
 
 

@@ -14,24 +14,32 @@ from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.rigid_motion import Whole, kinetic_beside, nodding
+from quirkpy.mechanics.rigid_motion import Whole, nodding, relative_kinetic_energy
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import Driver, knots_of
-from quirkpy.motion.extrema import BESIDE, Ask, Summit, fall, highest, likely, no_higher, summits
-from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.driver import AT_REST, Driver, knots_of
+from quirkpy.motion.extrema import (
+    BESIDE,
+    Ask,
+    Summit,
+    fall,
+    highest,
+    no_higher,
+    select_summits,
+    summits,
+)
+from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.parts.part import PartError
-from quirkpy.rest.capture import STILL
 from quirkpy.rest.cycles import Ranges
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.newton import polish, rests
 from quirkpy.rest.reason import Reason
-from quirkpy.rest.wells import Well, standstill, unpressed, well_around
+from quirkpy.rest.wells import Well, release_stops, standstill, well_around
 from quirkpy.tables import Selection
 
 #: Where nothing certain holds it, it has come to rest when no more than this share of its speed is
 #: left.
-DEEP = 1e-4
+SPEED_LEFT = 1e-4
 #: So many steps at the end of a call must be quiet before that is looked into.
 QUIET = 8
 #: The state is polished again once its liveliest moment has fallen to this share of that at the
@@ -54,16 +62,16 @@ STRETCH, PATIENCE = 512, 3
 TREMBLING = 5.0
 #: What goes no farther than this in a stretch [m], [rad] creeps, and may creep for long before it
 #: moves on.
-FARTHEST = 1e-3
+CREEP = 1e-3
 #: So many rows at most are looked back at; an energy [J] that is nothing.
-LOOKED_BACK, NOTHING = 4096, 1e-300
+LOOKED_BACK, NO_ENERGY = 4096, 1e-300
 
 
-class Seen(NamedTuple):
+class RestRows(NamedTuple):
     """Rows that a run to rest has made, as it moves them; its kinetic energy beside the whole, and
     how it nods [J]; at which rows velocities may have jumped."""
 
-    rows: Rows
+    rows: CourseRows
     kinetic: Floats
     nods: Floats
     jumps: Bools
@@ -73,14 +81,16 @@ class Seen(NamedTuple):
         """Time, state, angles and stops held of the last row."""
         return tuple([array[-1] for array in self.rows])
 
-    def cut(self, which: slice) -> Seen:
-        """Some of them."""
-        return Seen(self.rows.cut(which), self.kinetic[which], self.nods[which], self.jumps[which])
+    def select(self, which: slice) -> RestRows:
+        """The rows in a slice, with all that is known of them."""
+        return RestRows(
+            self.rows.select(which), self.kinetic[which], self.nods[which], self.jumps[which]
+        )
 
-    def joined(self, more: Seen) -> Seen:
-        """These and others after them."""
+    def append(self, more: RestRows) -> RestRows:
+        """Rows of this record and others after them."""
         others = (np.concatenate(two) for two in zip(self[1:], more[1:], strict=True))
-        return Seen(self.rows.joined(more.rows), *others)
+        return RestRows(self.rows.append(more.rows), *others)
 
 
 class Watcher:
@@ -90,14 +100,14 @@ class Watcher:
     def __init__(self, system: System, whole: Whole, rest: float, atol: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
         self.standstill = self.least = standstill(system.selection)
-        self.trembling = standstill(system.selection, max(STILL, TREMBLING * atol))
+        self.trembling = standstill(system.selection, max(AT_REST, TREMBLING * atol))
         self.nodding = bool(whole.turning.any())
         self.liveliest, self.tried, self.asked = 0.0, math.inf, 0
         self.most, self.summits = (
             [0.0, 0.0],
             [list[Summit](), list[Summit]()],
         )  # beside the whole, and of nods [J]
-        self.seen: Seen | None = None
+        self.seen: RestRows | None = None
         self.before, self.peak = (
             np.full(2, math.inf),
             np.zeros(2),
@@ -112,10 +122,10 @@ class Watcher:
         self.onward: Onward | None = None
 
     def __call__(self, driver: Driver, filled: int) -> tuple[Any, ...] | None:
-        new = self._seen(driver, filled)
+        new = self._rows_of_call(driver, filled)
         self._remember(new)
         if not self.calmed:
-            return self._calmed(driver, new)
+            return self._after_schedules(driver, new)
         kinetic = new.kinetic
         self.ranges.add(driver, new.rows)
         self.peak, self.rows = (
@@ -136,46 +146,46 @@ class Watcher:
             well = well_around(self.system, driver.state_of(*new.last))
             end = None if well is None else self._end_in(well, driver)
             if well is not None and end is not None:
-                self.found = well.found_at(float(end[0][0]))
+                self.found = well.equilibrium_at(float(end[0][0]))
                 return end
         if self.rows >= self.end:
-            self._judge(driver, new.rows.cut(slice(-1, None)))
+            self._judge(driver, new.rows.select(slice(-1, None)))
         return driver.row(filled - 1) if self.never is not None else None
 
-    def _seen(self, driver: Driver, filled: int) -> Seen:
+    def _rows_of_call(self, driver: Driver, filled: int) -> RestRows:
         """The rows of a call; what is noted may have made velocities jump."""
         of = driver.rows
-        rows = Rows(
+        rows = CourseRows(
             of.t[:filled].copy(), of.states[:filled].copy(), of.angles[:filled].copy(),
             of.held[:filled].copy(), of.tail[:filled].copy(),
         )  # fmt: skip
         jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
-        return Seen(
+        return RestRows(
             rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps
         )
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
         """What is less than steps can tell counts as none."""
-        kinetic = kinetic_beside(self.whole, driver.layout.selection, bodies_of(states))
+        kinetic = relative_kinetic_energy(self.whole, driver.layout.selection, bodies_of(states))
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
     def _nods(self, driver: Driver, states: Floats) -> Floats:
         return nodding(self.whole, driver.layout.selection, bodies_of(states))
 
-    def _remember(self, new: Seen) -> None:
-        """Where it may have been liveliest; and all rows since it has been quiet, to look back
-        at."""
+    def _remember(self, new: RestRows) -> None:
+        """Keep the liveliest row of a call, and all rows since the run has been quiet, to look
+        back at."""
         quiet = new.kinetic.max() <= self.rest**2 * self.liveliest
-        near = new if self.seen is None else self.seen.cut(slice(-2 * BESIDE, None)).joined(new)
+        near = new if self.seen is None else self.seen.select(slice(-2 * BESIDE, None)).append(new)
         for k, values in enumerate((near.kinetic, near.nods) if self.nodding else (near.kinetic,)):
             self.most[k] = most = max(self.most[k], float(values.max()))
             if no_higher(values) > most:
-                self.summits[k] = likely(
+                self.summits[k] = select_summits(
                     [*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most
                 )
         self.liveliest = max(self.liveliest, self.most[0], self.most[1] - float(new.nods.min()))
         self.seen = (
-            self.seen.joined(new).cut(slice(-LOOKED_BACK, None))
+            self.seen.append(new).select(slice(-LOOKED_BACK, None))
             if quiet and self.seen is not None
             else near
         )
@@ -191,25 +201,25 @@ class Watcher:
         rtol = driver.settings.rtol
         for k, measure in enumerate((self._kinetic, self._nods)):
             with suppress(PartError):
-                ask = self._asked(driver, partial(measure, driver))
+                ask = self._measure(driver, partial(measure, driver))
                 self.most[k] = highest(self.summits[k], ask, self.most[k], rtol)
             self.summits[k] = []
         sure = well.found.verdict == "stable" and well.found.damped
         self.least = (
             max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
         )
-        share = self.rest if sure else min(self.rest, DEEP)
+        share = self.rest if sure else min(self.rest, SPEED_LEFT)
         above = self._above(driver, well, share**2, self.seen.rows.states)
         while (
             sure
             and above[-1] <= 0.0
-            and not well.walled(self._level(share**2, self.seen.nods[-1:])[0])
+            and not well.has_walls(self._level(share**2, self.seen.nods[-1:])[0])
         ):
             share, above = math.sqrt(AGAIN) * share, above - math.log(AGAIN)
         if above[-1] > 0.0:
             return None
         k = int(np.argmax(np.append(above[::-1] > 0.0, True)))
-        ask = self._asked(driver, partial(self._above, driver, well, share**2))
+        ask = self._measure(driver, partial(self._above, driver, well, share**2))
         return self._passing(len(above) - 1 - k, above, ask, rtol)
 
     def _level(self, share: float, nods: Floats) -> Floats:
@@ -220,7 +230,7 @@ class Watcher:
         """How far the energy that is left in states is above that, in powers of e."""
         left = self._kinetic(driver, states) + well.energies(bodies_of(states))
         return np.asarray(
-            np.log(np.maximum(left, NOTHING) / self._level(share, self._nods(driver, states)))
+            np.log(np.maximum(left, NO_ENERGY) / self._level(share, self._nods(driver, states)))
         )
 
     def _passing(self, k: int, above: Floats, ask: Ask, rtol: float) -> tuple[Any, ...]:
@@ -237,36 +247,38 @@ class Watcher:
         t, states, angles, held, tail = found.rows
         return t, states, angles, found.drift[None], held, tail
 
-    def _asked(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
+    def _measure(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
         """Something measured of what the run leaves between its rows, as it moves them."""
 
         if self.onward is None:
             self.onward = Onward(self.system.clusters, driver.start, driver.settings, every=True)
         onward = self.onward
 
-        def ask(rows: Rows, t: float) -> tuple[float, Moment]:
+        def ask(rows: CourseRows, t: float) -> tuple[float, Moment]:
             there = onward(rows, t)
             return float(measure(there.state[None])[0]), there
 
         return ask
 
-    def _calmed(self, driver: Driver, new: Seen) -> tuple[Any, ...] | None:
+    def _after_schedules(self, driver: Driver, new: RestRows) -> tuple[Any, ...] | None:
         """Steps end where the last schedule does, and so do the rows of a call; what then stands
         still rests there."""
         self.calmed = bool(new.rows.t[-1] >= self.calm)
         if self.calmed:
-            around = unpressed(self.system.clusters, driver.state_of(*new.last))
-            if abs(around.whole.beside(around.rows)).max(initial=0.0) <= STILL and rests(around):
+            around = release_stops(self.system.clusters, driver.state_of(*new.last))
+            if abs(around.whole.relative_velocities(around.rows)).max(
+                initial=0.0
+            ) <= AT_REST and rests(around):
                 polished = polish(around)
                 self.found = certify(polished.around, polished.moved)
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
 
-    def _judge(self, driver: Driver, last: Rows) -> None:
+    def _judge(self, driver: Driver, last: CourseRows) -> None:
         """At the end of a stretch: is the motion a steady one, which nothing stops, and does it
         stay where it was?"""
         why = self._steadiness(ledger_of(last.states)[0], float(last.t[-1]))
         self.ranges.close()
-        if why is not None and not self.ranges.left(driver, last):
+        if why is not None and not self.ranges.was_left(driver, last):
             self.never = why
 
     def _steadiness(self, row: Floats, t: float) -> Reason | None:
@@ -282,7 +294,7 @@ class Watcher:
         alike = (
             abs(every - self.before[1]) <= STEADY * every
             and peak <= GROWN * self.before[0]
-            and went > FARTHEST
+            and went > CREEP
         )
         lossless = abs(put) + abs(taken) <= LOSSLESS * peak
         fed = alike and abs(put - taken) <= BALANCED * abs(put) and put > LOSSLESS * peak

@@ -13,34 +13,42 @@ import numpy as np
 
 from quirkpy.kernels.base.states import halves_of, state_rows
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.rigid_motion import apart
+from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.parts.checks import positive, shown, whole
+from quirkpy.parts.checks import positive, show, whole
 from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
-from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
+from quirkpy.rest.modes import (
+    LEVEL_BEND,
+    approach,
+    are_stops_pressed,
+    beyond_stops,
+    descend,
+    displace_within_reach,
+    follow,
+)
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.starts import (
+    advance_coordinate,
     angles_of,
+    are_turns_counted,
     at_stops,
-    cornered,
+    random_corner,
     ranges,
-    turned_on,
-    turns_counted,
-    wandered,
+    wander,
 )
 from quirkpy.rest.vicinity import Vicinity
 
 #: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral
 #: directions, where energy and stiffness agree to this share.
-SAME, ALIKE = 1e-5, 1e-6
+SAME_POSE, SAME_FAMILY = 1e-5, 1e-6
 #: What moves by less than this share of what moves most does not, along what is neutral.
-STILL = 1e-6
+UNMOVED_SHARE = 1e-6
 #: So many standard deviations are not exceeded in 95 of 100 cases.
-CERTAIN = 1.645
+DEVIATIONS_95 = 1.645
 #: So many ways are followed from equilibria that are known, for each seed.
 HOPS = 4
 #: Where signs are missing, and there are cusps, they are looked for from so many places more for
@@ -89,7 +97,9 @@ class Equilibria(Sequence[Equilibrium]):
         95 % as well.  At least what is `missing` is unseen, or one where that is `doubtful`; the
         share is never zero."""
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
-        more = _never_met(once, twice) + _at_most(once + twice) * self.left / max(1, self.places)
+        more = _bound_unmet_kinds(once, twice) + _at_most(once + twice) * self.left / max(
+            1, self.places
+        )
         more = max(more, float(self.missing or self.doubtful))
         return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
 
@@ -144,10 +154,10 @@ def _at_most(seen: int) -> float:
     """How often on the mean, at most, what was seen so often happens (Poisson, at 95 %, by Wilson
     and Hilferty)."""
     n = seen + 1.0
-    return n * (1.0 - 1.0 / (9.0 * n) + CERTAIN / (3.0 * math.sqrt(n))) ** 3
+    return n * (1.0 - 1.0 / (9.0 * n) + DEVIATIONS_95 / (3.0 * math.sqrt(n))) ** 3
 
 
-def _never_met(once: int, twice: int) -> float:
+def _bound_unmet_kinds(once: int, twice: int) -> float:
     """How many kinds were never met, at most, of which so many were once and twice."""
     if not once:
         return 0.0
@@ -155,7 +165,7 @@ def _never_met(once: int, twice: int) -> float:
     doubt = likely + once * (2 * once - 1) ** 2 / (4.0 * (twice + 1) ** 2)
     doubt += once**2 * twice * (once - 1) ** 2 / (4.0 * (twice + 1) ** 4)
     likely = max(likely, 0.5)
-    return likely * math.exp(CERTAIN * math.sqrt(math.log(1.0 + doubt / likely**2)))
+    return likely * math.exp(DEVIATIONS_95 * math.sqrt(math.log(1.0 + doubt / likely**2)))
 
 
 # --- finding them ---------------------------------------------------------------------------------
@@ -180,7 +190,7 @@ class Met:
     def arrive(self, ended: Vicinity | None) -> None:
         """What an attempt has led to."""
         self.attempts += 1
-        if ended is None or beyond_stops(ended) or not pressed(ended):
+        if ended is None or beyond_stops(ended) or not are_stops_pressed(ended):
             self.lost += 1
             return
         k = next((k for k, other in enumerate(self.around) if at_one(ended, other)), None)
@@ -229,9 +239,9 @@ class Hop(NamedTuple):
     by: float = math.pi
 
     def follow(self, around: Vicinity) -> Iterator[Vicinity | None]:
-        """Where it leads."""
+        """The equilibrium to which a place leads."""
         if self.coordinate >= 0:
-            yield approach(turned_on(around, self.coordinate, self.by), False)
+            yield approach(advance_coordinate(around, self.coordinate, self.by), False)
             return
         along = around.bends[1][:, self.mode]
         for sense in (1.0, -1.0):
@@ -242,7 +252,7 @@ def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | No
     """Where a random direction leads uphill, both ways, among those that have a stiffness."""
     bends, modes = around.bends
     along = modes @ np.where(
-        abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0
+        abs(bends) > LEVEL_BEND * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0
     )
     if along.any():
         for sense in (1.0, -1.0):
@@ -252,20 +262,21 @@ def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | No
 def hops_from(around: Vicinity) -> list[Hop]:
     """Half a turn of each angle, both ways where a force counts turns, and every mode that has a
     stiffness, softest first."""
-    counted = turns_counted(around)
+    counted = are_turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
     bends = abs(around.bends[0])
     modes = [
         k
         for k in np.argsort(bends, kind="stable").tolist()
-        if bends[k] > FLAT * bends.max(initial=0.0)
+        if bends[k] > LEVEL_BEND * bends.max(initial=0.0)
     ]
     return [*turned, *(Hop(k, -1) for k in modes)]
 
 
 def equilibria(system: System, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
-    """See `Multibody.equilibria`."""
+    """Equilibria that random starts lead to, with how sure it is that none is missing, as
+    `Multibody.equilibria` says."""
     if not (isinstance(seeds, int) and seeds > 0):
         raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
     for name, value, check in (("spread", spread, positive), ("seed", seed, whole)):
@@ -275,8 +286,8 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
             raise PartError(f"equilibria: {name} {error}.") from None
     base = Vicinity(system.clusters, state)
     met, rng = Met(), np.random.default_rng(seed)
-    cusps = searched(base, seeds, rng, spread, met)
-    missing = completed(base, seeds, rng, spread, met, cusps)
+    cusps = search_around(base, seeds, rng, spread, met)
+    missing = count_missing(base, seeds, rng, spread, met, cusps)
     doubtful = missing is None and cusps.any
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
@@ -284,45 +295,47 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     return Equilibria(found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful)
 
 
-def completed(
+def count_missing(
     base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met, cusps: Cusps
 ) -> int | None:
     """How many equilibria are missing at least, after those have been looked for beside cusps whose
     signs are missing: along as many modes as these fall; None where their signs are not known."""
     census, corners = Census(base, cusps), ranges(base)
     for _ in range(MEETINGS if cusps.springs else 0):
-        census.look(cornered(base, rng, corners), rng)
+        census.look(random_corner(base, rng, corners), rng)
     for k in range(FURTHER * seeds if cusps.springs else 0):
         excess = census.excess(met.found, met.around)
         if not excess:
             break
-        place = cornered(base, rng, corners) if k % 2 else wandered(base, rng, spread)
+        place = random_corner(base, rng, corners) if k % 2 else wander(base, rng, spread)
         census.look(place, rng)
-        beside = cusps.beside(place, rng)
+        beside = cusps.place_near(place, rng)
         for start in (place, *(() if beside is None else beside[:1])):
             met.leave()
             for falling in range(int(excess > 0), census.freedoms + 1, 2):
-                met.arrive(cusps.climbed(start, falling))
+                met.arrive(cusps.climb(start, falling))
         met.hop(rng)
     excess = census.excess(met.found, met.around)
     return None if excess is None else abs(excess)
 
 
-def searched(
+def search_around(
     base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met
 ) -> Cusps:
     """What is met from a state and from random places around it, and from there on along modes and
     joints."""
     corners, cusps = ranges(base), Cusps(base)
     for k in range(seeds):
-        places = [base] if k == 0 else [wandered(base, rng, spread), cornered(base, rng, corners)]
+        places = (
+            [base] if k == 0 else [wander(base, rng, spread), random_corner(base, rng, corners)]
+        )
         for start in [
             held for place in places for held in (place, at_stops(place)) if held is not None
         ]:
             met.leave()
             for downhill in (True, False):
                 met.arrive(approach(start, downhill))
-        for around, across in cusps.some_beside(places[-1], rng):
+        for around, across in cusps.places_near(places[-1], rng):
             met.leave()
             for ended in cusps.ridges(around, across, rng):
                 met.arrive(ended)
@@ -334,8 +347,8 @@ def searched(
 def at_one(a: Vicinity, b: Vicinity) -> bool:
     """Whether two equilibria are one: the same pose, and the same energy, which may tell whole
     turns apart."""
-    ways = apart(a.rows, b.rows).reshape(-1, 3)
-    if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME:
+    ways = displacement_between(a.rows, b.rows).reshape(-1, 3)
+    if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME_POSE:
         return False
     return as_high(a, b)
 
@@ -346,7 +359,8 @@ def as_high(a: Vicinity, b: Vicinity) -> bool:
         a.layout.selection.tables.body_mass.sum()
     )
     return (
-        abs(a.energy - b.energy) <= ALIKE * max(abs(a.energy), abs(b.energy)) + stiffest * SAME**2
+        abs(a.energy - b.energy)
+        <= SAME_FAMILY * max(abs(a.energy), abs(b.energy)) + stiffest * SAME_POSE**2
     )
 
 
@@ -355,14 +369,16 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
     still = [np.max([np.linalg.norm(halves_of(mode.shape), axis=2) for mode in e.neutral],
-    axis=0) < STILL
+    axis=0) < UNMOVED_SHARE
              for e in (one, two)]  # fmt: skip
-    ways = np.linalg.norm(halves_of(apart(state_rows_of(one), state_rows_of(two))), axis=2)
-    if (ways[still[0] & still[1]] > SAME).any():  # what is neutral moves none of these
+    ways = np.linalg.norm(
+        halves_of(displacement_between(state_rows_of(one), state_rows_of(two))), axis=2
+    )
+    if (ways[still[0] & still[1]] > SAME_POSE).any():  # what is neutral moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
     scale = max(float(abs(ours).max(initial=0.0)), 1e-300)
-    return bool(as_high(a, b) and abs(ours - theirs).max(initial=0.0) <= ALIKE * scale)
+    return bool(as_high(a, b) and abs(ours - theirs).max(initial=0.0) <= SAME_FAMILY * scale)
 
 
 def state_rows_of(found: Equilibrium) -> Floats:
@@ -373,9 +389,9 @@ def state_rows_of(found: Equilibrium) -> Floats:
 
 # --- passes ---------------------------------------------------------------------------------------
 def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | None:
-    """See `Multibody.saddle`."""
+    """The lowest saddle found around the well of an equilibrium, as `Multibody.saddle` says."""
     if not isinstance(bottom, Equilibrium):
-        raise PartError(f"saddle: {shown(bottom)} is not an Equilibrium, such as system.settle().")
+        raise PartError(f"saddle: {show(bottom)} is not an Equilibrium, such as system.settle().")
     if bottom.verdict in ("unstable", "never settles", "stopped"):
         raise PartError(
             f"saddle: the verdict of this equilibrium is {bottom.verdict!r}, so it lies in no "
@@ -401,7 +417,7 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
             met.leave(0)
             for ended in hop.follow(base):
                 met.arrive(ended)
-    searched(base, TRIES * directions, rng, SPREAD, met)
+    search_around(base, TRIES * directions, rng, SPREAD, met)
     tops = sorted(
         (k for k, e in enumerate(met.found) if e.energy > bottom.energy),
         key=lambda k: met.found[k].energy,
@@ -416,9 +432,11 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     """Whether a way down from a top along what energy falls along ends at a bottom."""
     bends, modes = top.bends
-    for mode in modes.T[bends < -FLAT * abs(bends).max(initial=0.0)]:
+    for mode in modes.T[bends < -LEVEL_BEND * abs(bends).max(initial=0.0)]:
         for sense in (1.0, -1.0):
-            ended = descend(gone(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB))
+            ended = descend(
+                displace_within_reach(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB)
+            )
             if ended is not None and (
                 at_one(ended, bottom) or akin(certify(ended), ended, certify(bottom), bottom)
             ):

@@ -17,20 +17,21 @@ from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Stop
+from quirkpy.motion.driver import AT_REST
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import number, positive, shown, whole
+from quirkpy.parts.checks import number, positive, show, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.rest.branch_points import stands
-from quirkpy.rest.capture import STILL, clearances
+from quirkpy.rest.capture import clearances
 from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.rest.newton import Polished, polish, rests, size_of
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.rest_detector import Watcher, calm_from
 from quirkpy.rest.vicinity import Vicinity
-from quirkpy.rest.wells import unpressed
+from quirkpy.rest.wells import release_stops
 
 #: So many saddles at most are left, one after the other, on which a motion comes to rest.
 SADDLES = 8
@@ -47,7 +48,7 @@ TRIED, SHUT, BACK = 1e-3, 1e-2, 0.1
 STIFF, BOUND_STEPS = 1e3, 0.5
 
 
-def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
+def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     """The vicinity of a start on all its stops, where these leave nothing to move though to first
     order one motion would be left: whichever way that begins, its loops carry it into a stop, by as
     much as the square of the way, or put it back.  Else None."""
@@ -65,7 +66,7 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     def change(rows: Floats) -> Floats:
         return clearances(start.state_of(rows).instant(clusters.selection))[0] - gaps
 
-    rates = np.array([change(rows) for rows in start.moved_by(TRIED * start.basis)])
+    rates = np.array([change(rows) for rows in start.displace_bodies(TRIED * start.basis)])
     along, sizes, _ = np.linalg.svd(
         rates
     )  # where loops meet flat, motions of the whole are not told from others
@@ -74,7 +75,7 @@ def shut_at_once(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     step = np.tensordot(along[:, 0], start.basis, 1) * (TRIED / size_of(start, along[:, 0]))
     ways = np.stack([step, -step])
     for rows, away in zip(
-        start.answers(start.moved_by(ways)).rows, start.moved_by(ways), strict=True
+        start.answers(start.displace_bodies(ways)).rows, start.displace_bodies(ways), strict=True
     ):
         went = change(rows)
         free = (gaps + went >= -SHUT * TRIED**2).all()
@@ -104,7 +105,7 @@ def check_rule(rule: Rule, evaluations: object) -> None:
     check_settings(rule.duration, rule.settings)
     if not isinstance(rule.stop, Sequence):
         raise PartError(
-            f"settle: stop is {shown(rule.stop)}, but must be a list of events, such as "
+            f"settle: stop is {show(rule.stop)}, but must be a list of events, such as "
             f"[{rule.stop!r}]."
         )
     checks = (
@@ -124,14 +125,15 @@ def check_rule(rule: Rule, evaluations: object) -> None:
 
 
 def settle(system: System, rule: Rule) -> Equilibrium:
-    """See `Multibody.settle`."""
-    return dataclasses.replace(settled(system, rule), system=system)
+    """The equilibrium at which a system comes to rest, as `Multibody.settle` says."""
+    return dataclasses.replace(settle_from(system, rule), system=system)
 
 
-def settled(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
-    """The same, not yet told of what; saddles: how many have been left on the way."""
-    start = unpressed(system.clusters, system.initial)
-    still = abs(start.whole.beside(start.rows)).max(initial=0.0) <= STILL
+def settle_from(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
+    """Settle without naming the system in what is raised; saddles: how many have been left on
+    the way."""
+    start = release_stops(system.clusters, system.initial)
+    still = abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) <= AT_REST
     if (
         still
         and rests(start)
@@ -140,7 +142,7 @@ def settled(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
         return from_rest(system, polish(start), rule, saddles)
     loops = len(start.layout.tree.loops)
     shut = (
-        (start if stands(start) else shut_at_once(system.clusters, start))
+        (start if stands(start) else hold_by_all_stops(system.clusters, start))
         if still and loops
         else None
     )
@@ -156,7 +158,7 @@ def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) 
     size = float(np.random.default_rng(rule.seed).choice([-1.0, 1.0])) * rule.nudge
     size = ways_out(polished.around, worst, size)[0]
     given = Nudge(size, rule.seed, worst.moving)
-    state = nudged(polished.around, worst, size)
+    state = nudge_along(polished.around, worst, size)
     if state is None:
         reason = Reason("one way shut", why=[found.reason])
         return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
@@ -168,26 +170,26 @@ def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) 
 def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
     """The senses in which a rest may be left along a mode, as displacements [m], [rad], that of
     `size` first: both, or, where stiffness jumps and energy falls one way only, that one."""
-    there, back = (driven(around, mode, way) for way in (size, -size))
+    there, back = (work_along(around, mode, way) for way in (size, -size))
     if back > STEEPER * max(there, 0.0):
         return (-size,)
     return (size,) if there > STEEPER * max(back, 0.0) else (size, -size)
 
 
-def driven(around: Vicinity, worst: Mode, size: float) -> float:
+def work_along(around: Vicinity, worst: Mode, size: float) -> float:
     """What forces do along the way to a state that is displaced along a mode, no body by more than
     `size` [m], [rad]: above zero where they drive it on."""
     xi = around.along(np.real(worst.shape))
     step = size / size_of(around, xi) * xi
-    pull = around.reduced(around.answers(around.displaced(step[None])).felt)[0]
+    pull = around.reduce(around.answers(around.states_at(step[None])).felt)[0]
     return float((pull - around.pull) @ step)
 
 
-def nudged(around: Vicinity, worst: Mode, size: float) -> State | None:
+def nudge_along(around: Vicinity, worst: Mode, size: float) -> State | None:
     """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop
     is in the way."""
     xi = around.along(np.real(worst.shape))
-    rows = around.answers(around.displaced(size / size_of(around, xi) * xi[None])).rows[0]
+    rows = around.answers(around.states_at(size / size_of(around, xi) * xi[None])).rows[0]
     state, stops = around.state_of(rows), around.layout.stops
     which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]
     before = around.at.coordinates(which)[:, 0]
@@ -211,7 +213,7 @@ def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> E
         if saddles == SADDLES:  # it has come to rest on a saddle, and on others before
             reason = Reason("saddles", (), [saddles], [found.reason])
             return dataclasses.replace(found, reason=reason)
-        onward = settled(system.at(found.state), rule, saddles + 1)
+        onward = settle_from(system.at(found.state), rule, saddles + 1)
         return dataclasses.replace(onward, run=onward.run or run)
     if run.stop is Stop.EVENT:
         return Equilibrium(run.final, "stopped", Reason("event", [run.events[-1].name]), run=run)

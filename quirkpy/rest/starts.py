@@ -11,7 +11,7 @@ import numpy as np
 from quirkpy.kernels.base.arrays import COORDINATE_KIND
 from quirkpy.kernels.base.states import attitudes_of, linear_of, zero_vectors
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.rest.modes import gradients
 from quirkpy.rest.newton import size_of
@@ -19,7 +19,7 @@ from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
 
 #: How far one stride moves any body [m], [rad]; how much a way wavers, as a share of a stride.
-STEP, WAVERS = 0.3, 0.1
+WANDER_STRIDE, WAVERS = 0.3, 0.1
 #: Strides at most towards corners of joint ranges, how far one moves any body, and what is left of
 #: the way there [m], [rad].
 STRIDES, DRIVEN, THERE = 60, 0.6, 1e-3
@@ -30,38 +30,38 @@ TURNS, COUNTED = 2, 1e-7
 #: What is so near a stop is at it [m], [rad].
 AT = 2e-3
 #: Gradients below this share of the largest do not move a coordinate.
-IDLE = 1e-6
+IDLE_GRADIENT = 1e-6
 
 
-def wandered(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinity:
+def wander(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinity:
     """A place some strides away along the joints, in random directions; spread: the whole way [m],
     [rad].
 
     Directions are drawn as motions of bodies in their own axes, so that a copy turned in space
     wanders alike."""
     left = spread * float(rng.uniform(0.1, 1.0))
-    direction = drawn(around, rng)
+    direction = random_direction(around, rng)
     while left > 0.0 and around.freedoms:
-        direction = direction + WAVERS * drawn(around, rng)
-        stride = min(left, STEP)
-        there = displaced(around, direction * (stride / max(size_of(around, direction), 1e-300)))
+        direction = direction + WAVERS * random_direction(around, rng)
+        stride = min(left, WANDER_STRIDE)
+        there = displace(around, direction * (stride / max(size_of(around, direction), 1e-300)))
         direction, around, left = there.coordinates_of(around, direction), there, left - stride
         direction = direction / max(size_of(around, direction), 1e-300)
     return around
 
 
-def drawn(around: Vicinity, rng: np.random.Generator) -> Floats:
+def random_direction(around: Vicinity, rng: np.random.Generator) -> Floats:
     """A random direction (f,): motions of all bodies in their own axes, as far as the joints follow
     them, that move no body by more than one [m], [rad]."""
     motion = rng.normal(size=zero_vectors(len(around.rows)).shape)
-    linear_of(motion)[:] = turned(attitudes_of(around.rows), linear_of(motion))
+    linear_of(motion)[:] = rotate(attitudes_of(around.rows), linear_of(motion))
     along = np.einsum("fni,ni->f", around.basis, motion)
     return np.asarray(along / max(size_of(around, along), 1e-300))
 
 
-def displaced(around: Vicinity, xi: Floats) -> Vicinity:
+def displace(around: Vicinity, xi: Floats) -> Vicinity:
     """The vicinity of the state at some coordinates (f,), put onto the joints."""
-    rows = around.answers(around.displaced(xi[None])).rows[0]
+    rows = around.answers(around.states_at(xi[None])).rows[0]
     return Vicinity(around.clusters, around.state_of(rows), around.whole)
 
 
@@ -70,7 +70,7 @@ def ranges(around: Vicinity) -> list[Floats]:
     """Values at which each joint coordinate begins a search: bounds of its stops and the middle
     between two, or quarters of a turn from where it is."""
     stops = around.layout.stops
-    here, counted = values_of(around), turns_counted(around)
+    here, counted = values_of(around), are_turns_counted(around)
     on = 2.0 * math.pi * np.arange(-TURNS, TURNS + 1)[:, None]
     out = []
     for c, kind in enumerate(around.layout.packed.coordinates[:, COORDINATE_KIND]):
@@ -91,21 +91,21 @@ def ranges(around: Vicinity) -> list[Floats]:
     return out
 
 
-def cornered(around: Vicinity, rng: np.random.Generator, corners: list[Floats]) -> Vicinity:
+def random_corner(around: Vicinity, rng: np.random.Generator, corners: list[Floats]) -> Vicinity:
     """A random corner of the ranges of all joint coordinates, as near as the joints let it be
     reached."""
-    return driven(around, np.array([float(rng.choice(values)) for values in corners]))
+    return drive_to(around, np.array([float(rng.choice(values)) for values in corners]))
 
 
-def turned_on(around: Vicinity, c: int, by: float) -> Vicinity:
+def advance_coordinate(around: Vicinity, c: int, by: float) -> Vicinity:
     """The place where one joint coordinate is farther on by so much [rad], [m]; the others as they
     were, where they can."""
     target = values_of(around)
     target[c] += by
-    return driven(around, target, c)
+    return drive_to(around, target, c)
 
 
-def driven(around: Vicinity, target: Floats, chosen: int | None = None) -> Vicinity:
+def drive_to(around: Vicinity, target: Floats, chosen: int | None = None) -> Vicinity:
     """The place where joint coordinates have some values (nc,), or the nearest that is reached in
     strides; chosen: the one that counts where they cannot all be met."""
     for _ in range(STRIDES):
@@ -113,10 +113,10 @@ def driven(around: Vicinity, target: Floats, chosen: int | None = None) -> Vicin
         J = gradients(around)
         if abs(way).max(initial=0.0) <= THERE or not J.size:
             break
-        xi: Floats = np.asarray(np.linalg.lstsq(J, way, rcond=IDLE)[0], dtype=np.float64)
+        xi: Floats = np.asarray(np.linalg.lstsq(J, way, rcond=IDLE_GRADIENT)[0], dtype=np.float64)
         if chosen is not None and abs((J @ xi - way)[chosen]) > 0.5 * abs(way[chosen]):
             row = J[chosen]
-            if np.linalg.norm(row) <= IDLE * abs(J).max():
+            if np.linalg.norm(row) <= IDLE_GRADIENT * abs(J).max():
                 break
             xi = row * (float(way[chosen]) / float(row @ row))
             if abs(way[chosen]) <= THERE:
@@ -124,7 +124,7 @@ def driven(around: Vicinity, target: Floats, chosen: int | None = None) -> Vicin
         size = size_of(around, xi)
         if size <= THERE:
             break
-        around = displaced(around, xi * min(1.0, DRIVEN / size))
+        around = displace(around, xi * min(1.0, DRIVEN / size))
     return around
 
 
@@ -133,7 +133,7 @@ def angles_of(around: Vicinity) -> list[int]:
     return np.flatnonzero(around.layout.packed.coordinates[:, COORDINATE_KIND] == ANGLE).tolist()
 
 
-def turns_counted(around: Vicinity) -> Bools:
+def are_turns_counted(around: Vicinity) -> Bools:
     """Which joint coordinates are angles of which a force counts whole turns (nc,)."""
     out, here = np.zeros(len(around.near), dtype=bool), around.here.felt
     for c in angles_of(around):
@@ -152,7 +152,7 @@ def values_of(around: Vicinity) -> Floats:
 
 
 def at_stops(around: Vicinity) -> Vicinity | None:
-    """The same place, held by all stops that it is at; None: it is at none."""
+    """The place held by all stops that it is at; None: it is at none."""
     stops, here = around.layout.stops, values_of(around)
     away = abs(here[stops.what[:, STOP_COORDINATE]] - stops.numbers[:, BOUND])
     held = tuple(label for label, gap in zip(around.layout.labels, away, strict=True) if gap <= AT)

@@ -17,7 +17,8 @@ from scipy.linalg import eig, matrix_balance
 from scipy.optimize import brentq
 
 from quirkpy.kernels.base.eigen import eigen
-from quirkpy.maths.differences import EPS, alike_across, unsure
+from quirkpy.maths.constants import EPS
+from quirkpy.maths.differences import is_symmetric_within, unsure
 from quirkpy.maths.types import Bools, Floats
 
 #: What decides: every direction rises; one falls; one falls and turning holds it; one is level to
@@ -27,11 +28,11 @@ Ground: TypeAlias = Literal["rises", "falls", "turns", "level", "dies", "grows",
 
 #: Eigenvalues of a matrix of n rows are those of one that differs by n times this share of its
 #: norm.
-ROUNDED = 4.0 * EPS
+EIGENVALUE_ROUNDING = 4.0 * EPS
 #: Where momentum is kept, a bend of the energy counts as none below this share of the largest.
-ZERO = 1e-11
+ZERO_BEND = 1e-11
 #: How far down real rates of growth are looked for, as a share of the fastest.
-SLOWEST = 1e-60
+SLOWEST_GROWTH = 1e-60
 
 
 class Around(NamedTuple):
@@ -44,7 +45,7 @@ class Around(NamedTuple):
     damping_error: Floats
 
 
-class Motions(NamedTuple):
+class Spectrum(NamedTuple):
     """Eigenvalues [1/s] with an imaginary part of at least zero, slowest first (m,); how far each
     may be from the true one (m,); displacements along them (f, m)."""
 
@@ -71,7 +72,7 @@ class Judgement(NamedTuple):
     along: Floats
     value: float
     error: float
-    motions: Motions
+    motions: Spectrum
 
     @property
     def damped(self) -> bool:
@@ -85,7 +86,7 @@ def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Jud
     neutral (n, f) and the others, rest (f - n, f): rows of length one at right angles.  momenta:
     rows of what (x, x') changes of momenta that are kept (k, 2 f)."""
     kept = np.concatenate([momenta[:, : len(rest.T)] @ rest.T, momenta[:, len(rest.T) :]], axis=1)
-    span = _beside(kept)
+    span = _null_space(kept)
     found = motions(around, rest, span, len(neutral))
     if not (_symmetric(around, rest) and _takes_energy(around)):
         return _by_rates(found)
@@ -108,7 +109,7 @@ def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Jud
     return Judgement("rises", along[:, :0], 0.0, 0.0, found)
 
 
-def _by_rates(found: Motions) -> Judgement:
+def _by_rates(found: Spectrum) -> Judgement:
     """Without a potential: stable if all motions die out."""
     growing, lasting = found.growing, ~found.dying
     which = growing if growing.any() else lasting
@@ -123,7 +124,7 @@ def _by_rates(found: Motions) -> Judgement:
 def _symmetric(around: Around, rest: Floats) -> bool:
     """Whether forces have a potential: K is symmetric, but for its error and a small share of what
     is as stiff."""
-    return alike_across(
+    return is_symmetric_within(
         rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T
     )
 
@@ -131,7 +132,7 @@ def _symmetric(around: Around, rest: Floats) -> bool:
 def _braking(around: Around) -> tuple[Floats, Floats]:
     """Eigenvalues of the symmetric half of D [1/s], and the error of each (f,)."""
     values, axes = eigen(0.5 * (around.damping + around.damping.T))
-    return values, unsure(around.damping_error, axes) + ROUNDED * abs(values)
+    return values, unsure(around.damping_error, axes) + EIGENVALUE_ROUNDING * abs(values)
 
 
 def _takes_energy(around: Around) -> bool:
@@ -159,17 +160,25 @@ def _energies(
     if not confined:
         values, axes = eigen(0.5 * (K + K.T))
         along = rest.T @ axes
-        return values, unsure(around.stiffness_error, along) + ROUNDED * abs(values), along
+        return (
+            values,
+            unsure(around.stiffness_error, along) + EIGENVALUE_ROUNDING * abs(values),
+            along,
+        )
     n, f = rest.shape
     energy = np.zeros((n + f, n + f))
     energy[:n, :n], energy[n:, n:] = 0.5 * (K + K.T), np.eye(f)
     values, axes = np.linalg.eigh(span.T @ energy @ span)
     along = rest.T @ (span @ axes)[:n]
-    return values, unsure(around.stiffness_error, along) + ZERO * abs(K).max(initial=0.0), along
+    return (
+        values,
+        unsure(around.stiffness_error, along) + ZERO_BEND * abs(K).max(initial=0.0),
+        along,
+    )
 
 
 # --- eigenvalues ----------------------------------------------------------------------------------
-def _beside(kept: Floats) -> Floats:
+def _null_space(kept: Floats) -> Floats:
     """A basis of what changes no row (n, k), as columns."""
     if not len(kept):
         return np.eye(kept.shape[1])
@@ -177,7 +186,7 @@ def _beside(kept: Floats) -> Floats:
     return np.asarray(Vt[(sigma > 1e-9 * sigma.max(initial=0.0)).sum() :].T)
 
 
-def motions(around: Around, rest: Floats, span: Floats | None = None, excused: int = 0) -> Motions:
+def motions(around: Around, rest: Floats, span: Floats | None = None, excused: int = 0) -> Spectrum:
     """Motions with displacements along some rows of length one at right angles (n, f), confined to
     a span of (x, x') where momenta are kept (n + f, k).
 
@@ -192,7 +201,9 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
     made: Any = matrix_balance(flow, permute=False, separate=True)
     balanced, scale = made[0], made[1][0]
     values, left, right = eig(balanced, left=True, right=True)
-    error = error * scale / scale[:, None] + ROUNDED * len(flow) * np.linalg.norm(balanced)
+    error = error * scale / scale[:, None] + EIGENVALUE_ROUNDING * len(flow) * np.linalg.norm(
+        balanced
+    )
     weights = abs(np.einsum("fm,fm->m", left.conj(), right))
     errors = np.einsum("fm,fg,gm->m", abs(left), error, abs(right)) / np.maximum(weights, 1e-300)
     displaced, rates = np.split(span @ (scale[:, None] * right), [n])
@@ -205,20 +216,20 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
     ]
     displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # along what is neutral as well
     listed = [k for k, s in enumerate(values) if s.imag >= 0.0 and k not in drifting]
-    return _sorted(values[listed], errors[listed], displaced[:, listed])
+    return _sort_motions(values[listed], errors[listed], displaced[:, listed])
 
 
-def _sorted(values: Floats, errors: Floats, along: Floats) -> Motions:
+def _sort_motions(values: Floats, errors: Floats, along: Floats) -> Spectrum:
     """Slowest first."""
     order = sorted(
         range(len(values)), key=lambda k: (round(float(abs(values[k])), 12), -values[k].real)
     )
-    return Motions(values[order], errors[order], along[:, order])
+    return Spectrum(values[order], errors[order], along[:, order])
 
 
-def _with_growth(around: Around, rest: Floats, found: Motions, falling: int) -> Motions:
-    """These motions where nothing is gyroscopic: as many of them grow as there are directions that
-    fall, at real rates, which are looked for one by one, for rounding of faster ones may hide
+def _with_growth(around: Around, rest: Floats, found: Spectrum, falling: int) -> Spectrum:
+    """Motions where nothing is gyroscopic, of which as many grow as there are directions that
+    fall, at real rates: these are looked for one by one, for rounding of faster ones may hide
     them."""
     if _gyroscopic(around):
         return found
@@ -226,17 +237,17 @@ def _with_growth(around: Around, rest: Floats, found: Motions, falling: int) -> 
     K, D = onto @ around.stiffness @ onto, around.damping
     K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)
     highest = float(np.sqrt(abs(K).sum(axis=1).max()))
-    ends = math.log(SLOWEST * highest), math.log(2.0 * highest)
+    ends = math.log(SLOWEST_GROWTH * highest), math.log(2.0 * highest)
     rates = np.array([math.exp(brentq(_lowest, *ends, args=(K, D, k))) for k in range(falling)])
-    along = np.array([_bent(rate, K, D, k)[1] for k, rate in enumerate(rates)]).T
+    along = np.array([_lowest_eigenvalue(rate, K, D, k)[1] for k, rate in enumerate(rates)]).T
     others = np.argsort(np.where(found.growing, -1.0, abs(found.values)), kind="stable")[falling:]
-    return _sorted(
+    return _sort_motions(
         np.append(rates, found.values[others]), np.append(0.0 * rates, found.errors[others]),
         np.concatenate([along, found.along[:, others]], axis=1),
     )  # fmt: skip
 
 
-def _bent(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
+def _lowest_eigenvalue(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
     """The k-th lowest eigenvalue of K + s D + s^2 for symmetric matrices, and its direction
     (f,)."""
     values, axes = eigen(K + rate * D + rate * rate * np.eye(len(K)))
@@ -245,5 +256,6 @@ def _bent(rate: float, K: Floats, D: Floats, k: int) -> tuple[float, Floats]:
 
 
 def _lowest(power: float, K: Floats, D: Floats, k: int) -> float:
-    """That eigenvalue at s = e^power; it is zero at a rate of growth."""
-    return _bent(math.exp(power), K, D, k)[0]
+    """The k-th lowest eigenvalue of K + s D + s^2 at s = e^power; it is zero at a rate of
+    growth."""
+    return _lowest_eigenvalue(math.exp(power), K, D, k)[0]

@@ -40,17 +40,17 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import EPS
 from quirkpy.maths.differences import (
     DOUBTS,
     EIGHTH,
-    EPS,
     PLACES,
     Slopes,
-    alike_across,
     central,
+    is_symmetric_within,
     unsure,
 )
-from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, turned
+from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
@@ -59,7 +59,7 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import (
     Whole,
     angular_momentum,
-    apart,
+    displacement_between,
     rotation,
     stored_momentum,
     whole_motion,
@@ -71,10 +71,10 @@ from quirkpy.rest.jumps import Jumps
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay
 #: near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
-FAR, TURNED = 1e-4, 2e-3
+PROBE_LENGTH, TURNED = 1e-4, 2e-3
 #: A pose is near a singular one where the smallest singular value that counts is below this; then
 #: probes move less, down to this share, below which rounding spoils more than they gain.
-NEAR, SHORTEST = 0.1, 0.05
+NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
 SEGMENTS = 4  # pieces of a way over which work is summed
 #: Coordinates are laid along stiff and soft directions where stiffness differs by more than this
 #: share, in so many goes, each of which tells as much again.
@@ -161,12 +161,12 @@ class Vicinity:
             taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(speeds_count(n))
         free = by_body(full[:, len(taken) :].T)
-        return self._laid(with_signs(free))
+        return self._align_basis(with_signs(free))
 
-    def _laid(self, free: Floats) -> Floats:
-        """These directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones, others
-        of the same space that lie along either: forces of a stiff direction then hardly show in a
-        soft one."""
+    def _align_basis(self, free: Floats) -> Floats:
+        """Free directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones,
+        others of the same space that lie along either: forces of a stiff direction then hardly
+        show in a soft one."""
         level = math.inf
         for _ in range(GOES if len(free) else 0):
             around = copy.copy(self)
@@ -201,21 +201,21 @@ class Vicinity:
         return len(self.basis)
 
     # --- states around ----------------------------------------------------------------------------
-    def displaced(self, xi: Floats, eta: Floats | None = None) -> Floats:
+    def states_at(self, xi: Floats, eta: Floats | None = None) -> Floats:
         """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole,
         near the joints."""
-        return self.moved_by(np.einsum("kf,fni->kni", xi, self.basis), eta)
+        return self.displace_bodies(np.einsum("kf,fni->kni", xi, self.basis), eta)
 
     @cached_property
-    def carried(self) -> Floats:
+    def carried_state(self) -> Floats:
         """The state, moving as the whole does and no further (n, STATE_WIDTH)."""
         out = self.rows.copy()
         speeds_of(out)[:] = self.whole.field(out)
         return out
 
-    def moved_by(self, displacement: Floats, eta: Floats | None = None) -> Floats:
-        """The same for displacements of bodies (k, nb, 6): in N, and rotation vectors in body
-        axes."""
+    def displace_bodies(self, displacement: Floats, eta: Floats | None = None) -> Floats:
+        """States (k, nb, STATE_WIDTH) after displacements of bodies (k, nb, 6), in N and
+        rotation vectors in body axes, moving by eta beside the whole."""
         out = np.empty((len(displacement), *self.rows.shape))
         positions_of(out)[:] = positions_of(self.rows) + linear_of(displacement)
         attitudes_of(out)[:] = np.einsum(
@@ -231,12 +231,12 @@ class Vicinity:
         """The matrices that multiply by the bodies' quaternions from the left (n, 4, 4)."""
         return np.asarray(attitudes_of(self.rows)[:, FROM_LEFT] * SIGN_LEFT)
 
-    def screwed(self, xi: Floats, lengths: Floats) -> Floats:
+    def states_on_screw(self, xi: Floats, lengths: Floats) -> Floats:
         """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on
         which a displacement xi begins to move it: lengths of the way (k,), in units of xi."""
         start = np.einsum("f,fni->ni", xi, self.basis)
         rows, s = self.rows, lengths[:, None, None]
-        v, w = linear_of(start), turned(attitudes_of(rows), angular_of(start))
+        v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
         angle = s * np.linalg.norm(w, axis=1)[:, None]
         once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
         large = abs(angle) > 1e-3
@@ -262,15 +262,15 @@ class Vicinity:
             )  # fmt: skip
             e.python.raise_pending()
         rows = bodies_of(states)
-        return Answers(rows, self.whole.felt(rows, accelerations), energies)
+        return Answers(rows, self.whole.relative_accelerations(rows, accelerations), energies)
 
-    def reduced(self, felt: Floats) -> Floats:
+    def reduce(self, felt: Floats) -> Floats:
         """Z' M a (k, f)."""
         return np.asarray(felt.reshape(len(felt), self.covectors.shape[1]) @ self.covectors.T)
 
     def coordinates(self, states: Floats) -> Floats:
-        """Those of states near by (k, nb, STATE_WIDTH), to first order (k, f)."""
-        return self.reduced(apart(np.broadcast_to(self.rows, states.shape), states))
+        """Coordinates xi (k, f) of states near by (k, nb, STATE_WIDTH), to first order."""
+        return self.reduce(displacement_between(np.broadcast_to(self.rows, states.shape), states))
 
     def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
         """The direction along these coordinates nearest to one along those of a neighbour, of the
@@ -280,10 +280,12 @@ class Vicinity:
         return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))
 
     @cached_property
-    def spun(self) -> Floats:
+    def spin_directions(self) -> Floats:
         """Coordinates of the turns about the axes about which the whole turns freely (m, f)."""
-        fields = [self.whole.turned_on(self.rows, k) for k in np.unique(self.whole.islands)]
-        return self.reduced(
+        fields = [
+            self.whole.displacement_of_spin(self.rows, k) for k in np.unique(self.whole.islands)
+        ]
+        return self.reduce(
             np.array([field for field in fields if field is not None]).reshape(
                 -1, *zero_vectors(len(self.rows)).shape
             )
@@ -295,7 +297,7 @@ class Vicinity:
         """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8
         f, ...)."""
         return self.answers(
-            self.moved_by(np.concatenate([zero_vectors(1, len(self.rows)), self._steps]))
+            self.displace_bodies(np.concatenate([zero_vectors(1, len(self.rows)), self._steps]))
         )
 
     @cached_property
@@ -303,7 +305,7 @@ class Vicinity:
         """The state itself (1, ...), also where nobody has asked for the others yet."""
         if "asked" in self.__dict__:
             return Answers(*(array[:1] for array in self.asked))
-        return self.answers(self.carried[None].copy())
+        return self.answers(self.carried_state[None].copy())
 
     @property
     def probes(self) -> Answers:
@@ -314,7 +316,7 @@ class Vicinity:
     @property
     def pull(self) -> Floats:
         """g: what pulls along each coordinate (f,)."""
-        return self.reduced(self.here.felt)[0]
+        return self.reduce(self.here.felt)[0]
 
     @property
     def energy(self) -> float:
@@ -339,9 +341,9 @@ class Vicinity:
         a singular pose is near, around which the joints bend in as little as their smallest
         singular value."""
         parts = self.decomposition
-        near = min(1.0, max(SHORTEST, parts.smallest / NEAR))
+        near = min(1.0, max(SHORTEST_PROBE, parts.smallest / NEAR_SINGULAR))
         squares = halves_of(self.basis * self.basis).sum(axis=-1)
-        shares = squares / ((FAR * self.size) ** 2, TURNED**2)
+        shares = squares / ((PROBE_LENGTH * self.size) ** 2, TURNED**2)
         return np.asarray(near / np.sqrt(shares.max(axis=(1, 2), initial=0.0)))
 
     @cached_property
@@ -357,7 +359,7 @@ class Vicinity:
     @cached_property
     def stiffness(self) -> Slopes:
         """K [1/s2]."""
-        return self._slopes(-self.reduced(self.probes.felt))
+        return self._slopes(-self.reduce(self.probes.felt))
 
     @cached_property
     def stiffness_error(self) -> Floats:
@@ -369,12 +371,12 @@ class Vicinity:
             .max(axis=1, initial=0.0)
         )
         bent = DOUBTS * np.linalg.norm(self.pull) * swept
-        return self._error(self.stiffness, -self.reduced(self.probes.felt)) + bent
+        return self._error(self.stiffness, -self.reduce(self.probes.felt)) + bent
 
     @cached_property
     def damping_error(self) -> Floats:
         """How far each number of D may be from the true one [1/s] (f, f)."""
-        return self._error(self.damping, -self.reduced(self.moving.felt), self.pace * self.reach)
+        return self._error(self.damping, -self.reduce(self.moving.felt), self.pace * self.reach)
 
     def _error(self, slopes: Slopes, values: Floats, reach: Floats | None = None) -> Floats:
         """From what differences show, and from the rounding of what they are taken of."""
@@ -404,7 +406,7 @@ class Vicinity:
     def symmetric(self) -> bool:
         """Whether K is symmetric but for its error and a share of what is alike stiff: forces have
         a potential."""
-        return alike_across(self.stiffness.values, self.stiffness_error)
+        return is_symmetric_within(self.stiffness.values, self.stiffness_error)
 
     @cached_property
     def principal(self) -> tuple[Floats, Floats, Floats]:
@@ -438,13 +440,13 @@ class Vicinity:
         shares = np.linspace(0.0, 1.0, SEGMENTS + 1)[:, None, None]
         k, n = len(xi), len(self.rows)
         answers = self.answers(
-            self.displaced((shares * xi).reshape((SEGMENTS + 1) * k, self.freedoms))
+            self.states_at((shares * xi).reshape((SEGMENTS + 1) * k, self.freedoms))
         )
         rows, felt = (
             a.reshape(SEGMENTS + 1, k, n, a.shape[-1]) for a in (answers.rows, answers.felt)
         )
         tables, mean = self.layout.selection.tables, 0.5 * (felt[1:] + felt[:-1])
-        step = apart(rows[:-1], rows[1:])
+        step = displacement_between(rows[:-1], rows[1:])
         pushed = np.einsum("n,skni,skni->k", tables.body_mass, linear_of(mean), linear_of(step))
         return np.asarray(
             -pushed
@@ -454,14 +456,14 @@ class Vicinity:
     @cached_property
     def moving(self) -> Answers:
         """The state moving at the places of the differences along every coordinate (8 f, ...)."""
-        states = np.repeat(self.carried[None], len(self._steps), axis=0)
+        states = np.repeat(self.carried_state[None], len(self._steps), axis=0)
         speeds_of(states)[:] += self.pace * self._steps
         return self.answers(states)
 
     @cached_property
     def damping(self) -> Slopes:
         """D [1/s]; its skew half turns motion without taking energy."""
-        return self._slopes(-self.reduced(self.moving.felt), self.pace * self.reach)
+        return self._slopes(-self.reduce(self.moving.felt), self.pace * self.reach)
 
     @cached_property
     def momentum_rows(self) -> Floats:

@@ -15,9 +15,10 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.driver import AT_REST
 from quirkpy.rest.branch_points import NO_BEND, forms_at
-from quirkpy.rest.capture import STILL, clearances
-from quirkpy.rest.equilibrium import Equilibrium, certify, split
+from quirkpy.rest.capture import clearances
+from quirkpy.rest.equilibrium import Equilibrium, certify, split_directions
 from quirkpy.rest.kinks import Kinks, kinks_of
 from quirkpy.rest.newton import POLISHED, newton, polish, rests, size_of, unknown_below
 from quirkpy.rest.vicinity import Vicinity
@@ -30,10 +31,10 @@ TURNS_ANEW = 30
 COASTING, BRAKED = 1e-3, 1e-6
 #: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls
 #: must stand there.
-BEYOND, WALL = 2.0, 0.5
+ENERGY_REACH, WALL = 2.0, 0.5
 
 
-def standstill(selection: Selection, speed: float = STILL) -> float:
+def standstill(selection: Selection, speed: float = AT_REST) -> float:
     """The kinetic energy [J] of bodies that all move as slowly as one at rest may [m/s],
     [rad/s]."""
     tables = selection.tables
@@ -74,15 +75,15 @@ class Well(NamedTuple):
         sizes = np.array([size_of(self.around, along) for along in self.along.T])
         return float(0.5 * ((size / sizes) ** 2 * abs(self.stiffness)).sum()) if len(sizes) else 0.0
 
-    def found_at(self, t: float) -> Equilibrium:
+    def equilibrium_at(self, t: float) -> Equilibrium:
         """What was found, at the time [s] at which the run came there: the whole is carried back to
         where it was."""
         if self.around.whole.rests:
             return dataclasses.replace(self.found, state=dataclasses.replace(self.found.state, t=t))
-        rows = self.around.whole.carried(self.around.here.rows[0], t - self.around.state.t)
+        rows = self.around.whole.carry(self.around.here.rows[0], t - self.around.state.t)
         return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
 
-    def walled(self, left: float) -> bool:
+    def has_walls(self, left: float) -> bool:
         """Whether energy rises nearly as the bend says, as far as some energy [J] reaches and
         further.
 
@@ -96,14 +97,14 @@ class Well(NamedTuple):
         if self.kinks is not None:
             least = np.zeros(len(least))
         holds = stiffness > np.concatenate([least, least])  # the others are neutral
-        xi = xi[holds] * (BEYOND * np.sqrt(2.0 * left / stiffness[holds]))[:, None]
-        return bool((self.around.rises(xi) >= WALL * BEYOND**2 * left).all())
+        xi = xi[holds] * (ENERGY_REACH * np.sqrt(2.0 * left / stiffness[holds]))[:, None]
+        return bool((self.around.rises(xi) >= WALL * ENERGY_REACH**2 * left).all())
 
 
 def well_around(system: System, state: State) -> Well | None:
     """The well, or the saddle, at which a state lies, if Newton's method finds one there; what
     turns keeps its angular momentum, and so turns faster or slower there."""
-    start, before = unpressed(system.clusters, state), math.inf
+    start, before = release_stops(system.clusters, state), math.inf
     around = start
     for _ in range(TURNS_ANEW):
         rows, moved, settled = newton(around)
@@ -123,7 +124,7 @@ def well_around(system: System, state: State) -> Well | None:
         if not polished.settled:
             return None
         around = polished.around
-    coasting = coasted(around, start)
+    coasting = coast(around, start)
     if coasting is None:
         return None
     around = coasting
@@ -131,17 +132,17 @@ def well_around(system: System, state: State) -> Well | None:
     return Well(around, found, *around.bends, kinks_of(around))
 
 
-def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
+def coast(around: Vicinity, start: Vicinity) -> Vicinity | None:
     """The well where damping alone will have stopped a state along its neutral directions N:
     nothing pulls there, and N (eta + D xi) stays what it is until eta is zero.  None where that is
     far, or beyond a stop."""
     if not around.freedoms or around.whole.turning.any() or forms_at(around) is not None:
         return around
-    neutral = split(around).neutral
+    neutral = split_directions(around).neutral
     if not len(neutral):
         return around
     xi, D = around.coordinates(start.rows[None])[0], around.damping.values
-    eta = around.reduced(start.whole.beside(start.rows)[None])[0]
+    eta = around.reduce(start.whole.relative_velocities(start.rows)[None])[0]
     U, sigma, Vt = np.linalg.svd(neutral @ D @ neutral.T)
     braked = sigma > max(BRAKED * float(abs(D).max()), NO_BEND)
     step = neutral.T @ (
@@ -150,13 +151,13 @@ def coasted(around: Vicinity, start: Vicinity) -> Vicinity | None:
     size = size_of(around, step)
     if size <= POLISHED or size > COASTING:
         return around if size <= POLISHED else None
-    there = around.state_of(around.answers(around.displaced(step[None])).rows[0])
+    there = around.state_of(around.answers(around.states_at(step[None])).rows[0])
     if (clearances(there.instant(around.clusters.selection))[0] < -TOUCHING).any():
         return None
     return polish(Vicinity(around.clusters, there, around.whole)).around
 
 
-def unpressed(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:
+def release_stops(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:
     """The vicinity of a state, without the stops on which nothing presses: it may leave them."""
     around = Vicinity(clusters, state, whole)
     for label in state.held:

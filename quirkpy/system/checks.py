@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from quirkpy.parts.body import GROUND, Body
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError, field_values
@@ -21,7 +21,7 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     for part in (*parts, *candidates):
         if not isinstance(part, KINDS):
             raise PartError(
-                f"Multibody: {shown(part)} is neither a body nor a joint, a force or a sensor."
+                f"Multibody: {show(part)} is neither a body nor a joint, a force or a sensor."
             )
         if part.name in named:
             raise PartError(
@@ -34,7 +34,7 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     if not any(isinstance(part, Body) for part in parts):
         raise PartError("Multibody: there is no body; give at least one.")
     for part in (*parts, *candidates):
-        for other in _referred(part):
+        for other in _references(part):
             _check_reference(part, other, named)
 
 
@@ -54,18 +54,18 @@ def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]
     )
 
 
-def _referred(part: Part) -> list[Body | BaseJoint]:
+def _references(part: Part) -> list[Body | BaseJoint]:
     """The bodies and joints that a part names in its fields, at any depth."""
-    return _mentioned(field_values(part))
+    return _references_among(field_values(part))
 
 
-def _mentioned(values: Iterable[Any]) -> list[Body | BaseJoint]:
+def _references_among(values: Iterable[Any]) -> list[Body | BaseJoint]:
     found: list[Body | BaseJoint] = []
     for value in values:
         if type(value) in (float, str, bool):  # most are
             continue
         if isinstance(value, tuple):
-            found += _mentioned(value)
+            found += _references_among(value)
         elif isinstance(value, Part):
-            found += [value] if isinstance(value, (Body, BaseJoint)) else _referred(value)
+            found += [value] if isinstance(value, (Body, BaseJoint)) else _references(value)
     return found

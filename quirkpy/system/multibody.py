@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quirkpy import doors
 from quirkpy.kernels.step.methods import Method
-from quirkpy.kernels.users.users import unchecked
+from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.mechanics.state import State, check_meeting
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Keep
@@ -17,7 +17,7 @@ from quirkpy.motion.move import Progress, move
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Body
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, PartError
 from quirkpy.rest import search
@@ -45,11 +45,11 @@ class Multibody(System):
     ) -> None:
         if isinstance(candidates, (Part, str)):
             raise PartError(
-                f"Multibody: candidates is {shown(candidates)}, but must be a list of joints and "
+                f"Multibody: candidates is {show(candidates)}, but must be a list of joints and "
                 "forces."
             )
         if not (start is None or isinstance(start, State)):
-            raise PartError(f"Multibody: start is {shown(start)}, but must be a State.")
+            raise PartError(f"Multibody: start is {show(start)}, but must be a State.")
         listed = tuple(p for p in parts if not (isinstance(p, Body) and p == GROUND))
         later = tuple(candidates)
         check_parts(listed, later)
@@ -58,17 +58,17 @@ class Multibody(System):
         super().__init__(listed, later, start)
         at = self.instant()
         check_meeting(at)
-        if unchecked(self.selection):
+        if has_unchecked(self.selection):
             at.users.check_potentials()
 
     # --- variants ---------------------------------------------------------------------------------
     def with_(self, *parts: Part) -> Multibody:
-        """The same system and state with more parts; a candidate becomes active."""
+        """This system and state with more parts; a candidate becomes active."""
         later = tuple(p for p in self.candidates if p not in parts)
         return Multibody(*self.parts, *parts, candidates=later, start=self.start)
 
     def without(self, *names: str) -> Multibody:
-        """The same system and state without some parts."""
+        """This system and state without some parts."""
         gone = {id(self[name]) for name in names}
         keep, later = (
             [p for p in some if id(p) not in gone] for some in (self.parts, self.candidates)
@@ -185,20 +185,19 @@ class Multibody(System):
         self, path: str | os.PathLike[str] | None = None, state: State | None = None, *,
         eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True,
     ) -> Drawing:  # fmt: skip
-        """What it looks like: bodies, axes of joints, sensors, springs and forces;
+        """A picture of the system: bodies, axes of joints, sensors, springs and forces;
         ``system.picture("x.png")``.
 
         path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which
         one looks; rays are parallel.  Arrows of forces have lengths in proportion; the longest is
         named below."""
-        return doors.stills.picture(self, state, eye, forces).saved(path)
+        return doors.stills.picture(self, state, eye, forces).save_to(path)
 
     def show(
         self, state: State | None = None, *, forces: bool = True, browser: bool = True,
         port: int | None = None, patience: float = 60.0, keep_open: bool = True,
     ) -> None:  # fmt: skip
-        """What it looks like in a window of VPython that can be turned; see
-        `Trajectory.animate`."""
+        """Show the system in a window of VPython that can be turned; see `Trajectory.animate`."""
         at = self.initial if state is None else state
         doors.window.show(
             lambda: doors.film.still_of(self, at, forces), browser, port, patience, keep_open
@@ -208,7 +207,7 @@ class Multibody(System):
         return doors.notebook.of_system(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.parts, self.candidates, self.start)
+        return _restore, (self.parts, self.candidates, self.start)
 
     def __repr__(self) -> str:
         chosen = self.selection
@@ -218,7 +217,7 @@ class Multibody(System):
         )
 
 
-def _restored(
+def _restore(
     parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None
 ) -> Multibody:
     return Multibody(*parts, candidates=candidates, start=start)

@@ -12,7 +12,7 @@ import numpy as np
 from quirkpy.maths.triples import Nine
 from quirkpy.maths.types import Floats, Ints, Vector
 from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation
 from quirkpy.parts.part import Part, PartError
@@ -235,8 +235,8 @@ class _Builder:
             "element_joint": ints(
                 [-1 if e.joint is None else self.joint_row[e.joint.name] for e in elements]
             ),
-            "element_coordinate": ints([self.coordinate_row[acted_on(e)] for e in elements]),
-            "element_numbers": floats([padded(e) for e in elements], ELEMENT_WIDTH),
+            "element_coordinate": ints([self.coordinate_row[coordinate_of(e)] for e in elements]),
+            "element_numbers": floats([pad(e) for e in elements], ELEMENT_WIDTH),
             "element_schedule": ints(
                 [[self.add_schedule(s) for s in e.schedules] for e in elements]
             ).reshape(-1, 2),
@@ -270,10 +270,10 @@ class _Builder:
 
 
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
-    """The same tables with the rows of some parts written anew, in place of the old ones."""
+    """Tables with the rows of some parts written anew, in place of the old ones."""
     if not isinstance(parameters, Mapping):
         raise PartError(
-            f"parameters: {shown(parameters)} is not a dict, such as "
+            f"parameters: {show(parameters)} is not a dict, such as "
             f"{{'pull': {{'stiffness': 0.1}}}}."
         )
     arrays = {name: getattr(tables, name).copy() for name in REWRITTEN}
@@ -284,12 +284,12 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
         if name in tables.joint_index:
             k = tables.joint_index[name]
             lists["joints"][k] = _rewrite_joint(
-                tables, arrays, k, _changed(tables.joints[k], changes)
+                tables, arrays, k, _change(tables.joints[k], changes)
             )
         elif name in tables.force_index:
             k = tables.force_index[name]
             lists["forces"][k] = _rewrite_force(
-                tables, arrays, k, _changed(tables.forces[k], changes)
+                tables, arrays, k, _change(tables.forces[k], changes)
             )
         elif name in tables.body_names:
             k = tables.body_index[name]
@@ -302,7 +302,7 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     return dataclasses.replace(tables, **arrays, **parts)
 
 
-def _changed(part: Any, changes: Any) -> Any:
+def _change(part: Any, changes: Any) -> Any:
     """The part with some fields changed; it checks itself as when it was first made."""
     known = {field.name for field in dataclasses.fields(part) if field.init}
     _check_changes(part, changes)
@@ -318,7 +318,7 @@ def _changed(part: Any, changes: Any) -> Any:
 def _check_changes(part: Part, changes: Any) -> None:
     if not isinstance(changes, Mapping):
         raise part.refuse(
-            f"its parameters are {shown(changes)}, but must be a dict, such as {{'mass': 2.0}}."
+            f"its parameters are {show(changes)}, but must be a dict, such as {{'mass': 2.0}}."
         )
 
 
@@ -356,7 +356,7 @@ def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoin
         _rewrite_schedule(tables, arrays, tables.row_schedule[row], line.schedule)
     rows = range(tables.joint_element[k], tables.joint_element[k + 1])
     for row, element in zip(rows, new.elements(), strict=True):
-        arrays["element_numbers"][row] = padded(element)
+        arrays["element_numbers"][row] = pad(element)
     return new
 
 
@@ -379,7 +379,7 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
         _rewrite_site(arrays, tables.element_site1[row], element.site1)
         _rewrite_site(arrays, tables.element_site2[row], element.site2)
         _rewrite_site(arrays, tables.element_site3[row], element.site3)
-        arrays["element_numbers"][row] = padded(element)
+        arrays["element_numbers"][row] = pad(element)
         for schedule, s in zip(element.schedules, tables.element_schedule[row], strict=True):
             _rewrite_schedule(tables, arrays, s, schedule)
     return new
@@ -391,7 +391,7 @@ def _ends(element: Element) -> tuple[Any, ...]:
     sites = tuple(
         None if s is None else s.body.name for s in (element.site1, element.site2, element.site3)
     )
-    return element.kind, sites, acted_on(element), _knots(element.schedules)
+    return element.kind, sites, coordinate_of(element), _knots(element.schedules)
 
 
 def _knots(schedules: Iterable[Schedule | None]) -> list[Any]:
@@ -408,7 +408,7 @@ def _same_ends(part: Part, before: Any, after: Any) -> None:
         )
 
 
-def acted_on(element: Element) -> tuple[str, str] | None:
+def coordinate_of(element: Element) -> tuple[str, str] | None:
     """The coordinate on which an element acts, by joint and name."""
     if element.joint is None:
         return None
@@ -423,7 +423,7 @@ def knot_values(schedule: Schedule) -> Floats:
     return np.pad(values[:, None], ((0, 0), (0, 2))) if schedule.scalar else values
 
 
-def padded(element: Element) -> list[float]:
+def pad(element: Element) -> list[float]:
     """The numbers of an element, filled up with zeros."""
     return [*element.numbers, *[0.0] * (ELEMENT_WIDTH - len(element.numbers))]
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.records import Record
-from quirkpy.maths.rotations import cross, turned
+from quirkpy.maths.records import FrozenRecord
+from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.force import kinds_where
 from quirkpy.tables.tables import (
@@ -49,7 +49,7 @@ class Motion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Merger(Record):
+class Merger(FrozenRecord):
     """The merged tables with what acts on them, and how each body lies in its cluster (n_clusters:
     on the ground)."""
 
@@ -64,8 +64,8 @@ class Merger(Record):
     standing_energy: float  # their potential energy in uniform fields [J]
 
     def facing(self, here: Floats, there: Floats) -> Merger:
-        """The same with those quaternions of the turns that give those of bodies `here` the signs
-        that they have `there` (nb, 4)."""
+        """The motion with those quaternions of the turns that give those of bodies `here` the
+        signs that they have `there` (nb, 4)."""
         near = (here * there).sum(axis=-1) >= 0.0
         return (
             self
@@ -82,14 +82,14 @@ class Merger(Record):
 # --- turns and shifts, row by row -----------------------------------------------------------------
 
 
-def moved(m: Motion, place: Floats) -> Motion:
+def motion_at(m: Motion, place: Floats) -> Motion:
     """The motion of the points that lie at `place` [m], in body axes, from the mass centres."""
-    return Motion(m.r + turned(m.q, place), m.q, m.v + turned(m.q, cross(m.omega, place)), m.omega)
+    return Motion(m.r + rotate(m.q, place), m.q, m.v + rotate(m.q, cross(m.omega, place)), m.omega)
 
 
 def as_leaders_move(bodies: Motion, leader: Ints, place: Floats) -> Motion:
     """The motion of the clusters whose leaders lie at `place` [m] in them."""
-    return moved(Motion(*(array[leader] for array in bodies)), -place[leader])
+    return motion_at(Motion(*(array[leader] for array in bodies)), -place[leader])
 
 
 # --- who belongs together -------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class _Composer:
         }
 
     def _rows(self) -> dict[str, Any]:
-        """Those of joints between two clusters, and those that relate a coordinate of such a joint
+        """Rows of joints between two clusters, and rows that relate a coordinate of such a joint
         to others."""
         t, within = self.tables, self._within()
         idle = within[t.row_joint]

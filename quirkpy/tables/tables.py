@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.records import Record
+from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
 from quirkpy.parts.force import ELEMENT_KINDS, Force
@@ -49,7 +49,7 @@ ELEMENT_WIDTH = 42
 
 
 @dataclass(frozen=True, eq=False)
-class Tables(Record):
+class Tables(FrozenRecord):
     """Struct of arrays; every candidate joint and force is in it.  n + letter counts: bodies,
     sites, joints ..."""
 
@@ -192,8 +192,8 @@ class Tables(Record):
         data, no rebuild."""
         if parameters:
             return self.with_parameters(parameters).select(joints, forces)
-        joint_rows = self._acting(_chosen("joint", self.joint_index, joints))
-        made = Selection(self, joint_rows, _chosen("force", self.force_index, forces))
+        joint_rows = self._acting(_row_numbers("joint", self.joint_index, joints))
+        made = Selection(self, joint_rows, _row_numbers("force", self.force_index, forces))
         check_frame([self.forces[k] for k in made.forces])
         return made
 
@@ -221,14 +221,14 @@ class Tables(Record):
         return chosen
 
     def with_parameters(self, parameters: Parameters) -> Tables:
-        """The same tables with the rows of some parts written anew: {part name: {field: value}}."""
+        """Tables with the rows of some parts written anew: {part name: {field: value}}."""
         from quirkpy.tables.compile import rewrite
 
         return rewrite(self, parameters)
 
 
 @dataclass(frozen=True, eq=False)
-class Selection(Record):
+class Selection(FrozenRecord):
     """The joints and forces that act, as sorted row numbers of the tables."""
 
     tables: Tables
@@ -288,7 +288,7 @@ class Selection(Record):
         return {}
 
 
-def _chosen(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
+def _row_numbers(noun: str, index: Mapping[str, int], names: Iterable[str] | None) -> Ints:
     """Names -> sorted row numbers; None stands for all."""
     if isinstance(names, str):
         raise PartError(

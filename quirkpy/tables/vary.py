@@ -29,7 +29,7 @@ def has_strength(tables: Tables, force: str) -> bool:
     return len(rows) > 0 and all(_kind(tables, row).strength is not None for row in rows)
 
 
-def varied(
+def vary(
     tables: Tables,
     masses: Mapping[str, float],
     strengths: Mapping[str, float],
@@ -72,8 +72,7 @@ def _elements(tables: Tables, force: str) -> range:
 
 
 def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
-    """The same tables with other numbers in some arrays, without asking the parts: for thousands of
-    them."""
+    """Tables with other numbers in some arrays, without asking the parts: for thousands of them."""
     out = object.__new__(Tables)
     vars(out).update({name: getattr(tables, name) for name in (*FIELDS, *NAMES)}, **arrays)
     for array in arrays.values():
@@ -82,7 +81,7 @@ def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
 
 
 def selection_on(tables: Tables, chosen: Selection) -> Selection:
-    """The same selection, on tables of which only numbers differ."""
+    """A selection of the same rows on tables of which only numbers differ."""
     out = Selection(tables, chosen.joints, chosen.forces)
     vars(out).update(rows=chosen.rows, elements=chosen.elements, joint_names=chosen.joint_names)
     out.derived.update(

@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 
 from quirkpy.views.curves import Panel, Sheet
-from quirkpy.views.drawing import DASHES, LINES, PALE, Drawing, blank, styled
+from quirkpy.views.drawing import DASHES, LINES, PALE, Drawing, blank, style
 
 #: Inches: a panel alone, one of several beside each other, its height, and room for the legend and
 #: a letter of it.
-ALONE, BESIDE, HEIGHT, LEGEND, LETTER = 5.0, 3.3, 2.2, 0.7, 0.075
+ALONE, BESIDE, PANEL_HEIGHT, LEGEND, LETTER = 5.0, 3.3, 2.2, 0.7, 0.075
 #: Letters of a label that have room beside a panel.
 LONG = 24
 
 
-def drawn(sheet: Sheet) -> Drawing:
+def draw(sheet: Sheet) -> Drawing:
     """A sheet as a figure."""
-    with styled("plot"):
+    with style("plot"):
         n = sheet.columns
         rows = -(-len(sheet.panels) // n)
         letters = max(len(line.name) for panel in sheet.panels for line in panel.lines)
         width = (ALONE if n == 1 else BESIDE * n) + LEGEND + LETTER * letters
-        figure = blank(width, HEIGHT * rows + 0.3, "constrained")
+        figure = blank(width, PANEL_HEIGHT * rows + 0.3, "constrained")
         grid = figure.subplots(rows, n, squeeze=False)
         flat = list(grid.flat)
         for k, (axes, panel) in enumerate(zip(flat, sheet.panels, strict=False)):

@@ -11,7 +11,7 @@ from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.states import angular_of, linear_of, quantities_of, zero_vectors
 from quirkpy.maths.types import Floats
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 
@@ -27,7 +27,7 @@ COLUMNS, LINES = 6, 8
 ROOM_FOR_NAME = 0.08
 #: Of curves and tables of forces, a number that is smaller than this share of the largest one [1]
 #: is rounding, and shown as nothing.
-ROUNDING = 1e-12
+SHOWN_ROUNDING = 1e-12
 RAISED = str.maketrans(
     "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
@@ -81,7 +81,7 @@ def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | No
         raise PartError(f"plot: of is {of!r}, but must be a list of names, such as [{of!r}].")
     for word in what:
         if word not in CHARTS:
-            raise PartError(f"plot: {shown(word)} is none of {', '.join(map(repr, CHARTS))}.")
+            raise PartError(f"plot: {show(word)} is none of {', '.join(map(repr, CHARTS))}.")
     usual: tuple[Chart, ...] = ("joints", "energy") if coordinates_of(run) else ("energy",)
     chosen = tuple(what) or usual
     made = [CHARTS[word](run if word == "drift" else readable(run), of) for word in chosen]
@@ -99,12 +99,12 @@ def readable(run: Trajectory) -> Trajectory:
     span = float(run.t[-1] - run.t[0])
     dense = run.sampled(span / FEWEST) if span > 0.0 and len(run.t) < MOST else run
     if isinstance(dense, Replay):
-        legs = [leg._replace(runs=tuple(thinned(one) for one in leg.runs)) for leg in dense.legs]
+        legs = [leg._replace(runs=tuple(thin(one) for one in leg.runs)) for leg in dense.legs]
         return Replay(dense.graph, legs)
-    return thinned(dense)
+    return thin(dense)
 
 
-def thinned(run: Trajectory) -> Trajectory:
+def thin(run: Trajectory) -> Trajectory:
     """At most MOST of its states, evenly, with both ends."""
     if len(run.t) <= MOST:
         return run
@@ -118,7 +118,7 @@ def thinned(run: Trajectory) -> Trajectory:
     return Trajectory(run.system, run.start, run.settings, course)
 
 
-def prefixed(unit: str, *values: Floats) -> tuple[float, str]:
+def prefix_unit(unit: str, *values: Floats) -> tuple[float, str]:
     """By how much to divide values, and their unit then, so that the largest lies between 1 and
     1000."""
     largest = max(
@@ -132,7 +132,7 @@ def panel(
     title: str, quantity: str, unit: str, t: Floats, lines: Sequence[Line], run: Trajectory
 ) -> Panel:
     """Values over time, in a unit that suits them."""
-    factor, named = prefixed(unit, *(line.values for line in lines))
+    factor, named = prefix_unit(unit, *(line.values for line in lines))
     scaled = tuple(Line(line.name, line.values / factor) for line in lines)
     return Panel(title, "time [s]", f"{quantity} [{named}]", t, scaled, moments_of(run))
 
@@ -321,7 +321,7 @@ def acting(run: Trajectory) -> list[BaseJoint]:
     return [tables.joints[j] for j in run.system.selection.joints]
 
 
-def followed(run: Trajectory, joint: str, kind: str, which: int) -> tuple[Floats, Floats]:
+def follow(run: Trajectory, joint: str, kind: str, which: int) -> tuple[Floats, Floats]:
     """A coordinate and its rate at each row (k,); not a number while its joint does not act."""
     values, rates = np.full(len(run.t), np.nan), np.full(len(run.t), np.nan)
     for rows, one in each(run):
@@ -350,7 +350,7 @@ def _coordinates(
     return [entry for entry in every if entry[0] in names]
 
 
-def named(entry: tuple[str, str, int], every: Sequence[tuple[str, str, int]]) -> str:
+def coordinate_label(entry: tuple[str, str, int], every: Sequence[tuple[str, str, int]]) -> str:
     """A coordinate by its joint, numbered where that has several of a kind."""
     joint, kind, which = entry
     several = sum(other[:2] == (joint, kind) for other in every) > 1
@@ -363,10 +363,10 @@ def joints(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     for kind, unit in (("angle", "rad"), ("travel", "m")):
         mine = [entry for entry in chosen if entry[1] == kind]
         if mine:
-            both = [followed(run, *entry) for entry in mine]
+            both = [follow(run, *entry) for entry in mine]
             for i, (word, per) in enumerate(((kind, unit), (f"rate of {kind}", f"{unit}/s"))):
                 lines = [
-                    Line(named(entry, chosen), pair[i])
+                    Line(coordinate_label(entry, chosen), pair[i])
                     for entry, pair in zip(mine, both, strict=True)
                 ]
                 panels.append(panel("Joints", word, per, run.t, lines, run))
@@ -378,9 +378,9 @@ def phase(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     chosen, panels = _coordinates(run, of, COLUMNS), []
     for entry in chosen:
         unit = "rad" if entry[1] == "angle" else "m"
-        values, rates = followed(run, *entry)
-        (f, across), (g, up) = prefixed(unit, values), prefixed(f"{unit}/s", rates)
-        line = (Line(named(entry, chosen), rates / g),)
+        values, rates = follow(run, *entry)
+        (f, across), (g, up) = prefix_unit(unit, values), prefix_unit(f"{unit}/s", rates)
+        line = (Line(coordinate_label(entry, chosen), rates / g),)
         labels = f"{entry[1]} [{across}]", f"rate of {entry[1]} [{up}]"
         panels.append(Panel(line[0].name, *labels, values / f, line, (), "orbit"))
     return Sheet(tuple(panels), min(len(panels), 3))
@@ -397,7 +397,7 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         for i, name in enumerate(names):
             if any(joint.name == name for joint in acting(one)):
                 every[i, rows] = one[name].load
-    every[abs(every) < ROUNDING * np.nanmax(abs(every))] = 0.0
+    every[abs(every) < SHOWN_ROUNDING * np.nanmax(abs(every))] = 0.0
     for name, loads in zip(names, every, strict=True):
         alone = name if len(names) == 1 else ""
         panels.append(panel(name, "force", "N", run.t, of_axes(alone, linear_of(loads)), run))

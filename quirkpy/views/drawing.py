@@ -62,7 +62,7 @@ DATED: dict[str, dict[str, Any]] = {
 
 
 @contextlib.contextmanager
-def styled(what: str) -> Iterator[None]:
+def style(what: str) -> Iterator[None]:
     """Draw in the one style; a sentence where matplotlib is missing.  Settings of others stay as
     they are."""
     try:
@@ -76,7 +76,7 @@ def styled(what: str) -> Iterator[None]:
 
 
 def blank(width: float, height: float, layout: Any = None) -> Any:
-    """An empty figure of a size [inches] that knows no window; within `styled`."""
+    """An empty figure of a size [inches] that knows no window; within `style`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -85,7 +85,7 @@ def blank(width: float, height: float, layout: Any = None) -> Any:
     return figure
 
 
-def checked_path(path: str | os.PathLike[str], what: str) -> Path:
+def check_path(path: str | os.PathLike[str], what: str) -> Path:
     """A path that can be written to, whose end says what to write."""
     return check_writable(ending_of(path, what, tuple(DATED)), what)
 
@@ -102,22 +102,22 @@ class Drawing:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as .png, .svg or .pdf, with the same bytes each time."""
-        place = checked_path(path, "save")
-        with styled("save"), replacing(place, "save") as file:
+        place = check_path(path, "save")
+        with style("save"), replacing(place, "save") as file:
             self.figure.savefig(
                 file, format=place.suffix[1:], dpi=200, metadata=DATED[place.suffix]
             )
 
-    def saved(self, path: str | os.PathLike[str] | None) -> Drawing:
-        """It, after it was written to a path, if there is one."""
+    def save_to(self, path: str | os.PathLike[str] | None) -> Drawing:
+        """The drawing, after it was written to a path, if there is one."""
         if path is not None:
             self.save(path)
         return self
 
     def png(self, dpi: int = 110) -> bytes:
-        """It as the bytes of a PNG."""
+        """The bytes of a PNG."""
         out = io.BytesIO()
-        with styled("png"):
+        with style("png"):
             self.figure.savefig(out, format="png", dpi=dpi)
         return out.getvalue()
 

@@ -10,7 +10,7 @@ from quirkpy.parts.body import Body
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.views.curves import ROUNDING
+from quirkpy.views.curves import SHOWN_ROUNDING
 
 
 def text(system: System, state: State | None = None) -> str:
@@ -86,7 +86,7 @@ def force_table(e: Equilibrium) -> list[str]:
         f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque about its mass centre [N m]':^38}"
     )
     rows = force_lines(e)
-    nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
+    nothing = SHOWN_ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
     return [head, *(_wrench(row, nothing) for row in rows)]
 
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.frames import moments, time_watched
+from quirkpy.motion.frames import moments, time_on_screen
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape
@@ -68,8 +68,8 @@ class Film(NamedTuple):
     speed: float
     title: str
 
-    def packed(self) -> bytes:
-        """All of it as an archive of arrays."""
+    def pack(self) -> bytes:
+        """The film as an archive of arrays."""
         out = io.BytesIO()
         rest = {name: value for name, value in self._asdict().items() if name not in ARRAYS}
         np.savez_compressed(
@@ -78,8 +78,8 @@ class Film(NamedTuple):
         return out.getvalue()
 
     @classmethod
-    def unpacked(cls, data: bytes) -> Film:
-        """What `packed` has packed."""
+    def unpack(cls, data: bytes) -> Film:
+        """What `pack` has packed."""
         with np.load(io.BytesIO(data)) as archive:
             rest = json.loads(str(archive["about"]))
             rest |= {"solids": tuple(rest["solids"]), "columns": tuple(rest["columns"])}
@@ -89,19 +89,25 @@ class Film(NamedTuple):
 def film_of(run: Trajectory, speed: float, forces: bool, title: str = "quirkpy") -> Film:
     """A run, with as many frames as are watched; its clock stands still while the run waits."""
     scenes = Scenes.of(run)
-    span = float(np.diff(time_watched(run.t[[0, -1]], run.waits))[0])
+    span = float(np.diff(time_on_screen(run.t[[0, -1]], run.waits))[0])
     times = moments(run, int(np.clip(span / speed * RATE, 1, MOST)) + 1)
     sights = [scenes.sight(run, float(t), forces) for t in times]
     panel = sheet_of(run, ["energy"]).panels[0]
     energy = np.stack([line.values for line in panel.lines], axis=1)
     ledger = (
-        time_watched(panel.x, run.waits),
+        time_on_screen(panel.x, run.waits),
         energy,
         tuple(line.name for line in panel.lines),
         panel.y_label.partition("[")[2].rstrip("]"),
     )
     return _film(
-        scenes.stages[0], time_watched(times, run.waits), sights, traces(run), ledger, speed, title
+        scenes.stages[0],
+        time_on_screen(times, run.waits),
+        sights,
+        traces(run),
+        ledger,
+        speed,
+        title,
     )
 
 
@@ -139,7 +145,7 @@ def directions(axes: Sequence[str], sights: Sequence[Sight]) -> tuple[Floats, Fl
     rows = np.array([AXES[axis] for axis in axes]).reshape(-1, 2)
     q = np.array([[solid.q for solid in sight.solids] for sight in sights])
     along, up = (
-        turned(q, np.broadcast_to(np.eye(3)[rows[:, k]], (*q.shape[:2], 3))) for k in (0, 1)
+        rotate(q, np.broadcast_to(np.eye(3)[rows[:, k]], (*q.shape[:2], 3))) for k in (0, 1)
     )
     return along, up
 

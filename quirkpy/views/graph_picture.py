@@ -9,18 +9,18 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.model.costs import supplied
+from quirkpy.explore.model.costs import supply_for
 from quirkpy.explore.model.graph import Edge, Node, Outcome
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
-from quirkpy.views.curves import prefixed
-from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
-from quirkpy.views.graph_places import LINE, ROOM, bent, beside, places_of, size_of
-from quirkpy.views.solids import Patch, Solid, seen
+from quirkpy.views.curves import prefix_unit
+from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, style
+from quirkpy.views.graph_places import LINE, ROOM, bend, place_words, places_of, size_of
+from quirkpy.views.solids import Patch, Solid, visible_patches
 from quirkpy.views.stage import Stage
-from quirkpy.views.stills import Look, colour_of, painted
+from quirkpy.views.stills import Look, colour_of, paint_pieces
 
 #: An inch in the unit of the picture, as long as the page is no wider than so many inches; half the
 #: width of a shape.
@@ -76,7 +76,7 @@ class Picture(NamedTuple):
 # --- what is seen ---------------------------------------------------------------------------------
 def picture_of(graph: ReconfigurationGraph, of: Sequence[str] | None = None) -> Picture:
     """The picture as arrays."""
-    nodes = chosen(graph, of)
+    nodes = select_shapes(graph, of)
     views = [patches_of(graph, node) for node in nodes]
     middles = [0.5 * (low + high) for low, high in (_bounds(patches) for patches in views)]
     extent = max(float((high - low).max()) for low, high in (_bounds(patches) for patches in views))
@@ -91,7 +91,7 @@ def picture_of(graph: ReconfigurationGraph, of: Sequence[str] | None = None) -> 
     return Picture(shapes, arrows, caption, metre, Stage(graph.study.system).bodies)
 
 
-def chosen(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list[Node]:
+def select_shapes(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list[Node]:
     """The shapes that are asked for, by key or name; without words all, or those that the fewest
     moves lead to."""
     if of is None:
@@ -105,7 +105,7 @@ def chosen(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list[Node]:
     unknown = [name for name in of if name not in known]
     if unknown:
         raise PartError(
-            f"picture: of has {shown(unknown[0])}, which is no shape here; there are "
+            f"picture: of has {show(unknown[0])}, which is no shape here; there are "
             f"{len(graph.nodes)}."
         )
     if len(of) > MOST:
@@ -133,7 +133,7 @@ def solids_of(graph: ReconfigurationGraph, node: Node) -> list[Solid]:
 
 def patches_of(graph: ReconfigurationGraph, node: Node) -> list[Patch]:
     """What one sees of a node [m]."""
-    return seen(solids_of(graph, node))
+    return visible_patches(solids_of(graph, node))
 
 
 def letters_of(
@@ -145,7 +145,7 @@ def letters_of(
         return []
     out = []
     for name, solid in zip(names, solids_of(graph, node), strict=True):
-        top = max(seen([solid]), key=lambda patch: patch.light)
+        top = max(visible_patches([solid]), key=lambda patch: patch.light)
         out.append((name, (top.corners.mean(axis=0) - middle) * metre))
     return out
 
@@ -157,7 +157,7 @@ def _bounds(patches: Sequence[Patch]) -> tuple[Floats, Floats]:
 
 def lines_of(node: Node) -> tuple[str, str]:
     """What stands below a shape."""
-    factor, unit = prefixed("J", np.array([node.energy]))
+    factor, unit = prefix_unit("J", np.array([node.energy]))
     return node.name or node.key, f"{node.verdict}, {node.energy / factor:.3g} {unit}".replace(
         "-", "\u2212"
     )
@@ -199,7 +199,7 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
     for edge, outcome in ways_of(graph):
         if edge.source in numbers and outcome.target in numbers:
             ways.setdefault((edge.source, str(outcome.target)), []).append((edge, outcome))
-    curves = [bent(places[numbers[one]], places[numbers[two]]) for one, two in ways]
+    curves = [bend(places[numbers[one]], places[numbers[two]]) for one, two in ways]
     taken: list[Any] = [ROOM + place for place in places]
     for k, found in enumerate(ways.values()):
         quickest: dict[str, float] = {}
@@ -210,24 +210,24 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
             for name, time in list(quickest.items())[:3]
         ]
         words = "\n".join(lines) if len(ways) <= LABELLED else ""
-        at = beside(k, curves, words, taken) if words else curves[k][len(curves[k]) // 2]
+        at = place_words(k, curves, words, taken) if words else curves[k][len(curves[k]) // 2]
         certain = any(edge.kind == "moved" for edge, _ in found)
-        energy = min(supplied(outcome) for _, outcome in found)
+        energy = min(supply_for(outcome) for _, outcome in found)
         yield Arrow(curves[k], words, at, certain, tuple(quickest), energy, min(quickest.values()))
 
 
 # --- the painter ----------------------------------------------------------------------------------
-def drawn(
+def draw(
     graph: ReconfigurationGraph, colour: Colouring | None = None, of: Sequence[str] | None = None
 ) -> Drawing:
     """A graph as a figure, which takes the size that it needs."""
     if colour is not None and colour not in COLOURINGS:
         raise PartError(
-            f"picture: colour is {shown(colour)}, but must be one of "
+            f"picture: colour is {show(colour)}, but must be one of "
             f"{', '.join(map(repr, COLOURINGS))}."
         )
     picture = picture_of(graph, of)
-    with styled("picture"):
+    with style("picture"):
         inks, key = inks_of(
             picture, colour or (None if len(picture.arrows) <= LABELLED else "drive")
         )
@@ -336,7 +336,7 @@ def _solids(picture: Picture, shape: Shown) -> Any:
     for patch in shape.patches:
         shaded = tuple(colours[patch.number] * (0.55 + 0.45 * patch.light))
         parts.append((patch.corners + shape.centre, patch.edges, Look(shaded, INK)))
-    return painted(parts)
+    return paint_pieces(parts)
 
 
 def inks_of(picture: Picture, colour: Colouring | None) -> tuple[list[Any], list[tuple[Any, str]]]:
@@ -364,7 +364,7 @@ def inks_of_amounts(picture: Picture, colour: Colouring) -> tuple[list[Any], lis
 
     if colour == "energy":
         what, values = "supplied", np.array([arrow.energy for arrow in picture.arrows])
-        factor, unit = prefixed("J", values)
+        factor, unit = prefix_unit("J", values)
     else:
         what, values = "time", np.array([arrow.time for arrow in picture.arrows])
         factor, unit = 1.0, "s"

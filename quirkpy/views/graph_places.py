@@ -14,7 +14,7 @@ from quirkpy.maths.types import Floats
 
 #: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends
 #: away from the straight line, a line of writing, and a letter of it.
-APART, BEND, LINE, LETTER = 5.2, 0.9, 0.30, 0.125
+APART, BEND, LINE, LETTER_WIDTH = 5.2, 0.9, 0.30, 0.125
 #: What belongs to a shape, around its centre: left and low, right and high.
 ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
 #: Up to so many shapes stand on a circle, clockwise from the left, so that arrows onwards bend
@@ -45,12 +45,12 @@ def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
     ring = circle(n)
     if n <= ON_A_CIRCLE:
         pairs = {tuple(sorted((keys.index(one), keys.index(two)))) for one, two in ways}
-        return apart(ring[np.argsort(around(n, pairs))])
-    places = relaxed(keys, ways, ring)
-    return apart(places) if n <= FEW else spread_out(places, CLOSE)
+        return widen(ring[np.argsort(around(n, pairs))])
+    places = relax(keys, ways, ring)
+    return widen(places) if n <= FEW else spread_out(places, CLOSE)
 
 
-def relaxed(keys: Sequence[str], ways: Iterable[tuple[str, str]], start: Floats) -> Floats:
+def relax(keys: Sequence[str], ways: Iterable[tuple[str, str]], start: Floats) -> Floats:
     """Places from which springs along the ways no longer move the shapes, found from these
     (n, 2)."""
     import networkx
@@ -68,7 +68,7 @@ def circle(n: int) -> Floats:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def apart(places: Floats) -> Floats:
+def widen(places: Floats) -> Floats:
     """Places made so much wider that the nearest two are APART."""
     return np.asarray(places * (APART / gaps(places).min()))
 
@@ -130,7 +130,7 @@ def spread_out(places: Floats, least: float) -> Floats:
 
 
 # --- arrows ---------------------------------------------------------------------------------------
-def bent(one: Floats, two: Floats) -> Floats:
+def bend(one: Floats, two: Floats) -> Floats:
     """A curve from one place to another that bends to its left, as far as it is clear of both."""
     along = two - one
     middle = 0.5 * (one + two) + 2.0 * BEND * np.array([-along[1], along[0]]) / np.linalg.norm(
@@ -153,10 +153,10 @@ def inside(box: Floats, points: Floats) -> int:
 def size_of(words: str) -> Floats:
     """Width and height of some lines."""
     lines = words.split("\n")
-    return np.array([LETTER * max(map(len, lines)), LINE * len(lines)])
+    return np.array([LETTER_WIDTH * max(map(len, lines)), LINE * len(lines)])
 
 
-def beside(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) -> Floats:
+def place_words(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) -> Floats:
     """A place for the words of a curve, near its middle: beside it where that is clear of all
     others, else upon it, where the fewest others pass.  taken: boxes of what stands there already,
     to which the words are added."""

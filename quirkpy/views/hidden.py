@@ -57,7 +57,7 @@ class Cloud(NamedTuple):
         ) > width
 
 
-def ordered(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
+def sort_by_depth(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
     """The pieces, some of them in parts, such that none is hidden by one that comes before it.
 
     Those that lie in one plane keep their order; lines come after the pieces in whose plane they
@@ -73,10 +73,10 @@ def ordered(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
         done, group = waiting.pop()
         plane = None if done else best_plane(group, width)
         if plane is None:
-            out += group if done else farthest_first(group, towards)
+            out += group if done else sort_by_middle(group, towards)
             continue
         normal, offset = plane if plane[0] @ towards > 0.0 else (-plane[0], -plane[1])
-        behind, within, before = parted(group, normal, offset, width)
+        behind, within, before = split_by_plane(group, normal, offset, width)
         within.sort(key=lambda piece: len(piece.corners) < 3)  # lines last, the others as they came
         waiting += [
             entry for entry in ((False, before), (True, within), (False, behind)) if entry[1]
@@ -89,7 +89,7 @@ def on_edge(piece: Piece, towards: Floats) -> bool:
     return len(piece.corners) > 2 and not abs(normal_of(piece.corners) @ towards) > 1e-9
 
 
-def farthest_first(group: Sequence[Piece], towards: Floats) -> list[Piece]:
+def sort_by_middle(group: Sequence[Piece], towards: Floats) -> list[Piece]:
     """Pieces in the order of their middles, that which is farthest from the eye first."""
     return sorted(group, key=lambda piece: float(piece.corners.mean(axis=0) @ towards))
 
@@ -121,7 +121,7 @@ def best_plane(group: Sequence[Piece], width: float) -> tuple[Floats, float] | N
     return best[1:]
 
 
-def parted(
+def split_by_plane(
     group: Sequence[Piece], normal: Floats, offset: float, width: float
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
     """What lies behind a plane, in it, and before it."""

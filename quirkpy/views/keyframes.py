@@ -14,11 +14,11 @@ from quirkpy.maths.types import Bools, Floats
 #: Whole numbers of an orientation for each unit of its components.
 TURNS = 32767
 #: Of what misses may come to, the share left to rounding positions to whole steps.
-ROUNDED = 0.25
+POSITION_SHARE = 0.25
 #: What stands in a curve where it has no value.
 NOTHING = 65535
 #: Curves miss by this share of their range.
-SHARE = 0.004
+CURVE_ERROR = 0.004
 
 
 class Keyframes(NamedTuple):
@@ -62,15 +62,15 @@ def keyframes(
     """Of many instants (k,) of a motion as few as keep all others within `length` [m] and `angle`
     [rad], and curves within a share of their range.  Where that takes more than `most`, the
     tolerances double until it does not."""
-    share = SHARE
+    share = CURVE_ERROR
     while True:
-        made = _rounded(t, r, q, curves, length, angle, share)
+        made = _round(t, r, q, curves, length, angle, share)
         if len(made.t) <= most or length > 1e9:
             return made
         length, angle, share = 2.0 * length, 2.0 * angle, 2.0 * share
 
 
-def _rounded(
+def _round(
     t: Floats,
     r: Floats,
     q: Floats,
@@ -80,8 +80,8 @@ def _rounded(
     share: float,
 ) -> Keyframes:
     values = _in_tolerances(curves, len(t), share)
-    kept = thinned(t, r, q, values, length * (1.0 - ROUNDED), angle * (1.0 - ROUNDED))
-    step = 2.0 * ROUNDED * length / np.sqrt(3.0)
+    kept = thin(t, r, q, values, length * (1.0 - POSITION_SHARE), angle * (1.0 - POSITION_SHARE))
+    step = 2.0 * POSITION_SHARE * length / np.sqrt(3.0)
     origin = 0.5 * (r.min(axis=(0, 1)) + r.max(axis=(0, 1))) if r.size else np.zeros(3)
     whole = np.rint((r[kept] - origin) / step)
     small = abs(whole).max(initial=0.0) <= np.iinfo(np.int16).max
@@ -107,7 +107,7 @@ def _in_tolerances(curves: Mapping[str, Floats], rows: int, share: float) -> Flo
     return np.asarray(values / (share * np.maximum(np.ptp(values, axis=0), 1e-300)))
 
 
-def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: float) -> Bools:
+def thin(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: float) -> Bools:
     """Which of some instants to keep (k,), so that the others lie on straight ways between them:
     the worst is kept, then the worst on either side, until none is off; values (k, m) may be off by
     1.  Both ends of a jump stay."""
@@ -125,7 +125,7 @@ def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angl
         there = _straight(r, q, np.full(len(inside), a), b, share)
         off_r, off_q = misses(r[inside], q[inside], *there)
         off = np.maximum(off_r / length, off_q / angle)
-        off = np.maximum(off, _strayed(values, a, b, share))
+        off = np.maximum(off, _deviation(values, a, b, share))
         worst = int(np.argmax(off))
         if off[worst] > 1.0:
             kept[a + 1 + worst] = True
@@ -133,7 +133,7 @@ def thinned(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angl
     return kept
 
 
-def _strayed(values: Floats, a: int, b: int, share: Floats) -> Floats:
+def _deviation(values: Floats, a: int, b: int, share: Floats) -> Floats:
     """How far curves between two instants lie off the straight way at most (b - a - 1,)."""
     straight = (1.0 - share)[:, None] * values[a] + share[:, None] * values[b]
     return np.asarray(abs(values[a + 1 : b] - straight).max(axis=1, initial=0.0))
@@ -162,7 +162,7 @@ def misses(r: Floats, q: Floats, there: Floats, turned: Floats) -> tuple[Floats,
     )
 
 
-def packed(motion: Keyframes) -> dict[str, Any]:
+def pack(motion: Keyframes) -> dict[str, Any]:
     """A motion as JSON takes it: arrays as base64 of little-endian numbers, times of 4 bytes,
     curves of 2."""
     return {

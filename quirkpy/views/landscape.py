@@ -14,11 +14,11 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
-from quirkpy.views.curves import prefixed, readable
-from quirkpy.views.drawing import INK, LINES, Drawing, blank, styled
-from quirkpy.views.solids import across, seen
+from quirkpy.views.curves import prefix_unit, readable
+from quirkpy.views.drawing import INK, LINES, Drawing, blank, style
+from quirkpy.views.solids import across, visible_patches
 from quirkpy.views.stage import Stage, extent_of
-from quirkpy.views.stills import Look, colour_of, painted
+from quirkpy.views.stills import Look, colour_of, paint_pieces
 
 #: Points along each side of the map; how far it reaches beyond the way, as a share of the way's
 #: extent; contours.
@@ -45,7 +45,7 @@ def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
             "landscape: a replay changes its potential on the way; ask one of its runs, "
             "replay.legs[0].runs[0]."
         )
-    name = asked_for(run.start.bodies, body)
+    name = body_to_vary(run.start.bodies, body)
     k, fine = run.start.bodies.index(name), readable(run)
     r = positions_of(fine.course.states)[:, k]
     spans = np.ptp(r, axis=0)
@@ -62,7 +62,7 @@ def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
     return Landscape(name, (i, j), x, y, energy, way)
 
 
-def asked_for(bodies: Sequence[str], body: str | None) -> str:
+def body_to_vary(bodies: Sequence[str], body: str | None) -> str:
     """The body whose place is varied: the one that is named, or the only one."""
     if body not in bodies and (body is not None or len(bodies) != 1):
         raise PartError(
@@ -85,10 +85,10 @@ def _stretch(values: Floats, size: float) -> Floats:
 
 
 # --- the painter ----------------------------------------------------------------------------------
-def drawn(run: Trajectory, body: str | None = None) -> Drawing:
-    """See `Trajectory.landscape`."""
+def draw(run: Trajectory, body: str | None = None) -> Drawing:
+    """A map of the energy over places of a body, as `Trajectory.landscape` says."""
     land = landscape_of(run, body)
-    with styled("landscape"):
+    with style("landscape"):
         figure = blank(9.6, 3.9)
         relief = figure.add_axes((0.0, 0.04, 0.44, 0.94), projection="3d", computed_zorder=False)
         chart = figure.add_axes((0.54, 0.13, 0.34, 0.8))
@@ -99,7 +99,7 @@ def drawn(run: Trajectory, body: str | None = None) -> Drawing:
 
 def _relief(axes: Any, land: Landscape) -> None:
     """The energy as a surface, and the way on it."""
-    factor, unit = prefixed("J", land.energy)
+    factor, unit = prefix_unit("J", land.energy)
     x, y = np.meshgrid(land.x, land.y)
     axes.plot_surface(
         x,
@@ -154,7 +154,7 @@ def _name_axes(axes: Any, land: Landscape) -> None:
 def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
     """The energy as contours seen from above, with the bodies as they are at the start, and at the
     end as outlines."""
-    factor, unit = prefixed("J", land.energy)
+    factor, unit = prefix_unit("J", land.energy)
     filled = axes.contourf(land.x, land.y, land.energy / factor, CONTOURS, cmap="cividis")
     axes.contour(
         land.x, land.y, land.energy / factor, filled.levels, colors="white", linewidths=0.3
@@ -190,9 +190,9 @@ def _bodies(stage: Stage, state: State, plane: tuple[int, int], outlines: bool) 
             if outlines
             else Look((*to_rgb(colour_of(body, solid.number)), 0.9), INK)
         )
-        for patch in seen([solid], eye=tuple(eye)):
+        for patch in visible_patches([solid], eye=tuple(eye)):
             parts.append((_onto(patch.corners, eye, *plane), patch.edges, look))
-    return painted(parts)
+    return paint_pieces(parts)
 
 
 def _onto(corners: Floats, eye: Floats, i: int, j: int) -> Floats:

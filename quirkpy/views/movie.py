@@ -12,26 +12,26 @@ import numpy as np
 
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.types import Floats
-from quirkpy.motion.frames import moments, time_watched
+from quirkpy.motion.frames import moments, time_on_screen
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import positive
 from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 from quirkpy.views import charts, curves, stills
-from quirkpy.views.drawing import INK, blank, styled
+from quirkpy.views.drawing import INK, blank, style
 from quirkpy.views.stage import Sight, Stage
 
 #: What a film may be written as.
 FILMS = (".mp4", ".gif")
 #: A run that lasts longer than this [s] is shown so much faster that it does not, unless a speed is
 #: given.
-LONGEST = 20.0
+LONGEST_FILM = 20.0
 #: Why a film is not whole.
 EARLY = "ffmpeg ended early, as it does where a disk is full"
 #: Frames that a film may have; of how many the room is taken; points of a trace.
 MOST_FRAMES, LOOKED_AT, TRACED = 6000, 60, 80
 #: Inches and dots an inch: 960 x 540 dots.
-WIDTH, HEIGHT, DPI = 8.0, 4.5, 120
+FILM_WIDTH, FILM_HEIGHT, DPI = 8.0, 4.5, 120
 
 
 class Scenes(NamedTuple):
@@ -69,8 +69,8 @@ def pace(
     runs."""
     try:
         rate = positive(fps)
-        span = float(np.diff(time_watched(run.t[[0, -1]], run.waits))[0])
-        faster = max(1.0, span / LONGEST) if speed is None else positive(speed)
+        span = float(np.diff(time_on_screen(run.t[[0, -1]], run.waits))[0])
+        faster = max(1.0, span / LONGEST_FILM) if speed is None else positive(speed)
     except (TypeError, ValueError) as error:
         raise PartError(f"movie: fps or speed {error}.") from None
     n = max(1, math.ceil(span / faster * rate))
@@ -91,7 +91,7 @@ def traces(run: Trajectory) -> Floats:
 def frames(
     run: Trajectory, times: Floats, faster: float, eye: Sequence[float], forces: bool, trace: bool
 ) -> Iterator[Floats]:
-    """The frames one after the other, (height, width, 4) bytes each; within `styled`."""
+    """The frames one after the other, (height, width, 4) bytes each; within `style`."""
     scenes = Scenes.of(run)
     box, largest = frame_of(run, scenes, times, eye, forces)
     ways = traces(run) if trace else np.zeros((0, 0, 3))
@@ -142,7 +142,7 @@ def _page(
     run: Trajectory, stage: Stage, box: Floats, eye: Sequence[float], largest: float
 ) -> tuple[Any, Any, Any]:
     """The figure, with all that stays: the room to the left, the energy to the right."""
-    figure = blank(WIDTH, HEIGHT)
+    figure = blank(FILM_WIDTH, FILM_HEIGHT)
     figure.set_dpi(DPI)
     axes = figure.add_axes((0.01, 0.13, 0.58, 0.84))
     stills.prepare(axes, box)
@@ -158,10 +158,10 @@ def save(
     run: Trajectory, path: str | os.PathLike[str], fps: float, speed: float | None,
     eye: Sequence[float], forces: bool, trace: bool,
 ) -> None:  # fmt: skip
-    """See `Trajectory.movie`."""
+    """Write a film of a run, as `Trajectory.movie` says."""
     place = check_writable(ending_of(path, "movie", FILMS), "movie")
     times, faster = pace(run, fps, speed)
-    with styled("movie"), replacing(place, "movie") as file:
+    with style("movie"), replacing(place, "movie") as file:
         shots = frames(run, times, faster, eye, forces, trace)
         if place.suffix == ".mp4":
             _mp4(file.name, shots, fps)
@@ -192,7 +192,7 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
             "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or "
             "write a .gif."
         ) from error
-    size = (round(WIDTH * DPI), round(HEIGHT * DPI))
+    size = (round(FILM_WIDTH * DPI), round(FILM_HEIGHT * DPI))
     writer = imageio_ffmpeg.write_frames(place, size, fps=fps, quality=7, macro_block_size=4)
     writer.send(None)
     try:

@@ -23,11 +23,11 @@ def of_system(system: System) -> str:
 
 
 def of_run(run: Trajectory) -> str:
-    """How it went, joints and energy, and why it ended."""
+    """HTML of a run: how it went, joints and energy, and why it ended."""
     words = [repr(run), *(f"{event.t:.6g} s  {event.name}" for event in run.events)]
     return page(
         words[0], "\n".join(words), ("the way of the bodies", lambda: poses.of_run(run, EYE, 4)),
-        ("joints and energy", lambda: charts.drawn(curves.sheet_of(run))),
+        ("joints and energy", lambda: charts.draw(curves.sheet_of(run))),
     )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def of_rest(e: Equilibrium) -> str:
 
 def of_graph(graph: ReconfigurationGraph) -> str:
     """Shapes and ways between them, and all of it in words."""
-    return page(repr(graph), graphs.text(graph), ("the graph", lambda: graph_picture.drawn(graph)))
+    return page(repr(graph), graphs.text(graph), ("the graph", lambda: graph_picture.draw(graph)))
 
 
 def page(head: str, words: str, *pictures: tuple[str, Callable[[], Drawing]]) -> str:

@@ -16,9 +16,9 @@ from quirkpy.views.drawing import LINES
 from quirkpy.views.film import Film, rgb_of
 
 #: Pictures a second; how the speed may be changed, as powers of two; dots of the scene.
-PICTURES, FASTEST, WIDTH, HEIGHT = 30, 4.0, 760, 520
+PICTURES, SPEED_RANGE, WIDTH, HEIGHT = 30, 4.0, 760, 520
 #: Points of a curve of energy; room for the names to its right, as a share of the time.
-POINTS, LEGEND = 200, 0.35
+POINTS, NAME_ROOM = 200, 0.35
 
 
 class Player:
@@ -110,13 +110,17 @@ class Player:
     def _controls(self) -> None:
         vp, film = self.vp, self.film
         first, last = float(film.times[0]), float(film.times[-1])
-        self.button = vp.button(text="Pause", bind=self.switched)
+        self.button = vp.button(text="Pause", bind=self.toggle)
         vp.scene.append_to_caption("   time ")
-        self.place = vp.slider(min=first, max=last, value=first, length=300, bind=self.moved_to)
+        self.place = vp.slider(min=first, max=last, value=first, length=300, bind=self.seek)
         vp.scene.append_to_caption("   speed ")
         usual = math.log2(film.speed)
         self.pace = vp.slider(
-            min=usual - FASTEST, max=usual + FASTEST, value=usual, length=140, bind=self.paced
+            min=usual - SPEED_RANGE,
+            max=usual + SPEED_RANGE,
+            value=usual,
+            length=140,
+            bind=self.set_speed,
         )
         vp.scene.append_to_caption("\n")
         self.words = vp.wtext(text="")
@@ -128,7 +132,7 @@ class Player:
         self.span = float(film.energy.min()), float(film.energy.max())
         vp.graph(
             xtitle="time [s]", ytitle=f"energy [{film.unit}]", width=WIDTH, height=260, fast=True,
-            xmin=first, xmax=last + LEGEND * (last - first), ymin=self.span[0],
+            xmin=first, xmax=last + NAME_ROOM * (last - first), ymin=self.span[0],
             ymax=top(*self.span),
         )  # fmt: skip
         for column, name in enumerate(film.columns):
@@ -139,19 +143,19 @@ class Player:
         self.cursor = vp.gcurve(color=vp.vector(0.4, 0.4, 0.4))
 
     # --- what users do ----------------------------------------------------------------------------
-    def switched(self, _: Any = None) -> None:
+    def toggle(self, _: Any = None) -> None:
         """Play, or pause; from the end it begins again."""
         if not self.playing and self.t >= self.film.times[-1]:
             self.t = float(self.film.times[0])
         self.playing = not self.playing
         self._say()
 
-    def moved_to(self, slider: Any) -> None:
+    def seek(self, slider: Any) -> None:
         """To a time."""
         self.t = float(slider.value)
         self.draw()
 
-    def paced(self, slider: Any) -> None:
+    def set_speed(self, slider: Any) -> None:
         """Another speed."""
         self.speed = 2.0 ** float(slider.value)
         self._say()
@@ -194,7 +198,7 @@ class Player:
         for thing, (foot, arrow) in zip(self.pushes, film.pushes[k], strict=True):
             self._stretch(thing, foot, arrow)
         for thing, (middle, outwards, edge) in zip(self.marks, film.marks[k], strict=True):
-            if self._seen(thing, middle):
+            if self._is_visible(thing, middle):
                 self._attach(thing, middle, outwards, edge)
 
     def _place(self, thing: Any, number: int, k: int) -> None:
@@ -209,7 +213,7 @@ class Player:
             thing.size = self.vp.vector(long, high, wide)
 
     def _stretch(self, thing: Any, foot: Floats, vector: Floats) -> None:
-        if self._seen(thing, foot) and np.linalg.norm(vector) > 1e-6 * self.film.size:
+        if self._is_visible(thing, foot) and np.linalg.norm(vector) > 1e-6 * self.film.size:
             thing.pos, thing.axis = self._vector(foot), self._vector(vector)
         else:
             thing.visible = False
@@ -219,7 +223,7 @@ class Player:
         thing.pos, thing.size = self._vector(middle), self.vp.vector(thick, side, side)
         thing.axis, thing.up = self._vector(thick * outwards), self._vector(edge)
 
-    def _seen(self, thing: Any, point: Floats) -> bool:
+    def _is_visible(self, thing: Any, point: Floats) -> bool:
         thing.visible = bool(np.isfinite(point).all())
         return bool(thing.visible)
 

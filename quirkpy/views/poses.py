@@ -17,7 +17,7 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.views import stills
-from quirkpy.views.drawing import PALE, Drawing, blank, styled
+from quirkpy.views.drawing import PALE, Drawing, blank, style
 from quirkpy.views.movie import Scenes, traces
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import Look, View
@@ -28,10 +28,10 @@ SWAY, MOST, ROW = 0.25, 6, 3
 #: A share of critical damping below which there is none.
 UNDAMPED = 1e-9
 #: Inches: width and height of the picture of a motion.
-WIDTH, HEIGHT = 3.2, 3.0
+MOTION_WIDTH, MOTION_HEIGHT = 3.2, 3.0
 
 
-def together(view: View, others: Iterable[View]) -> View:
+def merge_views(view: View, others: Iterable[View]) -> View:
     """Several views as one, so that each hides what lies behind it."""
     pieces, looks = list(view.pieces), list(view.looks)
     for other in others:
@@ -42,12 +42,12 @@ def together(view: View, others: Iterable[View]) -> View:
 
 # --- a run ----------------------------------------------------------------------------------------
 def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
-    """See `Trajectory.picture`."""
+    """A picture of a motion, as `Trajectory.picture` says."""
     if not isinstance(ghosts, int) or ghosts < 0:
         raise PartError(f"picture: ghosts is {ghosts!r}, but must be a number of poses, 0 or more.")
     scenes = Scenes.of(run)
     times = np.linspace(float(run.t[0]), float(run.t[-1]), ghosts + 1)
-    with styled("picture"):
+    with style("picture"):
         last = scenes.stages[-1]
         end = run.final.on(last.system.selection) if isinstance(run, Replay) else run.final
         sights = [scenes.sight(run, float(t), False) for t in times[:-1]]
@@ -55,12 +55,12 @@ def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
         ways = View([], [], 0.0)
         for way in np.moveaxis(traces(run), 1, 0):
             ways.add(stills.trace(way), Look(None, stills.TRACES, 1.2))
-        view = together(stills.view_of(last, last.at(end), eye), [*faint, ways])
+        view = merge_views(stills.view_of(last, last.at(end), eye), [*faint, ways])
         return stills.page(view, last, eye)
 
 
 # --- motions around a state of rest ---------------------------------------------------------------
-def displaced(state: State, shape: Floats, reach: float) -> State:
+def displace(state: State, shape: Floats, reach: float) -> State:
     """A state with every body moved along a motion (n, 6), as far as `reach` times its length."""
     move = reach * np.real(shape)
     angle = np.linalg.norm(angular_of(move), axis=1, keepdims=True)
@@ -108,33 +108,33 @@ def _moving(mode: Mode) -> str:
 
 
 def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
-    """See `Equilibrium.picture`."""
+    """A picture of the motions around a state of rest, as `Equilibrium.picture` says."""
     if e.system is None:
         raise PartError("picture: this equilibrium belongs to no system.")
     stage, motions = Stage(e.system), motions_of(e)
     shown = motions[:MOST]
-    with styled("picture"):
+    with style("picture"):
         solid = stills.view_of(stage, stage.at(e.state), eye)
-        views = [swayed(solid, stage, e.state, mode, eye) for mode, _, _ in shown] or [solid]
+        views = [add_ghosts(solid, stage, e.state, mode, eye) for mode, _, _ in shown] or [solid]
         titles = [f"{figures}\n{moving}" for _, figures, moving in shown] or ["nothing moves"]
-        figure = beside_each_other(views, titles, eye)
+        figure = draw_row(views, titles, eye)
         left_out = f"; {MOST} of {len(motions)} motions" if len(motions) > MOST else ""
         figure.suptitle(f"{e.verdict}: {e.reason}{left_out}", fontsize=9.0, color=PALE, wrap=True)
     return Drawing(figure)
 
 
-def swayed(solid: View, stage: Stage, state: State, mode: Mode, eye: Sequence[float]) -> View:
+def add_ghosts(solid: View, stage: Stage, state: State, mode: Mode, eye: Sequence[float]) -> View:
     """A state of rest as it is seen, with ghosts of both ends of a motion around it."""
     reach = reach_of(mode, stage.size)
-    sides = [stage.at(displaced(state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
-    return together(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides])
+    sides = [stage.at(displace(state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
+    return merge_views(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides])
 
 
-def beside_each_other(views: Sequence[View], titles: Sequence[str], eye: Sequence[float]) -> Any:
-    """A figure with a picture of each view, all to one scale; within `styled`."""
+def draw_row(views: Sequence[View], titles: Sequence[str], eye: Sequence[float]) -> Any:
+    """A figure with a picture of each view, all to one scale; within `style`."""
     box = stills.room([piece for view in views for piece in view.pieces], eye)
     rows, columns = -(-len(views) // ROW), min(len(views), ROW)
-    figure = blank(WIDTH * columns, HEIGHT * rows + 0.5, "constrained")
+    figure = blank(MOTION_WIDTH * columns, MOTION_HEIGHT * rows + 0.5, "constrained")
     figure.get_layout_engine().set(h_pad=0.08)
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes in grid:

@@ -11,7 +11,7 @@ from typing import TextIO, TypeVar
 
 from quirkpy.explore.scope.choices import Count, Exploring
 from quirkpy.motion.move import Progress
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 T = TypeVar("T")
@@ -68,9 +68,9 @@ class Bar:
         if now >= self.due:
             self.due = now + PAUSE
             columns = shutil.get_terminal_size().columns
-            self.show(line(self.start, t, self.end, self._left(t, now), columns, self.words))
+            self.show(line(self.start, t, self.end, self._time_left(t, now), columns, self.words))
 
-    def _left(self, t: float, now: float) -> float | None:
+    def _time_left(self, t: float, now: float) -> float | None:
         t0, begun = self.first or (t, now)
         return (now - begun) * (self.end - t) / (t - t0) if t > t0 else None
 
@@ -99,7 +99,7 @@ def line_of_exploring(count: Count, seconds: float, columns: int) -> str:
 
 
 @contextlib.contextmanager
-def told_of_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
+def show_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
     """What an exploration calls now and then, for what a user gave as progress=."""
     if callable(progress):
         yield progress
@@ -120,12 +120,12 @@ def told_of_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
         yield lambda count: None
     else:
         raise PartError(
-            f"explore: progress is {shown(progress)}, but must be a function of the count, False "
+            f"explore: progress is {show(progress)}, but must be a function of the count, False "
             "for silence, or None for a line on a terminal."
         )
 
 
-def counted(items: Iterable[T], total: int) -> Iterator[T]:
+def count_items(items: Iterable[T], total: int) -> Iterator[T]:
     """Motions, one after the other, and a line on a terminal that says how many there were."""
     bar = (
         Bar(0.0, float(total), sys.stderr)
@@ -142,7 +142,9 @@ def counted(items: Iterable[T], total: int) -> Iterator[T]:
 
 
 @contextlib.contextmanager
-def told(progress: Progress, start: float, end: float) -> Iterator[Callable[[float], None] | None]:
+def show_run(
+    progress: Progress, start: float, end: float
+) -> Iterator[Callable[[float], None] | None]:
     """What a run from start to end [s] calls now and then, for what a user gave as progress=."""
     if callable(progress):
         yield progress
@@ -156,7 +158,7 @@ def told(progress: Progress, start: float, end: float) -> Iterator[Callable[[flo
         yield None
     else:
         raise PartError(
-            f"simulate: progress is {shown(progress)}, but must be a function of the time reached, "
+            f"simulate: progress is {show(progress)}, but must be a function of the time reached, "
             "False for silence, "
             "or None for a bar on a terminal."
         )

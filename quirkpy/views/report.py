@@ -25,7 +25,7 @@ from quirkpy.parts.body import Body
 from quirkpy.parts.files import check_writable, path_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Shape
-from quirkpy.views.keyframes import keyframes, packed
+from quirkpy.views.keyframes import keyframes, pack
 from quirkpy.views.solids import SHARP, Surface, mesh_of
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import colour_of
@@ -65,14 +65,14 @@ def bodies_of(system: System) -> dict[str, Any]:
         bodies.append({
             "name": body.label or body.name, "mesh": meshes.setdefault(body.shape, len(meshes)),
             "row": row, "r": list(body.position), "q": to_array(body.orientation).tolist(),
-            "colour": written_colour(body, row),
+            "colour": colour_text(body, row),
         })  # fmt: skip
     return {"bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes]}
 
 
 def _plain(mesh: Surface) -> dict[str, Any]:
     return {
-        "corners": rounded(mesh.points), "triangles": mesh.triangles.tolist(),
+        "corners": round_numbers(mesh.points), "triangles": mesh.triangles.tolist(),
         "edges": sharp_edges(mesh).tolist(),
     }  # fmt: skip
 
@@ -97,7 +97,7 @@ def sharp_edges(mesh: Surface) -> Ints:
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def written_colour(body: Body, row: int | None) -> str:
+def colour_text(body: Body, row: int | None) -> str:
     """The colour of a body as a page writes it; one that a page might not know gives way to one of
     ours."""
     number = 0 if row is None else 1 + row
@@ -135,15 +135,15 @@ def motion_of(
     given = {"put in by loads": frames.work, "taken out by dampers": frames.dissipated, **ledger}
     curves |= {name: curve for name, curve in given.items() if abs(curve).max(initial=0.0) > 0.0}
     named = {f"{name} [J]": curve for name, curve in curves.items()} | frames.joints
-    return packed(keyframes(frames.t, frames.r, frames.q, named, *tolerances, most))
+    return pack(keyframes(frames.t, frames.r, frames.q, named, *tolerances, most))
 
 
 def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
     """All that the page of a run shows."""
     system = run.system
     return bodies_of(system) | {
-        "kind": "run", "title": "A run of " + named(system.parts),
-        "words": repr(run), "stop": str(run.stop), "events": happened(run)[:EVENTS],
+        "kind": "run", "title": "A run of " + join_names(system.parts),
+        "words": repr(run), "stop": str(run.stop), "events": list_events(run)[:EVENTS],
         "motion": motion_of(frames, tolerances_of(system.parts), MOST, switching_of(run, frames)),
     }  # fmt: skip
 
@@ -155,7 +155,7 @@ def save_run(path: Any, run: Trajectory) -> None:
     save(path, run_page(run, frames), repr(run))
 
 
-def happened(run: Trajectory) -> list[dict[str, Any]]:
+def list_events(run: Trajectory) -> list[dict[str, Any]]:
     """The events of a run, and the switches of a replay, in the order of time."""
     events = [{"t": e.t, "words": ", ".join((e.name, *e.sensors, *e.joints))} for e in run.events]
     if isinstance(run, Replay):
@@ -176,13 +176,13 @@ def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
     return switched | {"taken by joints": run.lost[rows]}
 
 
-def named(parts: Iterable[Any], most: int = 6) -> str:
+def join_names(parts: Iterable[Any], most: int = 6) -> str:
     """The names of some bodies."""
     names = [part.label or part.name for part in parts if isinstance(part, Body)]
     return ", ".join(names[:most]) + " ..." * (len(names) > most)
 
 
-def rounded(array: Floats, digits: int = 6) -> Any:
+def round_numbers(array: Floats, digits: int = 6) -> Any:
     """Numbers with so many digits, as lists."""
     return [
         [float(f"{x:.{digits}g}") for x in row]
@@ -208,7 +208,7 @@ def check(path: Any, side: Any = None) -> None:
     library()
 
 
-def beside(path: Any, side: Any) -> str | None:
+def side_file(path: Any, side: Any) -> str | None:
     """What the page calls the file beside it."""
     if side is None:
         return None

@@ -12,23 +12,23 @@ import numpy as np
 
 from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.model.costs import COST_WORDS, price_of, supplied_in_motion
+from quirkpy.explore.model.costs import COST_WORDS, price_of, supply_in_motion
 from quirkpy.explore.model.graph import Edge, Node, Outcome
 from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
-from quirkpy.views.curves import ROUNDING
+from quirkpy.views.curves import SHOWN_ROUNDING
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
 from quirkpy.views.report import (
     as_script,
     bodies_of,
+    join_names,
     motion_of,
-    named,
     page,
-    rounded,
+    round_numbers,
     tolerances_of,
 )
 
@@ -60,7 +60,8 @@ def graph_page(
         _number(tables["potentials"], potential)
     keys = {key: k for k, key in enumerate(graph.nodes)}
     whole = bodies_of(study.system) | {
-        "kind": "study", "title": f"A study of {named(study.system.parts)}", "words": repr(graph),
+        "kind": "study", "title": f"A study of {join_names(study.system.parts)}",
+        "words": repr(graph),
         "coverage": graph.coverage, "nodes": nodes_of(graph, rests),
         "edges": [edge_of(edge, keys, tables) for edge in graph.edges],
         "tables": {kind: list(words) for kind, words in tables.items()}, "costs": costs_of(graph),
@@ -68,7 +69,7 @@ def graph_page(
         "near": [list(miss) for miss in graph.near_misses],
     }  # fmt: skip
     room = WHOLE - len(page(whole, words, "").encode())
-    inside, beside = shared_out(graph, motions, side is not None, room)
+    inside, beside = share_out(graph, motions, side is not None, room)
     return whole | {"motions": inside, "beside": sorted(map(int, beside)), "side": side}, beside
 
 
@@ -78,7 +79,9 @@ def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> l
     every = [np.concatenate([patch.corners for patch in patches]) for patches in views.values()]
     metre = 2.0 / max(float(np.ptp(corners, axis=0).max()) for corners in every)
     out = []
-    for (key, node), corners, place in zip(graph.nodes.items(), every, placed(graph), strict=True):
+    for (key, node), corners, place in zip(
+        graph.nodes.items(), every, place_shapes(graph), strict=True
+    ):
         middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
         patches = [
             [
@@ -94,7 +97,7 @@ def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> l
     return out
 
 
-def placed(graph: ReconfigurationGraph) -> Floats:
+def place_shapes(graph: ReconfigurationGraph) -> Floats:
     """Centres of shapes (n, 2): as in the picture, but for words, which find less room in a page:
     closer together."""
     places = places_of(graph, list(graph.nodes))
@@ -114,15 +117,15 @@ def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
         "potential": node.potential,
         "frequencies": list(node.frequencies),
         "links": [[pairs[link.pair].name, link.option] for link in node.links],
-        "r": rounded(node.state.r, 8),
-        "q": rounded(node.state.q, 8),
+        "r": round_numbers(node.state.r, 8),
+        "q": round_numbers(node.state.q, 8),
     }
 
 
 def rest_of(found: Equilibrium) -> dict[str, Any]:
     """Why a shape rests: motions around it, and what pulls on each body."""
     rows = force_lines(found)
-    nothing = ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
+    nothing = SHOWN_ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
     return {
         "modes": [mode_of(mode) for mode in (*found.unstable, *found.modes)[:MODES]],
         "free": len(found.neutral),
@@ -140,7 +143,7 @@ def rest_of(found: Equilibrium) -> dict[str, Any]:
 
 def mode_of(mode: Mode) -> dict[str, Any]:
     """A motion around a shape, with the real part of its velocities."""
-    shape = rounded(np.real(mode.shape), 4)
+    shape = round_numbers(np.real(mode.shape), 4)
     return {
         "frequency": mode.frequency, "damping": mode.damping, "period": mode.period,
         "grows": mode.eigenvalue.real > 0.0, "moving": list(mode.moving), "shape": shape,
@@ -211,7 +214,7 @@ def energies_of(graph: ReconfigurationGraph) -> list[list[float | None]]:
     """Of the same edges: what is supplied while they move, and the potential energy stored once the
     selection is made and at the end [J]."""
     outcomes = (edge.outcomes[0] for _, edge in usable(graph))
-    return [[supplied_in_motion(o), o.start_energy, o.end_energy] for o in outcomes]
+    return [[supply_in_motion(o), o.start_energy, o.end_energy] for o in outcomes]
 
 
 def usable(graph: ReconfigurationGraph) -> list[tuple[int, Edge]]:
@@ -220,7 +223,7 @@ def usable(graph: ReconfigurationGraph) -> list[tuple[int, Edge]]:
     return [(number, edge) for number, edge in enumerate(graph.edges) if id(edge) in found]
 
 
-def shared_out(
+def share_out(
     graph: ReconfigurationGraph, motions: Motions, both: bool, room: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Motions that stand in the page, which has so much room for them [bytes], and those beside it,
@@ -242,7 +245,7 @@ def shared_out(
     return inside, beside
 
 
-def save_beside(path: Any, beside: Mapping[str, Any]) -> None:
+def save_side_file(path: Any, beside: Mapping[str, Any]) -> None:
     """Write the side file: a script, since a page that was opened from a disk may read nothing
     else."""
     write_text(path, f"quirkpyBeside({as_script(dict(beside))});\n", "report")

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.checks import direction
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.views.hidden import Piece, normal_of, ordered
+from quirkpy.views.hidden import Piece, normal_of, sort_by_depth
 
 #: Towards the eye, and towards the light.
 EYE, LIGHT = (0.45, -0.75, 0.8), (0.2, -0.55, 0.95)
@@ -64,7 +64,7 @@ def across(eye: Sequence[float] = EYE) -> tuple[Floats, Floats]:
     return towards, np.stack([right, np.cross(towards, right)], axis=1)
 
 
-def seen(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list[Patch]:
+def visible_patches(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list[Patch]:
     """The patches that face the eye, in an order in which none is hidden by one before it."""
     towards, onto = across(eye)
     listed = list(solids)
@@ -76,14 +76,14 @@ def seen(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list[Patch]:
             brightness(piece.corners),
             piece.edges,
         )
-        for piece in ordered(pieces, towards)
+        for piece in sort_by_depth(pieces, towards)
     ]
 
 
 def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
     """The faces of a solid that face the eye, in N."""
     polygons = faces(solid.shape, towards, solid.q)
-    placed = [turned(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r for face in polygons]
+    placed = [rotate(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r for face in polygons]
     facing = [bool(normal_of(corners - solid.r) @ towards > 1e-9) for corners in placed]
     edges = [(True,) * len(corners) for corners in placed]
     # Its side is round: of the strips' edges those are seen that end it
@@ -167,7 +167,7 @@ def faces(shape: Shape | None, towards: Floats, q: Floats) -> list[Floats]:
     if isinstance(shape, Mesh):
         return list(shape.points[shape.corners])
     radius = shape.radius if isinstance(shape, Sphere) else POINT
-    across = turned(np.array([q * (1.0, -1.0, -1.0, -1.0)]), towards[None])[
+    across = rotate(np.array([q * (1.0, -1.0, -1.0, -1.0)]), towards[None])[
         0
     ]  # a disc that faces the eye
     one = np.cross(across, (1.0, 0.0, 0.0) if abs(across[0]) < 0.9 else (0.0, 1.0, 0.0))

@@ -13,9 +13,9 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
-from quirkpy.views.curves import prefixed
-from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, styled
-from quirkpy.views.hidden import Piece, ordered
+from quirkpy.views.curves import prefix_unit
+from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, style
+from quirkpy.views.hidden import Piece, sort_by_depth
 from quirkpy.views.solids import EYE, LIGHT, Solid, across, brightness, pieces_of
 from quirkpy.views.stage import ARROW, Sight, Stage
 
@@ -31,7 +31,7 @@ DISCS, SMALLER, LIGHTER = 6, 0.83, 0.12
 CLEAR = (0.0, 0.0, 0.0, 0.0)
 #: Half the width of the head of an arrow, as a share of its length; and inches: width and height of
 #: a picture, letters.
-HEAD, WIDTH, HEIGHT = 0.3, 6.0, 4.5
+HEAD, PICTURE_WIDTH, PICTURE_HEIGHT = 0.3, 6.0, 4.5
 #: Names of more bodies than this are left out.
 MOST_NAMES = 14
 
@@ -195,11 +195,13 @@ def trace(points: Floats) -> list[Piece]:
 def collection(view: View, eye: Sequence[float]) -> Any:
     """All pieces as one artist."""
     towards, onto = across(eye)
-    parts = [*ordered(view.pieces, towards), *view.over]
-    return painted([(part.corners @ onto, part.edges, view.looks[part.number]) for part in parts])
+    parts = [*sort_by_depth(view.pieces, towards), *view.over]
+    return paint_pieces(
+        [(part.corners @ onto, part.edges, view.looks[part.number]) for part in parts]
+    )
 
 
-def painted(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
+def paint_pieces(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
     """Flat pieces (k, 2) in their order as one artist: insides, then the edges that are none of a
     cut."""
     from matplotlib.collections import PathCollection
@@ -257,10 +259,10 @@ def furnish(axes: Any, box: Floats, eye: Sequence[float], largest: float) -> Non
         _compass(axes, name, step)
     width = float(box[1, 0] - box[0, 0])
     length = round_length(0.25 * width)
-    factor, unit = prefixed("m", np.array([length]))
+    factor, unit = prefix_unit("m", np.array([length]))
     words = f"{length / factor:g} {unit}"
     if largest > 0.0:
-        factor, unit = prefixed("N", np.array([largest]))
+        factor, unit = prefix_unit("N", np.array([largest]))
         words += f"      longest arrow {largest / factor:.3g} {unit}"
     _ruler(axes, length / width, words)
 
@@ -337,17 +339,17 @@ def name_bodies(axes: Any, stage: Stage) -> None:
 def picture(
     system: System, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True
 ) -> Drawing:
-    """See `Multibody.picture`."""
+    """A picture of a system in a state, as `Multibody.picture` says."""
     stage = Stage(system)
     sight = stage.at(system.initial if state is None else state, forces)
-    with styled("picture"):
+    with style("picture"):
         return page(view_of(stage, sight, eye), stage, eye)
 
 
 def page(view: View, stage: Stage, eye: Sequence[float]) -> Drawing:
-    """A view with all that stands around it; within `styled`."""
+    """A view with all that stands around it; within `style`."""
     box = room(view.pieces, eye)
-    figure = blank(WIDTH, HEIGHT, "constrained")
+    figure = blank(PICTURE_WIDTH, PICTURE_HEIGHT, "constrained")
     axes = figure.add_subplot()
     prepare(axes, box)
     axes.add_collection(collection(view, eye))

@@ -47,7 +47,7 @@ def show(
         raise PartError(f"animate: patience {error}.") from None
     if browser:
         check_browser()
-    _watch(make().packed(), browser, free_port() if port is None else port, limit, keep_open)
+    _watch(make().pack(), browser, free_port() if port is None else port, limit, keep_open)
 
 
 # --- what must be there ---------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def _first_line(child: subprocess.Popen[bytes]) -> None:
 
 
 # --- the other process ----------------------------------------------------------------------------
-def bind_here() -> None:
+def bind_locally() -> None:
     """From now on servers of this process listen to this machine alone."""
     import asyncio.base_events
     import http.server
@@ -185,9 +185,9 @@ def main(keep_open: bool) -> None:
     """Show the film that comes through the pipe; VPython ends this process when its window is
     closed."""
     size = int.from_bytes(sys.stdin.buffer.read(LENGTH), "little")
-    film = Film.unpacked(sys.stdin.buffer.read(size))
+    film = Film.unpack(sys.stdin.buffer.read(size))
     threading.Thread(target=end_with_parent, daemon=True).start()
-    bind_here()
+    bind_locally()
     import vpython  # comes back when a browser is there
 
     player = Player(vpython, film)

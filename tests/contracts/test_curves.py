@@ -13,8 +13,8 @@ from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, damping, hinge, pulled_to
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.views import curves
-from quirkpy.views.charts import drawn
-from quirkpy.views.curves import Line, Panel, Sheet, prefixed, sheet_of
+from quirkpy.views.charts import draw
+from quirkpy.views.curves import Line, Panel, Sheet, prefix_unit, sheet_of
 
 K, MASS, SIDE = 0.05, 1.0, 0.1
 
@@ -183,7 +183,7 @@ def test_long_runs_are_thinned(run: qp.Trajectory, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_units_suit_their_values(largest: float, expected: tuple[float, str]) -> None:
-    assert prefixed("J", np.array([0.0, -largest, np.nan])) == expected
+    assert prefix_unit("J", np.array([0.0, -largest, np.nan])) == expected
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_nothing_to_show_is_said() -> None:
         "Drift", "time [s]", "largest", np.arange(3.0), (Line("a", np.full(3, np.nan)),), (), "log"
     )
     pytest.importorskip("matplotlib")
-    drawing = drawn(Sheet((nothing,), 1))
+    drawing = draw(Sheet((nothing,), 1))
     assert [text.get_text() for text in drawing.figure.axes[0].texts] == ["zero throughout"]
 
 

@@ -16,7 +16,7 @@ from demos.lattice import lattice
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.views import graph_picture
 from quirkpy.views.drawing import INK
-from quirkpy.views.graph_picture import Picture, drawn, edges_of, inks_of, lasting, picture_of
+from quirkpy.views.graph_picture import Picture, draw, edges_of, inks_of, lasting, picture_of
 from quirkpy.views.graph_places import (
     APART,
     CLOSE,
@@ -29,7 +29,7 @@ from quirkpy.views.graph_places import (
     size_of,
     spread_out,
 )
-from quirkpy.views.solids import Solid, across, seen
+from quirkpy.views.solids import Solid, across, visible_patches
 
 STILL, ORIGIN = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
 
@@ -115,7 +115,7 @@ def test_it_is_the_same_for_the_same_graph(graph: ReconfigurationGraph) -> None:
 def test_solids_cover_what_they_hide(shape: qp.Shape, area: float) -> None:
     """The area of the shadow, seen along (0.36, -0.48, 0.8)."""
     shadow = 0.0
-    for patch in seen([Solid(shape, ORIGIN, STILL, 0)], eye=(0.36, -0.48, 0.8)):
+    for patch in visible_patches([Solid(shape, ORIGIN, STILL, 0)], eye=(0.36, -0.48, 0.8)):
         (x, y), (u, v) = patch.corners.T, np.roll(patch.corners, -1, axis=0).T
         shadow += 0.5 * float(x @ v - u @ y)
         assert 0.0 <= patch.light <= 1.0
@@ -126,7 +126,7 @@ def test_the_nearer_cube_hides_the_farther() -> None:
     cube = qp.Box((1.0, 1.0, 1.0))
     near, far = Solid(cube, np.array([0.0, -1.0, 0.0]), STILL, 1), Solid(cube, ORIGIN, STILL, 2)
     for solids in ([near, far], [far, near]):
-        patches = seen(solids)
+        patches = visible_patches(solids)
         assert sorted(patch.number for patch in patches) == [1, 1, 1, 2, 2, 2]
         hidden = (
             np.array([0.0, -0.5, 0.0]) @ across()[1]
@@ -213,7 +213,7 @@ def test_many_arrows_say_by_colour_what_drives_them(
     picture = picture_of(crowd)
     assert {arrow.words for arrow in picture.arrows} == {""}
     assert picture.caption.endswith("Arrows: the quickest motion.")
-    written = [text.get_text() for text in drawn(crowd).figure.axes[0].texts]
+    written = [text.get_text() for text in draw(crowd).figure.axes[0].texts]
     assert "driven by open" in written
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
-from quirkpy.views.hidden import Piece, normal_of, ordered
-from quirkpy.views.solids import Solid, across, brightness, mesh_of, pieces_of, seen
+from quirkpy.views.hidden import Piece, normal_of, sort_by_depth
+from quirkpy.views.solids import Solid, across, brightness, mesh_of, pieces_of, visible_patches
 
 EYE = (0.36, -0.48, 0.8)
 
@@ -29,7 +29,7 @@ def check(pieces: list[Piece], rays: np.random.Generator, count: int = 100) -> i
     """Compare the last piece painted with the nearest one, on random rays; how many of them met
     anything."""
     towards, onto = across(EYE)
-    painted = ordered(pieces, towards)
+    painted = sort_by_depth(pieces, towards)
     points = np.concatenate([piece.corners for piece in pieces]) @ onto
     hits = 0
     for _ in range(count):
@@ -66,7 +66,7 @@ def test_a_cycle_of_rods() -> None:
         pieces.append(Piece.whole(k, turn.apply(rod)))
     assert check(pieces, np.random.default_rng(0), 200) > 20
     towards, _ = across(EYE)
-    assert len(ordered(pieces, towards)) > 3
+    assert len(sort_by_depth(pieces, towards)) > 3
 
 
 def test_boxes_beside_each_other() -> None:
@@ -97,7 +97,7 @@ def test_lines_are_cut_where_something_hides_them() -> None:
     square = Piece.whole(0, np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]))
     through = Piece.whole(1, np.array([(0.0, 0, -1), (0.5, 0.0, 1)]))
     flat = Piece.whole(2, np.array([(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)]))
-    painted = ordered([flat, through, square], np.array([0.0, 0.0, 1.0]))
+    painted = sort_by_depth([flat, through, square], np.array([0.0, 0.0, 1.0]))
     assert [piece.number for piece in painted] == [1, 0, 2, 1]
     np.testing.assert_allclose(painted[0].corners, [(0, 0, -1), (0.25, 0, 0)], atol=1e-15)
     np.testing.assert_allclose(painted[3].corners, [(0.25, 0, 0), (0.5, 0, 1)], atol=1e-15)
@@ -109,8 +109,8 @@ def test_cuts_are_no_edges() -> None:
     square = np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
     pieces = [Piece.whole(0, square), Piece.whole(1, square[:, [2, 1, 0]])]
     towards, _ = across(EYE)
-    parts = [piece for piece in ordered(pieces, towards) if piece.number == 0]
-    parts += [piece for piece in ordered(pieces[::-1], towards) if piece.number == 0]
+    parts = [piece for piece in sort_by_depth(pieces, towards) if piece.number == 0]
+    parts += [piece for piece in sort_by_depth(pieces[::-1], towards) if piece.number == 0]
     cut = [piece for piece in parts if not all(piece.edges)]
     assert cut
     assert all(piece.edges.count(False) == 1 for piece in cut)
@@ -147,7 +147,7 @@ def test_meshes_are_closed(shape: qp.Shape | None, volume: float, surface: float
 
 def test_light_and_straight_down() -> None:
     cube = Solid(qp.Box((1.0, 1.0, 1.0)), np.zeros(3), np.array([1.0, 0, 0, 0]), 0)
-    (top,) = seen([cube], eye=(0.0, 0.0, 2.0))
+    (top,) = visible_patches([cube], eye=(0.0, 0.0, 2.0))
     np.testing.assert_allclose(
         sorted(map(tuple, top.corners)), [(-0.5, -0.5), (-0.5, 0.5), (0.5, -0.5), (0.5, 0.5)]
     )

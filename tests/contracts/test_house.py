@@ -179,6 +179,38 @@ def test_most_functions_are_a_few_lines() -> None:
     assert long <= SHARE * len(counts), f"{long} of {len(counts)} are longer than {LONG} lines"
 
 
+def float_constants(module: ModuleType) -> Iterator[tuple[str, float]]:
+    """The upper-case names of floats that a module itself defines, with their values."""
+    assert module.__file__ is not None
+    for node in tree(Path(module.__file__)).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for name in (n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)):
+            if name.isupper() and type(value := getattr(module, name)) is float:
+                yield name, value
+
+
+def test_a_tolerance_has_one_name_and_one_value() -> None:
+    """No two modules mean different numbers by one name, nor write one number twice under it; row
+    and column numbers are no floats."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for module in modules():
+        for name, value in float_constants(module):
+            found.setdefault(name, []).append((module.__name__, value))
+    assert len(found) > 200
+    assert {name: where for name, where in found.items() if len(where) > 1} == {}
+
+
+def test_public_classes_do_not_share_a_name() -> None:
+    found: dict[str, set[str]] = {}
+    for module in modules():
+        for name, value in vars(module).items():
+            own = inspect.isclass(value) and value.__module__ == module.__name__
+            if own and not name.startswith("_"):
+                found.setdefault(value.__name__, set()).add(module.__name__)
+    assert len(found) > 150
+    assert {name: where for name, where in found.items() if len(where) > 1} == {}
+
+
 def test_part_classes_are_frozen_dataclasses() -> None:
     waiting, seen = [quirkpy.Part], set[type]()
     while waiting:
@@ -223,6 +255,35 @@ def test_every_public_name_is_described() -> None:
             assert inspect.getdoc(value), name
             made_up = f"{name}("  # what dataclasses and named tuples write for themselves
             assert not (value.__doc__ or "").startswith(made_up), name
+
+
+#: What a docstring does not begin with: words that mean something of which only another speaks.
+LEANING = re.compile(
+    r"(The same|Those|That|These|They|Them|Their|Its|It|He|Him|His|As above|Likewise|Nobody|See"
+    r"|All of (it|that|them)|(Some|One|Each|None|Most) of (them|those|these)|One for each"
+    r"|(What|How|Where|Whether|Why|When|Which|As far as) (it|its|they|their|that|those))\b"
+)
+
+
+def docstrings(path: Path) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree(path)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if (text := ast.get_docstring(node)) is not None:
+            yield node.name, text
+
+
+@every_source
+def test_every_docstring_can_be_read_alone(path: Path) -> None:
+    leaning = {name: text for name, text in docstrings(path) if LEANING.match(text)}
+    assert leaning == {}
+
+
+def test_leaning_openings_are_found() -> None:
+    for text in ("The same, carried.", "Those of the first.", "What it was made of.", "See `a`."):
+        assert LEANING.match(text), text
+    for text in ("Seen from above.", "What a run left.", "Items of a list.", "Thosed."):
+        assert not LEANING.match(text), text
 
 
 def test_every_module_is_described() -> None:

@@ -13,7 +13,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.clearance.clearances import clearances
 from quirkpy.clearance.skins import surface_of
-from quirkpy.views.solids import Solid, seen
+from quirkpy.views.solids import Solid, visible_patches
 from tests.faults.sentence import check_refused
 
 TIPS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -86,7 +86,7 @@ def test_a_mesh_is_seen_as_the_solid_that_it_is() -> None:
     """A brick of triangles covers what a box covers, and its diagonals are no edges."""
     q = np.array([math.cos(0.3), 0.0, math.sin(0.3), 0.0])
     mesh, box = (
-        seen([Solid(s, np.zeros(3), q, 0)])
+        visible_patches([Solid(s, np.zeros(3), q, 0)])
         for s in (brick((1.0, 2.0, 3.0)), qp.Box((1.0, 2.0, 3.0)))
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore.scope.options import mated, shifted
+from quirkpy.explore.scope.options import mating_frame, shift_frame
 from tests.faults.sentence import Case, case, check_refused
 from tests.studies import Ball
 
@@ -40,7 +40,7 @@ def open_pair(z: Any, x: Any, edge: int) -> tuple[qp.Multibody, qp.Body, qp.Hing
     arm = qp.Body.box("arm", (0.02, 0.02, 0.02), 1.0, position=0.5 * SIZE * z + 0.01 * z)
     back = arm.site("back", at=-0.01 * z, z=-z, x=x)
     option = qp.Hinge(edge)
-    made = option.parts("hinge", site_on(hub(), z, x), mated(qp.Sensor("s", back), 0.0))
+    made = option.parts("hinge", site_on(hub(), z, x), mating_frame(qp.Sensor("s", back), 0.0))
     return qp.Multibody(hub(), arm, *made), arm, option
 
 
@@ -145,7 +145,7 @@ def test_mated_frames_lie_on_each_other(z: tuple[float, float, float], turns: in
     """However the second is turned about the first, by quarter turns."""
     body = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0)
     sensor = qp.Sensor("s", body.site("s", at=(0.05, 0.0, 0.0), z=z, x=across(z)[0]))
-    made, axes = mated(sensor, QUARTER * turns), np.array(sensor.site.axes9).reshape(3, 3)
+    made, axes = mating_frame(sensor, QUARTER * turns), np.array(sensor.site.axes9).reshape(3, 3)
     frame = np.array(made.axes9).reshape(3, 3)
     np.testing.assert_allclose(frame[:, 2], -axes[:, 2], atol=1e-15)
     np.testing.assert_allclose(np.linalg.det(frame), 1.0)
@@ -160,7 +160,7 @@ def test_mated_frames_lie_on_each_other(z: tuple[float, float, float], turns: in
 def test_shifted_frames() -> None:
     body = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0)
     site = body.site("s", at=(0.05, 0.0, 0.0), z=(1, 0, 0), x=(0, 0, 1))
-    made = shifted(
+    made = shift_frame(
         site, "edge", (0.05, 0.0, 0.0), (0.0, 1.0, 0.0)
     )  # x of the site is z of the body, y is -y
     np.testing.assert_allclose(made.at, (0.05, 0.0, 0.05), atol=1e-15)
@@ -218,7 +218,7 @@ def test_options_of_all_kinds(
     assert (option.label, option.joins) == (label, joins)
     assert qp.from_json(qp.to_json(option), ["tests.studies"]) == option
     study = faced(QUARTER, 0)
-    made = option.parts("joint", study.sensors[0].site, mated(study.sensors[1], 0.0))
+    made = option.parts("joint", study.sensors[0].site, mating_frame(study.sensors[1], 0.0))
     assert len(made) == (0 if freedoms is None else 1 if label != "hinge 2" else 2)
     if freedoms is not None:
         system = qp.Multibody(*study.system.parts, *made)

@@ -18,7 +18,7 @@ import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to
 from quirkpy.views.landscape import landscape_of
-from quirkpy.views.poses import displaced, motions_of, reach_of, together
+from quirkpy.views.poses import displace, merge_views, motions_of, reach_of
 from quirkpy.views.stills import Look, View
 
 
@@ -81,7 +81,7 @@ def test_bodies_are_displaced_along_a_motion(rest: qp.Equilibrium) -> None:
     """The bob swings about the joint: to first order it goes aside by length times angle, and turns
     by the angle."""
     mode = rest.modes[0]
-    there = displaced(rest.state, mode.shape, 1e-4)
+    there = displace(rest.state, mode.shape, 1e-4)
     angle = (
         Rotation.from_quat(there.q[0], scalar_first=True)
         * Rotation.from_quat(rest.state.q[0], scalar_first=True).inv()
@@ -94,7 +94,7 @@ def test_bodies_are_displaced_along_a_motion(rest: qp.Equilibrium) -> None:
 def test_no_ghost_goes_too_far(rest: qp.Equilibrium) -> None:
     for mode, _, _ in motions_of(rest):
         reach = reach_of(mode, 0.2)
-        moved = displaced(rest.state, mode.shape, reach)
+        moved = displace(rest.state, mode.shape, reach)
         turned = Rotation.from_quat(moved.q[0], scalar_first=True).magnitude()
         assert np.linalg.norm(moved.r - rest.state.r) + 0.1 * turned == pytest.approx(
             0.25 * 0.2, rel=1e-6
@@ -120,7 +120,7 @@ def test_views_come_together() -> None:
 
     square = np.array([(0.0, 0, 0), (1, 0, 0), (1, 1, 0)])
     one = View([Piece.whole(0, square)], [Look("red", None)], 2.0)
-    both = together(one, [View([Piece.whole(0, square)], [Look("blue", None)], 0.0), one])
+    both = merge_views(one, [View([Piece.whole(0, square)], [Look("blue", None)], 0.0), one])
     assert [both.looks[piece.number].face for piece in both.pieces] == ["red", "blue", "red"]
     assert len(one.pieces) == 1
     assert both.largest == 2.0

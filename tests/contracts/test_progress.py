@@ -13,7 +13,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.kernels.base import compiled
 from quirkpy.views import progress
-from quirkpy.views.progress import MOTIONS, Bar, counted, duration, line
+from quirkpy.views.progress import MOTIONS, Bar, count_items, duration, line
 from tests.faults.sentence import check_refused
 from tests.motion import floating_chain
 
@@ -85,11 +85,11 @@ def test_motions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     out = io.StringIO()
     monkeypatch.setattr(sys, "stderr", out)
-    assert list(counted("abc", 3)) == ["a", "b", "c"]
+    assert list(count_items("abc", 3)) == ["a", "b", "c"]
     assert out.getvalue() == ""
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    assert list(counted("abc", 3)) == ["a", "b", "c"]
+    assert list(count_items("abc", 3)) == ["a", "b", "c"]
     assert "motion 0 of 3" in terminal.drawings[0]
     assert terminal.drawings[-1] == ""
 

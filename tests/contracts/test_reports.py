@@ -22,7 +22,7 @@ from quirkpy.explore.model.costs import COST_WORDS, price_of
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.motion.frames import frames_of, whole
 from quirkpy.views import report, report_graph
-from quirkpy.views.keyframes import NOTHING, TURNS, Keyframes, keyframes, misses, packed
+from quirkpy.views.keyframes import NOTHING, TURNS, Keyframes, keyframes, misses, pack
 from quirkpy.views.solids import mesh_of
 from tests.studies import balanced
 
@@ -82,7 +82,7 @@ def test_motions_miss_by_no_more_than_they_say(
     assert 0.2 * length < stored.missed[0] <= length
     assert stored.missed[1] <= angle
     assert len(stored.t) < len(frames.t)
-    found = decoded(packed(stored))
+    found = decoded(pack(stored))
     times = np.sort(np.random.default_rng(1).uniform(0.0, 10.0, 300))
     states = [run.at(float(t)) for t in times]
     there = (
@@ -118,7 +118,7 @@ def test_positions_far_away_take_wider_numbers() -> None:
     r = np.stack([1e4 * t, np.sin(20.0 * t), 0.0 * t], axis=1)[:, None]
     q = np.broadcast_to((1.0, 0.0, 0.0, 0.0), (50, 1, 4))
     stored = keyframes(t, r, q, {}, LENGTH, ANGLE, 1000)
-    assert packed(stored)["wide"] == 4
+    assert pack(stored)["wide"] == 4
     assert stored.missed[0] <= LENGTH
 
 
@@ -128,7 +128,7 @@ def test_jumps_stay_jumps() -> None:
     r = np.array([0.0, 0.0, 1.0, 1.0])[:, None, None] * np.ones(3)
     q = np.broadcast_to((1.0, 0.0, 0.0, 0.0), (4, 1, 4))
     stored = decoded(
-        packed(keyframes(t, r, q, {"x": np.array([0.0, 0.0, 5.0, 5.0])}, LENGTH, ANGLE, 100))
+        pack(keyframes(t, r, q, {"x": np.array([0.0, 0.0, 5.0, 5.0])}, LENGTH, ANGLE, 100))
     )
     assert stored.t.tolist() == t.tolist()
     assert stored.at(0.999)[0][0, 0] == pytest.approx(0.0, abs=LENGTH)
@@ -146,7 +146,7 @@ def test_curves_keep_their_shape_and_their_gaps(run: qp.Trajectory) -> None:
         "same": np.ones(len(gap)),
     }
     stored = keyframes(frames.t, frames.r, frames.q, given, LENGTH, ANGLE, 1000)
-    found = decoded(packed(stored)).curves
+    found = decoded(pack(stored)).curves
     assert abs(found["kinetic"] - stored.curves["kinetic"]).max() <= np.ptp(frames.kinetic) / 65534
     between = np.interp(frames.t, stored.t, found["kinetic"])
     assert abs(between - frames.kinetic).max() <= 0.005 * np.ptp(frames.kinetic)
@@ -334,7 +334,7 @@ def test_the_page_of_a_flown_plan_tells_what_switching_costs(graph: Reconfigurat
     assert np.ptp(ledger["put in by switching"]) > 1e-5
     shown = decoded(report.run_page(flown, frames)["motion"]).curves
     assert {"put in by switching [J]", "taken by joints [J]"} <= set(shown)
-    told = [(event["t"], event["words"]) for event in report.happened(flown)]
+    told = [(event["t"], event["words"]) for event in report.list_events(flown)]
     assert told == sorted(told, key=lambda event: event[0])
     for leg in flown.legs:
         assert (leg.t, f"{leg.edge.source} → {leg.edge.target}: {leg.edge.selection}") in told
@@ -358,15 +358,15 @@ def test_what_a_page_says_of_an_edge_is_short_and_whole(graph: ReconfigurationGr
 
 def test_what_has_no_room_goes_beside(graph: ReconfigurationGraph) -> None:
     found = list(frames_of_edges(graph, in_order(graph, True), LENGTH, ANGLE))
-    assert report_graph.shared_out(graph, found, False, 0) == ({}, {})
-    inside, beside = report_graph.shared_out(graph, found, True, 0)
+    assert report_graph.share_out(graph, found, False, 0) == ({}, {})
+    inside, beside = report_graph.share_out(graph, found, True, 0)
     assert inside == {}
     assert sorted(map(int, beside)) == sorted(number for number, _ in found)
     first = {
         found[0][0]: beside[str(found[0][0])],
         "beside": found[0][0],
     }  # with its number, here and where it is told
-    half, _ = report_graph.shared_out(graph, found, False, len(json.dumps(first)))
+    half, _ = report_graph.share_out(graph, found, False, len(json.dumps(first)))
     assert 0 < len(half) < len(list(graph.moves()))
 
 
@@ -458,7 +458,7 @@ def test_colours_can_be_told_apart(block: int) -> None:
 
 def test_bodies_have_the_colours_they_were_given() -> None:
     def colour(given: Any, row: int | None = 0) -> str:
-        return report.written_colour(qp.Body.sphere("ball", 0.1, 1.0, color=given), row)
+        return report.colour_text(qp.Body.sphere("ball", 0.1, 1.0, color=given), row)
 
     assert colour("red") == "red"
     assert colour("#102030") == "#102030"

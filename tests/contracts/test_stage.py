@@ -15,7 +15,7 @@ import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, pulled_to
 from quirkpy.views import movie, stills
-from quirkpy.views.poses import together
+from quirkpy.views.poses import merge_views
 from quirkpy.views.solids import EYE
 from quirkpy.views.stage import ARROW, AXLE, OFF, SENSOR, Stage
 
@@ -163,7 +163,7 @@ def test_forces_shine_through_what_hides_them() -> None:
     _, dashes = painted.get_linestyles()[-1]
     assert dashes is not None
     assert stills.view_of(stage, stage.at(system.initial), EYE).over == ()
-    both = together(view, [stills.view_of(stage, sight, EYE, faint=True)])
+    both = merge_views(view, [stills.view_of(stage, sight, EYE, faint=True)])
     assert both.over == view.over
     assert both.looks[line.number] == view.looks[line.number]
 
@@ -243,9 +243,9 @@ def test_frames_show_the_motion(run: qp.Trajectory) -> None:
     """B, which is sand, moves: later frames have its colour elsewhere; the clock's corner changes
     too."""
     pytest.importorskip("matplotlib")
-    from quirkpy.views.drawing import styled
+    from quirkpy.views.drawing import style
 
-    with styled("movie"):
+    with style("movie"):
         first, _, last = movie.frames(run, np.array([0.0, 4.0, 8.0]), 1.0, EYE, True, True)
     assert first.shape == last.shape == (540, 960, 4)
     places = []

@@ -8,7 +8,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.mechanics.instant import Instant
-from quirkpy.tables.vary import has_strength, selection_on, varied
+from quirkpy.tables.vary import has_strength, selection_on, vary
 from tests.contracts.catalogue import ARM, FORCES, HUB, label
 from tests.contracts.stage import at_poses, random_pose
 from tests.contracts.test_forces import joint_of, poses_of, tables_of
@@ -29,7 +29,7 @@ def test_loads_grow_with_the_strength(force: qp.Force, seed: int) -> None:
     rng = np.random.default_rng(seed)
     chosen, poses = tables_of(force).select(), poses_of(joint_of(force), random_pose(rng), rng)
     rates = {name: rng.normal(size=(2, 3)) for name in ("v", "omega")}
-    stronger = selection_on(varied(chosen.tables, {}, {force.name: 1.7}, {}), chosen)
+    stronger = selection_on(vary(chosen.tables, {}, {force.name: 1.7}, {}), chosen)
     here = at_poses(chosen, poses, **rates)
     motion = here.r, here.q, here.v, here.omega, here.near
     before, after = (Instant(some, 0.7, *motion).loads for some in (chosen, stronger))
@@ -44,7 +44,7 @@ def test_loads_grow_with_the_strength(force: qp.Force, seed: int) -> None:
 def test_masses_and_places_differ_and_the_tables_do_not() -> None:
     tables = tables_of(FORCES[1])
     before = tables.body_mass.copy(), tables.site_point.copy()
-    other = varied(tables, {"arm": 2.0}, {}, {0: np.array([1.0, 2.0, 3.0])})
+    other = vary(tables, {"arm": 2.0}, {}, {0: np.array([1.0, 2.0, 3.0])})
     np.testing.assert_array_equal(other.body_mass, [HUB.mass, 2.0 * ARM.mass])
     np.testing.assert_allclose(other.body_inertia[1], 2.0 * ARM.inertia_matrix, rtol=1e-15)
     np.testing.assert_array_equal(other.site_point[0], [1.0, 2.0, 3.0])

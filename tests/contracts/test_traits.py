@@ -19,7 +19,7 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.force import ELEMENT_KINDS, KINDS, ElementKind, KindTraits, kinds_where
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.tables import compile, merge
-from quirkpy.tables.vary import has_strength, selection_on, varied
+from quirkpy.tables.vary import has_strength, selection_on, vary
 from tests.contracts.catalogue import ARM, COUPLINGS, FORCES, HINGE, HUB, JOINTS, SLEEVE, label
 from tests.contracts.own_parts import Breeze, Bungee, Well
 from tests.contracts.stage import Pose, at_poses, moved, random_pose, turn, written
@@ -99,7 +99,7 @@ def untrue_strength(force: qp.Force, seed: int) -> float:
     chosen, poses = tables_of(force).select(), poses_of(joint_of(force), random_pose(rng), rng)
     rates = {name: rng.normal(size=(2, 3)) for name in ("v", "omega")}
     here = at_poses(chosen, poses, **rates)
-    twice = selection_on(varied(chosen.tables, {}, {force.name: 2.0}, {}), chosen)
+    twice = selection_on(vary(chosen.tables, {}, {force.name: 2.0}, {}), chosen)
     motion = here.r, here.q, here.v, here.omega, here.near
     one, two = (Instant(some, 0.7, *motion).loads for some in (chosen, twice))
     return max(off(two.wrench, 2.0 * one.wrench), off(two.potential, 2.0 * one.potential))

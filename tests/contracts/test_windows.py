@@ -23,7 +23,7 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import EDGE, pulled_to
-from quirkpy.motion.frames import time_watched
+from quirkpy.motion.frames import time_on_screen
 from quirkpy.views import window
 from quirkpy.views.film import Film, film_of, rgb_of, still_of
 from quirkpy.views.player import Player, top
@@ -85,7 +85,7 @@ def test_a_film_is_the_run(run: qp.Trajectory, film: Film) -> None:
 
 
 def test_films_survive_a_pipe(film: Film) -> None:
-    again = Film.unpacked(film.packed())
+    again = Film.unpack(film.pack())
     for name, value in film._asdict().items():
         if isinstance(value, np.ndarray):
             np.testing.assert_array_equal(getattr(again, name), value)
@@ -98,7 +98,7 @@ def test_a_replay_has_each_hinge_in_its_time() -> None:
     flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n0")])
     film = film_of(flown, 20.0, False)
     first, second = np.isfinite(film.axles[:, :, 0, 0]).T
-    half = film.times < time_watched(np.array(flown.legs[1].t), flown.waits)
+    half = film.times < time_on_screen(np.array(flown.legs[1].t), flown.waits)
     assert first[half].all()
     assert not first[~half].any()
     np.testing.assert_array_equal(second[:-1], ~first[:-1])
@@ -163,8 +163,8 @@ def test_what_does_not_exist_is_hidden(fake: Any) -> None:
     flown = graph.replay([*graph.plan("n0", "n1"), *graph.plan("n1", "n0")])
     player = Player(fake, film_of(flown, 20.0, True), clock=lambda: 0.0)
     seen = [[axle.visible for axle in player.axles]]
-    player.moved_to(
-        fake.slider(value=float(time_watched(np.array(flown.legs[1].t), flown.waits)) + 10.0)
+    player.seek(
+        fake.slider(value=float(time_on_screen(np.array(flown.legs[1].t), flown.waits)) + 10.0)
     )
     seen.append([axle.visible for axle in player.axles])
     assert seen == [[True, False], [False, True]]
@@ -208,19 +208,19 @@ def test_buttons_and_sliders(film: Film, fake: Any) -> None:
         "Pause",
         "t = 0.00 s, ×1",
     )
-    player.switched()
+    player.toggle()
     assert (player.playing, player.button.text) == (False, "Play")
     player.place.value = 6.0
-    player.moved_to(player.place)
+    player.seek(player.place)
     np.testing.assert_allclose(player.solids[0].pos, film.centres[180, 0])
     assert player.cursor.data[0][0] == 6.0
     player.pace.value = 1.0
-    player.paced(player.pace)
+    player.set_speed(player.pace)
     assert player.words.text == "t = 6.00 s, ×2"
-    player.switched()
+    player.toggle()
     player.advance(10.0)
     assert (player.t, player.playing, player.button.text) == (8.0, False, "Play")
-    player.switched()  # from the beginning
+    player.toggle()  # from the beginning
     assert (player.t, player.playing) == (0.0, True)
 
 

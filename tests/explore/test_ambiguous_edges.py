@@ -11,7 +11,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.explore.run import runner
-from quirkpy.explore.run.records import ALIKE, canonical
+from quirkpy.explore.run.records import SAME_FIGURE, canonical
 from quirkpy.rest.settle import ways_out
 from tests.explore.test_reductions import exact
 from tests.random_systems import seeds
@@ -94,14 +94,14 @@ def outcome(speed: float) -> tuple[Outcome, None]:
 def test_the_order_does_not_depend_on_which_was_found_first(seed: int) -> None:
     """Chains of figures, each as good as alike to the next, and not to the one after."""
     rng = np.random.default_rng(seed)
-    steps = ALIKE * rng.choice([0.3, 0.7, 0.9, 3.0], 4)
+    steps = SAME_FIGURE * rng.choice([0.3, 0.7, 0.9, 3.0], 4)
     speeds = np.concatenate([[0.1], 0.1 + np.cumsum(steps)]).tolist()
     held = [outcome(speed) for speed in speeds]
     told = set()
     for order in itertools.permutations(range(len(held))):
         ends = [held[k] for k in order]
         places = [[speeds[order[k]]] for k in canonical(ends)]
-        gaps = np.diff(speeds, prepend=-1.0) > ALIKE
+        gaps = np.diff(speeds, prepend=-1.0) > SAME_FIGURE
         group = np.cumsum(gaps).tolist()
         told.add(tuple(group[speeds.index(place[0])] for place in places))
     assert told == {tuple(sorted(group))}

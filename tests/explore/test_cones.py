@@ -305,8 +305,8 @@ def test_cones_that_everything_keeps_cost_nothing() -> None:
         symmetry = Symmetry(made)
         swapped = symmetry.exchange((2, 1, 0), (0, 0, 0))
         assert swapped is not None
-        assert Cones(symmetry).apart == apart
-        assert Cones(symmetry).kept(swapped) != apart
+        assert Cones(symmetry).break_symmetry == apart
+        assert Cones(symmetry).is_invariant(swapped) != apart
         assert bool(Reductions(made, frozenset({"cache"}), []).images.cones) == apart
 
 
@@ -326,7 +326,7 @@ def check_told(
     for cones in asked:
         rules = [images.cones[k] for k in cones]
         own = run_choice(changed(study, safety=[*rules, *study.safety]), node, choice)
-        assert record.asked(cones) == own
+        assert record.for_cones(cones) == own
 
 
 def test_a_run_tells_what_one_with_other_cones_does() -> None:
@@ -439,4 +439,4 @@ def test_what_fails_later_is_no_matter_to_whom_it_is_rejected_before() -> None:
     check_told(study, node, choice, images, (1,))
     record = run_choice(study, node, choice, images=images)
     assert [o.reason for o in record.outcomes] == ["ValueError: it moves"]
-    assert record.asked((1,)).outcomes[0].reason == ENTERS
+    assert record.for_cones((1,)).outcomes[0].reason == ENTERS

@@ -14,7 +14,7 @@ from benchmarks.reductions import CASES, part_of
 from quirkpy.explore import explorer
 from quirkpy.explore.alike.cones import Cones
 from quirkpy.explore.alike.symmetry import Symmetry
-from quirkpy.explore.answers.replay import said_here
+from quirkpy.explore.answers.replay import transfer_choice
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.assembly import caught_by
 from quirkpy.explore.model.graph import Node, node_of, node_record, rest_at
@@ -95,7 +95,7 @@ def ajar(*choosing: qp.Choosing, sprung: bool = False) -> tuple[qp.Study, Node, 
 
 def test_what_hangs_on_one_of_two_can_be_taken_apart_from_the_other() -> None:
     study, one, two = ajar()
-    assert not Holdings(study).alike(one, two)
+    assert not Holdings(study).are_equivalent(one, two)
     known = Known(study)
     assert [known.place(node_record(node))[1] for node in (one, two)] == [True, True]
     assert known.near_misses == []
@@ -122,7 +122,7 @@ def test_what_hangs_on_one_of_two_can_be_taken_apart_from_the_other() -> None:
 
 def test_where_two_always_hold_together_it_does_not_matter_on_which_one_hangs() -> None:
     study, one, two = ajar(qp.OneHinge())
-    assert Holdings(study).alike(one, two)
+    assert Holdings(study).are_equivalent(one, two)
     known = Known(study)
     assert [known.place(node_record(node))[1] for node in (one, two)] == [True, False]
     assert len(study.choices(one)) == len(study.choices(two)) > 0
@@ -131,7 +131,7 @@ def test_where_two_always_hold_together_it_does_not_matter_on_which_one_hangs() 
 
 def test_sprung_hinges_never_say_the_same() -> None:
     study, one, two = ajar(qp.OneHinge(), sprung=True)
-    assert not Holdings(study).alike(one, two)
+    assert not Holdings(study).are_equivalent(one, two)
 
 
 # --- those that are one ---------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def walk_both(study: qp.Study, one: Node, two: Node) -> int:
     """Try every choice at both of two nodes that are taken for one, and compare; how many moved."""
     cones, holdings, moved = Cones(Symmetry(study)), Holdings(study), 0
     for choice in study.choices(one):
-        there = said_here(cones, holdings, one, two, choice, "a choice")
+        there = transfer_choice(cones, holdings, one, two, choice, "a choice")
         both = [
             kind(run_choice(study, node, asked), study)
             for node, asked in ((one, choice), (two, there))
@@ -172,7 +172,7 @@ def walk_both(study: qp.Study, one: Node, two: Node) -> int:
                 assert x is None or math.isclose(x, y, rel_tol=1e-5, abs_tol=1e-9), name
             if here is not None:
                 assert distance(study, here, other) <= study.shapes.tolerance
-                assert holdings.alike(here, other)
+                assert holdings.are_equivalent(here, other)
                 moved += a.duration > 0.0
     return moved
 

@@ -12,8 +12,8 @@ import pytest
 
 import quirkpy as qp
 from demos.flux_pinned_layouts import layouts
-from quirkpy.explore.scope.options import mated
-from quirkpy.parts.pinning import MU0_4PI
+from quirkpy.explore.scope.options import mating_frame
+from quirkpy.maths.constants import MU0_4PI
 from tests.faults.sentence import check_refused
 
 SIDE, GAP, MOMENT = 0.1, 0.03, 5.7
@@ -31,7 +31,9 @@ SENSORS = (
 def pinned(option: qp.Pin) -> tuple[qp.Multibody, qp.FluxPinning]:
     """The cube, pinned where it stands."""
     state = qp.Multibody(HUB, CUBE).initial
-    parts: tuple[Any, ...] = option.hold(option.parts("pin", COLD, mated(SENSORS[1], 0.0)), state)
+    parts: tuple[Any, ...] = option.hold(
+        option.parts("pin", COLD, mating_frame(SENSORS[1], 0.0)), state
+    )
     return qp.Multibody(HUB, CUBE, *parts), parts[0]
 
 

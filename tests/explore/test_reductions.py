@@ -24,7 +24,7 @@ from demos.lattice import lattice
 from quirkpy.explore.alike.symmetry import Symmetry
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.explore.reduce.conclusions import place_of
-from quirkpy.explore.reduce.reductions import Mover, Reductions, asked_for
+from quirkpy.explore.reduce.reductions import Mover, Reductions, select_reductions
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Reduction
 from quirkpy.explore.scope.identity import poses_of
@@ -192,7 +192,7 @@ def test_a_peak_load_is_carried() -> None:
     assert two is not None
     record, there = (run_choice(study, place.node, place.choice(study, f)) for f in (one, two))
     assert (record.outcomes[0].peak_load or 0.0) > 0.0
-    check_figures(made._moved(record, own[1]).outcomes[0], there.outcomes[0])
+    check_figures(made._carry_record(record, own[1]).outcomes[0], there.outcomes[0])
 
 
 @pytest.mark.parametrize("reduction", EVERY)
@@ -264,7 +264,7 @@ def test_killed_at_any_moment(workers: int, tmp_path: Path) -> None:
 def movers(study: qp.Study) -> tuple[Reductions, Any, list[Mover]]:
     """What carries the first node of a study onto itself."""
     node = study.explore(budget=0, progress=False).nodes["n0"]
-    made = Reductions(study, asked_for(True), [node])
+    made = Reductions(study, select_reductions(True), [node])
     place = place_of(study, node)
     return made, place, list(made._movers(place, place))
 
@@ -291,7 +291,7 @@ def test_what_carries_a_pose_onto_itself_is_a_group(make: Any, order: int) -> No
             len(turned) == 1
         )  # all modules stand as they stood, or all are turned by a symmetry of their own
         carried = [(form, mover(form)) for form in forms]
-        assert all(mover.back(other) == form for form, other in carried if other is not None)
+        assert all(mover.inverse(other) == form for form, other in carried if other is not None)
     everything = {
         (mover.carrier.exchange.to, mover.carrier.exchange.own.round(9).tobytes()) for mover in own
     }
@@ -322,7 +322,7 @@ def test_a_carried_choice_moves_as_its_run_does(seed: int) -> None:
             continue
         done += 1
         there = run_choice(study, place.node, place.choice(study, other))
-        carried = made._moved(record, mover)
+        carried = made._carry_record(record, mover)
         (a,), (b,) = carried.outcomes, there.outcomes
         assert labels(a) == labels(b)
         check_figures(a, b)
@@ -339,7 +339,7 @@ def test_locks_within_a_cluster_need_no_run_of_their_own() -> None:
     no difference, but for what is locked in the end."""
     study = exact(block(5))
     node = study.explore(budget=0, progress=False).nodes["n0"]
-    made = Reductions(study, asked_for(["clusters"]), [node])
+    made = Reductions(study, select_reductions(["clusters"]), [node])
     tickets = [
         t for t in made.tickets(node) if t.carried is not None and t.asked.potential == "apart"
     ]

@@ -68,7 +68,7 @@ def landed(graph: ReconfigurationGraph, edge: Edge, node: str, seed: int) -> lis
         graph.study, graph.nodes[edge.source], edge.selection, edge.nudge, goals_of(graph), WITHIN,
         edge.outcomes[0].target,
     )  # fmt: skip
-    return [flights.label(x) == node for x in flights.variations.drawn(WIDE, seed, range(SAMPLES))]
+    return [flights.label(x) == node for x in flights.variations.draw(WIDE, seed, range(SAMPLES))]
 
 
 @pytest.mark.slow

@@ -11,9 +11,9 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import pair
 from demos.lattice import lattice
-from quirkpy.explore.reduce.reductions import Reductions, asked_for
+from quirkpy.explore.reduce.reductions import Reductions, select_reductions
 from quirkpy.explore.run.runner import run_choice
-from quirkpy.explore.scope.options import mated
+from quirkpy.explore.scope.options import mating_frame
 from quirkpy.explore.scope.safety import KeepOut
 from tests.contracts.catalogue import label
 from tests.contracts.test_traits import off
@@ -162,7 +162,7 @@ def facing() -> list[qp.Sensor]:
 def holds_truly(option: qp.Option) -> bool:
     """Whether the parts of an option are what it says that it holds."""
     one, two = facing()
-    made = option.parts("held", one.site, mated(two, 0.0))
+    made = option.parts("held", one.site, mating_frame(two, 0.0))
     says, freedoms = option.traits.holds, [getattr(part, "freedoms", None) for part in made[:1]]
     stops = all(isinstance(part, qp.JointStop) for part in made[1:])
     return {
@@ -179,7 +179,7 @@ def unlike_from_the_other_side(option: qp.Option) -> float:
     one, two = facing()
     bodies = [sensor.site.body for sensor in (one, two)]
     push = qp.Load("push", bodies[1], force=(1.0, 2.0, -0.5), torque=(0.3, 0.1, -0.2))
-    both = [option.parts("held", a.site, mated(b, 0.0)) for a, b in ((one, two), (two, one))]
+    both = [option.parts("held", a.site, mating_frame(b, 0.0)) for a, b in ((one, two), (two, one))]
     a, b = (qp.Multibody(*bodies, push, *parts).acceleration() for parts in both)
     return off(a, b)
 
@@ -223,7 +223,7 @@ def test_freedoms_within_a_cluster_need_no_run_of_their_own() -> None:
     options = {("face", "face"): [qp.Free(), qp.Lock(), qp.Hinge(1), Knuckle()]}
     study = exact(block(5), options=options)
     node = study.explore(budget=0, progress=False).nodes["n0"]
-    made = Reductions(study, asked_for(["clusters"]), [node]).tickets(node)
+    made = Reductions(study, select_reductions(["clusters"]), [node]).tickets(node)
     tickets = [
         t for t in made
         if t.carried is not None and t.asked.potential == "apart"

@@ -72,7 +72,7 @@ COVERED = {
     "Trajectory.save", "Trajectory.report", "Trajectory.movie", "Trajectory.picture",
     "Multibody.picture", "Equilibrium.picture", "ReconfigurationGraph.report",
     "ReconfigurationGraph.save", "ReconfigurationGraph.picture", "FlightTable.save", "Drawing.save",
-    "Drawing.saved",
+    "Drawing.save_to",
 }  # fmt: skip
 
 

@@ -292,7 +292,7 @@ def test_what_the_machine_could_not_finish_is_no_result(
 
 
 def test_an_error_of_a_user_is_an_outcome() -> None:
-    assert records.failed(ZeroDivisionError("float division by zero")).kind == "failed"
+    assert records.failure(ZeroDivisionError("float division by zero")).kind == "failed"
 
 
 # --- half-made and half-written files -------------------------------------------------------------

@@ -13,12 +13,12 @@ import quirkpy as qp
 from quirkpy.clearance.clearances import (
     SLACK,
     Clearances,
-    chosen_pairs,
     clearances,
     gap_in,
     gaps_along,
     least_among,
     scene_of,
+    select_pairs,
 )
 from quirkpy.maths import quat
 from quirkpy.mechanics.solids import solids_of
@@ -170,7 +170,7 @@ def test_curves_tell_a_clearance_at_any_times() -> None:
     names, solids = solids_of(run.system.tables)
     t = np.random.default_rng(3).permutation(np.concatenate([run.t, np.linspace(0.0, 1.0, 40)]))
     for pair in (("c0", "c3"), ("rod", "c2")):
-        row = chosen_pairs(names, solids, [pair])
+        row = select_pairs(names, solids, [pair])
         scene = scene_of(run, solids, row)
         motion = [gap_in(scene, row, run.rows_at(float(x))) for x in t]
         np.testing.assert_allclose(

@@ -14,7 +14,7 @@ from scipy.linalg import qr
 
 import quirkpy as qp
 from quirkpy.mechanics import equation
-from quirkpy.tables.vary import varied
+from quirkpy.tables.vary import vary
 from tests.laws.test_uneven_masses import FAMILIES, weighed
 from tests.motion import compiled_system
 from tests.random_systems import seeds
@@ -90,7 +90,7 @@ def test_reactions_know_which_loads_are_determined(seed: int) -> None:
     system = compiled_system("lattices", seed, conservative=True)
     rng = np.random.default_rng([seed, 5])
     factors = {body: float(10.0 ** rng.uniform(-9.0, 9.0)) for body in system.bodies}
-    uneven = system.on_tables(varied(system.tables, factors, {}, {}), system.initial)
+    uneven = system.on_tables(vary(system.tables, factors, {}, {}), system.initial)
     one, two = (s.reactions() for s in (system, uneven))
     assert {name: r.unique for name, r in one.items()} == {
         name: r.unique for name, r in two.items()

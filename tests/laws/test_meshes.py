@@ -93,7 +93,7 @@ def test_instants_agree(one: str, two: str) -> None:
     missed, looked = 1e-12 if two == "box" else 5e-6, 0
     for (a, b), gap in zip(pairs, found(pairs).gap, strict=True):
         couple = Couple(*(Skin(placed.shape, ORIGIN, NO_TURN) for placed in (a, b)))
-        mine, n = couple.apart(a.axes.T @ b.axes, a.axes.T @ (b.at - a.at))
+        mine, n = couple.separation(a.axes.T @ b.axes, a.axes.T @ (b.at - a.at))
         if gap > -1e-2:
             assert mine == pytest.approx(gap, abs=missed)
             assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-9)

@@ -26,7 +26,16 @@ from quirkpy.explore.run.records import Record
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.motion.course import Stop
-from quirkpy.rest.reason import PLAIN, TOLD, WORDINGS, Of, Reason, read, reason_of, told
+from quirkpy.rest.reason import (
+    PLAIN,
+    TOLD,
+    WORDINGS,
+    Of,
+    Reason,
+    parse_reason,
+    reason_of,
+    reason_of_text,
+)
 from tests.doomed import runs_in
 from tests.random_studies import Copy, random_study
 from tests.random_systems import ATTACKING, seeds
@@ -132,7 +141,7 @@ def check_alike(one: ReconfigurationGraph, two: ReconfigurationGraph, other: Any
     """Two graphs are one, and say the same in the names of the second."""
 
     def said(reason: Reason) -> Any:
-        named = reason if other is None else reason.renamed(other)
+        named = reason if other is None else reason.rename(other)
         assert named is not None, reason
         return data_of(named) if named.kind.startswith("level") else (str(named), data_of(named))
 
@@ -186,7 +195,7 @@ def told_of(graph: ReconfigurationGraph, edges: int, names: dict[str, str]) -> l
     """What so many edges say, bodies called otherwise; what never settles says rounding."""
 
     def said(reason: Reason) -> Any:
-        return data_of(reason.renamed(other) or reason)
+        return data_of(reason.rename(other) or reason)
 
     def other(of: Of, parts: tuple[str, ...]) -> list[str] | None:
         return [names[part] for part in parts] if of == "bodies" else None
@@ -367,22 +376,22 @@ def test_every_kind_in_any_names(names: tuple[str, str, str]) -> None:
                      reason_of(text, json.loads(json.dumps(reason.data())))):  # fmt: skip
             assert (same, data_of(same), same.numbers) == (text, data_of(reason), reason.numbers)
         if reason.kind not in ("event", "stiff"):  # what happened is nobody's name
-            found = reason.renamed(lambda of, parts: [there[part] for part in parts])
+            found = reason.rename(lambda of, parts: [there[part] for part in parts])
             assert found is not None
             assert (found, data_of(found)) == (after, data_of(after))
         with pytest.raises(AttributeError, match="does not change"):
             reason.parts = ()  # type: ignore[misc]
-        alone = told(str(text))
+        alone = reason_of_text(str(text))
         assert alone == reason
         assert alone.kind == (reason.kind if text in PLAIN else TOLD)
-        assert (alone.renamed(lambda of, parts: parts) is None) == (text not in PLAIN)
+        assert (alone.rename(lambda of, parts: parts) is None) == (text not in PLAIN)
 
 
 @pytest.mark.parametrize("names", [PLAINLY, *HOSTILE])
 def test_texts_of_earlier_versions(names: tuple[str, str, str]) -> None:
     """They are read as what they said, or not at all; in plain names all but words are."""
     for reason, text in examples(*names[:2]):
-        back = read(text, lambda of: names)
+        back = parse_reason(text, lambda of: names)
         assert back is None or (back, data_of(back)) == (text, data_of(reason))
         if names == PLAINLY:
             assert (back is None) == (reason.kind in ("event", "stiff"))

@@ -13,8 +13,8 @@ import quirkpy as qp
 from demos.cubesat_pair import pair
 from quirkpy.explore.model.graph import Node, node_record, rest_at
 from quirkpy.explore.reduce.known import Known
-from quirkpy.explore.scope.identity import NEAR, Group, Shapes, allowed_group, poses_of
-from quirkpy.maths.rotations import product, turned
+from quirkpy.explore.scope.identity import REPORTED_MISS, Group, Shapes, allowed_group, poses_of
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
 from tests.faults.sentence import check_refused
 from tests.studies import changed
@@ -49,7 +49,7 @@ def carried(rng: np.random.Generator, one: Floats, group: Group) -> Floats:
         out[:, :3] += rng.normal(size=3)
     if group == "rigid":
         q = np.repeat(turns(rng, 1), len(one), axis=0)
-        out = poses_of(turned(q, out[:, :3]), product(q, out[:, 3:]))
+        out = poses_of(rotate(q, out[:, :3]), product(q, out[:, 3:]))
     for k, count in enumerate((4, 4, 4, 2, 1)):
         out[k, 3:] = product(
             out[k : k + 1, 3:], QUARTERS[:: 4 // count][rng.integers(count)][None]
@@ -141,9 +141,9 @@ def test_the_fingerprint_never_parts_equal_shapes(group: Group, seed: int) -> No
     for _ in range(20):
         one = pose(rng)
         two = shaken(rng, carried(rng, one, group), rng.uniform(0.0, 2.0) * known.tolerance)
-        if known.distance(one, two) <= NEAR * known.tolerance:
+        if known.distance(one, two) <= REPORTED_MISS * known.tolerance:
             apart = abs(known.fingerprint(one) - known.fingerprint(two)).max()
-            assert apart <= NEAR * known.tolerance * len(one)
+            assert apart <= REPORTED_MISS * known.tolerance * len(one)
 
 
 # --- what an exploration makes of it --------------------------------------------------------------

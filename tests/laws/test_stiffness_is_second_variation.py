@@ -29,7 +29,7 @@ EIGHTH = np.array([-9.0, 128.0, -1008.0, 8064.0, -14350.0, 8064.0, -1008.0, 128.
 def bends(around: Vicinity, xi: Floats, h: float) -> float:
     """Second derivative of the energy along a line of coordinates, put back onto the joints."""
     places = h * np.arange(-4.0, 5.0)
-    energies = around.answers(around.displaced(places[:, None] * xi)).energies
+    energies = around.answers(around.states_at(places[:, None] * xi)).energies
     return float(EIGHTH @ (energies - around.energy)) / h**2
 
 

@@ -18,7 +18,7 @@ import quirkpy as qp
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import angular_momentum
-from quirkpy.rest.settle import nudged
+from quirkpy.rest.settle import nudge_along
 from quirkpy.rest.vicinity import Vicinity
 from tests.assemblies import assembly
 from tests.motion import apart
@@ -493,7 +493,7 @@ def test_frequencies_are_those_with_which_it_rings() -> None:
     around = Vicinity(system.clusters, found.state)
     assert len(found.modes) == 3
     for mode in found.modes:
-        start = nudged(around, mode, 1e-5)
+        start = nudge_along(around, mode, 1e-5)
         assert start is not None
         run = system.at(start).simulate(3.2 * mode.period, rtol=1e-12, atol=1e-16)
         swing = np.array([run.at(t).r - found.state.r for t in run.t]).reshape(len(run.t), -1)

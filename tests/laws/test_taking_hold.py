@@ -12,7 +12,7 @@ import quirkpy as qp
 from quirkpy.maths.quat import matrix
 from quirkpy.maths.types import Floats
 from quirkpy.parts.joint import PlacedJoint
-from quirkpy.rest.vicinity import apart
+from quirkpy.rest.vicinity import displacement_between
 from tests.random_systems import allowed_directions, compatible, masses, velocities, weighted_rows
 
 SIDE, ARMS = 0.1, 4
@@ -110,7 +110,7 @@ def test_a_pose_that_snaps_is_the_nearest_whichever_way_its_joints_are_written(s
     joints = [*(f"hinge {k}" for k in range(ARMS)), *names]
     caught = system.choosing(joints, ()).caught()
     assert caught.moved[0] > 1e-3
-    back = apart(
+    back = displacement_between(
         *(np.concatenate([s.r, s.q], axis=1) for s in (caught.state, system.initial))
     ).reshape(-1)
     mass, along = masses(system), allowed_directions(system.choosing(joints, ()), caught.state)

@@ -17,7 +17,7 @@ from scipy.linalg import qr
 import quirkpy as qp
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
-from quirkpy.tables.vary import varied
+from quirkpy.tables.vary import vary
 from tests.motion import compiled_system
 from tests.random_systems import seeds
 
@@ -34,7 +34,7 @@ def weighed(family: str, seed: int, decades: float) -> qp.Multibody:
         np.random.default_rng([seed, 77]),
     )
     factors = {body: float(10.0 ** rng.uniform(-decades, decades)) for body in system.bodies}
-    return system.on_tables(varied(system.tables, factors, {}, {}), system.initial)
+    return system.on_tables(vary(system.tables, factors, {}, {}), system.initial)
 
 
 def eliminated(A: Any, b: Any) -> Any:

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.explore.model.leaving import NEARBY
+from quirkpy.explore.model.leaving import DEPARTURE
 from quirkpy.explore.run import runner
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.types import Floats
-from quirkpy.rest.settle import nudged
-from quirkpy.rest.vicinity import Vicinity, apart
+from quirkpy.rest.settle import nudge_along
+from quirkpy.rest.vicinity import Vicinity, displacement_between
 from tests.random_systems import seeds
 from tests.studies import balanced, changed
 
@@ -26,7 +26,7 @@ SIZE = 1e-6
 def displacement(one: qp.State, two: qp.State) -> Floats:
     """From one state to another near by, of all bodies (n, 6)."""
     rows = (state_rows(state.r, state.q, state.v, state.omega) for state in (one, two))
-    return apart(*rows)
+    return displacement_between(*rows)
 
 
 def cosine(one: Floats, two: Floats) -> float:
@@ -76,7 +76,7 @@ def test_the_displacement_is_the_certified_mode(seed: int) -> None:
     anew = Vicinity(system.clusters, found.state)
     for mode in found.unstable:
         for sense in (1.0, -1.0):
-            state = nudged(anew, mode, sense * SIZE)
+            state = nudge_along(anew, mode, sense * SIZE)
             assert state is not None
             moved = displacement(found.state, state)
             assert 1.0 - cosine(moved, sense * np.real(mode.shape)) < 1e-9
@@ -141,7 +141,7 @@ def test_studies_leave_every_mode_both_ways(seed: int, monkeypatch: pytest.Monke
         return of_a_rest(study, choice, ended, *rest)
 
     def watched(around: Vicinity, mode: qp.Mode, size: float) -> qp.State | None:
-        state, (found, moves) = nudged(around, mode, size), rests[-1]
+        state, (found, moves) = nudge_along(around, mode, size), rests[-1]
         k = next(k for k, known in enumerate(found.unstable) if known is mode)
         moves.append((math.copysign(1.0 + k, size), state is None))
         if state is not None:
@@ -152,9 +152,9 @@ def test_studies_leave_every_mode_both_ways(seed: int, monkeypatch: pytest.Monke
             )
         return state
 
-    of_a_rest = runner.left
-    monkeypatch.setattr(runner, "left", begun)
-    monkeypatch.setattr(runner, "nudged", watched)
+    of_a_rest = runner.leave
+    monkeypatch.setattr(runner, "leave", begun)
+    monkeypatch.setattr(runner, "nudge_along", watched)
     unequal(seed).explore(budget=120, progress=False, reductions=False)
     assert rests or seed > 1  # not every spacecraft comes by one
     for found, moves in rests:
@@ -190,7 +190,7 @@ def test_moving_does_not_depend_on_the_nudge_and_waiting_does_as_it_grows() -> N
             later = math.log(nudge / NUDGES[0]) / at.growth
             assert at.waiting - there.waiting == pytest.approx(later, rel=1e-3)
             grown = (
-                nudge / NEARBY
+                nudge / DEPARTURE
             ) ** 2 / at.growth  # it begins at rest, so that half of it dies out first
             assert abs(other.moving - one.moving) <= grown + 1e-6 * one.moving
             assert other.duration == pytest.approx(other.waiting + other.moving, rel=1e-15)

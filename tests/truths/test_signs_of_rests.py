@@ -15,7 +15,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.search import Equilibria
-from quirkpy.rest.starts import cornered, ranges
+from quirkpy.rest.starts import random_corner, ranges
 from quirkpy.rest.vicinity import Vicinity
 from tests.random_systems import ATTACKING, seeds
 from tests.truths.test_counts_of_equilibria import chain, landscape
@@ -36,7 +36,7 @@ def census_of(system: qp.Multibody, looks: int = 12) -> Census:
     around, rng = Vicinity(system.clusters, system.initial), np.random.default_rng(0)
     census = Census(around, Cusps(around))
     for _ in range(looks):
-        census.look(cornered(around, rng, ranges(around)), rng)
+        census.look(random_corner(around, rng, ranges(around)), rng)
     return census
 
 

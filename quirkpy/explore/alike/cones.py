@@ -13,15 +13,15 @@ import numpy as np
 
 from quirkpy.explore.alike.symmetry import BACK, Exchange, Symmetry
 from quirkpy.explore.model.ways import Entered
-from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, at_once, cone_of
-from quirkpy.maths.rotations import product, turned
+from quirkpy.explore.scope.safety import KeepOut, Safety, Violation, cone_of, is_simultaneous
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.triples import unit
 from quirkpy.maths.types import Floats
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body, Site
 
 #: Sites [m] and directions that agree so closely are one.
-SAME = 1e-9
+SITE_TOLERANCE = 1e-9
 
 
 class Images(NamedTuple):
@@ -52,24 +52,24 @@ class Cones:
         self.images = Images(tuple(self._known), own, each)
 
     @property
-    def apart(self) -> bool:
-        """Whether they tell modules apart that are alike otherwise."""
+    def break_symmetry(self) -> bool:
+        """Whether cones tell modules apart that are alike otherwise."""
         return len(self.images.cones) > len(set(self.images.own))
 
-    def asked(self, *exchanges: Exchange) -> tuple[int, ...]:
+    def map_images(self, *exchanges: Exchange) -> tuple[int, ...]:
         """Which images the cones are to a run that some exchanges, one after the other, carry to
         where they stand."""
         out = self.images.own
         for exchange in reversed(exchanges):
-            before = self._carried_onto(exchange)
+            before = self._permute_images(exchange)
             out = tuple(before[k] for k in out)
         return out
 
-    def kept(self, exchange: Exchange) -> bool:
+    def is_invariant(self, exchange: Exchange) -> bool:
         """Whether an exchange carries the cones onto each other."""
-        return set(self.asked(exchange)) == set(self.images.own)
+        return set(self.map_images(exchange)) == set(self.images.own)
 
-    def _carried_onto(self, exchange: Exchange) -> tuple[int, ...]:
+    def _permute_images(self, exchange: Exchange) -> tuple[int, ...]:
         """Of each image, which one an exchange carries onto it."""
         if exchange not in self._before:
             came = {b: a for a, b in enumerate(exchange.to)}
@@ -98,7 +98,7 @@ class Cones:
 
     def _elsewhere(self, cone: KeepOut, a: int, own: Floats) -> KeepOut:
         """The cone on another body that becomes this one under a turn (4,) of body axes."""
-        at, z = turned(np.tile(own * BACK, (2, 1)), np.array([cone.site.at, unit(cone.site.z)]))
+        at, z = rotate(np.tile(own * BACK, (2, 1)), np.array([cone.site.at, unit(cone.site.z)]))
         body: Body = self.symmetry.bodies[a]
         site = Site(body, cone.site.name, tuple(at.tolist()), tuple(z.tolist()))
         return KeepOut(site, cone.half_angle, cone.length, cone.of)
@@ -108,7 +108,7 @@ class Cones:
         next."""
         for k, other in enumerate(self._known):
             same = (cone.site.body.name, *_sizes(cone)) == (other.site.body.name, *_sizes(other))
-            if same and abs(_line(cone) - _line(other)).max() < SAME:
+            if same and abs(_line(cone) - _line(other)).max() < SITE_TOLERANCE:
                 return k
         self._known.append(cone)
         return len(self._known) - 1
@@ -119,7 +119,7 @@ def _sizes(cone: KeepOut) -> tuple[float, float, str]:
 
 
 def _line(cone: KeepOut) -> Floats:
-    """Where its tip lies, and which way it points, in body axes (6,)."""
+    """The tip of a cone [m] and the direction of its axis, in axes of its body (6,)."""
     return np.array([*cone.site.at, *unit(cone.site.z)])
 
 
@@ -143,13 +143,13 @@ class Lookout:
         """The criteria that end a motion."""
         return [rule for rule in safety if not self.images.cones or cone_of(rule) is None]
 
-    def entered(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
+    def find_entries(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
         """What a stretch of the motion enters, unless a violation ends it before."""
         found = ((k, cone.first(run)) for k, cone in self.clear.items())
         out = {
             k: v
             for k, v in found
-            if v is not None and (violation is None or not at_once(v.t, violation.t))
+            if v is not None and (violation is None or not is_simultaneous(v.t, violation.t))
         }
         for k in out:
             del self.clear[k]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from quirkpy.explore.alike.symmetry import IDENTITY, Exchange, Symmetry
 from quirkpy.explore.scope.choices import Link
 from quirkpy.parts.force import Force
-from quirkpy.rest.reason import TOLD, Of, Reason, read
+from quirkpy.rest.reason import TOLD, Of, Reason, parse_reason
 
 
 class Names:
@@ -18,7 +18,7 @@ class Names:
         self.symmetry, self.study = symmetry, symmetry.study
         self._made: dict[tuple[str, Exchange], dict[str, str]] = {}
 
-    def said(self, exchange: Exchange, reason: Reason) -> Reason | None:
+    def translate(self, exchange: Exchange, reason: Reason) -> Reason | None:
         """A reason after an exchange; None where it names what becomes nothing that is known."""
 
         def other(of: Of, parts: tuple[str, ...]) -> list[str] | None:
@@ -30,8 +30,8 @@ class Names:
             return reason
         known = reason
         if reason.kind == TOLD:  # an older journal, which kept the text alone
-            known = read(str(reason), lambda of: self.of(of, exchange)) or reason
-        return known.renamed(other)
+            known = parse_reason(str(reason), lambda of: self.of(of, exchange)) or reason
+        return known.rename(other)
 
     @staticmethod
     def _idle(exchange: Exchange) -> bool:

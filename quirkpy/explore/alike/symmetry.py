@@ -22,7 +22,7 @@ from quirkpy.explore.scope.safety import cone_of
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.states import attitudes_of, positions_of
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import product, quaternion_of, turned
+from quirkpy.maths.rotations import product, quaternion_of, rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body, Site
@@ -81,7 +81,7 @@ class Carrier(NamedTuple):
         """Positions (n, 3) and quaternions (n, 4), carried."""
         to = list(self.exchange.to)
         moved, turning = np.empty_like(r), np.empty_like(q)
-        moved[to] = turned(np.broadcast_to(self.turn, q.shape), r) + self.shift
+        moved[to] = rotate(np.broadcast_to(self.turn, q.shape), r) + self.shift
         turning[to] = product(
             product(np.broadcast_to(self.turn, q.shape), q), self.exchange.own * BACK
         )
@@ -97,16 +97,16 @@ class Symmetry:
         known = {part.name: part for part in study.system.parts if isinstance(part, Body)}
         self.bodies = [known[name] for name in study.system.bodies]
         self.index = {name: k for k, name in enumerate(study.system.bodies)}
-        self.kinds, self.first, self.turns = self._sorted_out()
+        self.kinds, self.first, self.turns = self._classify()
         self._made: dict[Any, Any] = {}
 
     # --- which bodies are alike -------------------------------------------------------------------
-    def _sorted_out(self) -> tuple[list[int], list[Alike], list[list[Alike]]]:
+    def _classify(self) -> tuple[list[int], list[Alike], list[list[Alike]]]:
         """Of every body the first of its kind, how it is like that, and in which ways it is like
         itself."""
         kinds: list[int] = []
         first: list[Alike] = []
-        pinned = self._pinned()
+        pinned = self._unique_bodies()
         itself = [Alike(IDENTITY, {k: k for k in self._sensors(name)}) for name in self.index]
         for b in range(len(self.bodies)):
             like = (
@@ -123,7 +123,7 @@ class Symmetry:
         ]
         return kinds, first, turns
 
-    def _pinned(self) -> set[int]:
+    def _unique_bodies(self) -> set[int]:
         """Bodies that nothing else may stand for: those on which joints of the system itself act,
         and all where something is not known to be the same for others."""
         system = self.study.system
@@ -132,13 +132,13 @@ class Symmetry:
         marks = {part for part in system.parts if isinstance(part, Sensor)} <= set(
             self.study.sensors
         )
-        plain = known and marks and self.judges_alike and self._takes_hold_alike()
+        plain = known and marks and self.safety_is_invariant and self._has_one_firmest_hold()
         if not (plain and self._forces_of(range(len(self.bodies))) is not None):
             return set(range(len(self.bodies)))
         joints = [part for part in system.parts if isinstance(part, BaseJoint)]
         return set(range(len(self.bodies))) if joints else set()
 
-    def _takes_hold_alike(self) -> bool:
+    def _has_one_firmest_hold(self) -> bool:
         """Whether there is one firmest hold for sensors that meet: of several alike the first is
         always taken."""
         choices = (
@@ -151,7 +151,7 @@ class Symmetry:
         return self.study.on_contact == "stop" or one
 
     @cached_property
-    def judges_alike(self) -> bool:
+    def safety_is_invariant(self) -> bool:
         """Whether safety says the same of two motions that differ by an exchange of bodies, once it
         is carried along where it has to be."""
         return all(
@@ -185,12 +185,12 @@ class Symmetry:
                 turn, one, two
             ):
                 continue
-            sensors = self.carried_sensors(turn, one.name, two.name)
+            sensors = self.map_sensors(turn, one.name, two.name)
             if sensors is not None:
                 seen.append(turn)
                 yield Alike(quaternion_of(turn), sensors)
 
-    def carried_sensors(self, turn: Floats, one: str, two: str) -> dict[int, int] | None:
+    def map_sensors(self, turn: Floats, one: str, two: str) -> dict[int, int] | None:
         """Which sensor of another body each of one body becomes when a turn of body axes (3, 3)
         carries the first onto the second, by number; None where one becomes none."""
         mine, others = self._sensors(one), self._sensors(two)
@@ -268,7 +268,9 @@ class Symmetry:
             *self.study.always,
             *(part for part in self.study.system.parts if isinstance(part, Force)),
         ]
-        out = [_said(forces, place) for forces in (always, *self.study.potentials.values())]
+        out = [
+            _describe_forces(forces, place) for forces in (always, *self.study.potentials.values())
+        ]
         return None if None in out else [said for said in out if said is not None]
 
     def _places(self, to: Sequence[int], own: Floats) -> Callable[[Site], Any]:
@@ -280,8 +282,8 @@ class Symmetry:
                 point, nine = site.placed()
                 return -1, _digits(point), _digits(np.reshape(nine, (3, 3))[:, 2]), _digits(nine)
             a = self.index[body.name]
-            axes = turned(np.broadcast_to(own[a], (3, 4)), site.axes.T).T
-            at = turned(own[a], np.array(site.at, dtype=float))
+            axes = rotate(np.broadcast_to(own[a], (3, 4)), site.axes.T).T
+            at = rotate(own[a], np.array(site.at, dtype=float))
             return int(to[a]), _digits(at), _digits(axes[:, 2]), _digits(axes.ravel())
 
         return placed
@@ -291,15 +293,15 @@ class Symmetry:
         """Everything that carries one pose onto another, but for so much [m], [rad], in an order
         that is always the same; for a pose and itself the identity comes first."""
         out = []
-        mine, theirs = self._alike(one), self._alike(two)
+        mine, theirs = self._to_common_axes(one), self._to_common_axes(two)
         for turn, shift in self._motions(mine, theirs):
-            found = self._assigned(turn, shift, mine, theirs, within)
+            found = self._assign(turn, shift, mine, theirs, within)
             exchange = None if found is None else self.exchange(*found)
             if exchange is not None:
                 out.append(Carrier(exchange, turn, shift))
         return out
 
-    def _alike(self, state: State) -> Floats:
+    def _to_common_axes(self, state: State) -> Floats:
         """The pose with the axes of all bodies as those of the first of their kind (n, 7)."""
         return poses_of(state.r, product(state.q, np.array([way.turn for way in self.first])))
 
@@ -318,15 +320,15 @@ class Symmetry:
                         product(attitudes_of(theirs)[b], way.turn), attitudes_of(mine)[0] * BACK
                     )
                 )
-                yield q, positions_of(theirs)[b] - turned(q, positions_of(mine)[0])
+                yield q, positions_of(theirs)[b] - rotate(q, positions_of(mine)[0])
 
-    def _assigned(
+    def _assign(
         self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Which body each one becomes under a motion, and turned in which way; None where one
         becomes none."""
         many = np.broadcast_to(turn, (len(mine), 4))
-        r, q = turned(many, positions_of(mine)) + shift, product(many, attitudes_of(mine))
+        r, q = rotate(many, positions_of(mine)) + shift, product(many, attitudes_of(mine))
         far = np.linalg.norm(r[:, None] - positions_of(theirs), axis=2)
         to = far.argmin(axis=1)
         kinds = np.array(self.kinds)
@@ -368,7 +370,7 @@ class Symmetry:
         """What a force says of bodies, after an exchange, as a value that can be compared; None
         where that is not known."""
         there = self._nothing if exchange is None else exchange
-        return _said([force], self._places(there.to, there.own))
+        return _describe_forces([force], self._places(there.to, there.own))
 
     def label(self, exchange: Exchange, pair: int, roll: int, label: str) -> str | None:
         """What an option of a pair is called where the pair has become another, whose first sensor
@@ -378,11 +380,11 @@ class Symmetry:
             return label
         key = "label", pair, roll, label
         if key not in self._made:
-            self._made[key] = self._seen_from_the_other_side(pair, roll, label)
+            self._made[key] = self._reverse_label(pair, roll, label)
         seen: str | None = self._made[key]
         return seen
 
-    def _seen_from_the_other_side(self, pair: int, roll: int, label: str) -> str | None:
+    def _reverse_label(self, pair: int, roll: int, label: str) -> str | None:
         p = self.study.pairs[pair]
         option = self.study.option(p, label)
         hinge = hinge_of(option)
@@ -446,7 +448,7 @@ def _same_shape(turn: Floats, one: Shape | None, two: Shape | None) -> bool:
     return one == two and (one is None or abs(turn - np.eye(3)).max() < 1e-9)
 
 
-def _said(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any] | None:
+def _describe_forces(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any] | None:
     """What some forces say of bodies, as values that can be compared; None where that is not
     known."""
     out: Counter[Any] = Counter()

@@ -50,7 +50,7 @@ def edge_figures(edge: Edge, outcome: Outcome) -> dict[str, Any]:
 
 
 def to_networkx(graph: Graph) -> Any:
-    """See `ReconfigurationGraph.to_networkx`."""
+    """A graph as a directed multigraph of networkx, as `ReconfigurationGraph.to_networkx` says."""
     import networkx
 
     out = networkx.MultiDiGraph()
@@ -87,17 +87,19 @@ def dot(graph: Graph) -> str:
     """As DOT; floats come back bit for bit."""
     lines = ["digraph reconfigurations {"]
     for key, node in graph.nodes.items():
-        lines.append(f"  {key} {_listed(foreign(node_figures(node)))};")
+        lines.append(f"  {key} {_join_attributes(foreign(node_figures(node)))};")
     for edge, outcome in ways(graph):
-        lines.append(f"  {edge.source} -> {outcome.target} {_listed(edge_figures(edge, outcome))};")
+        lines.append(
+            f"  {edge.source} -> {outcome.target} {_join_attributes(edge_figures(edge, outcome))};"
+        )
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _listed(figures: dict[str, Any]) -> str:
-    return "[" + ", ".join(f"{name}={_quoted(value)}" for name, value in figures.items()) + "]"
+def _join_attributes(figures: dict[str, Any]) -> str:
+    return "[" + ", ".join(f"{name}={_quote(value)}" for name, value in figures.items()) + "]"
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     """A value as DOT quotes it: nothing but quotation marks and backslashes is changed."""
     text = value if isinstance(value, str) else repr(value)
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from quirkpy.explore.model.costs import COST_WORDS, price_of
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.explore.run.records import canonical
-from quirkpy.explore.run.runner import Ended, begin, motions, told_of
-from quirkpy.motion.frames import Frames, frames_of, watched
+from quirkpy.explore.run.runner import Ended, begin, motions, record_motion
+from quirkpy.motion.frames import Frames, frames_of, skip_waits
 from quirkpy.system.multibody import Multibody
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ def frames_of_edges(
         edge = graph.edges[number]
         if universe is None or edge.source != last:
             last, universe = edge.source, study.universe(graph.nodes[edge.source])
-        yield number, [frames_of_motion(one, length, angle) for one in moved(graph, edge, universe)]
+        yield (
+            number,
+            [frames_of_motion(one, length, angle) for one in rerun_edge(graph, edge, universe)],
+        )
 
 
 def frames_of_motion(ended: Ended | None, length: float, angle: float) -> Frames | None:
@@ -35,7 +38,7 @@ def frames_of_motion(ended: Ended | None, length: float, angle: float) -> Frames
     if ended is None or not ended.runs:
         return None
     frames = frames_of([(0.0, run) for run in ended.runs], length, angle)
-    return watched(frames, [(leaving.t, leaving.waiting) for leaving in ended.leavings])
+    return skip_waits(frames, [(leaving.t, leaving.waiting) for leaving in ended.leavings])
 
 
 def in_order(graph: Graph, everything: bool) -> list[int]:
@@ -62,7 +65,7 @@ def in_order(graph: Graph, everything: bool) -> list[int]:
     return [*first, *(k for k in going if k not in set(first)), *rest]
 
 
-def moved(graph: Graph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
+def rerun_edge(graph: Graph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
     """The motion of each outcome of an edge, run again in the universe of its node; None where
     nothing moved."""
     study, node, choice = graph.study, graph.nodes[edge.source], edge.selection
@@ -74,5 +77,5 @@ def moved(graph: Graph, edge: Edge, universe: Multibody) -> Sequence[Ended | Non
         return [None for _ in edge.outcomes]
     if len(found) == 1:
         return [found[0][0]]
-    told = [told_of(study, node, choice, begun, ended, nudge) for ended, nudge in found]
+    told = [record_motion(study, node, choice, begun, ended, nudge) for ended, nudge in found]
     return [found[k][0] for k in canonical(told)]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quirkpy.explore.answers.routes import Routes, Step, cheapest
-from quirkpy.explore.model.costs import check_cost, supplied_in_motion, time_of
+from quirkpy.explore.model.costs import check_cost, supply_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.files import ending_of, write_text
 from quirkpy.parts.part import PartError
 
@@ -95,7 +95,7 @@ def plan_of(study: Scope | None, steps: Sequence[Step], cost: float, start: str)
             if before is None or None in (o.start_energy, before)
             else o.start_energy - before
         )
-        energies.append(max(0.0, work) + supplied_in_motion(o))
+        energies.append(max(0.0, work) + supply_in_motion(o))
         before = o.end_energy
     nodes = (start, *(step.target for step in steps))
     times = tuple(time_of(study, step.outcome) for step in steps)
@@ -105,7 +105,7 @@ def plan_of(study: Scope | None, steps: Sequence[Step], cost: float, start: str)
 def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
     """The k cheapest routes without loops; one for each row of nodes."""
     if type(k) is not int or k < 1:
-        raise PartError(f"plan: k is {shown(k)}, but must be a number of plans from 1 up.")
+        raise PartError(f"plan: k is {show(k)}, but must be a number of plans from 1 up.")
     source, target = graph[start].key, graph[goal].key
     check_cost(cost)
     if source == target:
@@ -247,7 +247,7 @@ class FlightTable:
         for key, choice, target in self.rows:
             joints = "; ".join(f"{pair}: {option}" for pair, option in choice.joints)
             lines.append(
-                ",".join(_quoted(cell) for cell in (key, target, choice.potential, joints))
+                ",".join(_quote_cell(cell) for cell in (key, target, choice.potential, joints))
             )
         return "\n".join(lines) + "\n"
 
@@ -280,7 +280,7 @@ class FlightTable:
         return "\n".join(lines) + "\n"
 
 
-def _quoted(cell: str) -> str:
+def _quote_cell(cell: str) -> str:
     """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe
     before it."""
     cell = "'" + cell if cell.startswith(FORMULA) else cell

@@ -16,7 +16,7 @@ from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.reduce.holdings import Holdings
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
 from quirkpy.explore.scope.choices import Choice, Link
-from quirkpy.explore.scope.identity import NEAR, Shapes, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS, Shapes, poses_of
 from quirkpy.kernels.base.states import ledger_of, zero_rows
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
@@ -25,7 +25,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Counts, Course, Happening, Waits
 from quirkpy.motion.move import stand
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Replay(Trajectory):
             system,
             legs[0].runs[0].start.on(system.selection),
             legs[0].runs[0].settings,
-            joined(legs, system),
+            join_courses(legs, system),
         )
 
     def at(self, t: float) -> State:
@@ -94,7 +94,7 @@ class Replay(Trajectory):
         return replace(there, t=t, step=None, held=(), merged=None)
 
     def sampled(self, step: float) -> Replay:
-        """The same with states at least every `step` [s]."""
+        """The replay with states at least every `step` [s]."""
         denser = [
             leg._replace(runs=tuple(run.sampled(step) for run in leg.runs)) for leg in self.legs
         ]
@@ -117,7 +117,8 @@ class Replay(Trajectory):
 
     @property
     def waits(self) -> Waits:
-        """When it waits near unstable rests, and how long [s]: films leave that out."""
+        """The times at which the motion waits near unstable rests, and how long [s]: films leave
+        that out."""
         return tuple((leg.t + at.t, at.waiting) for leg in self.legs for at in leg.leavings)
 
     @property
@@ -160,7 +161,7 @@ class Replay(Trajectory):
         return np.repeat(values, [len(run.t) for leg in self.legs for run in leg.runs])
 
 
-def joined(legs: list[Leg], system: Any) -> Course:
+def join_courses(legs: list[Leg], system: Any) -> Course:
     """All stretches as one course, on the coordinates of the system itself."""
     t, states, angles, drift, tails, events = [], [], [], [], [], []
     counts, ledger = np.zeros(3, dtype=int), zero_rows()
@@ -187,10 +188,11 @@ def joined(legs: list[Leg], system: Any) -> Course:
 
 
 def replay(graph: Graph, plan: Any) -> Replay:
-    """See `ReconfigurationGraph.replay`."""
+    """A plan flown step by step, each from where the one before has ended, as
+    `ReconfigurationGraph.replay` says."""
     legs: list[Leg] = []
     if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
-        raise PartError(f"replay: {shown(plan)} is no plan; give one, or a list of edges.")
+        raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
     if not len(plan):
         raise PartError("replay: the plan has no steps; plan a way from one node to another.")
     for edge in () if isinstance(plan, Plan) else plan:
@@ -203,14 +205,16 @@ def replay(graph: Graph, plan: Any) -> Replay:
     node, t = graph.nodes[plan[0].source], 0.0
     cones, holdings = Cones(Symmetry(graph.study)), Holdings(graph.study)
     for edge, goal in zip(plan, goals, strict=True):
-        choice = said_here(cones, holdings, graph.nodes[edge.source], node, edge.selection, edge)
-        leg, node = flown(graph, holdings, node, choice, edge, goal, t)
+        choice = transfer_choice(
+            cones, holdings, graph.nodes[edge.source], node, edge.selection, edge
+        )
+        leg, node = fly_step(graph, holdings, node, choice, edge, goal, t)
         legs.append(leg)
         t += leg.lasted
     return Replay(graph, legs)
 
 
-def said_here(
+def transfer_choice(
     cones: Cones, holdings: Holdings, known: Node, node: Node, choice: Choice, what: object
 ) -> Choice:
     """A choice at a node of the graph, said of the place where the step before has ended: modules
@@ -225,9 +229,13 @@ def said_here(
         Link(study.numbers[name], rolls[study.numbers[name]], label)
         for name, label in choice.joints
     ]
-    for exchange, _, _ in symmetry.carriers(known.state, node.state, NEAR * study.shapes.tolerance):
+    for exchange, _, _ in symmetry.carriers(
+        known.state, node.state, REPORTED_MISS * study.shapes.tolerance
+    ):
         potential = exchange.potentials.get(choice.potential)
-        if potential is None or not (same_shape(study.shapes, exchange) and cones.kept(exchange)):
+        if potential is None or not (
+            same_shape(study.shapes, exchange) and cones.is_invariant(exchange)
+        ):
             continue
         matching = holdings.matching(exchange, known, node)
         if matching is None:
@@ -268,7 +276,7 @@ def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
     return True
 
 
-def flown(
+def fly_step(
     graph: Graph, holdings: Holdings, node: Node, choice: Choice, edge: Edge, key: str, t: float
 ) -> tuple[Leg, Node]:
     """A step from where the one before has ended, left in whatever way leads to the target; and
@@ -287,7 +295,9 @@ def flown(
             there = node_of(record, goal.number, node.state.bodies)
             poses = (poses_of(end.state.r, end.state.q) for end in (goal, there))
             missed = study.shapes.distance(*poses)
-            if missed <= NEAR * study.shapes.tolerance and holdings.alike(goal, there):
+            if missed <= REPORTED_MISS * study.shapes.tolerance and holdings.are_equivalent(
+                goal, there
+            ):
                 ends.append((missed, nudge != edge.nudge, ended, there))
     if not ends:
         raise PartError(

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quirkpy.explore.journal import Journal
-from quirkpy.explore.model.assembly import assembled, released
+from quirkpy.explore.model.assembly import assemble, release_links
 from quirkpy.explore.model.chances import Robustness, Spread
 from quirkpy.explore.model.graph import Node
 from quirkpy.explore.run.records import stop_short
-from quirkpy.explore.run.runner import Ended, follow, judged, rigid, rule_of, uninterrupted
+from quirkpy.explore.run.runner import Ended, classify, follow, refuse_interruption, rigid, rule_of
 from quirkpy.explore.run.variations import Variations
-from quirkpy.explore.run.workers import Sent, check_workers, killed, pool_for, workers_of
+from quirkpy.explore.run.workers import Sent, check_workers, is_dead_worker, pool_for, workers_of
 from quirkpy.explore.scope.choices import Choice, Link
-from quirkpy.explore.scope.identity import NEAR, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
 from quirkpy.explore.scope.safety import judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.motion.course import Stop
 from quirkpy.motion.move import move
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.rest.settle import run_to_rest, settle
@@ -87,12 +87,12 @@ class Result(NamedTuple):
 def goals_of(graph: Graph) -> list[Goal]:
     """All nodes of a graph."""
     return [
-        Goal(key, _held(node.links), poses_of(node.state.r, node.state.q))
+        Goal(key, _holds_of(node.links), poses_of(node.state.r, node.state.q))
         for key, node in graph.nodes.items()
     ]
 
 
-def _held(links: Sequence[Link]) -> frozenset[tuple[int, int]]:
+def _holds_of(links: Sequence[Link]) -> frozenset[tuple[int, int]]:
     return frozenset((link.pair, link.roll) for link in links)
 
 
@@ -128,26 +128,26 @@ class Flights:
         can move then, samples in which the same sensors meet need no more."""
         self.variations = Variations(self.study, self.node, self.choice, nudge)
         self.zero = np.zeros(len(self.variations.parameters))
-        ended = self._ended(self.zero)
+        ended = self._fly_on(self.zero)
         if target is not None:
             self.goals.append(self._end(ended, target))
-        self.nominal = self._told(ended).label
+        self.nominal = self._classify(ended).label
         if (
             len(ended.runs) == 1
             and ended.contacts
             and ended.violation is None
             and self.study.on_contact == "lock"
         ):
-            last = assembled(self.study, ended.links, ended.found.state, self.choice.potential)
+            last = assemble(self.study, ended.links, ended.found.state, self.choice.potential)
             if rigid(last) is not None:
                 run = ended.runs[0]
-                self.short = _met(run), self.nominal, run.counts.steps
+                self.short = _meeting_pairs(run), self.nominal, run.counts.steps
 
     def _end(self, ended: Ended, target: str) -> Goal:
         """Where the edge ends, as its target; refused where that is another shape."""
         end = self._goal(ended, target)
         known = next(goal.pose for goal in self.goals if goal.key == target)
-        if self.study.shapes.distance(known, end.pose) > NEAR * self.study.same.tolerance:
+        if self.study.shapes.distance(known, end.pose) > REPORTED_MISS * self.study.same.tolerance:
             raise PartError(
                 f"robustness: flown again, {self.choice} at {self.node.key} does not end at "
                 f"{target} but at another "
@@ -159,23 +159,25 @@ class Flights:
         """Where a motion ended, under a name."""
         state = ended.found.state
         return Goal(
-            key, _held(released(self.study, state, ended.links)), poses_of(state.r, state.q)
+            key,
+            _holds_of(release_links(self.study, state, ended.links)),
+            poses_of(state.r, state.q),
         )
 
     def label(self, x: Floats) -> str:
         """What comes of the edge at some parameters: the name of a node, or another word."""
-        return self.told(x).label
+        return self.explain(x).label
 
-    def told(self, x: Floats) -> Result:
-        """The same, and why it is no node."""
+    def explain(self, x: Floats) -> Result:
+        """The result of a sample with its kind, and the reason why it ends at no node."""
         try:
-            return self._shortly(x) or self._told(self._ended(x))
+            return self._classify_early(x) or self._classify(self._fly_on(x))
         except Exception as error:
             stop_short(error)
             return Result(FAILED, f"{type(error).__name__}: {error}")
 
-    def _shortly(self, x: Floats) -> Result | None:
-        """The same from the first motion alone, where that says all."""
+    def _classify_early(self, x: Floats) -> Result | None:
+        """The result of a sample from its first motion alone; None where that does not decide."""
         if self.short is None:
             return None
         met, label, steps = self.short
@@ -184,12 +186,12 @@ class Flights:
         run = move(system, self.rule.duration, settings, self.rule.stop, False)
         if run.stop is Stop.INTERRUPTED:
             raise KeyboardInterrupt
-        if run.stop is not Stop.EVENT or _met(run) != met:
+        if run.stop is not Stop.EVENT or _meeting_pairs(run) != met:
             return None
         violation = judge(self.study.safety, run, self.variations.play(x)).violation
         return Result(label) if violation is None else Result(violation.kind, violation.reason)
 
-    def _ended(self, x: Floats) -> Ended:
+    def _fly_on(self, x: Floats) -> Ended:
         """The whole motion."""
         system = self.variations.at(x)
         if self.variations.stands(x):
@@ -197,7 +199,7 @@ class Flights:
         else:
             around = Vicinity(system.clusters, system.initial)
             found = replace(run_to_rest(system, around.whole, self.rule), system=system)
-        uninterrupted(found)
+        refuse_interruption(found)
         return follow(
             self.study,
             self.variations.links,
@@ -208,8 +210,8 @@ class Flights:
             play=self.variations.play(x),
         )
 
-    def _told(self, ended: Ended) -> Result:
-        kind, reason, rests = judged(self.study, self.node, ended)
+    def _classify(self, ended: Ended) -> Result:
+        kind, reason, rests = classify(self.study, self.node, ended)
         if not rests:
             return Result(kind, reason)
         _, held, pose = self._goal(ended, ELSEWHERE)
@@ -223,7 +225,7 @@ class Flights:
 
     def count(self, spread: Spread, seed: int, samples: range) -> Counter[Result]:
         """What came of some samples, and why."""
-        return Counter(self.told(x) for x in self.variations.drawn(spread, seed, samples))
+        return Counter(self.explain(x) for x in self.variations.draw(spread, seed, samples))
 
     # --- margins ----------------------------------------------------------------------------------
     def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
@@ -243,7 +245,7 @@ class Flights:
         inside, outside, step = 0.0, None, resolution
         while outside is None and inside < 1.0:
             there = min(1.0, inside + step)
-            label = self._moved(k, there * far)
+            label = self._probe(k, there * far)
             if label == self.nominal:
                 inside, step = there, 2.0 * step
             else:
@@ -252,20 +254,20 @@ class Flights:
             return None, None
         while outside - inside > resolution:
             middle = 0.5 * (inside + outside)
-            label = self._moved(k, middle * far)
+            label = self._probe(k, middle * far)
             if label == self.nominal:
                 inside = middle
             else:
                 outside, beyond = middle, label
         return 0.5 * (inside + outside) * far, beyond
 
-    def _moved(self, k: int, value: float) -> str:
+    def _probe(self, k: int, value: float) -> str:
         x = self.zero.copy()
         x[k] = value
         return self.label(x) if self.variations.allows(x) else "blocked"
 
 
-def _met(run: Trajectory) -> frozenset[Any]:
+def _meeting_pairs(run: Trajectory) -> frozenset[Any]:
     """The pairs of sensors whose meeting has ended a run."""
     return frozenset(
         frozenset(event.sensors) for event in run.events if event.sensors and event.t == run.t[-1]
@@ -287,16 +289,17 @@ class Task(NamedTuple):
     target: str | None
 
 
-def flown(
+def sample_edge(
     graph: Graph, edge: Edge, samples: int, spread: Spread, seed: int, workers: Any,
     target: str | None, within: float,
 ) -> Robustness:  # fmt: skip
-    """See `ReconfigurationGraph.robustness`."""
+    """The counted results of an edge that is flown with random parameters, as
+    `ReconfigurationGraph.robustness` says."""
     place = _place(graph, edge)
     check_workers("robustness", workers)
     if type(samples) is not int or samples < 1:
         raise PartError(
-            f"robustness: samples is {shown(samples)}, but must be a whole number from 1 up."
+            f"robustness: samples is {show(samples)}, but must be a whole number from 1 up."
         )
     if target is None and edge.target is None:
         raise PartError(
@@ -307,16 +310,16 @@ def flown(
     task = _task(graph, edge, within, spread, seed)
     with pool_for(workers, graph.study) as pool:
         counts = (
-            _alone(graph.study, task, samples)
+            _count_here(graph.study, task, samples)
             if pool is None
-            else _together(pool, graph.study, task, samples)
+            else _count_in_pool(pool, graph.study, task, samples)
         )
     labels, reasons = Counter[str](), Counter[str]()
     for told, count in counts.items():
         labels[told.label] += count
         if told.reason is not None:
             reasons[told.reason] += count
-    found = Robustness(key, samples, _most_first(labels), spread, seed, _most_first(reasons))
+    found = Robustness(key, samples, _rank_counts(labels), spread, seed, _rank_counts(reasons))
     graph.edges[place] = replace(edge, robustness=found)
     if graph.path is not None:
         with Journal(graph.path) as journal:
@@ -324,7 +327,7 @@ def flown(
     return found
 
 
-def _most_first(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+def _rank_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
     """What was counted, what is most frequent first."""
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
@@ -332,11 +335,12 @@ def _most_first(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
 def margins(
     graph: Graph, edge: Edge, reach: Spread, resolution: float, within: float
 ) -> tuple[Margin, ...]:
-    """See `ReconfigurationGraph.margins`."""
+    """How far each parameter alone may move before an edge leads elsewhere, as
+    `ReconfigurationGraph.margins` says."""
     _place(graph, edge)
     if not 0.0 < resolution < 1.0:
         raise PartError(
-            f"margins: resolution is {shown(resolution)}, but must be a share of the reach, 0 to 1."
+            f"margins: resolution is {show(resolution)}, but must be a share of the reach, 0 to 1."
         )
     flights = _flights(graph.study, _task(graph, edge, within, reach, 0))
     return tuple(flights.margins(reach, resolution))
@@ -370,11 +374,11 @@ def _flights(study: Scope, task: Task) -> Flights:
     return Flights(study, task.node, task.choice, task.nudge, task.goals, task.within, task.target)
 
 
-def _alone(study: Scope, task: Task, samples: int) -> Counter[Result]:
+def _count_here(study: Scope, task: Task, samples: int) -> Counter[Result]:
     return _flights(study, task).count(task.spread, task.seed, range(samples))
 
 
-def _together(pool: Executor, study: Scope, task: Task, samples: int) -> Counter[Result]:
+def _count_in_pool(pool: Executor, study: Scope, task: Task, samples: int) -> Counter[Result]:
     """Batches of samples by many workers; each sample is the same whoever flies it."""
     size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
     batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
@@ -383,7 +387,7 @@ def _together(pool: Executor, study: Scope, task: Task, samples: int) -> Counter
     try:
         return sum((job.result() for job in jobs), Counter[Result]())
     except Exception as error:
-        if not killed(error):
+        if not is_dead_worker(error):
             raise
         raise PartError(
             "robustness: a worker was killed or could not start; nothing of this edge is kept (a "
@@ -405,7 +409,7 @@ SEAT = Seat()
 def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
     """Some samples, in a worker."""
     if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
-        SEAT.task, SEAT.flights = task, _flights(sent.known(), task)
+        SEAT.task, SEAT.flights = task, _flights(sent.load(), task)
     return SEAT.flights.count(task.spread, task.seed, samples)
 
 

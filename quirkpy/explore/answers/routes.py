@@ -40,7 +40,7 @@ class Step(NamedTuple):
     end: float = 0.0
 
     def after(self, stored: float) -> float:
-        """What it costs where so much energy is stored before [J]."""
+        """The cost of the step where so much energy is stored before [J]."""
         return self.price + max(0.0, self.start - stored)
 
 

@@ -23,7 +23,7 @@ from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
 
-def assembled(
+def assemble(
     study: Scope,
     links: Sequence[Link],
     state: State,
@@ -119,16 +119,16 @@ def misfit(system: Multibody, state: State) -> float:
     return max([*gaps, *(-clearances(at)[0]).tolist()], default=0.0)
 
 
-def released(study: Scope, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
+def release_links(study: Scope, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
     """The links that stay: those in range, and those that alone hold their bodies; a connector that
     has opened lets go where others hold the two bodies together."""
     near = {pair for pair, _ in study.in_range(state)}
     return tuple(
-        link for link in links if link.pair in near or not _bridged(study, links, link, near)
+        link for link in links if link.pair in near or not _is_bridged(study, links, link, near)
     )
 
 
-def _bridged(study: Scope, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
+def _is_bridged(study: Scope, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
     """Whether locks in range lead from one body of a link to the other."""
     ends = {other.pair: study.ends(other.pair) for other in links}
     reached, before = {ends[link.pair][0]}, 0
@@ -153,7 +153,7 @@ def resting(
 ) -> Equilibrium:
     """The certificate of a pose in which the spacecraft rests while links hold and a potential
     acts."""
-    system = assembled(study, links, state, potential)
+    system = assemble(study, links, state, potential)
     return replace(certify(Vicinity(system.clusters, system.initial)), system=system)
 
 

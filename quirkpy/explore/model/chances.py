@@ -42,7 +42,7 @@ class Robustness:
     reasons: tuple[tuple[str, int], ...] = ()
 
     def towards(self, node: str | None) -> Robustness:
-        """The same flights, with another node as the one to reach."""
+        """The flights counted for another node as the one to reach."""
         return self if node in (None, self.target) else dataclasses.replace(self, target=str(node))
 
     @property
@@ -76,7 +76,7 @@ class Robustness:
 
     @staticmethod
     def of(record: Mapping[str, Any]) -> Robustness:
-        """That which a record describes."""
+        """The estimate that a record of plain values describes."""
         spread, outcomes = Spread(**record["spread"]), tuple(record["outcomes"].items())
         reasons = tuple(record.get("reasons", {}).items())  # journals of earlier versions kept none
         return Robustness(**{**record, "spread": spread, "outcomes": outcomes, "reasons": reasons})

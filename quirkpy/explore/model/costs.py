@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ Cost: TypeAlias = "CostWord | Callable[[Edge], float]"
 COST_WORDS: tuple[str, ...] = get_args(CostWord)
 
 
-def supplied(outcome: Any) -> float:
+def supply_for(outcome: Any) -> float:
     """What the spacecraft supplies for a motion [J] that follows what the node was first reached
     with: the work of switching, where it is not given back, and what `supplied_in_motion` says."""
-    return max(0.0, float(outcome.switching)) + supplied_in_motion(outcome)
+    return max(0.0, float(outcome.switching)) + supply_in_motion(outcome)
 
 
-def supplied_in_motion(outcome: Any) -> float:
+def supply_in_motion(outcome: Any) -> float:
     """What the spacecraft supplies while a motion lasts [J]: what loads put in, and the power that
     forces state."""
     return max(0.0, float(outcome.put_in)) + float(outcome.holding * outcome.duration)
@@ -59,10 +59,10 @@ def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float
             return float(value)
         except (TypeError, ValueError):
             raise PartError(
-                f"plan: the cost of {edge!r} is {shown(value)}, but must be a number from 0 up."
+                f"plan: the cost of {edge!r} is {show(value)}, but must be a number from 0 up."
             ) from None
     prices: dict[str, Callable[[], float]] = {
-        "energy": lambda: supplied_in_motion(outcome), "time": lambda: time_of(study, outcome),
+        "energy": lambda: supply_in_motion(outcome), "time": lambda: time_of(study, outcome),
         "switches": lambda: 1.0, "risk": lambda: risk(edge, outcome),
     }  # fmt: skip
     return prices[cost]()
@@ -70,13 +70,13 @@ def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float
 
 def price_of(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
     """What an edge costs after what its source was first reached with."""
-    return supplied(outcome) if cost == "energy" else price(study, cost, edge, outcome)
+    return supply_for(outcome) if cost == "energy" else price(study, cost, edge, outcome)
 
 
 def check_cost(cost: Any) -> None:
     """Refuse what is no cost."""
     if not (callable(cost) or cost in COST_WORDS):
         raise PartError(
-            f"plan: cost is {shown(cost)}, but must be one of {', '.join(map(repr, COST_WORDS))}, "
+            f"plan: cost is {show(cost)}, but must be one of {', '.join(map(repr, COST_WORDS))}, "
             "or a function."
         )

@@ -26,7 +26,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Mode
-from quirkpy.rest.reason import Reason, told
+from quirkpy.rest.reason import Reason, reason_of_text
 
 Kind: TypeAlias = Literal[
     "moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"
@@ -66,7 +66,7 @@ class Node:
 
     @cached_property
     def rest(self) -> Equilibrium:
-        """Its certificate, made again when it is first asked for: why it rests there
+        """The certificate of the node, made again when it is first asked for: why it rests there
         (`rest.explain()`)."""
         return resting(self._of_graph, self.state, self.links, self.potential)
 
@@ -80,7 +80,7 @@ class Node:
 
     @cached_property
     def key(self) -> str:
-        """How it is called in the graph: "n0", "n1" ..."""
+        """The name of the node in the graph: "n0", "n1" ..."""
         return f"n{self.number}"
 
     @cached_property
@@ -255,7 +255,7 @@ def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> 
     links = tuple(Link(*link) for link in record["links"])
     return Node(
         number, rest_at(bodies, r, q, np.array(record.get("further", ()), dtype=float)), links,
-        record["verdict"], told(record["reason"]),
+        record["verdict"], reason_of_text(record["reason"]),
         record["energy"],
         tuple(record["frequencies"]), record["potential"],
     )  # fmt: skip

@@ -20,7 +20,7 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: A motion has left an unstable rest once a body is this far from it [m], [rad]; or this share of
 #: the farthest that any gets, where that is less.
-NEARBY, SHARE = 1e-2, 0.5
+DEPARTURE, DEPARTURE_SHARE = 1e-2, 0.5
 #: The moment is located to this [s], and to this share of its time.
 XTOL, RTOL = 1e-12, 1e-12
 
@@ -39,7 +39,7 @@ class Leaving(NamedTuple):
 def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
     """How a run that begins beside an unstable rest, displaced along a mode, leaves it."""
     t, sizes = run.t, distances(rest, run.course.states)
-    begun, far = float(t[0]), min(NEARBY, SHARE * float(sizes.max()))
+    begun, far = float(t[0]), min(DEPARTURE, DEPARTURE_SHARE * float(sizes.max()))
     bodies = tuple(dict.fromkeys(what.rsplit(" ", 1)[0] for what in mode.moving))
     if sizes[0] >= far:
         return Leaving(begun, 0.0, float(mode.eigenvalue.real), bodies)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from quirkpy.explore.scope.safety import at_once
+from quirkpy.explore.scope.safety import is_simultaneous
 from quirkpy.maths.types import Floats
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class Way(Generic[T]):
             stretch, t = min(one[:2] for one in met)
             return [
                 min(
-                    (one for one in met if one[0] == stretch and at_once(t, one[1])),
+                    (one for one in met if one[0] == stretch and is_simultaneous(t, one[1])),
                     key=lambda one: one[2],
                 )[3]
             ]
@@ -64,12 +64,12 @@ class Way(Generic[T]):
         )
         return tuple(k for k in asked if k in met)
 
-    def told(self, tell: Callable[[T], S]) -> Way[S]:
-        """The same in other words."""
+    def map(self, tell: Callable[[T], S]) -> Way[S]:
+        """The tree of ways with every end put into other words by a function."""
         entered = tuple(
             Entered(met.cone, met.stretch, met.t, tell(met.value)) for met in self.entered
         )
-        onward = tuple(way.told(tell) for way in self.onward)
+        onward = tuple(way.map(tell) for way in self.onward)
         return Way(tell(self.value), entered, self.saddle, self.like, onward)
 
 

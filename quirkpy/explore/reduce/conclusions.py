@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from quirkpy.explore.alike.symmetry import EQUAL, Symmetry
-from quirkpy.explore.model.assembly import assembled, holding, released
+from quirkpy.explore.model.assembly import assemble, holding, release_links
 from quirkpy.explore.model.graph import Node, Outcome, node_record
-from quirkpy.explore.run.records import Record, rejected
+from quirkpy.explore.run.records import Record, rejection
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.choosing import clusters
-from quirkpy.explore.scope.options import Hinge, hinge_of, mated
+from quirkpy.explore.scope.options import Hinge, hinge_of, mating_frame
 from quirkpy.explore.scope.safety import (
     APART,
     Safety,
     StayTogether,
     Violation,
     judge,
-    largest_first,
     smallest,
+    sort_by_size,
 )
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
@@ -46,7 +46,7 @@ Form = tuple[tuple[str, ...], str]
 STANDS = Reason("stands")
 #: Hinges shut every motion when each of as many singular values as that takes is above this share
 #: of the largest.
-CERTAIN = 1e-6
+CERTAIN_RANK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def place_of(study: Scope, node: Node) -> Place:
 def _gap(study: Scope, state: State, pair: int, roll: int) -> float:
     """How far the frames of a pair are from lying on each other [m] or [rad]."""
     p = study.pairs[pair]
-    one, two = study.sensors[p.one].site, mated(study.sensors[p.two], study.rolls(p)[roll])
+    one, two = study.sensors[p.one].site, mating_frame(study.sensors[p.two], study.rolls(p)[roll])
     (here, mine), (there, other) = frame_of(one, state), frame_of(two, state)
     return float(max(np.linalg.norm(here - there), abs(mine - other).max()))
 
@@ -123,13 +123,13 @@ class Rules:
             closes=blind and _all_lock(study),
             hinges=not sprung,
             weighs=not sprung and not own,
-            decides=blind and all(map(_moves_first, rules)) and not sprung and not own,
+            decides=blind and all(map(_acts_after_motion, rules)) and not sprung and not own,
             floats=symmetry.group == "rigid",
             standing=Multibody(*study.system.parts, *study.always, candidates=candidates),
             grounded="ground" in study.names,
         )
 
-    def closed(self, place: Place, form: Form) -> tuple[Form, tuple[Link, ...]]:
+    def close_form(self, place: Place, form: Form) -> tuple[Form, tuple[Link, ...]]:
         """The form with everything locked within its rigid clusters, and what these pairs were
         before."""
         study, labels = self.study, list(form[0])
@@ -179,7 +179,7 @@ class Rules:
                 if name in names:
                     row[:, 6 * names.index(name) : 6 * names.index(name) + 6] = sign * shut
         sigma = np.linalg.svd(rows.reshape(-1, 6 * len(names)), compute_uv=False)
-        return bool(len(sigma) >= 6 * free and sigma[6 * free - 1] > CERTAIN * sigma[0])
+        return bool(len(sigma) >= 6 * free and sigma[6 * free - 1] > CERTAIN_RANK * sigma[0])
 
     def _clusters(self, place: Place, chosen: Sequence[Any]) -> dict[str, str]:
         locked = (k for k, option in enumerate(chosen) if option.traits.holds == "as one")
@@ -213,16 +213,16 @@ class Rules:
             for name, chosen in select
         }
 
-    def stored(self, node: Node, energies: dict[str | None, float]) -> float:
+    def stored_energy(self, node: Node, energies: dict[str | None, float]) -> float:
         """The energy of what holds and acts at a node [J], before the first potential nothing but
         what always does."""
         if energies:
             return energies[None] + (0.0 if node.potential is None else energies[node.potential])
         return float(
-            assembled(self.study, node.links, node.state, node.potential).energy().potential
+            assemble(self.study, node.links, node.state, node.potential).energy().potential
         )
 
-    def decided(
+    def conclude(
         self, place: Place, form: Form, choice: Choice, energies: dict[str | None, float]
     ) -> Record | None:
         """The record of a choice that holds everything together as one body, or lets parts of it
@@ -243,14 +243,14 @@ class Rules:
         if fits and (self.floats or self.grounded) and self._stands(place, chosen, of):
             violation = self._in_sight(place.node)
             if violation is not None:
-                return Record((rejected(violation, work),), (None,))
+                return Record((rejection(violation, work),), (None,))
             links = tuple(Link(*place.pairs[k], form[0][k]) for k in joined)
             node, energy = place.node, energies[form[1]] + energies[None]
             outcome = Outcome(
                 "stayed", None, STANDS, switching=work, holding=holding(study, choice),
                 start_energy=energy, end_energy=energy,
             )  # fmt: skip
-            kept = released(study, node.state, links)
+            kept = release_links(study, node.state, links)
             there = Node(0, node.state, kept, "stable", STANDS, energy, (), form[1])
             return Record((outcome,), (node_record(there),))
         if not any(isinstance(rule, StayTogether) for rule in study.safety):
@@ -266,7 +266,7 @@ def loose_among(study: Scope, pairs: Iterable[int]) -> tuple[str, ...]:
     """The bodies of the piece that is loose where nothing but some pairs holds bodies together;
     none where these are one piece."""
     held = clusters(study.names, (study.ends(pair) for pair in pairs))
-    pieces = largest_first(
+    pieces = sort_by_size(
         tuple(n for n in study.names if held[n] == one) for one in dict.fromkeys(held.values())
     )
     return smallest(pieces) if len(pieces) > 1 else ()
@@ -286,7 +286,7 @@ def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
     return out
 
 
-def _moves_first(rule: Safety) -> bool:
+def _acts_after_motion(rule: Safety) -> bool:
     """Whether a rule speaks after something has moved, or is the one that is known before."""
     if isinstance(rule, StayTogether):
         return rule.apart is None

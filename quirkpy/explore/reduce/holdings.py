@@ -28,7 +28,7 @@ from quirkpy.explore.scope.options import hinge_of
 from quirkpy.explore.scope.safety import StayTogether
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.joints import Revolute
@@ -51,7 +51,7 @@ class Holdings:
         near = {pair for pair, _ in self.study.in_range(node.state)}
         return frozenset(link for link in node.links if link.pair not in near)
 
-    def alike(self, one: Node, two: Node) -> bool:
+    def are_equivalent(self, one: Node, two: Node) -> bool:
         """Whether two nodes of one shape are held alike, after some exchange of bodies that carries
         the one pose onto the other."""
         counts = [len(self.open(node)) for node in (one, two)]
@@ -94,20 +94,20 @@ class Holdings:
         turns = self.study.shapes.turns
         sensors = {k: k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.fixed}
         for a, (b, way) in enumerate(zip(to, ways, strict=True)):
-            found = self._carried(a, b, way)
+            found = self._map_sensors(a, b, way)
             if found is None:
                 return None
             sensors |= found
         own = np.array([turns[b][way] for b, way in zip(to, ways, strict=True)])
         return Exchange(tuple(to), own, sensors, {})
 
-    def _carried(self, a: int, b: int, way: int) -> dict[int, int] | None:
+    def _map_sensors(self, a: int, b: int, way: int) -> dict[int, int] | None:
         """Which sensor of body b each of body a becomes."""
         key = a, b, way
         if key not in self._sensors:
-            turn = turned(np.broadcast_to(self.study.shapes.turns[b][way], (3, 4)), np.eye(3)).T
+            turn = rotate(np.broadcast_to(self.study.shapes.turns[b][way], (3, 4)), np.eye(3)).T
             one, two = (self.study.system.bodies[k] for k in (a, b))
-            self._sensors[key] = self.symmetry.carried_sensors(turn, one, two)
+            self._sensors[key] = self.symmetry.map_sensors(turn, one, two)
         return self._sensors[key]
 
     # --- hinges that say the same -----------------------------------------------------------------
@@ -189,7 +189,7 @@ class Holdings:
         motion: the faces of either, shut, lie within how far the other opens. There sensors meet
         and lock, whichever hinge holds. (Two boxes that touch along an edge alone have two pairs of
         faces there, for one and the same hinge.)"""
-        if not all(self._locks_shut(link) for link in (one, two)):
+        if not all(self._locks_when_shut(link) for link in (one, two)):
             return False
         spans = [self._span(state, link) for link in (one, two)]
         common = set(self.study.ends(one.pair)) & set(self.study.ends(two.pair))
@@ -199,14 +199,14 @@ class Holdings:
         (at, u, ways), (there, w, others) = (span for span in spans if span is not None)
         if np.linalg.norm(np.cross(u, w)) > near or np.linalg.norm(np.cross(there - at, u)) > near:
             return False
-        shut, far = _seen_by(self.study.ends(one.pair), body, 1.0, ways)
-        other, away = _seen_by(
+        shut, far = _turning_range(self.study.ends(one.pair), body, 1.0, ways)
+        other, away = _turning_range(
             self.study.ends(two.pair), body, math.copysign(1.0, float(u @ w)), others
         )
         opposite = (far - shut) * (away - other) < 0.0
         return opposite and _within(other, shut, far, near) and _within(shut, other, away, near)
 
-    def _locks_shut(self, link: Link) -> bool:
+    def _locks_when_shut(self, link: Link) -> bool:
         """Whether the faces of a link lock where they meet; else they are held by what lets them go
         on moving."""
         held = firmest(self.study, link.pair, link.roll)
@@ -230,7 +230,7 @@ class Holdings:
         return at, one[:, 2], (-angle, most - angle)
 
 
-def _seen_by(
+def _turning_range(
     ends: tuple[str, str], body: str, sense: float, ways: tuple[float, float]
 ) -> tuple[float, float]:
     """How far one of the two bodies of a hinge may turn beside the other about an axis of either

@@ -8,7 +8,7 @@ import numpy as np
 
 from quirkpy.explore.model.graph import Node, node_of
 from quirkpy.explore.reduce.holdings import Holdings
-from quirkpy.explore.scope.identity import NEAR, Shapes, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS, Shapes, poses_of
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 
@@ -35,7 +35,7 @@ class Known:
         pose, misses = poses_of(node.state.r, node.state.q), []
         mine, tolerance = self.shapes.fingerprint(pose)[None], self.shapes.tolerance
         close = (
-            abs(self.prints - mine) <= NEAR * tolerance * max(1, len(pose))
+            abs(self.prints - mine) <= REPORTED_MISS * tolerance * max(1, len(pose))
             if self.nodes
             else np.zeros((0, 1))
         )
@@ -43,11 +43,11 @@ class Known:
             other = self.nodes[int(k)]
             surely = abs(self.poses[int(k)] - pose).max(initial=0.0) <= SURELY * tolerance
             gap = 0.0 if surely else self.shapes.match(self.poses[int(k)], pose)[0]
-            if gap <= tolerance and self.holdings.alike(other, node):
+            if gap <= tolerance and self.holdings.are_equivalent(other, node):
                 return other, False
-            if tolerance < gap <= NEAR * tolerance and len(self.holdings.open(other)) == len(
-                self.holdings.open(node)
-            ):
+            if tolerance < gap <= REPORTED_MISS * tolerance and len(
+                self.holdings.open(other)
+            ) == len(self.holdings.open(node)):
                 misses.append((other.key, node.key, gap))
         self.prints = np.concatenate([self.prints, mine]) if self.nodes else mine
         self.nodes.append(node)

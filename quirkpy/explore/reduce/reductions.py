@@ -27,12 +27,12 @@ from quirkpy.explore.scope.safety import APART, ENTERS
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import Reason, told
+from quirkpy.rest.reason import Reason, reason_of_text
 
 
-def asked_for(value: Any) -> frozenset[Reduction]:
+def select_reductions(value: Any) -> frozenset[Reduction]:
     """The reductions that a user wants: True for all of them, False for none, or some by name."""
     every: tuple[Reduction, ...] = get_args(Reduction)
     if isinstance(value, bool):
@@ -43,7 +43,7 @@ def asked_for(value: Any) -> frozenset[Reduction]:
         or not set(value := tuple(value)) <= set(every)
     ):
         raise PartError(
-            f"explore: reductions is {shown(value)}, but must be True, False, or some of {every}."
+            f"explore: reductions is {show(value)}, but must be True, False, or some of {every}."
         )
     return frozenset(value)
 
@@ -68,13 +68,13 @@ class Mover(NamedTuple):
             labels[self.at[k]] = self.names[k][label]
         return tuple(labels), potential
 
-    def back(self, form: Form) -> Form:
+    def inverse(self, form: Form) -> Form:
         """The form that becomes this one."""
         labels = tuple(named[form[0][at]] for named, at in zip(self.named, self.at, strict=True))
         return labels, self.carrier.exchange.sources[form[1]]
 
 
-class Plan(NamedTuple):
+class AnswerPlan(NamedTuple):
     """How a form at a place is answered: the form that is run for it; what carries that onto this
     one, where it is another; which pairs were locked beyond what the form says: pair, turn and
     option; and by which reductions."""
@@ -94,10 +94,10 @@ class Base:
     potentials: frozenset[str]
     own: tuple[Mover, ...]
     mark: Floats
-    plans: dict[Form, Plan] = field(default_factory=dict)
+    plans: dict[Form, AnswerPlan] = field(default_factory=dict)
 
 
-class Seen(NamedTuple):
+class NodeBases(NamedTuple):
     """A node as a place; for every potential the base that speaks for it, and what carries that
     here; the energies of all potentials and, under None, of what always acts [J], where they depend
     on nothing else."""
@@ -125,8 +125,8 @@ class Ticket(NamedTuple):
         return self.node.id, self.choice.key
 
     @property
-    def alone(self) -> Ticket:
-        """The same, answered by a run of its own."""
+    def own_run(self) -> Ticket:
+        """The ticket answered by a run of its own."""
         return Ticket(self.at, self.asked, self.at, self.asked)
 
     def answer(self, record: Record) -> Record | None:
@@ -152,20 +152,20 @@ class Reductions:
         self.study, self.which, self.nodes = study, which, nodes
         self.images = NONE
         self.bases: list[Base] = []
-        self.seen: list[Seen] = []  # every node
+        self.seen: list[NodeBases] = []  # every node
         self.stored: dict[str, float] = {}
         if which:
             self.symmetry = Symmetry(study)
             self.names = Names(self.symmetry)
             self.rules = Rules.of(study, self.symmetry)
             self.cones = Cones(self.symmetry)
-            if everywhere and self.cones.apart and which & {"symmetry", "cache"}:
+            if everywhere and self.cones.break_symmetry and which & {"symmetry", "cache"}:
                 self.images = self.cones.images
             kinds = np.array(self.symmetry.kinds)
             self._alike = [kinds == kind for kind in np.unique(kinds)]
 
     def tickets(self, node: Node) -> list[Ticket]:
-        """One for each choice at a node, in order."""
+        """A ticket for each choice at a node, in order."""
         choices = self.study.choices(node)
         if not self.which:
             return [Ticket(node, choice, node, choice) for choice in choices]
@@ -179,7 +179,7 @@ class Reductions:
         be this one."""
         place, mark = place_of(self.study, node), self._fingerprint(node.state)
         found: dict[str, tuple[Base, Mover | None]] = {}
-        for base, mover in self._carried_here(place, mark) if "cache" in self.which else ():
+        for base, mover in self._carriers(place, mark) if "cache" in self.which else ():
             for potential, source in mover.carrier.exchange.sources.items():
                 if source in base.potentials:
                     found.setdefault(potential, (base, mover))
@@ -190,9 +190,9 @@ class Reductions:
             own = tuple(self._movers(place, place)) if "symmetry" in self.which else ()
             self.bases.append(Base(place, left, own, mark))
             found |= dict.fromkeys(left, (self.bases[-1], None))
-        self.seen.append(Seen(place, found, self.rules.energies(node.state)))
+        self.seen.append(NodeBases(place, found, self.rules.energies(node.state)))
 
-    def _carried_here(self, place: Place, mark: Floats) -> Iterator[tuple[Base, Mover]]:
+    def _carriers(self, place: Place, mark: Floats) -> Iterator[tuple[Base, Mover]]:
         """Bases in order, and everything that carries them to a place."""
         near = 10.0 * EQUAL * len(place.node.state.bodies)
         for base in self.bases:
@@ -214,7 +214,7 @@ class Reductions:
     def _mover(self, one: Place, two: Place, carrier: Carrier) -> Mover | None:
         """A carrier of poses as one of choices; None where what is in range or held does not
         agree."""
-        if not self.images.cones and not self.cones.kept(carrier.exchange):
+        if not self.images.cones and not self.cones.is_invariant(carrier.exchange):
             return None
         where = {pair: k for k, pair in enumerate(two.pairs)}
         at: list[int] = []
@@ -235,17 +235,17 @@ class Reductions:
         return Mover(carrier, tuple(at), tuple(names), back) if whole else None
 
     # --- tickets ----------------------------------------------------------------------------------
-    def _ticket(self, seen: Seen, choice: Choice) -> Ticket:
+    def _ticket(self, seen: NodeBases, choice: Choice) -> Ticket:
         place, form = seen.place, (tuple(label for _, label in choice.joints), choice.potential)
         record = (
-            self.rules.decided(place, form, choice, seen.energies)
+            self.rules.conclude(place, form, choice, seen.energies)
             if "rigid" in self.which and seen.energies
             else None
         )
         if record is not None:
             return Ticket(place.node, choice, place.node, choice, Carried(("rigid",)), None, record)
         base, mover = seen.bases[choice.potential]
-        mine = form if mover is None else mover.back(form)
+        mine = form if mover is None else mover.inverse(form)
         plan = base.plans.get(mine)
         if plan is None:
             plan = base.plans[mine] = self._plan(base, mine)
@@ -256,20 +256,22 @@ class Reductions:
 
         def carry(record: Record) -> Record | None:
             exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
-            asked = () if record.way is None else record.way.entering(self.cones.asked(*exchanges))
-            there = self._at_base(record.asked(asked), plan)
+            asked = (
+                () if record.way is None else record.way.entering(self.cones.map_images(*exchanges))
+            )
+            there = self._at_base(record.for_cones(asked), plan)
             if there is not None and mover is not None:
-                there = self._moved(there, mover)
-                there = None if there is None else self._switched(there, node, place.node)
+                there = self._carry_record(there, mover)
+                there = None if there is None else self._charge_switching(there, node, place.node)
             renames = any(exchange.renames for exchange in exchanges)
-            return self._named(there, choice) if there is not None and renames else there
+            return self._name_piece(there, choice) if there is not None and renames else there
 
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
 
-    def _plan(self, base: Base, form: Form) -> Plan:
+    def _plan(self, base: Base, form: Form) -> AnswerPlan:
         """The normal form of a choice at the first of its nodes."""
         closed, extra = (
-            self.rules.closed(base.place, form) if "clusters" in self.which else (form, ())
+            self.rules.close_form(base.place, form) if "clusters" in self.which else (form, ())
         )
         run, back = closed, None
         for there in base.own:
@@ -282,7 +284,7 @@ class Reductions:
                 here = next((mover for mover in base.own if mover(other) == closed), None)
                 run, back = (run, back) if here is None else (other, here)
         by: tuple[Reduction, ...] = () if back is None else ("symmetry",)
-        return Plan(run, back, extra, (*by, "clusters") if extra else by)
+        return AnswerPlan(run, back, extra, (*by, "clusters") if extra else by)
 
     def _rank(self, base: Base, form: Form) -> tuple[int, ...]:
         """The place of a form in canonical order."""
@@ -292,19 +294,21 @@ class Reductions:
         return list(self.study.potentials).index(form[1]), *labels
 
     # --- records ----------------------------------------------------------------------------------
-    def _at_base(self, record: Record, plan: Plan) -> Record | None:
+    def _at_base(self, record: Record, plan: AnswerPlan) -> Record | None:
         """What a run says about another choice at its own node."""
-        there = record if plan.mover is None else self._moved(record, plan.mover)
-        return self._undressed(there, plan.extra) if plan.extra and there is not None else there
+        there = record if plan.mover is None else self._carry_record(record, plan.mover)
+        return self._strip_locks(there, plan.extra) if plan.extra and there is not None else there
 
-    def _moved(self, record: Record, mover: Mover) -> Record | None:
+    def _carry_record(self, record: Record, mover: Mover) -> Record | None:
         """A record, carried; None where a reason names what cannot be."""
         carrier = mover.carrier
         exchange = carrier.exchange
         pairs, bodies = self.names.of("pairs", exchange), self.study.system.bodies
-        why = [self.names.said(exchange, o.reason) for o in record.outcomes]
-        rests = [None if node is None else self.names.said(exchange, told(node["reason"]))
-                 for node in record.reached]  # fmt: skip
+        why = [self.names.translate(exchange, o.reason) for o in record.outcomes]
+        rests = [
+            None if node is None else self.names.translate(exchange, reason_of_text(node["reason"]))
+            for node in record.reached
+        ]
         known = [rest is not None for rest in rests] == [
             node is not None for node in record.reached
         ]
@@ -348,7 +352,7 @@ class Reductions:
         outcomes = (outcome(o, reason) for o, reason in told_of if reason is not None)
         return Record(tuple(outcomes), tuple(map(reached, record.reached, rests)))
 
-    def _named(self, record: Record, choice: Choice) -> Record:
+    def _name_piece(self, record: Record, choice: Choice) -> Record:
         """A record that says of a choice which piece is loose as a run of its own would, where
         several are as small."""
         study = self.study
@@ -373,7 +377,7 @@ class Reductions:
         assert label is not None
         return Link(self.symmetry.pair(exchange, link.pair), link.roll, label)
 
-    def _undressed(self, record: Record, extra: tuple[Link, ...]) -> Record:
+    def _strip_locks(self, record: Record, extra: tuple[Link, ...]) -> Record:
         """A record without locks within rigid clusters that the choice has not asked for: what it
         has left free locks with the first contact."""
         free = [x for x in extra if not self.study.option(self.study.pairs[x.pair], x.option).joins]
@@ -406,9 +410,10 @@ class Reductions:
             out += [] if now is None else [list(now)]
         return out
 
-    def _switched(self, record: Record, base: Node, here: Node) -> Record:
-        """The same, the joints and the potential of another node being let go."""
-        other = self._stored(base) - self._stored(here)
+    def _charge_switching(self, record: Record, base: Node, here: Node) -> Record:
+        """A record with the energies of switching [J] that follow from another node, whose
+        joints and potential are let go."""
+        other = self._stored_energy(base) - self._stored_energy(here)
         outcomes = (
             o
             if o.kind == "failed" or o.reason == UNMET
@@ -417,9 +422,9 @@ class Reductions:
         )
         return record._replace(outcomes=tuple(outcomes))
 
-    def _stored(self, node: Node) -> float:
+    def _stored_energy(self, node: Node) -> float:
         """The energy of what holds and acts at a node [J]."""
         if node.id not in self.stored:
             seen = self.seen[node.number]
-            self.stored[node.id] = self.rules.stored(node, seen.energies)
+            self.stored[node.id] = self.rules.stored_energy(node, seen.energies)
         return self.stored[node.id]

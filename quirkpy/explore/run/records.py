@@ -17,13 +17,13 @@ from quirkpy.explore.model.ways import Way
 from quirkpy.explore.scope.safety import Violation
 from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import Reason, told
+from quirkpy.rest.reason import Reason, reason_of_text
 
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
 #: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of
 #: motions apart.
-ALIKE = 1e-6
+SAME_FIGURE = 1e-6
 #: Figures by which motions with one end are put in order.
 FIGURES = ("t", "moving", "waiting", "peak_speed", "dissipated", "put_in", "lost")
 
@@ -36,12 +36,12 @@ class Record(NamedTuple):
     reached: tuple[dict[str, Any] | None, ...]
     way: Way[Told] | None = None
 
-    def asked(self, cones: Sequence[int]) -> Record:
-        """What it is to those to whom these images are the cones that must stay clear."""
-        return self if self.way is None else seen(self.way.ends(cones))
+    def for_cones(self, cones: Sequence[int]) -> Record:
+        """The record for those to whom these images are the cones that must stay clear."""
+        return self if self.way is None else record_of_ends(self.way.ends(cones))
 
 
-def seen(ends: Sequence[Told]) -> Record:
+def record_of_ends(ends: Sequence[Told]) -> Record:
     """The record of all that a run has come to; if one of its motions has failed, of that alone."""
     wrong = next((end for end in ends if end[0].kind == "failed"), None)
     outcomes, reached = zip(*(ends if wrong is None else [wrong]), strict=True)
@@ -52,29 +52,29 @@ def canonical(ends: Sequence[Told]) -> list[int]:
     """The order in which an edge tells what it has come to, by number.  It is not that in which
     unstable rests were left: eigenvectors have no sign of their own.  What is known exactly counts
     first, then where bodies stand, then figures."""
-    exact, numbers = [_exactly(*end) for end in ends], [_numbers(*end) for end in ends]
+    exact, numbers = [_exact_part(*end) for end in ends], [_numbers(*end) for end in ends]
     ranks: list[tuple[int, ...]] = [()] * len(ends)
     for k in range(len(ends)):
         alike = [j for j in range(len(ends)) if exact[j] == exact[k]]
         if alike[0] == k:
-            columns = [_ranked([numbers[j][i] for j in alike]) for i in range(len(numbers[k]))]
+            columns = [_rank([numbers[j][i] for j in alike]) for i in range(len(numbers[k]))]
             for j, row in zip(alike, zip(*columns, strict=True), strict=True):
                 ranks[j] = row
     return sorted(range(len(ends)), key=lambda k: (exact[k], ranks[k]))
 
 
-def _ranked(values: Sequence[float]) -> list[int]:
+def _rank(values: Sequence[float]) -> list[int]:
     """Which place each of some numbers has among them; one place for all between which no gap is
     wider than `ALIKE`."""
     order, out, place = sorted(range(len(values)), key=values.__getitem__), [0] * len(values), 0
     for before, k in itertools.pairwise(order):
         one, two = values[before], values[k]
-        place += two - one > ALIKE * max(1.0, abs(one), abs(two))
+        place += two - one > SAME_FIGURE * max(1.0, abs(one), abs(two))
         out[k] = place
     return out
 
 
-def _exactly(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:
+def _exact_part(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:
     """What rounding leaves alone; kinds as they are listed.  Of what never settles the reason tells
     numbers."""
     reason = "" if o.kind == "never settles" else o.reason
@@ -100,9 +100,9 @@ def _numbers(o: Outcome, reached: dict[str, Any] | None) -> list[float]:
     return [*np.ravel(reached["r"]).tolist(), *turns, *figures]
 
 
-def recorded(way: Way[Told], images: Images) -> Record:
+def record_of_way(way: Way[Told], images: Images) -> Record:
     """The record of all that may become of a run."""
-    return seen(way.ends(images.own))._replace(way=way if images.cones else None)
+    return record_of_ends(way.ends(images.own))._replace(way=way if images.cones else None)
 
 
 class Unfinished(PartError):
@@ -110,11 +110,11 @@ class Unfinished(PartError):
     journal."""
 
 
-def failed(error: Exception) -> Outcome:
+def failure(error: Exception) -> Outcome:
     """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is
     to blame."""
     stop_short(error)
-    return Outcome("failed", None, told(f"{type(error).__name__}: {error}"))
+    return Outcome("failed", None, reason_of_text(f"{type(error).__name__}: {error}"))
 
 
 def stop_short(error: BaseException) -> None:
@@ -134,9 +134,14 @@ def stop_short(error: BaseException) -> None:
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
 
-def rejected(violation: Violation, switching: float) -> Outcome:
+def rejection(violation: Violation, switching: float) -> Outcome:
     """The outcome of a choice that is rejected as it stands."""
-    kind, reason, t, parts = violation.kind, told(violation.reason), violation.t, violation.parts
+    kind, reason, t, parts = (
+        violation.kind,
+        reason_of_text(violation.reason),
+        violation.t,
+        violation.parts,
+    )
     return Outcome(kind, None, reason, switching=switching, t=t, parts=parts)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from quirkpy.explore.alike.cones import NONE, Images, Lookout
 from quirkpy.explore.model.assembly import (
-    assembled,
+    assemble,
     caught_in,
     firmest,
     holding,
@@ -21,12 +21,19 @@ from quirkpy.explore.model.assembly import (
     locks,
     misfit,
     parts_of,
-    released,
+    release_links,
 )
 from quirkpy.explore.model.graph import Kind, Node, Outcome, node_record, rest_at
 from quirkpy.explore.model.leaving import Leaving, leaving_of
 from quirkpy.explore.model.ways import Entered, Parting, Way
-from quirkpy.explore.run.records import Record, Told, failed, recorded, rejected, seen
+from quirkpy.explore.run.records import (
+    Record,
+    Told,
+    failure,
+    record_of_ends,
+    record_of_way,
+    rejection,
+)
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.identity import poses_of
 from quirkpy.explore.scope.peaks import peak
@@ -47,8 +54,8 @@ from quirkpy.parts.pinning import FluxPinning
 from quirkpy.rest.branch_points import stands
 from quirkpy.rest.capture import Catch
 from quirkpy.rest.equilibrium import Equilibrium, Mode, certify
-from quirkpy.rest.reason import Reason, told
-from quirkpy.rest.settle import Rule, nudged, run_to_rest, settle, ways_out
+from quirkpy.rest.reason import Reason, reason_of_text
+from quirkpy.rest.settle import Rule, nudge_along, run_to_rest, settle, ways_out
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
@@ -84,17 +91,17 @@ def start_record(study: Scope) -> dict[str, Any]:
     """The node in which a study begins: everything in range held as firmly as options allow,
     settled."""
     links, caught = lock_in_range(study, study.system.initial, ())
-    system = assembled(study, links, caught.state, None)
-    found = uninterrupted(settle(system, rule_of(study, study.nudge)))
+    system = assemble(study, links, caught.state, None)
+    found = refuse_interruption(settle(system, rule_of(study, study.nudge)))
     if found.verdict in ("never settles", "stopped"):
         raise PartError(
             f"Study: the start does not come to rest ({found.reason}); begin at rest, or add "
             "damping."
         )
-    return centred(study, record_of(study, found, links, None))
+    return centre(study, record_of(study, found, links, None))
 
 
-def centred(study: Scope, record: dict[str, Any]) -> dict[str, Any]:
+def centre(study: Scope, record: dict[str, Any]) -> dict[str, Any]:
     """The record of a node, its mass centre in the origin of N where forces do not notice places:
     how exact a run is depends on how far from there it begins."""
     if study.shapes.group == "none":
@@ -104,7 +111,7 @@ def centred(study: Scope, record: dict[str, Any]) -> dict[str, Any]:
     return record | {"r": (r - tables.body_mass @ r / tables.body_mass.sum()).tolist()}
 
 
-def uninterrupted(found: Equilibrium) -> Equilibrium:
+def refuse_interruption(found: Equilibrium) -> Equilibrium:
     """What was found, unless Ctrl-C cut it short: that ends the exploration, and is no outcome."""
     if found.run is not None and found.run.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt
@@ -130,7 +137,7 @@ def record_of(
 ) -> dict[str, Any]:
     """What a journal keeps of a node reached."""
     s = found.state
-    kept = released(study, s, links)
+    kept = release_links(study, s, links)
     frequencies = tuple(mode.frequency for mode in found.modes)
     node = Node(
         0,
@@ -162,16 +169,16 @@ def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begu
     links = chosen_links(study, node, choice)
     system = chosen_system(study, universe, choice, links)
     never = next((v for v in (rule.before(system) for rule in study.safety) if v is not None), None)
-    before = energy_held(study, universe, node.links, node.potential, node.state)
+    before = held_energy(study, universe, node.links, node.potential, node.state)
     if never is not None:
-        return rejected(
-            never, energy_held(study, universe, links, choice.potential, node.state) - before
+        return rejection(
+            never, held_energy(study, universe, links, choice.potential, node.state) - before
         )
-    caught = fitted(holding_system(study, universe, links))
+    caught = fit_pose(holding_system(study, universe, links))
     if caught is None:
         return Outcome("rejected", None, UNMET, t=0.0)
     system = system.at(caught.state) if caught.moved.any() else system
-    energy = energy_held(study, universe, links, choice.potential, caught.state)
+    energy = held_energy(study, universe, links, choice.potential, caught.state)
     run = stand(system)
     held = run.final.held  # faces on which the start presses
     return Begun(
@@ -194,47 +201,47 @@ def run_choice(
     it."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
     if isinstance(begun, Outcome):
-        return recorded(Way((begun, None)), images)
+        return record_of_way(Way((begun, None)), images)
     lookout = Lookout(images)
     rules = [
         rule for rule in lookout.rules(study.safety) if not isinstance(rule, NoCollision)
     ]  # it was reached so
     early = judge(rules, begun.run).violation
-    entered = lookout.entered(begun.run, early).items()
+    entered = lookout.find_entries(begun.run, early).items()
     met: tuple[Entered[Told], ...] = tuple(
-        Entered(k, 0, v.t, (rejected(v, begun.switching), None)) for k, v in entered
+        Entered(k, 0, v.t, (rejection(v, begun.switching), None)) for k, v in entered
     )
     if early is not None:
-        return recorded(Way((rejected(early, begun.switching), None), met), images)
+        return record_of_way(Way((rejection(early, begun.switching), None), met), images)
 
     def told(motion: tuple[Ended | Exception, Left]) -> Told:
         ended, nudge = motion
         if isinstance(ended, Exception):
-            return failed(ended), None
-        return told_of(study, node, choice, begun, ended, nudge)
+            return failure(ended), None
+        return record_motion(study, node, choice, begun, ended, nudge)
 
     way = ways(study, begun.system, begun.links, choice, lookout)
     if not images.cones:
-        return seen([told(motion) for motion in way.ends()])
-    every = way.told(told)
-    return recorded(replace(every, entered=(*met, *every.entered)), images)
+        return record_of_ends([told(motion) for motion in way.ends()])
+    every = way.map(told)
+    return record_of_way(replace(every, entered=(*met, *every.entered)), images)
 
 
-def told_of(
+def record_motion(
     study: Scope, node: Node, choice: Choice, begun: Begun, ended: Ended, nudge: Left
 ) -> Told:
     """What a motion has come to."""
-    kind, reason, target = judged(study, node, ended)
-    outcome = measured(study, ended, kind, reason, begun, holding(study, choice), nudge)
+    kind, reason, target = classify(study, node, ended)
+    outcome = measure(study, ended, kind, reason, begun, holding(study, choice), nudge)
     if not target:
         return outcome, None
     record = record_of(study, ended.found, ended.links, choice.potential)
-    return outcome._replace(end_energy=energy_at_end(study, ended, record, choice)), centred(
+    return outcome._replace(end_energy=energy_at_end(study, ended, record, choice)), centre(
         study, record
     )
 
 
-def fitted(system: Multibody) -> Catch | None:
+def fit_pose(system: Multibody) -> Catch | None:
     """The pose of a node on the joints of a choice, from which it does not differ where these have
     held it before."""
     if misfit(system, system.initial) <= START_TOLERANCE:
@@ -264,7 +271,7 @@ def chosen_system(
     return universe.choosing(held, [*always, *forces])
 
 
-def energy_held(
+def held_energy(
     study: Scope, system: System, links: Iterable[Link], potential: str | None, state: State
 ) -> float:
     """The potential energy [J] of a system at a state while some links hold and a potential acts,
@@ -302,7 +309,7 @@ def ways(
     """The motions of a choice as a tree."""
 
     def flown() -> Ended:
-        found = uninterrupted(settle(system, rule_of(study, 0.0, (SensorsMeet(),))))
+        found = refuse_interruption(settle(system, rule_of(study, 0.0, (SensorsMeet(),))))
         return follow(study, links, choice, found, 0.0, lookout=lookout)
 
     return way_of(study, choice, flown, None, [], lookout)
@@ -314,7 +321,7 @@ def way_of(
 ) -> Ways:  # fmt: skip
     """A motion, and where it leads on to from a saddle, unless one like it has been left before;
     saddles: those that were left, above: those on the way to this motion."""
-    ended = attempted(flown, lookout)
+    ended = attempt(flown, lookout)
     met = tuple(replace(met, value=(met.value, nudge)) for met in lookout.met)
     end: Ways = Way((ended, nudge), met)
     if (
@@ -337,8 +344,8 @@ def way_of(
         return end
     here, sure = len(saddles), not like and all(saddles[k].sure for k in above)
     saddles.append(Parting(pose, frozenset(lookout.clear), sure))
-    onward = attempted(
-        lambda: list(left(study, choice, ended, nudge, saddles, lookout, (*above, here))), lookout
+    onward = attempt(
+        lambda: list(leave(study, choice, ended, nudge, saddles, lookout, (*above, here))), lookout
     )
     return replace(
         end, saddle=here, like=like,
@@ -346,7 +353,7 @@ def way_of(
     )  # fmt: skip
 
 
-def attempted(make: Callable[[], T], lookout: Lookout) -> T | Exception:
+def attempt(make: Callable[[], T], lookout: Lookout) -> T | Exception:
     """What comes of an attempt; or what it raises, where somebody may ask about what came
     before."""
     try:
@@ -357,7 +364,7 @@ def attempted(make: Callable[[], T], lookout: Lookout) -> T | Exception:
         return error
 
 
-def left(
+def leave(
     study: Scope, choice: Choice, ended: Ended, nudge: Left, saddles: list[Parting],
     lookout: Lookout, above: tuple[int, ...],
 ) -> Iterator[Ways]:  # fmt: skip
@@ -370,11 +377,11 @@ def left(
     senses = [
         (size, k) for k, mode in enumerate(modes) for size in ways_out(around, mode, study.nudge)
     ]
-    starts = [nudged(around, modes[k], size) for size, k in senses]
+    starts = [nudge_along(around, modes[k], size) for size, k in senses]
 
     def flown(state: State, mode: Mode, there: Lookout) -> Ended:
         begun = system.at(state)
-        onward = replace(uninterrupted(run_to_rest(begun, around.whole, rule)), system=begun)
+        onward = replace(refuse_interruption(run_to_rest(begun, around.whole, rule)), system=begun)
         assert onward.run is not None
         before = ended._replace(leavings=(*ended.leavings, leaving_of(around, mode, onward.run)))
         return follow(study, ended.links, choice, onward, 0.0, before=before, lookout=there)
@@ -416,7 +423,7 @@ def follow(
     while True:
         if found.run is not None:
             violation, clearance = judge(lookout.rules(study.safety), found.run, play)
-            entered, begun = lookout.entered(found.run, violation), float(found.run.t[0])
+            entered, begun = lookout.find_entries(found.run, violation), float(found.run.t[0])
             if violation is not None:
                 violation = violation._replace(t=begun + violation.t)
             gaps += [] if clearance is None else [clearance]
@@ -435,9 +442,9 @@ def follow(
         new, caught = lock_in_range(study, found.state, held, closed)
         met = tuple((found.state.t, study.pairs[link.pair].name) for link in new)
         if new:
-            links = released(study, caught.state, (*held, *new))
+            links = release_links(study, caught.state, (*held, *new))
             ended = ended._replace(links=links, contacts=(*ended.contacts, *met))
-        onward = vary(assembled(study, ended.links, caught.state, choice.potential, found.system))
+        onward = vary(assemble(study, ended.links, caught.state, choice.potential, found.system))
         if new:
             assert found.system is not None
             taken = (
@@ -453,7 +460,7 @@ def follow(
         if (holdable and not new) or len(ended.contacts) > CONTACTS or len(ended.runs) > MEETINGS:
             reason = Reason("no lock") if holdable and not new else RATTLE
             return ended._replace(found=replace(found, verdict="never settles", reason=reason))
-        found = rigid(onward) or uninterrupted(
+        found = rigid(onward) or refuse_interruption(
             settle(onward, rule_of(study, nudge, (SensorsMeet(),)))
         )
 
@@ -480,10 +487,10 @@ def met_pairs(study: Scope, found: Equilibrium) -> set[int]:
 
 
 # --- judging and measuring ------------------------------------------------------------------------
-def judged(study: Scope, node: Node, ended: Ended) -> tuple[Kind, Reason, bool]:
+def classify(study: Scope, node: Node, ended: Ended) -> tuple[Kind, Reason, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
-        return ended.violation.kind, told(ended.violation.reason), False
+        return ended.violation.kind, reason_of_text(ended.violation.reason), False
     if ended.found.verdict == "never settles":
         return "never settles", ended.found.reason, False
     if not ended.runs:
@@ -496,10 +503,10 @@ def energy_at_end(study: Scope, ended: Ended, record: dict[str, Any], choice: Ch
     record."""
     found, links = ended.found, [Link(*link) for link in record["links"]]
     assert found.system is not None
-    return energy_held(study, found.system, links, choice.potential, found.state)
+    return held_energy(study, found.system, links, choice.potential, found.state)
 
 
-def measured(
+def measure(
     study: Scope,
     ended: Ended,
     kind: Kind,

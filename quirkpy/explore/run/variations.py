@@ -20,7 +20,7 @@ from quirkpy.kernels.base.arrays import UPPER
 from quirkpy.kernels.base.states import quantities_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import turned
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Layout
@@ -28,12 +28,12 @@ from quirkpy.mechanics.state import State
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.rest.newton import size_of
-from quirkpy.rest.settle import nudged, settle
+from quirkpy.rest.settle import nudge_along, settle
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 from quirkpy.tables import Selection
 from quirkpy.tables.tables import ANGLE, Tables
-from quirkpy.tables.vary import has_strength, varied
+from quirkpy.tables.vary import has_strength, vary
 
 #: What a parameter moves.
 What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
@@ -43,9 +43,9 @@ BLOCK = 64
 DRAWN_AGAIN = 1000
 #: Displacements up to this [m or rad] do not turn slopes of coordinates to half of them; and by so
 #: much they are found.
-CLOSE, STEP = 0.05, 1e-6
+LINEAR_REACH, DIFFERENCE_STEP = 0.05, 1e-6
 #: Angles so far from half a turn [rad] do not pass it with such displacements.
-AWAY = 0.5
+HALF_TURN_MARGIN = 0.5
 
 
 class Parameter(NamedTuple):
@@ -98,7 +98,7 @@ class Variations:
         """The spread of each parameter (p,)."""
         return np.array([getattr(spread, parameter.what) for parameter in self.parameters])
 
-    def drawn(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
+    def draw(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
         """The parameters of some samples (p,), normally distributed, the same whoever draws them.
 
         They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto
@@ -119,7 +119,7 @@ class Variations:
         scale, free = self.scale(spread), self.around.freedoms
         made = scale * rng.standard_normal((BLOCK, len(scale)))
         for _ in range(DRAWN_AGAIN):
-            refused = np.flatnonzero(~self.allowed(made))
+            refused = np.flatnonzero(~self.are_allowed(made))
             if not len(refused):
                 return list(made)
             made[refused, :free] = scale[:free] * rng.standard_normal((len(refused), free))
@@ -149,7 +149,7 @@ class Variations:
             return [self.start] * len(moves)
         around = self.around
         rows = around.answers(
-            around.displaced(self._steps * moves[:, :f], self._steps * moves[:, f:])
+            around.states_at(self._steps * moves[:, :f], self._steps * moves[:, f:])
         ).rows
         lengths = zip(
             abs(moves).sum(axis=1).tolist(),
@@ -160,13 +160,13 @@ class Variations:
         return [
             self.start
             if not any_way
-            else self._moved_to(y)
-            if self._plain and far <= CLOSE
+            else self._displace(y)
+            if self._plain and far <= LINEAR_REACH
             else around.state_of(y)
             for any_way, far, y in lengths
         ]
 
-    def _moved_to(self, rows: Floats) -> State:
+    def _displace(self, rows: Floats) -> State:
         """The state of rows so near that no angle has passed half a turn."""
         s = self.start
         r, q, v, omega = quantities_of(rows)
@@ -179,7 +179,7 @@ class Variations:
         values = self.around.at.coordinates(np.arange(len(s.joints)))[:, 0]
         angles = values[self.system.tables.coordinate_kind == ANGLE]
         turns = abs(np.remainder(angles, 2.0 * np.pi) - np.pi)
-        return self.around.entry.merger is None and bool((turns > AWAY).all())
+        return self.around.entry.merger is None and bool((turns > HALF_TURN_MARGIN).all())
 
     def stands(self, x: Floats) -> bool:
         """Whether the start is the pose of the node itself, at rest, which may then be an
@@ -188,10 +188,10 @@ class Variations:
 
     def allows(self, x: Floats) -> bool:
         """Whether a start lies beyond no stop."""
-        return bool(self.allowed(x[None])[0])
+        return bool(self.are_allowed(x[None])[0])
 
-    def allowed(self, some: Floats) -> NDArray[np.bool_]:
-        """The same for several (k, p)."""
+    def are_allowed(self, some: Floats) -> NDArray[np.bool_]:
+        """Which of some samples (k, p) begin beyond no stop and no bound (k,)."""
         moves = some[:, : self.around.freedoms]
         out = np.ones(len(moves), dtype=bool)
         if not len(self._stops) or not moves.any():
@@ -199,7 +199,7 @@ class Variations:
         slopes, free = self._clearance_slopes
         nearly, moved = free + moves @ slopes.T, abs(moves) @ abs(slopes).T
         out &= (nearly >= -TOUCHING).all(axis=1)
-        sure = (abs(moves).sum(axis=1) <= CLOSE) & (abs(nearly) >= 0.5 * moved).all(axis=1)
+        sure = (abs(moves).sum(axis=1) <= LINEAR_REACH) & (abs(nearly) >= 0.5 * moved).all(axis=1)
         for k in np.flatnonzero(~sure & moves.any(axis=1)):
             out[k] = (self._clearances(some[k]) >= -TOUCHING).all()
         return out
@@ -217,12 +217,13 @@ class Variations:
 
     @cached_property
     def _clearance_slopes(self) -> tuple[Floats, Floats]:
-        """The same to first order, where a small step says all: slopes (ns, f) and what there is at
-        the start (ns,)."""
+        """Clearances from bounds to first order, where a small step says all: slopes (ns, f) and
+        values at the start (ns,)."""
         f, here = self.around.freedoms, self._clearances(np.zeros(len(self.parameters)))
-        steps = STEP * np.eye(len(self.parameters))[:f]
+        steps = DIFFERENCE_STEP * np.eye(len(self.parameters))[:f]
         slopes = [
-            (self._clearances(step) - self._clearances(-step)) / (2.0 * STEP) for step in steps
+            (self._clearances(step) - self._clearances(-step)) / (2.0 * DIFFERENCE_STEP)
+            for step in steps
         ]
         return np.array(slopes).T.reshape(len(here), f), here
 
@@ -273,9 +274,9 @@ class Variations:
                 shifts.setdefault(name, np.zeros(3))[axis] = value
         if not (masses or strengths or shifts):
             return tables
-        return varied(tables, masses, strengths, self._moved_sites(tables, shifts))
+        return vary(tables, masses, strengths, self._shift_sites(tables, shifts))
 
-    def _moved_sites(self, tables: Tables, shifts: dict[str, Floats]) -> dict[int, Floats]:
+    def _shift_sites(self, tables: Tables, shifts: dict[str, Floats]) -> dict[int, Floats]:
         """Rows and points of the sites of joints that are shifted [m]."""
         out = {}
         for name, shift in shifts.items():
@@ -327,7 +328,7 @@ def _nudged_start(study: Scope, system: Multibody, nudge: tuple[float, int] | No
     if first.run is not None:  # it was on its way that it came to rest on a saddle
         return system.initial
     size, k = nudge
-    state = nudged(Vicinity(system.clusters, first.state), directions(first)[k], size)
+    state = nudge_along(Vicinity(system.clusters, first.state), directions(first)[k], size)
     if state is None:
         raise PartError(
             "robustness: a stop is in the way of the sense in which the edge leaves its start."
@@ -344,7 +345,7 @@ def _places(system: Multibody, state: State) -> dict[str, tuple[Floats, Floats]]
         if freedoms_of(t.joints[k]) > 0:
             one, two = (t.site_body[row] for row in (t.joint_site1[k], t.joint_site2[k]))
             axes = t.site_axes[t.joint_site1[k]].reshape(3, 3)
-            in_n = turned(turns[one][None], axes.T).T
-            there = turned(turns[two][None] * (1.0, -1.0, -1.0, -1.0), in_n.T).T
+            in_n = rotate(turns[one][None], axes.T).T
+            there = rotate(turns[two][None] * (1.0, -1.0, -1.0, -1.0), in_n.T).T
             out[t.joint_names[k]] = axes, there
     return out

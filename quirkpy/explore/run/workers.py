@@ -19,11 +19,11 @@ from quirkpy.explore.alike.cones import NONE, Cones, Images
 from quirkpy.explore.alike.symmetry import Symmetry
 from quirkpy.explore.model.graph import Node
 from quirkpy.explore.model.ways import Way
-from quirkpy.explore.run.records import Record, failed, recorded
+from quirkpy.explore.run.records import Record, failure, record_of_way
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.parts.checks import shown
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
 
@@ -74,7 +74,7 @@ class Sent:
     def __init__(self, study: Scope | None, text: bytes = b"") -> None:
         self.study, self.text = study, text
 
-    def known(self) -> Scope:
+    def load(self) -> Scope:
         """The study."""
         if self.study is None:
             self.study = pickle.loads(self.text)
@@ -136,21 +136,24 @@ def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool
     everywhere: cones end no run, which tells of all their images."""
     begun = time.perf_counter()
     if sent is not None and digest not in DESK.studies:
-        DESK.studies[digest] = sent.known()
+        DESK.studies[digest] = sent.load()
     known = DESK.studies[digest]
     images = DESK.images(digest) if everywhere else NONE
     records = [
-        tried(known, node, choice, DESK.universe(digest, node), images) for node, choice in work
+        try_choice(known, node, choice, DESK.universe(digest, node), images)
+        for node, choice in work
     ]
     return Batch(records, time.perf_counter() - begun)
 
 
-def tried(study: Scope, node: Node, choice: Choice, universe: Multibody, images: Images) -> Record:
+def try_choice(
+    study: Scope, node: Node, choice: Choice, universe: Multibody, images: Images
+) -> Record:
     """A run; one that raises is an edge marked failed, with its message."""
     try:
         return run_choice(study, node, choice, universe, images)
     except Exception as error:
-        return recorded(Way((failed(error), None)), images)
+        return record_of_way(Way((failure(error), None)), images)
 
 
 # --- pools ----------------------------------------------------------------------------------------
@@ -158,7 +161,7 @@ def check_workers(who: str, workers: Any) -> None:
     """Refuse what are no workers, and workers that would start workers."""
     if not isinstance(workers, Executor) and not (type(workers) is int and workers >= 1):
         raise PartError(
-            f"{who}: workers is {shown(workers)}, but must be a number from 1 up, or an Executor."
+            f"{who}: workers is {show(workers)}, but must be a number from 1 up, or an Executor."
         )
     # A worker that is still starting
     if workers != 1 and getattr(current_process(), "_inheriting", False):
@@ -181,7 +184,7 @@ def pool_for(workers: int | Executor, study: Scope) -> Iterator[Executor | None]
             yield pool
 
 
-def killed(error: Exception) -> bool:
+def is_dead_worker(error: Exception) -> bool:
     """Whether an error says that a worker has died, and its tasks with it, as executors say it, or
     Dask."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"

@@ -19,13 +19,13 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.rotations import product, turned
+from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine
-from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distorted, rotation
+from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distort, rotation
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
-from quirkpy.parts.checks import angle_up_to, shown, word
+from quirkpy.parts.checks import angle_up_to, show, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.system.multibody import Multibody
 
@@ -36,20 +36,20 @@ INVARIANT = 1e-7
 #: Directions in which bodies look for the others: no special ones.
 PROBES = np.array([(0.36, 0.48, 0.8), (-0.77, 0.21, 0.6), (0.09, -0.82, -0.56)])
 #: Shapes that differ by less than so many tolerances, and yet differ, are reported.
-NEAR = 10.0
+REPORTED_MISS = 10.0
 
 
 def _names(value: Any) -> Any:
     if isinstance(value, str) or not all(isinstance(group, (tuple, list)) for group in value):
         raise TypeError(
-            f"is {shown(value)}, but must be a list of lists of bodies, such as [[one, two]]"
+            f"is {show(value)}, but must be a list of lists of bodies, such as [[one, two]]"
         )
     return tuple(tuple(getattr(body, "name", body) for body in group) for group in value)
 
 
 def _symmetries(value: Any) -> Any:
     if not isinstance(value, (dict, tuple, list)):
-        raise TypeError(f"is {shown(value)}, but must map bodies to lists of rotations")
+        raise TypeError(f"is {show(value)}, but must map bodies to lists of rotations")
     pairs = value.items() if isinstance(value, dict) else value
     out = []
     for body, turns in pairs:
@@ -130,13 +130,13 @@ class Shapes:
         """The distance, and which body of the second stands for each of the first."""
         if not len(one):
             return 0.0, ()
-        apart = self._apart(self._carried(one, two), two)
+        apart = self._differences(self._carry(one, two), two)
         bounds = apart.min(axis=2).max(axis=1)  # however bodies are assigned, they are no nearer
         best: tuple[float, tuple[int, ...]] = (np.inf, ())
         for k in np.argsort(bounds, kind="stable"):
             if bounds[k] >= best[0]:
                 break
-            best = min(best, _assigned(apart[k]), key=lambda pair: pair[0])
+            best = min(best, _assign(apart[k]), key=lambda pair: pair[0])
         return best
 
     def exchanges(
@@ -147,9 +147,9 @@ class Shapes:
         if not len(one):
             yield (), ()
             return
-        carried = self._carried(one, two)
-        for pose, apart in zip(carried, self._apart(carried, two), strict=True):
-            far, to = _assigned(apart)
+        carried = self._carry(one, two)
+        for pose, apart in zip(carried, self._differences(carried, two), strict=True):
+            far, to = _assign(apart)
             if far <= self.tolerance:
                 yield (
                     to,
@@ -166,7 +166,7 @@ class Shapes:
             np.minimum(((there - one) ** 2).sum(axis=1), ((there + one) ** 2).sum(axis=1)).argmin()
         )
 
-    def _carried(self, one: Floats, two: Floats) -> Floats:
+    def _carry(self, one: Floats, two: Floats) -> Floats:
         """The first pose, carried so that its first body lies where any of its kind does in the
         second, turned in any way in which that is the same (k, n, 7)."""
         if self.group == "none":
@@ -183,7 +183,7 @@ class Shapes:
         q = product(there, attitudes_of(one)[:1] * (1.0, -1.0, -1.0, -1.0))[:, None]
         out = np.empty((len(q), *one.shape))
         arms = np.broadcast_to(positions_of(one) - positions_of(one)[0], (len(q), len(one), 3))
-        positions_of(out)[:] = positions_of(places)[:, None] + turned(q, arms)
+        positions_of(out)[:] = positions_of(places)[:, None] + rotate(q, arms)
         attitudes_of(out)[:] = product(q, np.broadcast_to(attitudes_of(one), (len(q), len(one), 4)))
         return out
 
@@ -196,7 +196,7 @@ class Shapes:
             out[j, : len(turns)] = turns
         return out
 
-    def _apart(self, ones: Floats, two: Floats) -> Floats:
+    def _differences(self, ones: Floats, two: Floats) -> Floats:
         """Displacement or turn between each body of some poses (k, n, 7) and each of another,
         modulo its own symmetry (k, n, n); infinite where one may not stand for the other."""
         turns = product(
@@ -220,7 +220,7 @@ class Shapes:
             return np.zeros(1)
         r, kinds = positions_of(pose), np.array(self.kinds)
         arms = r - r.mean(axis=0)
-        seen = self._seen_from_the_bodies(arms, attitudes_of(pose))
+        seen = self._middle_from_bodies(arms, attitudes_of(pose))
         out: list[float] = []
         for kind in np.unique(kinds):
             mine = kinds == kind
@@ -232,22 +232,22 @@ class Shapes:
             out += seen[mine].sum(axis=0).tolist()
         return np.array(out)
 
-    def _seen_from_the_bodies(self, arms: Floats, q: Floats) -> Floats:
+    def _middle_from_bodies(self, arms: Floats, q: Floats) -> Floats:
         """How far the middle of all bodies lies along some directions from each, in front of it, on
         average over its turns; as a share, so that it changes by no more than poses do (n,
         directions)."""
-        there = turned(q * (1.0, -1.0, -1.0, -1.0), -arms)
+        there = rotate(q * (1.0, -1.0, -1.0, -1.0), -arms)
         turns = self._every_turn
         many = np.broadcast_to(there[:, None], (*turns.shape[:2], 3))
         counts = np.array([len(mine) for mine in self.turns])
         known = np.arange(turns.shape[1]) < counts[:, None]
-        along = np.maximum(turned(turns, many) @ PROBES.T, 0.0) * known[..., None]
+        along = np.maximum(rotate(turns, many) @ PROBES.T, 0.0) * known[..., None]
         return np.asarray(
             along.sum(axis=1) / counts[:, None] / (2.0 + np.linalg.norm(arms, axis=1).max())
         )
 
 
-def _assigned(apart: Floats) -> tuple[float, tuple[int, ...]]:
+def _assign(apart: Floats) -> tuple[float, tuple[int, ...]]:
     """Each body to the nearest that is left; in shapes that are alike there is but one near
     enough."""
     apart, worst, to = apart.copy(), 0.0, []
@@ -286,18 +286,18 @@ def _group_of(system: Multibody) -> Group:
 
 def _group_in(engine: Engine, state: State) -> Group:
     engine.turn_to(state.near)
-    rows = distorted(engine, state.t, state.instant(engine.selection).state)
+    rows = distort(engine, state.t, state.instant(engine.selection).state)
     rng = np.random.default_rng(1)
     speeds_of(rows)[:] = 1e-2 * rng.normal(size=speeds_of(rows).shape)
     shifted, other = rows.copy(), rows.copy()
     positions_of(shifted)[:] += SHIFT
     q = rotation(TURN)
-    positions_of(other)[:] = turned(q, positions_of(rows))
+    positions_of(other)[:] = rotate(q, positions_of(rows))
     attitudes_of(other)[:] = product(q, attitudes_of(rows))
-    velocities_of(other)[:] = turned(q, velocities_of(rows))
+    velocities_of(other)[:] = rotate(q, velocities_of(rows))
     here, moved, turned_here = accelerations(engine, state.t, np.stack([rows, shifted, other]))
     expected = here.copy()
-    linear_of(expected)[:] = turned(q, linear_of(here))
+    linear_of(expected)[:] = rotate(q, linear_of(here))
     scale = INVARIANT * max(float(abs(here).max(initial=0.0)), 1e-9)
     if abs(moved - here).max(initial=0.0) > scale:
         return "none"

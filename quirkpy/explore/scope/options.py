@@ -12,7 +12,7 @@ from quirkpy.maths.triples import add, cross, dot, scale, sub, turn, unit
 from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import Site
 from quirkpy.parts.bushing import Bushing
-from quirkpy.parts.checks import direction, not_negative, optional, positive, shown, vector
+from quirkpy.parts.checks import direction, not_negative, optional, positive, show, vector
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
@@ -25,7 +25,7 @@ from quirkpy.parts.shapes import Box
 #: [m].
 THIN = 1e-9
 #: How far off a magnet stands [m] as long as nobody has said where its superconductor goes cold.
-AWAY = 1.0
+MAGNET_DISTANCE = 1.0
 
 
 class OptionTraits(NamedTuple):
@@ -66,8 +66,8 @@ class Option(Part):
         """The joint, first, and whatever belongs to it."""
 
     def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
-        """Those parts as they take hold at a state, where they remember it; the same, where they do
-        not."""
+        """The parts as they take hold at a state, where they remember it; unchanged where they
+        do not."""
         return parts
 
     @property
@@ -102,7 +102,7 @@ class Lock(Option):
 
 def _edge(value: Any) -> Any:
     if type(value) is not int or value not in (1, 2, 3, 4):
-        raise TypeError(f"is {shown(value)}, but must be 1, 2, 3 or 4")
+        raise TypeError(f"is {show(value)}, but must be 1, 2, 3 or 4")
     return value
 
 
@@ -138,7 +138,7 @@ class Hinge(Option):
 
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         at, axis, most = self.placed(one)
-        sites = (shifted(site, f"{site.name} {self.label}", at, axis) for site in (one, two))
+        sites = (shift_frame(site, f"{site.name} {self.label}", at, axis) for site in (one, two))
         hinge = Revolute(name, *sites)
         return hinge, JointStop(f"{name} faces", hinge, lower=0.0, upper=most)
 
@@ -208,7 +208,7 @@ class Pin(Option):
             for k, point in enumerate(points)
         ]
         magnets = [Magnet(f"{name} {k}", site, self.moment) for k, site in enumerate(sites)]
-        somewhere = tuple((*point, AWAY, 0.0, 0.0, -1.0) for point in points)
+        somewhere = tuple((*point, MAGNET_DISTANCE, 0.0, 0.0, -1.0) for point in points)
         cold = Superconductor(name, one)
         pinning = FluxPinning((cold,), magnets, frozen=(somewhere,), name=name)
         return pinning, Bushing(f"{name} damping", one, two, stiffness=(0.0,) * 6)
@@ -221,7 +221,7 @@ class Pin(Option):
         return frozen, frozen.damper(damper.name, self.damping, self.spin, state)
 
 
-def shifted(site: Site, name: str, at: Any, axis: Any) -> Site:
+def shift_frame(site: Site, name: str, at: Any, axis: Any) -> Site:
     """A frame fixed in a site: `at` [m] and z along `axis`, both in its axes."""
     z = unit(axis)
     helper = (1.0, 0.0, 0.0) if abs(z[0]) < 0.9 else (0.0, 1.0, 0.0)
@@ -230,7 +230,7 @@ def shifted(site: Site, name: str, at: Any, axis: Any) -> Site:
     return Site(site.body, name, add(site.at, turn(axes, at)), turn(axes, z), turn(axes, x))
 
 
-def mated(sensor: Sensor, roll: float) -> Site:
+def mating_frame(sensor: Sensor, roll: float) -> Site:
     """The frame on a sensor's body that lies on the other sensor's site when the two meet: z
     reversed, x turned back by the roll [rad] of this one's x axis about the other's z."""
     site = sensor.site

@@ -12,7 +12,7 @@ from quirkpy.kernels.base.states import spins_of, velocities_of
 from quirkpy.maths.types import Floats
 from quirkpy.motion.driver import knots_of
 from quirkpy.motion.extrema import highest, summits
-from quirkpy.motion.interpolation import Rows
+from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.trajectory import Trajectory
 
 Limited: TypeAlias = Literal["speed", "turning", "load"]
@@ -35,14 +35,14 @@ def rates(states: Floats, what: Limited) -> Floats:
     return np.asarray(np.linalg.norm(vectors, axis=-1))
 
 
-class Loads(NamedTuple):
+class JointLoads(NamedTuple):
     """Names of joints, and the larger of force [N] and torque [N m] on each (n,)."""
 
     names: tuple[str, ...]
     sizes: Floats
 
 
-def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
+def loads_on_joints(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
     """Squares of force [N] and torque [N m] on every joint, and on every stop that holds, at one
     time of a run."""
     found = run.system.reactions(run.at(t))
@@ -52,10 +52,10 @@ def carried(run: Trajectory, t: float) -> dict[str, tuple[float, float]]:
     }
 
 
-def loads(run: Trajectory, t: float) -> Loads:
+def loads(run: Trajectory, t: float) -> JointLoads:
     """What all joints carry at one time of a run."""
-    found = carried(run, t)
-    return Loads(tuple(found), np.sqrt([max(both) for both in found.values()]))
+    found = loads_on_joints(run, t)
+    return JointLoads(tuple(found), np.sqrt([max(both) for both in found.values()]))
 
 
 def heaviest(run: Trajectory, t: Floats) -> Floats:
@@ -74,15 +74,15 @@ def peak_load(run: Trajectory) -> float:
     """The highest load on any joint [N] or [N m]; it may jump at events, and where schedules have
     knots."""
     t, most = run.between.places, 0.0
-    found = [carried(run, float(x)) for x in t]
+    found = [loads_on_joints(run, float(x)) for x in t]
     jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
     none = np.zeros((len(t), 0))
-    rows = Rows(t, none, none, none.astype(bool), none)
+    rows = CourseRows(t, none, none, none.astype(bool), none)
     for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):
         values = np.array([one[name][k] if name in one else 0.0 for one in found])
 
-        def ask(_: Rows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
-            return carried(run, x).get(name, (0.0, 0.0))[k], None
+        def ask(_: CourseRows, x: float, name: str = name, k: int = k) -> tuple[float, None]:
+            return loads_on_joints(run, x).get(name, (0.0, 0.0))[k], None
 
         most = max(most, float(values.max()))
         most = highest(summits(rows, values, jumps, most, True), ask, most, run.settings.rtol)

@@ -138,7 +138,7 @@ class StayTogether(Safety):
             )
             return lengths_of(centres[:, pairs[0]] - centres[:, pairs[1]])
 
-        t = first_below(run, lambda states: allowed - parted(states).max(axis=1))
+        t = find_first_below(run, lambda states: allowed - parted(states).max(axis=1))
         if t is None:
             return None
         (far,) = parted(run.at(t).instant().state[None])
@@ -228,12 +228,12 @@ class Limit(Safety):
         return SafetyTraits(sees, invariant_under="rigid", exchanged="same")
 
     def first(self, run: Trajectory) -> Violation | None:
-        if self.what != "load" and self._far_from(run):
+        if self.what != "load" and self._is_far_below(run):
             return None
         t = (
             run.between.first_time(lambda t: self.value - heaviest(run, t))
             if self.what == "load"
-            else first_below(
+            else find_first_below(
                 run, lambda states: self.value - rates(states, self.what).max(axis=1, initial=0.0)
             )
         )
@@ -249,7 +249,7 @@ class Limit(Safety):
         )
         return Violation(Reason(self.what, (), [self.value]), t - float(run.t[0]), which)
 
-    def _far_from(self, run: Trajectory) -> bool:
+    def _is_far_below(self, run: Trajectory) -> bool:
         """Whether accelerations, taken twice, could not carry anything to the limit within any
         step."""
         return bool(
@@ -289,7 +289,7 @@ class KeepOut(Safety):
             at = np.concatenate(
                 [positions_of(states)[:, others], np.tile(places, (len(states), 1, 1))], axis=1
             )
-            placed = self._placed(states, bodies)
+            placed = self._site_in_n(states, bodies)
             return at - placed[:, None, :3], placed[:, None, 3:]
 
         def margins(states: Floats) -> Floats:
@@ -313,7 +313,9 @@ class KeepOut(Safety):
                 )
             )
 
-        first = first_below(run, lambda states: margins(states).min(axis=1, initial=np.inf), rate)
+        first = find_first_below(
+            run, lambda states: margins(states).min(axis=1, initial=np.inf), rate
+        )
         if first is None:
             return None
         inside = names[int(np.argmin(margins(run.between.at(np.array([first])))[0]))]
@@ -329,7 +331,7 @@ class KeepOut(Safety):
         )
         return np.array([far.get(name, 0.0) for name in names])
 
-    def _placed(self, states: Floats, bodies: list[str]) -> Floats:
+    def _site_in_n(self, states: Floats, bodies: list[str]) -> Floats:
         """Origin and z axis of the site in N (k, 6)."""
         rows = {name: k for k, name in enumerate(bodies)}
         moving = states[:, : len(bodies)]
@@ -365,7 +367,7 @@ def outside_cone(along: Floats, across: Floats, half_angle: float, length: float
 
 
 # --- what happens along a motion ------------------------------------------------------------------
-def first_below(
+def find_first_below(
     run: Trajectory,
     margin: Callable[[Floats], Floats],
     rate: Callable[[Floats], Floats] | None = None,
@@ -416,10 +418,10 @@ def _pieces_of(system: System) -> list[tuple[str, ...]]:
     out = [
         tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)
     ]
-    return largest_first(out)
+    return sort_by_size(out)
 
 
-def largest_first(pieces: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def sort_by_size(pieces: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """What stands on the ground, then the largest; empty ones are left out."""
     return sorted(
         (piece for piece in pieces if piece),
@@ -453,11 +455,11 @@ def judge(criteria: Sequence[Safety], run: Trajectory, play: float = 0.0) -> Jud
             violations.append(criterion.first(run))
     violated = [violation for violation in violations if violation is not None]
     begun = min((violation.t for violation in violated), default=0.0)
-    first = next((violation for violation in violated if at_once(begun, violation.t)), None)
+    first = next((violation for violation in violated if is_simultaneous(begun, violation.t)), None)
     return Judged(first, min((gap for gap in least if gap is not None), default=None))
 
 
-def at_once(one: float, two: float) -> bool:
+def is_simultaneous(one: float, two: float) -> bool:
     """Whether the second of two times [s] is no later than the first, but for rounding."""
     return two - one <= AT_ONCE * max(1.0, abs(one))
 

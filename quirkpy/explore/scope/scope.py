@@ -16,17 +16,17 @@ from quirkpy import doors
 from quirkpy.explore.scope.choices import Choice, OnContact, Pair, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen
 from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
-from quirkpy.explore.scope.options import Option, mated
+from quirkpy.explore.scope.options import Option, mating_frame
 from quirkpy.explore.scope.safety import Safety
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.kernels.place.kinematics import frames_of
 from quirkpy.kernels.solid import sight
-from quirkpy.kernels.step.integrator import RIM
+from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import not_negative, optional, positive, shown, whole, word
+from quirkpy.parts.checks import not_negative, optional, positive, show, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
@@ -57,19 +57,22 @@ class Scope:
         seed: int = 0,
         disturbance: float | None = None,
     ) -> None:
-        self.system, self.sensors = system, listed("sensors", sensors, Sensor)
+        self.system, self.sensors = system, check_list("sensors", sensors, Sensor)
         self.options = {
-            _kinds(kinds): listed(f"options of {kinds!r}", chosen, Option)
-            for kinds, chosen in mapped("options", options).items()
+            _kinds(kinds): check_list(f"options of {kinds!r}", chosen, Option)
+            for kinds, chosen in check_mapping("options", options).items()
         }
         self.potentials = {
-            name: listed(f"potential {name!r}", forces, Force)
-            for name, forces in mapped(
+            name: check_list(f"potential {name!r}", forces, Force)
+            for name, forces in check_mapping(
                 "potentials", {"none": ()} if potentials is None else potentials
             ).items()
         }
-        self.choosing = listed("choosing", choosing, Choosing)
-        self.always, self.safety = listed("always", always, Force), listed("safety", safety, Safety)
+        self.choosing = check_list("choosing", choosing, Choosing)
+        self.always, self.safety = (
+            check_list("always", always, Force),
+            check_list("safety", safety, Safety),
+        )
         self.settle = SettleRule() if settle is None else settle
         self.on_contact, self.same = on_contact, SameShape() if same is None else same
         self.nudge, self.seed, self.disturbance = nudge, seed, disturbance
@@ -86,7 +89,7 @@ class Scope:
         for field, kind, called in kinds:
             if not isinstance(getattr(self, field), kind):
                 raise PartError(
-                    f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}."
+                    f"Study: {field} is {show(getattr(self, field))}, but must be a {called}."
                 )
         checks = (
             ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
@@ -184,7 +187,7 @@ class Scope:
         return max(self.sensors[k].roll or 0.0 for k in pair[:2]) or QUARTER_TURNS
 
     @cached_property
-    def _seen(self) -> sight.Sensors:
+    def _sensor_arrays(self) -> sight.Sensors:
         """All sensors and pairs as numbers; limits with the rim."""
         index = {name: k for k, name in enumerate(self.system.bodies)}
         sites = sites_of([sensor.site for sensor in self.sensors], index, len(index))
@@ -192,7 +195,7 @@ class Scope:
         sizes = np.array([(sensor.reach, sensor.alignment) for sensor in self.sensors]).reshape(
             -1, 2
         )
-        limits = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]]) * (1.0 + RIM)
+        limits = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]]) * (1.0 + SENSOR_RIM)
         rolls = np.array(
             [(self._roll(pair), len(self.rolls(pair))) for pair in self.pairs]
         ).reshape(-1, 2)
@@ -207,7 +210,7 @@ class Scope:
         )
         known[list(met)] = True
         y = state_rows(state.r, state.q, state.v, state.omega)
-        count = sight.in_range(frames_of(y), self._seen, known, out)
+        count = sight.in_range(frames_of(y), self._sensor_arrays, known, out)
         return [(pair, roll) for pair, roll in out[:count].tolist()]
 
     # --- choices ----------------------------------------------------------------------------------
@@ -265,7 +268,7 @@ class Scope:
         if not self.choosing:
             return True
         chosen = [
-            self._chosen(pair, roll, label)
+            self._choosable(pair, roll, label)
             for (pair, roll), label in zip(pairs, labels, strict=True)
         ]
         return all(rule.allows(chosen, self.names) for rule in self.choosing)
@@ -276,8 +279,8 @@ class Scope:
         fixed = any(isinstance(part, Body) and part.fixed for part in self.system.parts)
         return (*self.system.bodies, "ground") if fixed else self.system.bodies
 
-    def _chosen(self, pair: int, roll: int, label: str) -> Chosen:
-        return self._kept(("chosen", pair, roll, label), lambda: Chosen(
+    def _choosable(self, pair: int, roll: int, label: str) -> Chosen:
+        return self._remember(("chosen", pair, roll, label), lambda: Chosen(
             *self.ends(pair), label, self.freedoms(pair, roll, self.option(self.pairs[pair], label))
         ))  # fmt: skip
 
@@ -297,7 +300,7 @@ class Scope:
     # --- parts of a run ---------------------------------------------------------------------------
     def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
         """What joins a pair, named after it."""
-        return self._kept(
+        return self._remember(
             ("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option)
         )
 
@@ -305,7 +308,7 @@ class Scope:
         p = self.pairs[pair]
         one, two = self.sensors[p.one], self.sensors[p.two]
         name = f"{p.name}: {option.label}" + (f" ({roll})" if roll else "")
-        return option.parts(name, one.site, mated(two, self.rolls(p)[roll]))
+        return option.parts(name, one.site, mating_frame(two, self.rolls(p)[roll]))
 
     def freedoms(self, pair: int, roll: int, option: Option) -> int:
         """How many freedoms an option leaves to a pair: six where it does not hold it."""
@@ -317,21 +320,21 @@ class Scope:
         one, two = (self.sensors[k].site.body for k in (p.one, p.two))
         return "ground" if one.fixed else one.name, "ground" if two.fixed else two.name
 
-    def _kept(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _remember(self, key: Any, make: Callable[[], Any]) -> Any:
         """What depends on the study alone is made once."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     @cached_property
-    def _made(self) -> dict[Any, Any]:
+    def _cache(self) -> dict[Any, Any]:
         return {}
 
     @cached_property
     def forces(self) -> dict[str, tuple[Force, ...]]:
         """The forces of every potential, under names of their own."""
         return {
-            name: tuple(renamed(force, f"{name}: {force.name}") for force in forces)
+            name: tuple(rename(force, f"{name}: {force.name}") for force in forces)
             for name, forces in self.potentials.items()
         }
 
@@ -360,7 +363,7 @@ class Scope:
         """A hash of all that decides the graph; the source of users' classes is part of it, what
         plans count is not."""
         if self.disturbance is not None:
-            return _restored(type(self), self.fields() | {"disturbance": None}).digest
+            return _restore(type(self), self.fields() | {"disturbance": None}).digest
         parts = parts_within([*self.system.parts, *self.fields().values()])
         sources = sorted(
             {_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__}
@@ -380,10 +383,10 @@ class Scope:
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self.fields())
+        return _restore, (type(self), self.fields())
 
     def fields(self) -> dict[str, Any]:
-        """What it was made of."""
+        """The arguments that the study was made of, by name."""
         return {
             "system": self.system, "sensors": self.sensors, "options": self.options,
             "choosing": self.choosing, "potentials": self.potentials, "always": self.always,
@@ -397,7 +400,7 @@ class Scope:
         return f"Study({n} moving bodies, {pairs} pairs, {potentials} potentials)"
 
 
-def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
+def _restore(kind: type[Made], fields: dict[str, Any]) -> Made:
     return kind(fields.pop("system"), **fields)
 
 
@@ -412,34 +415,34 @@ def freedoms_of(joint: Part) -> int:
     return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6
 
 
-def listed(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
+def check_list(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
     """The members of a list, each of a kind."""
     if isinstance(value, (str, Part)) or not isinstance(value, Iterable):
-        raise PartError(f"Study: {what} is {shown(value)}, but must be a list.")
+        raise PartError(f"Study: {what} is {show(value)}, but must be a list.")
     items = tuple(value)
     for item in items:
         if not isinstance(item, kind):
-            raise PartError(f"Study: {what} has {shown(item)}, which is no {kind.__name__}.")
+            raise PartError(f"Study: {what} has {show(item)}, which is no {kind.__name__}.")
     return items
 
 
-def mapped(what: str, value: Any) -> Mapping[Any, Any]:
+def check_mapping(what: str, value: Any) -> Mapping[Any, Any]:
     """The value given for a field of a study, which must be a dictionary."""
     if not isinstance(value, Mapping):
-        raise PartError(f"Study: {what} is {shown(value)}, but must be a dictionary.")
+        raise PartError(f"Study: {what} is {show(value)}, but must be a dictionary.")
     return value
 
 
 def _kinds(value: Any) -> tuple[str, str]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise PartError(
-            f"Study: options has {shown(value)}, but must name two kinds of sensors, ('face', "
+            f"Study: options has {show(value)}, but must name two kinds of sensors, ('face', "
             "'face')."
         )
     return value[0], value[1]
 
 
-def renamed(force: Force, name: str) -> Force:
+def rename(force: Force, name: str) -> Force:
     """A force as given, under another name."""
     return dataclasses.replace(force, name=name)
 

@@ -48,7 +48,7 @@ from quirkpy.tables.tables import ANGLE, CALLBACK, COORDINATE, PAIR, PUSH, STOP,
 
 @woven
 def uniform(wrench: Floats, e: int, numbers: Floats, bodies: Floats, frames: Floats) -> float:
-    """The same acceleration for every moving body; returns its potential energy."""
+    """Uniform acceleration [m/s2] of every moving body; returns the potential energy [J]."""
     g = get3(numbers, e, 0)
     energy = 0.0
     for b in range(bodies.shape[0]):

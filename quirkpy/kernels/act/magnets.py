@@ -28,10 +28,9 @@ from quirkpy.kernels.place.sites import (
     site_motion,
     to_site,
 )
+from quirkpy.maths.constants import MU0_4PI
 from quirkpy.maths.types import Floats
 
-#: mu0 / (4 pi) [T m/A].
-MU0_4PI = 1e-7
 # Columns of the numbers of an image (see `Element`).
 COLD, MOMENT1, MOMENT2, FROZEN_POINT, FROZEN_MOMENT = 0, 1, 2, 3, 6
 # Of a dipole in a planet's field, after those of the orbit.

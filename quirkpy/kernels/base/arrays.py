@@ -95,8 +95,8 @@ class JointTable(NamedTuple):
 
 
 class Joints(NamedTuple):
-    """The same; near: the angle [rad] next to which that of each coordinate is taken, so that it is
-    continuous past pi."""
+    """Ends and coordinates of all joints as in Tables; near: the angle [rad] next to which that of
+    each coordinate is taken, so that it is continuous past pi."""
 
     ends: Ints
     coordinates: Ints

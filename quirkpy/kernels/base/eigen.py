@@ -15,9 +15,9 @@ from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.maths.types import Floats
 
 #: Sweeps at most, and the share of sqrt(a_ii a_jj) below which an entry is none.
-SWEEPS, NONE = 30, 1e-16
+SWEEPS, OFF_DIAGONAL = 30, 1e-16
 #: Where all eigenvalues are larger than this share of the largest, LAPACK finds them well enough.
-ALIKE = 1e-4
+WELL_CONDITIONED = 1e-4
 
 
 def eigen(matrix: Floats) -> tuple[Floats, Floats]:
@@ -25,7 +25,7 @@ def eigen(matrix: Floats) -> tuple[Floats, Floats]:
     columns (f, f)."""
     values, axes = np.linalg.eigh(matrix)
     order = np.argsort(-abs(values), kind="stable")
-    if not len(order) or abs(values[order[-1]]) > ALIKE * abs(values[order[0]]):
+    if not len(order) or abs(values[order[-1]]) > WELL_CONDITIONED * abs(values[order[0]]):
         return values[order], axes[:, order]
     a, v = np.array(matrix, dtype=float), np.eye(len(matrix))
     turn_to_diagonal(a, v)
@@ -43,7 +43,7 @@ def turn_to_diagonal(a: Floats, v: Floats) -> None:
         for i in range(f):
             for j in range(i + 1, f):
                 size = math.sqrt(abs(a[i, i])) * math.sqrt(abs(a[j, j]))
-                if a[i, j] != 0.0 and abs(a[i, j]) > NONE * size:
+                if a[i, j] != 0.0 and abs(a[i, j]) > OFF_DIAGONAL * size:
                     turn(a, v, i, j)
                     turned = True
         if not turned:

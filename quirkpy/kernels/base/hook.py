@@ -36,7 +36,7 @@ def call(address: int, what: int) -> int:
 
 @intrinsic
 def _call(typing_context: Any, address: Any, what: Any) -> Any:
-    """The same in machine code."""
+    """Machine code that calls the function at an address with one number, and gives its answer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
@@ -81,7 +81,7 @@ def _call_law(
     typing_context: Any, address: Any, t: Any, e: Any, what: Any, numbers: Any, body: Any,
     place: Any, frames: Any, wrench: Any, power: Any,
 ) -> Any:  # fmt: skip
-    """The same in machine code; arrays go as the addresses of their numbers."""
+    """Machine code that calls a compiled law at an address; arrays go as addresses of numbers."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         arrays = zip(signature.args[3:], arguments[3:], strict=True)

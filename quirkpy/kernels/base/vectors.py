@@ -71,7 +71,7 @@ def turn(array: Floats, i: int, first: int, a: Vec) -> Vec:
 
 @inner
 def turn_back(array: Floats, i: int, first: int, a: Vec) -> Vec:
-    """The same matrix transposed, times a vector: N components to body components."""
+    """The transposed matrix in row i times a vector: components in N to those in body axes."""
     return (
         array[i, first] * a[0] + array[i, first + 3] * a[1] + array[i, first + 6] * a[2],
         array[i, first + 1] * a[0] + array[i, first + 4] * a[1] + array[i, first + 7] * a[2],

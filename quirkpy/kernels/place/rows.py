@@ -153,7 +153,8 @@ def angle_row(
     frames: Floats,
     rows: Floats,
 ) -> tuple[float, float]:
-    """The same for an angle.  Its rate is (w2 - w1) . g with g = (n - s p) / (1 - s^2), s = n . p:
+    """The row of a relation for an angle; returns the angle [rad] and what the change of its axes
+    adds to its acceleration.  Its rate is (w2 - w1) . g with g = (n - s p) / (1 - s^2), s = n . p:
     the axis n belongs to one site, the pointer p to the other, and where the joint is closed they
     are perpendicular."""
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]

@@ -35,9 +35,9 @@ from quirkpy.kernels.solid.solids import (
 from quirkpy.maths.types import Floats, Ints
 
 #: The least clearance is found to this share of it, or to what the caller wants, whichever is more.
-SHARE = 1e-3
+LEAST_ACCURACY = 1e-3
 #: A span shorter than this share of a step is an instant.
-SHORTEST = 1e-13
+INSTANT = 1e-13
 #: The next look goes on by this share of what the last one hopes for, by so many times as much at
 #: most; and back to this share of its span at least, where it was not enough.
 HOPED, FARTHER, NEARER = 0.95, 4.0, 0.01
@@ -155,7 +155,7 @@ def search(
             target, where = gap, s
         if passing and gap < target:  # passed here or before
             where, there, end = s, gap, s
-            if target - gap <= fine or half <= SHORTEST:
+            if target - gap <= fine or half <= INSTANT:
                 end = begin
             continue
         enough = target if passing else target - max(fine, relative * abs(target))
@@ -163,7 +163,7 @@ def search(
         hope = HOPED * math.sqrt(
             spare / max(lost, 1e-300)
         )  # what is lost grows with the square of the span
-        if lost <= spare or half <= SHORTEST:
+        if lost <= spare or half <= INSTANT:
             begin = end if whole else s + half
             half *= min(max(hope, 1.0), FARTHER)
         else:
@@ -210,10 +210,20 @@ def find_least(
             if gap < least:
                 least, when = gap, motions.t[k] + 0.5 * h
     for k in range(last):
-        if room.bounds[k] < least - max(fine, SHARE * abs(least)):
+        if room.bounds[k] < least - max(fine, LEAST_ACCURACY * abs(least)):
             h = step_of(k, motions, room)
             s, found = search(
-                k, least, SHARE, fine, False, i, j, solids, room, bounds_of(room.curve), out
+                k,
+                least,
+                LEAST_ACCURACY,
+                fine,
+                False,
+                i,
+                j,
+                solids,
+                room,
+                bounds_of(room.curve),
+                out,
             )
             if found < least:
                 least, when = found, motions.t[k] + s * h

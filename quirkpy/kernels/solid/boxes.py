@@ -21,7 +21,7 @@ from quirkpy.kernels.solid.solids import turned, turned_back
 PARALLEL = 1e-14
 #: What rounding may be, as a share of the size.  An axis of two edges must beat those of faces by
 #: it: so faces that lie on each other are told apart by their normal.
-ROUNDING = 1e-14
+BOX_ROUNDING = 1e-14
 #: An edge as near to lying in a face as this [rad] may be met on either side of it.
 EITHER_SIDE = 1e-12
 
@@ -193,7 +193,7 @@ def nearest_on_edges(
 def boxes_apart(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec, Vec, Vec]:
     """Distance of two boxes, below zero the depth; its direction, and the points of the first and
     of the second."""
-    small = ROUNDING * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
+    small = BOX_ROUNDING * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
     gap, n = told_apart(a, b, c, R, small)
     back = scale(min(gap, 0.0), n)  # where they overlap, the second is drawn back until they touch
     c = sub(c, back)

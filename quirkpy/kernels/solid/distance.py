@@ -40,10 +40,10 @@ Apart: TypeAlias = tuple[float, Vec, Vec, Vec]
 
 #: An overlap is looked at from this share of the size outside; its direction is improved so many
 #: times at most, as long as the depth changes by more than this share of the size.
-OUTSIDE, MOST_TURNS, SETTLED = 1e-3, 20, 1e-12
+OUTSIDE, MOST_TURNS, DEPTH_TOLERANCE = 1e-3, 20, 1e-12
 #: Nearer than this share of the size solids are treated like those that overlap: the direction
 #: between points that are so close has lost its digits.
-NEARLY = 1e-5
+LEAST_SOLID_GAP = 1e-5
 #: Where the distance is uncertain by more than this share of the size, it is searched for once more
 #: from the direction in which the first search has ended.
 DOUBTFUL = 1e-10
@@ -107,7 +107,7 @@ def improved(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, gap: float, n: 
         found = gap_along(one, a, two, b, c, R, m)
         if found <= gap:
             break
-        settled = found <= gap + SETTLED * size
+        settled = found <= gap + DEPTH_TOLERANCE * size
         gap, n = found, m
         if settled:
             break
@@ -145,7 +145,7 @@ def apart(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> Apart:
         return boxes_apart(a, b, c, R)
     size = norm(a) + norm(b)
     low, far, n, p, q, _ = gjk(one, a, two, b, c, R, c if dot(c, c) > 0.0 else (0.0, 0.0, 1.0))
-    if far > NEARLY * size:
+    if far > LEAST_SOLID_GAP * size:
         if far - low > DOUBTFUL * size:
             _, again, m, x, y, _ = gjk(one, a, two, b, c, R, n)
             if again < far:

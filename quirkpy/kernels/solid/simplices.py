@@ -18,7 +18,7 @@ Weights: TypeAlias = tuple[float, float, float, float]
 
 #: Of a flat tetrahedron rounding may say that it holds the origin; then its weights miss it by more
 #: than this, squared and relative to the farthest corner.
-FLAT = 1e-24
+ORIGIN_MISS = 1e-24
 
 
 @inner
@@ -91,7 +91,7 @@ def on_tetrahedron(a: Vec, b: Vec, c: Vec, d: Vec) -> Weights:
         total = va + vb + vc + vd
         out = va / total, vb / total, vc / total, vd / total
         p = weighted(out, a, b, c, d)
-        if dot(p, p) <= FLAT * max(max(dot(a, a), dot(b, b)), max(dot(c, c), dot(d, d))):
+        if dot(p, p) <= ORIGIN_MISS * max(max(dot(a, a), dot(b, b)), max(dot(c, c), dot(d, d))):
             return out
     out, best = (1.0, 0.0, 0.0, 0.0), math.inf
     for f in range(4):

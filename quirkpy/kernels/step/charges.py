@@ -47,8 +47,9 @@ def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> No
 
 @inner
 def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """The same for what the loads at END do along the way from the pose in a line; and compare what
-    projection has moved with what the tolerances leave open. (A fixed step knows none.)"""
+    """Charge to the ledger what the loads at END do along the way from the pose in a line, where
+    projection has moved the state; and compare that with what the tolerances leave open. (A fixed
+    step knows none.)"""
     new, n, clock = run.states[END], model.bodies.shape[0], run.clock
     clock[CHARGE] = 0.0
     if run.moved[0] == 0.0 and run.moved[1] == 0.0:

@@ -44,6 +44,7 @@ from quirkpy.kernels.step.watch import (
     watched_stops,
 )
 from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.maths.constants import EPS
 
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
@@ -52,17 +53,17 @@ TOGETHER = 1e-10
 JUST_CROSSED = float(np.finfo(float).tiny)
 #: What a joint coordinate may be off by the rounding of places, as a share of how far these are
 #: from the origin.
-ROUNDED = 16.0 * float(np.finfo(float).eps)
+COORDINATE_ROUNDING = 16.0 * EPS
 #: Of a function that does not cross zero in the step.
 NEVER = 2.0
 #: Where the cubic through distances and rates at both ends of a step comes nearer than this many
 #: reaches, or than this share of its fall, the step is looked into for a short visit.
-NEARBY, SHARE = 2.0, 0.02
+VISIT_REACHES, VISIT_FALL = 2.0, 0.02
 #: Instead of a watched function: how near a pose is to a singular one; below SINGULAR it is one.  A
 #: step is searched where it falls to this share of its largest value in the step; whether it falls
 #: or rises at an end is judged over the fourth number of steps; the stages of a step lie no further
 #: apart than the fifth.
-NEARNESS, SINGULAR, DEEP, GLANCE, APART = -1, 1e-4, 0.25, 1e-3, 0.3
+NEARNESS, SINGULAR, SINGULAR_FALL, GLANCE, STAGE_GAP = -1, 1e-4, 0.25, 1e-3, 0.3
 #: A visit that does not go deeper than this is rounding.
 GRAZE = 1e-12
 #: Golden sections of a search for the least value within a step, and the golden ratio less one.
@@ -180,10 +181,10 @@ def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
         return -1.0
     g0, g1 = values[k, GAP], values[k, GAP + 2]
     x, g = least_of_cubic(g0, h * values[k, GAP + 1], g1, h * values[k, GAP + 3])
-    close = NEARBY * watch.numbers[k, 0] if kind == MEETING else 0.0
+    close = VISIT_REACHES * watch.numbers[k, 0] if kind == MEETING else 0.0
     if x < 0.0:
         x, g = (0.5, min(g0, g1))
-    return x if g < close * close + SHARE * (max(g0, g1) - g) else -1.0
+    return x if g < close * close + VISIT_FALL * (max(g0, g1) - g) else -1.0
 
 
 @inlined
@@ -233,7 +234,7 @@ def singular_pose(
         run.clock[NEAREST],
         np.int64(NEARNESS),
     )  # not a literal: kernels are compiled anew for each
-    if run.clock[PASSING] > DEEP * run.clock[FARTHEST]:
+    if run.clock[PASSING] > SINGULAR_FALL * run.clock[FARTHEST]:
         return NEVER
     make_polynomial(run, model, conditions, scratch, table)
     if nearest == 0.0 or nearest == 1.0:
@@ -243,7 +244,7 @@ def singular_pose(
         falls -= value_within(nearest, k, run, model, conditions, scratch, table, watch)
         if falls > 0.0:
             return NEVER
-    low, high = max(0.0, nearest - APART), min(1.0, nearest + APART)
+    low, high = max(0.0, nearest - STAGE_GAP), min(1.0, nearest + STAGE_GAP)
     x, near = least_between(low, high, 0.0, k, run, model, conditions, scratch, table, watch)
     if near >= SINGULAR:
         return NEVER
@@ -262,7 +263,7 @@ def past_rounding(k: int, run: Run, watch: Watch) -> float:
         return 0.0
     for i in range(run.out.shape[0]):
         far = max(far, norm(get3(run.states[BEGIN], i, R)))
-    return ROUNDED * far / rate
+    return COORDINATE_ROUNDING * far / rate
 
 
 @inlined

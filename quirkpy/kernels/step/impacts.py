@@ -60,8 +60,8 @@ from quirkpy.kernels.tree.evaluation import (
     solve,
 )
 from quirkpy.kernels.tree.stops import (
-    BEYOND,
     LEEWAY,
+    REFUSED_BEYOND,
     RELEASE,
     RESTITUTION,
     SETTLE,
@@ -147,7 +147,7 @@ def touch_stops(
         if watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] == 0:
             s = watch.what[k, ONE]
             free, rate = values[k, GAP], values[k, GAP + 1]
-            if free < -BEYOND:
+            if free < -REFUSED_BEYOND:
                 return s
             if free <= TOUCHING:
                 if decided(s, t, run.states[BEGIN], model, conditions, scratch):
@@ -328,11 +328,11 @@ def parted(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> 
         if conditions.stops[s, HOLDS] != 0:
             held = s
             free, _ = free_of_stop(s, model, conditions, scratch)
-            if abs(free) > BEYOND:
+            if abs(free) > REFUSED_BEYOND:
                 return s
     if held != FIT:
         for k in range(scratch.rows.shape[0] - stops.what.shape[0]):
-            if scratch.rows[k, RATE] != 0.0 and abs(scratch.rows[k, PHI]) > BEYOND:
+            if scratch.rows[k, RATE] != 0.0 and abs(scratch.rows[k, PHI]) > REFUSED_BEYOND:
                 return held
     return FIT
 

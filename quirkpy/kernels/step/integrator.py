@@ -119,7 +119,7 @@ GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED,
 START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still
 #: count as inside.
-RIM = 1e-6
+SENSOR_RIM = 1e-6
 #: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
 #: will come of more.
 TOO_MANY = 1000
@@ -176,7 +176,7 @@ def begin(
     )
     # A pair on the rim of its range is in it, until it has parted
     for k in range(watch.values.shape[0]):
-        if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= RIM:
+        if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= SENSOR_RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
     fill_row(clock[T], BEGIN, run, conditions, rows)
     if clock[H] == 0.0 and run.counts[ANSWER] == FIT:

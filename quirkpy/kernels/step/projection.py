@@ -24,7 +24,7 @@ from quirkpy.maths.types import Floats
 CORRECTION_PIVOT = 1e-8
 #: Newton steps of a projection, and the displacement below which the next one would change nothing.
 NEWTON_STEPS = 6
-SETTLED = 1e-8
+PROJECTION_TOLERANCE = 1e-8
 
 
 @kernel
@@ -45,7 +45,7 @@ def project(
             break
         step = displace(y, model, scratch)
         moved[0], newton = max(moved[0], step), newton + 1
-        if step < SETTLED or newton == NEWTON_STEPS:
+        if step < PROJECTION_TOLERANCE or newton == NEWTON_STEPS:
             gap = 0.0  # poses are done; velocities are next, and last
     moved[1] = change_velocities(y, model, scratch)
 

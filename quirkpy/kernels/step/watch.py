@@ -170,9 +170,9 @@ def ask_together(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """The same for stops of which each, let go alone, would still be held by the others: all are
-    let go, and hold again one by one, the most pressed first. Where any is pressed, one that is
-    neither pressed nor pulled is not let go."""
+    """Watched functions of stops of which each, let go alone, would still be held by the others:
+    all are let go, and hold again one by one, the most pressed first. Where any is pressed, one
+    that is neither pressed nor pulled is not let go."""
     stops, values = model.stops, watch.values
     for s in range(stops.what.shape[0]):
         if conditions.stops[s, ASKED] != 0:

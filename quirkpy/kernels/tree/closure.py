@@ -46,7 +46,7 @@ from quirkpy.kernels.tree.reach import (
     HIGH,
     LISTED,
     LOW,
-    ROUNDING,
+    PIVOT_ROUNDING,
     SHORT,
     free_response,
     least_size,
@@ -365,7 +365,7 @@ def smallest_solution(
         best = next_row(listed, spans, rows)
         d = rows[best, SIZE]
         part = d if d >= SHORT else strength(best, A, spans, rows, tree, bodies, work)
-        if part <= ROUNDING * mu:
+        if part <= PIVOT_ROUNDING * mu:
             listed = leave_out(best, listed, spans)
             continue
         if part > mu:

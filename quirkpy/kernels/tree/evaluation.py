@@ -152,7 +152,7 @@ def power_of_joints(bodies: Floats, scratch: Scratch) -> float:
 def evaluate(
     t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
 ) -> None:
-    """The same, where a call does not matter."""
+    """Accelerations (nb, 6) of a state, as `evaluate_here`, where a call does not matter."""
     evaluate_here(t, y, model, conditions, scratch, out)
 
 
@@ -207,7 +207,7 @@ def solve(
     of_slip: float,
     pivot: float,
 ) -> None:
-    """The same, where a call does not matter."""
+    """Accelerations or corrections, as `solve_here`, where a call does not matter."""
     solve_here(model, conditions, scratch, keep, of_gap, of_slip, pivot)
 
 

@@ -29,10 +29,10 @@ from quirkpy.kernels.tree.tree import (
 from quirkpy.maths.types import Floats, Ints
 
 #: What is left of a row below this share of the pivot is rounding.
-ROUNDING = 1e-3
+PIVOT_ROUNDING = 1e-3
 #: Rows shorter than the first are asked how far they reach: a pose may be singular, or a member
 #: light; what is shorter than the second is rounding, whatever masses are.
-SHORT, NOTHING = 1e-4, 1e-26
+SHORT, LEAST_ROW = 1e-4, 1e-26
 # Columns of the spans of A, a row per closing row: where it may differ from zero; and, apart from
 # that, a list of the rows that are still to be taken.
 LOW, HIGH, LISTED, SPAN_WIDTH = range(4)
@@ -84,8 +84,8 @@ def heaviest_over_lightest(bodies: Floats) -> float:
 def least_size(mu: float, bodies: Floats) -> float:
     """The SIZE from which on a row may count: where masses are so uneven that its reach may be
     more, next to none."""
-    least = ROUNDING * mu
-    return least if heaviest_over_lightest(bodies) * math.sqrt(least) <= 1.0 else NOTHING
+    least = PIVOT_ROUNDING * mu
+    return least if heaviest_over_lightest(bodies) * math.sqrt(least) <= 1.0 else LEAST_ROW
 
 
 @inner

@@ -28,7 +28,7 @@ BOUND, SIDE, RESTITUTION, SETTLE, STOP_NUMBERS = range(5)
 RELEASE = 1e-9
 #: As near as this [rad] or [m], and not moving, a joint begins in contact with its stop; further
 #: beyond it than the second it is refused.
-TOUCHING, BEYOND = 1e-9, 1e-6
+TOUCHING, REFUSED_BEYOND = 1e-9, 1e-6
 #: A drive may go on so far [rad] or [m] beyond a stop: it often ends just there, but for rounding.
 LEEWAY = 5e-7
 
@@ -98,7 +98,7 @@ def stop_row(
 def stop_rows(
     which: Ints, stops: Stops, joints: Joints, sites: Sites, frames: Floats, rows: Floats
 ) -> None:
-    """Those of some stops, for Python."""
+    """Constraint rows of some stops, one each, for Python."""
     for i in range(which.shape[0]):
         stop_row(i, which[i], stops, joints, sites, frames, rows)
 

@@ -30,7 +30,7 @@ from quirkpy.kernels.base.hook import (
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.kernels.tree.tree import LOOP_ROW
-from quirkpy.kernels.users.users import Frames, Users, driven_joints, general_joints, off_by
+from quirkpy.kernels.users.users import FrameMotions, Users, driven_joints, general_joints, off_by
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.tables.tables import CALLBACK, LAW, Selection
 
@@ -106,7 +106,7 @@ class PythonParts:
             raise error
 
     def _users(self) -> Users:
-        return Users(self.selection, self.t, Frames(self.scratch.frames))
+        return Users(self.selection, self.t, FrameMotions(self.scratch.frames))
 
     def _add_loads(self) -> None:
         s, users, t = self.scratch, self._users(), self.selection.tables

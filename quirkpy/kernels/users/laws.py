@@ -76,7 +76,7 @@ def form_of(force: CompiledForce) -> Form:
 
 
 def kind_of(value: Any) -> int:
-    """See `Form`."""
+    """How a law takes an argument: `PLACE`, `NUMBER`, or minus the length of a tuple."""
     if isinstance(value, (Body, Site)):
         return PLACE
     return -len(value) if isinstance(value, tuple) else NUMBER
@@ -140,7 +140,7 @@ def _law(force: CompiledForce, form: Form) -> Any:
 
 
 def _energy(force: CompiledForce, form: Form) -> Any:
-    """The same of the energy, where there is one."""
+    """The energy of a force [J], compiled by numba; None where it states none."""
     if form[1] is None:
         return None
     energy = _user(form[1], form)
@@ -226,7 +226,7 @@ def _adapter(form: Form, law: Any, energy: Any, turning: list[bool]) -> Callable
 
 
 def source(form: Form, turning: list[bool]) -> str:
-    """Its lines."""
+    """The lines of Python that take the arguments of a law out of the arrays and add its load."""
     law, energy, kinds = form
     words: dict[str, str] = {"t": "t"}
     places: list[str] = []
@@ -287,5 +287,5 @@ def moving(site: int, sites: Sites, frames: Floats) -> tuple[SiteMotion, PlaceMo
 
 @woven
 def resting(at: PlaceMotion) -> PlaceMotion:
-    """The same place without its motion."""
+    """A place with the same pose and no velocities."""
     return PlaceMotion(at.position, at.x, at.y, at.z, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))

@@ -30,14 +30,14 @@ from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Sel
 POSE_STEP = 2e-4
 #: Load and potential are compared so far beside the pose [m and rad, as above]: farther than
 #: differences reach.
-BESIDE = 5.0 * POSE_STEP
+COMPARISON_STEP = 5.0 * POSE_STEP
 #: Up to which relative difference.
 AGREEMENT = 1e-5
 #: Of one site, the first.
 ONE = np.zeros(1, dtype=np.int64)
 
 
-class Frames(NamedTuple):
+class FrameMotions(NamedTuple):
     """Kinematics in N of all bodies, the ground last (nb + 1, FRAME_WIDTH), or of sites; position
     [m], velocity [m/s], axes and spin [rad/s] are views of its columns."""
 
@@ -123,7 +123,7 @@ class Users:
 
     selection: Selection
     t: float
-    frames: Frames
+    frames: FrameMotions
 
     @cached_property
     def view(self) -> MotionView:
@@ -234,7 +234,10 @@ class Users:
         for b in sorted(view.read):
             for k in range(6):
                 h = POSE_STEP * (max(1.0, abs(float(moving[b, k]))) if k < 3 else 1.0)
-                u = [self.energy_of(force, self._moved(b, k, n * h)) for n in (-3, -2, -1, 1, 2, 3)]
+                u = [
+                    self.energy_of(force, self._displace_body(b, k, n * h))
+                    for n in (-3, -2, -1, 1, 2, 3)
+                ]
                 out[b, k] = (45.0 * (u[3] - u[2]) - 9.0 * (u[4] - u[1]) + (u[5] - u[0])) / (
                     60.0 * h
                 )
@@ -250,8 +253,8 @@ class Users:
         what the load says of it must be the slope of the potential, at a pose on either side of the
         present one (there a spring is not at its natural length, and a rope not just taut).  What
         differences cannot tell is let pass, and so is a pose at which the force has no answer."""
-        for force in compared(self.selection):
-            if any(self._disagrees(force, side) for side in (-BESIDE, BESIDE)):
+        for force in forces_to_compare(self.selection):
+            if any(self._disagrees(force, side) for side in (-COMPARISON_STEP, COMPARISON_STEP)):
                 raise self._disagreement(force)
         self.selection.derived["agree"] = True
 
@@ -259,8 +262,10 @@ class Users:
         """Whether load and potential do so, by more than differences can be wrong."""
         h, way = POSE_STEP, self._way
         try:
-            u = [self._beside(side + n * h).energy_of(force) for n in (-3, -2, -1, 0, 1, 2, 3)]
-            load = self._beside(side).load_of(force)[:-1]
+            u = [
+                self._displace_all(side + n * h).energy_of(force) for n in (-3, -2, -1, 0, 1, 2, 3)
+            ]
+            load = self._displace_all(side).load_of(force)[:-1]
         except Exception:
             return False
         slope = (45.0 * (u[4] - u[2]) - 9.0 * (u[5] - u[1]) + (u[6] - u[0])) / (60.0 * h)
@@ -283,22 +288,22 @@ class Users:
         linear_of(way)[:] *= np.maximum(1.0, abs(position))
         return way
 
-    def _beside(self, step: float) -> Users:
+    def _displace_all(self, step: float) -> Users:
         """At rest, all bodies moved along that direction."""
         rows, way = np.zeros_like(self.frames.rows), step * self._way
         rows[:, AXES:SPIN] = self.frames.rows[:, AXES:SPIN]
         rows[:-1, POSITION:VELOCITY] = self.frames.position[:-1] + linear_of(way)
         turned = Rotation.from_rotvec(angular_of(way)).as_matrix() @ self.frames.axes[:-1]
         rows[:-1, AXES:SPIN] = turned.reshape(-1, 9)
-        return Users(self.selection, self.t, Frames(rows))
+        return Users(self.selection, self.t, FrameMotions(rows))
 
     def _disagreement(self, force: Force) -> PartError:
         """The refusal: on which body, in force or in torque, and the two values, where they differ
         most."""
         found = []
-        for step in (0.0, -BESIDE, BESIDE):
+        for step in (0.0, -COMPARISON_STEP, COMPARISON_STEP):
             with suppress(Exception):
-                there = self._beside(step)
+                there = self._displace_all(step)
                 found.append((there.load_of(force)[:-1], -there._gradient(force)))
         load, gradient = max(found, key=lambda pair: float(abs(pair[0] - pair[1]).max()))
         apart = np.linalg.norm(halves_of(load - gradient), axis=2)
@@ -314,20 +319,20 @@ class Users:
             "potential gives."
         )
 
-    def _moved(self, b: int, k: int, step: float) -> MotionView:
+    def _displace_body(self, b: int, k: int, step: float) -> MotionView:
         """The view with body b moved along (k < 3) or turned about (k >= 3) an axis of N."""
         rows = self.frames.rows.copy()
         if k < 3:
             rows[b, POSITION + k] += step
         else:
             rows[b, AXES:SPIN] = (_turn_about(k - 3, step) @ self.frames.axes[b]).reshape(9)
-        return _ArrayView(self.t, self.selection.tables.body_index, Frames(rows))
+        return _ArrayView(self.t, self.selection.tables.body_index, FrameMotions(rows))
 
 
 class _ArrayView(MotionView):
     """Reads bodies out of the arrays."""
 
-    def __init__(self, t: float, index: Mapping[str, int], frames: Frames) -> None:
+    def __init__(self, t: float, index: Mapping[str, int], frames: FrameMotions) -> None:
         self.t, self._index, self._frames, self.read = t, index, frames, set[int]()
 
     def _row(self, body: Body) -> int:
@@ -350,16 +355,16 @@ class _ArrayView(MotionView):
         row, made = self._row(site.body), np.empty((1, FRAME_WIDTH))
         sites = sites_of([site], {site.body.name: row}, row)
         fill_sites(ONE, sites, self._frames.rows, made)
-        return _motion(Frames(made), 0)
+        return _motion(FrameMotions(made), 0)
 
 
-def _motion(frames: Frames, row: int) -> FrameMotion:
+def _motion(frames: FrameMotions, row: int) -> FrameMotion:
     """One row, for users to keep."""
     every = frames.position, frames.axes, frames.velocity, frames.spin
     return FrameMotion(*(array[row].copy() for array in every))
 
 
-def compared(selection: Selection) -> list[Force]:
+def forces_to_compare(selection: Selection) -> list[Force]:
     """The users' forces of a selection that give both a load and a potential."""
     t = selection.tables
     kinds = t.element_kind[selection.elements]
@@ -368,10 +373,10 @@ def compared(selection: Selection) -> list[Force]:
     return [force for force in some if force.gives("load") and force.gives("potential")]
 
 
-def unchecked(selection: Selection) -> bool:
-    """Whether there are such forces that have not been compared yet."""
+def has_unchecked(selection: Selection) -> bool:
+    """Whether users' forces of a selection give load and potential, not yet compared."""
     if "agree" not in selection.derived:
-        selection.derived["agree"] = not compared(selection)
+        selection.derived["agree"] = not forces_to_compare(selection)
     return not selection.derived["agree"]
 
 

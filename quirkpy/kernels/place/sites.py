@@ -216,7 +216,7 @@ def act_at(at: SiteMotion, e: Vec, rows: Floats, i: int, first: int) -> None:
 
 @woven
 def turn_at(at: SiteMotion, n: Vec, rows: Floats, i: int, first: int) -> None:
-    """The same of a row that turns a site about n; the columns of the force stay as they are."""
+    """Columns of a row that turns a site about n: those of the couple; those of the force stay."""
     put3(rows, i, first + 3, n)
 
 

@@ -163,7 +163,8 @@ class Engine:
         begin_anew(self.conditions, PIVOT)
         self.scratch.report[:] = 0.0
         self.scratch.report[WEAKEST] = 1.0
-        self.scratch.tail[:] = 0.0
+        if self.states.tail:
+            self.scratch.tail[:] = 0.0
         self.python.begin_anew()
 
     def accelerations(self, at: Instant) -> Floats:
@@ -184,8 +185,9 @@ class Engine:
 
     def hold(self, labels: Iterable[str]) -> None:
         """Let the named stops hold, and no others."""
-        held = set(labels)
-        self.hold_those(np.array([label in held for label in self.labels], dtype=bool))
+        if self.labels:
+            held = set(labels)
+            self.hold_those(np.array([label in held for label in self.labels], dtype=bool))
 
     def hold_those(self, holding: Bools) -> None:
         """Let stops hold as numbers say (ns,), and no others; nothing is decided of them."""

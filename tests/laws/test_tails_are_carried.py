@@ -130,6 +130,7 @@ def test_tails_go_where_they_must(way: dict[str, Any], within: float) -> None:
     assert abs(dense.course.tail - truth(dense.t)).max() <= within * 80.0
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("method", ["dop853", "rk45"])
 def test_all_else_goes_as_without_them(method: Any) -> None:
     """With steps of one length to the bit."""
@@ -156,6 +157,7 @@ def test_each_group_of_the_tail_has_a_scale_of_its_own() -> None:
     assert np.allclose(large.course.tail[:, 4], 1e6 * truth(large.t)[:, 4], rtol=1e-4)
 
 
+@pytest.mark.kernels
 def test_events_see_tails_where_they_are() -> None:
     """The first oscillator passes zero after a quarter of its period; the step ends there."""
     zero = qp.When("zero", lambda state: float(state.further[0]))

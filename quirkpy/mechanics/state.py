@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.base.states import NO_TAIL
 from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND
@@ -514,12 +515,8 @@ def _site_in_n(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
     for site in (one, two):
         if site.body.name not in at.selection.tables.body_index:
             raise KeyError(f"body {site.body.name!r} is not in the system")
-    frames = at.at_sites(one, two)
-    axes = frames.axes.reshape(-1, 9)
-    return [
-        (tuple(x), tuple(nine))
-        for x, nine in zip(frames.position.tolist(), axes.tolist(), strict=True)
-    ]
+    rows = at.at_sites(one, two).rows.tolist()
+    return [(tuple(row[POSITION:VELOCITY]), tuple(row[AXES:SPIN])) for row in rows]
 
 
 def check_meeting(at: Instant) -> None:

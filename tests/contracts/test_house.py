@@ -24,9 +24,9 @@ from quirkpy.tables.tables import Tables
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "quirkpy").rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION = 540, 80
-#: Lines of code of a function: the median; what is long, and the share that may be.  The aim is
-#: 0.05: the number falls with each long function that is parted, and never rises.
-MEDIAN, LONG, SHARE = 6, 20, 0.063
+#: Lines of code of a function: the median; what is long, and the share that may be.  The share
+#: falls with each long function that is parted, and never rises.
+MEDIAN, LONG, SHARE = 6, 20, 0.05
 #: Marks of unfinished work, and paths of the machine on which something was written.
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b|/(home|Users|root|work|tmp)/\w")
 #: Folders that are not part of the tree.
@@ -267,9 +267,9 @@ LEANING = re.compile(
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            if (text := ast.get_docstring(node)) is not None:
-                yield node.name, text
+        described = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if described and (text := ast.get_docstring(node)) is not None:
+            yield node.name, text
 
 
 @every_source

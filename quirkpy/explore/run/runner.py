@@ -181,22 +181,14 @@ def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begu
     energy = held_energy(study, universe, links, choice.potential, caught.state)
     run = stand(system)
     held = run.final.held  # faces on which the start presses
-    return Begun(
-        links,
-        system.at(replace(system.initial, held=held)) if held else system,
-        energy - before,
-        energy,
-        run,
-    )
+    start = system.at(replace(system.initial, held=held)) if held else system
+    return Begun(links, start, energy - before, energy, run)
 
 
 def run_choice(
-    study: Scope,
-    node: Node,
-    choice: Choice,
-    universe: Multibody | None = None,
+    study: Scope, node: Node, choice: Choice, universe: Multibody | None = None,
     images: Images = NONE,
-) -> Record:
+) -> Record:  # fmt: skip
     """Everything that may come of a choice at a node; images: of the cones, where others ask about
     it."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
@@ -507,13 +499,7 @@ def energy_at_end(study: Scope, ended: Ended, record: dict[str, Any], choice: Ch
 
 
 def measure(
-    study: Scope,
-    ended: Ended,
-    kind: Kind,
-    reason: Reason,
-    begun: Begun,
-    power: float,
-    nudge: tuple[float, int] | None,
+    study: Scope, ended: Ended, kind: Kind, reason: Reason, begun: Begun, power: float, nudge: Left
 ) -> Outcome:
     """The figures of a motion."""
     runs, violation = ended.runs, ended.violation

@@ -150,12 +150,8 @@ class Variations:
         rows = around.answers(
             around.states_at(self._steps * moves[:, :f], self._steps * moves[:, f:])
         ).rows
-        lengths = zip(
-            abs(moves).sum(axis=1).tolist(),
-            abs(moves[:, :f]).sum(axis=1).tolist(),
-            rows,
-            strict=True,
-        )
+        ways, turns = (abs(some).sum(axis=1).tolist() for some in (moves, moves[:, :f]))
+        lengths = zip(ways, turns, rows, strict=True)
         return [
             self.start
             if not any_way

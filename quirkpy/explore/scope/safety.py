@@ -138,11 +138,15 @@ class StayTogether(Safety):
             (pieces[pairs[0][k]], pieces[pairs[1][k]])
             for k in np.flatnonzero(far >= (1.0 - TIED) * far.max())
         ]
-        named = {
-            body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))
-        }
-        loose = tuple(name for piece in pieces for name in piece if name in named)
-        return Violation(APART, t - float(run.t[0]), loose)
+        return Violation(APART, t - float(run.t[0]), _loose_bodies(pieces, both))
+
+
+def _loose_bodies(
+    pieces: Sequence[tuple[str, ...]], both: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]
+) -> tuple[str, ...]:
+    """Bodies of the smaller of two pieces that have parted, of both where they are as large."""
+    named = {body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))}
+    return tuple(name for piece in pieces for name in piece if name in named)
 
 
 def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:

@@ -275,7 +275,7 @@ class Symmetry:
     def _places(self, to: Sequence[int], own: Floats) -> Callable[[Site], Any]:
         """A site as a value: body, point and axes, after an exchange."""
 
-        def placed(site: Site) -> Any:
+        def place_of(site: Site) -> Any:
             body = site.body
             if body.fixed:
                 point, nine = site.placed()
@@ -285,7 +285,7 @@ class Symmetry:
             at = rotate(own[a], np.array(site.at, dtype=float))
             return int(to[a]), _digits(at), _digits(axes[:, 2]), _digits(axes.ravel())
 
-        return placed
+        return place_of
 
     # --- poses ------------------------------------------------------------------------------------
     def carriers(self, one: State, two: State, within: float = EQUAL) -> list[Carrier]:

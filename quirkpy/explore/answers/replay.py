@@ -251,7 +251,7 @@ def transfer_choice(
             return Choice(
                 tuple((study.pairs[link.pair].name, link.option) for link in made), potential
             )
-    raise _stranded(what)
+    raise _refusal_of(what)
 
 
 def _transfer_link(
@@ -265,7 +265,7 @@ def _transfer_link(
     return open_here if link == held[link.pair] else open_here._replace(option=link.option)
 
 
-def _stranded(what: object) -> PartError:
+def _refusal_of(what: object) -> PartError:
     """Why a step cannot begin where the one before has ended."""
     return PartError(
         f"replay: {what} cannot begin where the step before has ended: there modules stand for "

@@ -206,7 +206,7 @@ def run_choice(
     if early is not None:
         return record_of_way(Way((rejection(early, begun.switching), None), met), images)
 
-    def told(motion: tuple[Ended | Exception, Left]) -> Told:
+    def record(motion: tuple[Ended | Exception, Left]) -> Told:
         ended, nudge = motion
         if isinstance(ended, Exception):
             return failure(ended), None
@@ -214,8 +214,8 @@ def run_choice(
 
     way = ways(study, begun.system, begun.links, choice, lookout)
     if not images.cones:
-        return record_of_ends([told(motion) for motion in way.ends()])
-    every = way.map(told)
+        return record_of_ends([record(motion) for motion in way.ends()])
+    every = way.map(record)
     return record_of_way(replace(every, entered=(*met, *every.entered)), images)
 
 
@@ -300,20 +300,20 @@ def ways(
 ) -> Ways:
     """The motions of a choice as a tree."""
 
-    def flown() -> Ended:
+    def fly() -> Ended:
         found = refuse_interruption(settle(system, rule_of(study, 0.0, (SensorsMeet(),))))
         return follow(study, links, choice, found, 0.0, lookout=lookout)
 
-    return way_of(study, choice, flown, None, [], lookout)
+    return way_of(study, choice, fly, None, [], lookout)
 
 
 def way_of(
-    study: Scope, choice: Choice, flown: Callable[[], Ended], nudge: Left, saddles: list[Parting],
+    study: Scope, choice: Choice, fly: Callable[[], Ended], nudge: Left, saddles: list[Parting],
     lookout: Lookout, above: tuple[int, ...] = (),
 ) -> Ways:  # fmt: skip
     """A motion, and where it leads on to from a saddle, unless one like it has been left before;
     saddles: those that were left, above: those on the way to this motion."""
-    ended = attempt(flown, lookout)
+    ended = attempt(fly, lookout)
     met = tuple(replace(met, value=(met.value, nudge)) for met in lookout.met)
     end: Ways = Way((ended, nudge), met)
     if (
@@ -371,7 +371,7 @@ def leave(
     ]
     starts = [nudge_along(around, modes[k], size) for size, k in senses]
 
-    def flown(state: State, mode: Mode, there: Lookout) -> Ended:
+    def fly(state: State, mode: Mode, there: Lookout) -> Ended:
         begun = system.at(state)
         onward = replace(refuse_interruption(run_to_rest(begun, around.whole, rule)), system=begun)
         assert onward.run is not None
@@ -384,7 +384,7 @@ def leave(
             yield way_of(
                 study,
                 choice,
-                partial(flown, state, mode, there),
+                partial(fly, state, mode, there),
                 nudge or given,
                 saddles,
                 there,

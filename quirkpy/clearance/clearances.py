@@ -359,13 +359,13 @@ def measure_passing(
 
 
 def room_for(motions: Motions) -> Room:
-    """Where kernels look at a pair."""
+    """Working arrays in which kernels look at one pair along a motion."""
     k = len(motions.t)
     return Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros(k))
 
 
 def motions_of(between: Between) -> Motions:
-    """What kernels look at."""
+    """Times, states and accelerations of the rows of a run, as kernels look at them."""
     return Motions(between.rows.t, between.rows.states, between.bends)
 
 
@@ -456,7 +456,7 @@ def couple_skins(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, F
 
 
 def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
-    """How each pair lies in a state."""
+    """How each pair of solids lies in a state: apart, flush or jammed."""
     poses, gaps = at_rest(scene, chosen, state)
     out: list[Lie] = []
     for (i, j), apart, gap, most in zip(chosen, scene.mesh_pairs(chosen), gaps, slack, strict=True):

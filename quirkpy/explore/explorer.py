@@ -215,7 +215,7 @@ class Walk:
             self.run_in_parallel(pool, sent, workers_of(pool))
 
     def run_serially(self) -> None:
-        """In this process."""
+        """Explore in this process, one run after the other."""
         digest = self.study.digest
         DESK.studies[digest] = self.study
         for asked in self.tickets():
@@ -307,7 +307,7 @@ class Walk:
         return heappop(self.order)[-1]
 
     def _wait(self, node: Node) -> None:
-        """A new node gets in line."""
+        """Queue a new node, whose choices are to be run."""
         heappush(
             self.order, (0.0 if self.towards is None else self.towards(node), node.number, node)
         )
@@ -461,7 +461,7 @@ class Walk:
         self.fresh.pop(ticket.key, None)
 
     def graph(self) -> Graph:
-        """What is known now."""
+        """The graph of all that is known now."""
         numbers = {node.key: node.number for node in self.known.nodes}
         edges = (
             sorted(self.edges, key=lambda edge: numbers[edge.source])

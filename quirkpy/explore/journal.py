@@ -231,7 +231,7 @@ class Journal:
         return row[0][0] if row and row[0][1] == hash_of("meta", key, row[0][0]) else None
 
     def note(self, key: str, value: str) -> None:
-        """Keep a note about the whole."""
+        """Write a note about the exploration, by its key."""
         self._write(
             "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)",
             (key, value, hash_of("meta", key, value)),
@@ -341,7 +341,7 @@ class Journal:
             )
 
     def forget_order(self) -> None:
-        """The order is the canonical one."""
+        """Forget the order of nodes: from now on it is the canonical one."""
         self._write("DELETE FROM taken", ())
 
     # --- inside -----------------------------------------------------------------------------------

@@ -292,7 +292,7 @@ def _multipliers(at: Instant, wrench: Floats) -> Floats:
 
 
 def _nothing(at: Instant) -> Solution:
-    """Every body is fixed."""
+    """The empty solution of a system whose bodies are all fixed."""
     return Solution(np.zeros((0, 6)), np.zeros(len(at.rows.phi)), np.zeros((0, 6)))
 
 

@@ -79,7 +79,7 @@ class Film(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> Film:
-        """What `pack` has packed."""
+        """The film that `pack` has packed."""
         with np.load(io.BytesIO(data)) as archive:
             rest = json.loads(str(archive["about"]))
             rest |= {"solids": tuple(rest["solids"]), "columns": tuple(rest["columns"])}

@@ -257,6 +257,25 @@ def test_every_public_name_is_described() -> None:
             assert not (value.__doc__ or "").startswith(made_up), name
 
 
+#: Participles and adverbs, which say of what a function gives, not what it does.
+PARTICIPLE = re.compile(
+    r"_*([a-z]+(?<!e)ed|said|told|flown|bent|drawn|known|met|left|held|given|taken|shown|kept|made|seen"
+    r"|gone|alone|apart|together|alike|beside|back|near|split)"
+)
+
+
+def test_functions_are_not_called_by_participles() -> None:
+    """Of modules, but for kernels and what users type; properties may say what something is."""
+    outer = [
+        f"{path.relative_to(ROOT).as_posix()}: {node.name}"
+        for path in SOURCES
+        if "kernels" not in path.parts
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef) and PARTICIPLE.fullmatch(node.name)
+    ]
+    assert outer == ["quirkpy/parts/part.py: checked"]
+
+
 #: What a docstring does not begin with: words that mean something of which only another speaks.
 LEANING = re.compile(
     r"(The same|Those|That|These|They|Them|Their|Its|It|He|Him|His|As above|Likewise|Nobody|See"

@@ -64,7 +64,7 @@ class Exchange:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """What has become each potential."""
+        """The potential that has become each one, by name."""
         return {other: mine for mine, other in self.potentials.items()}
 
 

@@ -113,7 +113,7 @@ def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: boo
     found = Routes(graph, cost, ambiguous).best(source, target, k)
     if not found:
         simple = cheapest(graph, cost, ambiguous)
-        raise PartError(unreachable(graph, simple, source, target) + untried(graph, cost))
+        raise PartError(unreachable(graph, simple, source, target) + explain_untried(graph, cost))
     return [plan_of(graph.study, label.steps(), label.cost, source) for label in found]
 
 
@@ -133,7 +133,7 @@ def unreachable(graph: Graph, simple: networkx.DiGraph, source: str, target: str
     )
 
 
-def untried(graph: Graph, cost: Any) -> str:
+def explain_untried(graph: Graph, cost: Any) -> str:
     """Which edges are no part of the answer because their risk is not known, in a sentence of its
     own."""
     unknown = [edge for edge in graph.moves() if edge.robustness is None] if cost == "risk" else []
@@ -322,8 +322,8 @@ def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
 
     target = graph[goal].key
     simple = cheapest(graph, cost, False)
-    if not simple.in_degree(target) and untried(graph, cost):
-        raise PartError(f"table: no way to {target} is known.{untried(graph, cost)}")
+    if not simple.in_degree(target) and explain_untried(graph, cost):
+        raise PartError(f"table: no way to {target} is known.{explain_untried(graph, cost)}")
     paths = networkx.single_source_dijkstra_path(
         simple.reverse(copy=False), target, weight="weight"
     )

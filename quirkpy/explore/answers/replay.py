@@ -54,7 +54,7 @@ class Leg(NamedTuple):
 
     @property
     def lasted(self) -> float:
-        """How long it took [s]."""
+        """Duration of the step [s]."""
         return float(self.runs[-1].t[-1])
 
     @property

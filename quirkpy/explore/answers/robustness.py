@@ -192,7 +192,7 @@ class Flights:
         return Result(label) if violation is None else Result(violation.kind, violation.reason)
 
     def _fly_on(self, x: Floats) -> Ended:
-        """The whole motion."""
+        """The motion of a sample, followed until all rests."""
         system = self.variations.at(x)
         if self.variations.stands(x):
             found = settle(system, self.rule)
@@ -229,7 +229,7 @@ class Flights:
 
     # --- margins ----------------------------------------------------------------------------------
     def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
-        """One parameter after the other."""
+        """The margins of all parameters, found one after the other."""
         for k, (parameter, far) in enumerate(
             zip(self.variations.parameters, self.variations.scale(reach).tolist(), strict=True)
         ):
@@ -418,7 +418,7 @@ SEAT = Seat()
 
 
 def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
-    """Some samples, in a worker."""
+    """Results of some samples of an edge, counted in a worker."""
     if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
         SEAT.task, SEAT.flights = task, _flights(sent.load(), task)
     return SEAT.flights.count(task.spread, task.seed, samples)

@@ -111,7 +111,7 @@ class Rules:
 
     @classmethod
     def of(cls, study: Scope, symmetry: Symmetry) -> Rules:
-        """What a study allows."""
+        """The rules that hold for a study."""
         sprung = symmetry.sprung
         own = any(isinstance(part, BaseJoint) for part in study.system.parts)
         rules = study.safety

@@ -122,7 +122,7 @@ class Ticket(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """By what the run is known."""
+        """The key of the run in the journal: id of its node, and choice."""
         return self.node.id, self.choice.key
 
     @property

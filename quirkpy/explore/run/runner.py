@@ -222,7 +222,7 @@ def run_choice(
 def record_motion(
     study: Scope, node: Node, choice: Choice, begun: Begun, ended: Ended, nudge: Left
 ) -> Told:
-    """What a motion has come to."""
+    """The outcome of a motion, and the record of the node that it reached, or None."""
     kind, reason, target = classify(study, node, ended)
     outcome = measure(study, ended, kind, reason, begun, holding(study, choice), nudge)
     if not target:
@@ -242,7 +242,7 @@ def fit_pose(system: Multibody) -> Catch | None:
 
 
 def chosen_links(study: Scope, node: Node, choice: Choice) -> list[Link]:
-    """What holds under a choice."""
+    """The links that hold under a choice."""
     rolls = dict(study.open_pairs(node))
     out = []
     for name, label in choice.joints:

@@ -306,7 +306,7 @@ class _Own:
         )  # fmt: skip
 
     def fit(self, system: Multibody) -> None:
-        """Make it that of another system."""
+        """Fit the layout to another system that differs in numbers alone."""
         t, p = system.tables, self.layout.packed
         p.sites.place[:, :3] = t.site_point
         p.bodies[:, 0], p.bodies[:, 1:] = t.body_mass, t.body_inertia.reshape(-1, 9)[:, UPPER]

@@ -83,7 +83,7 @@ class Safety(Part):
 
     @property
     def traits(self) -> SafetyTraits:
-        """What is known of it."""
+        """What is known of the criterion beforehand, for reductions."""
         return self._unknown
 
     @abstractmethod

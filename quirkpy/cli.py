@@ -105,7 +105,7 @@ def print_warning(
 
 
 def parser() -> argparse.ArgumentParser:
-    """The words that are understood."""
+    """The parser of all commands and their options."""
     every = argparse.ArgumentParser(add_help=False)
     every.add_argument("--json", action="store_true", help="answer in JSON")
     every.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -240,7 +240,7 @@ def report(asked: argparse.Namespace) -> Answer:
 
 
 def _graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
-    """What a journal holds."""
+    """The graph that a journal holds."""
     from quirkpy.explore.graph import ReconfigurationGraph
 
     return ReconfigurationGraph.load(

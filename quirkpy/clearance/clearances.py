@@ -218,8 +218,8 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
 def nearest_within(
     run: Trajectory, scene: Scene, pair: Ints, low: float, high: float, t: float
 ) -> float:
-    """The least clearance [m] of one pair within a stretch of a run from low to high [s]; t: one
-    more time [s] at which to look."""
+    """The least clearance [m] of one pair within a stretch of a run from low to high [s]; t: where
+    else to look [s]."""
     on_curves = partial(gaps_along, run.between, scene, pair)
     ends, rows = (
         {float(run.t[0]), float(run.t[-1]), *(event.t for event in run.events)},
@@ -236,7 +236,13 @@ def nearest_within(
             return gap_in(scene, pair, run.rows_at(float(places[best])))
     there, far = bottom(places, gaps, low, high, on_curves), NEXT_LOOK * (high - low)
     aside = there + (far if there + far <= high else -far)
-    curve, further = on_curves(np.array([there, aside]))
+    return gap_at_bottom(run, scene, pair, there, aside)
+
+
+def gap_at_bottom(run: Trajectory, scene: Scene, pair: Ints, there: float, aside: float) -> float:
+    """The clearance [m] of one pair at a bottom of the curves [s], less what the motion itself says
+    by how it differs from them there and at a time aside [s]."""
+    curve, further = gaps_along(run.between, scene, pair, np.array([there, aside]))
     try:
         here, beside = (gap_in(scene, pair, run.rows_at(x)) for x in (there, aside))
     except PartError:  # where branches of a loop meet no run can be taken up
@@ -341,23 +347,10 @@ def measure_passing(
 ) -> Floats:
     """The least clearance of each pair, or its first passing (n, FOUND_WIDTH): by kernels where
     both are built in."""
-    out, apart, room = (
-        np.zeros((len(chosen), FOUND_WIDTH)),
-        scene.mesh_pairs(chosen),
-        room_for(motions),
-    )
-    own = np.zeros((int((~apart).sum()), FOUND_WIDTH))
-    pass_by(
-        passing,
-        chosen[~apart],
-        last[~apart],
-        fine[~apart],
-        thresholds[~apart],
-        scene.solids,
-        motions,
-        room,
-        own,
-    )
+    out, apart = np.zeros((len(chosen), FOUND_WIDTH)), scene.mesh_pairs(chosen)
+    asked = chosen[~apart], last[~apart], fine[~apart], thresholds[~apart]
+    own = np.zeros((len(asked[0]), FOUND_WIDTH))
+    pass_by(passing, *asked, scene.solids, motions, room_for(motions), own)
     out[~apart] = own
     if apart.any():
         asked = chosen[apart], last[apart], fine[apart], thresholds[apart]
@@ -366,13 +359,13 @@ def measure_passing(
 
 
 def room_for(motions: Motions) -> Room:
-    """Where kernels look at a pair."""
+    """Working arrays in which kernels look at one pair along a motion."""
     k = len(motions.t)
     return Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros(k))
 
 
 def motions_of(between: Between) -> Motions:
-    """What kernels look at."""
+    """Times, states and accelerations of the rows of a run, as kernels look at them."""
     return Motions(between.rows.t, between.rows.states, between.bends)
 
 
@@ -463,7 +456,7 @@ def couple_skins(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, F
 
 
 def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
-    """How each pair lies in a state."""
+    """How each pair of solids lies in a state: apart, flush or jammed."""
     poses, gaps = at_rest(scene, chosen, state)
     out: list[Lie] = []
     for (i, j), apart, gap, most in zip(chosen, scene.mesh_pairs(chosen), gaps, slack, strict=True):

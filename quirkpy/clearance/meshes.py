@@ -173,17 +173,11 @@ class Passage:
 
     def _stays(self, k: int, d: float, pose: Pose, gap: float, n: Floats, enough: float) -> bool:
         """Whether the clearance stays above `enough` within d of a look, to either side."""
-        speed, bend, turns, twist = self.curves.bounds[k]
         one, two = self.couple.one, self.couple.two
-        moved = (speed + turns * two.reach) * d
+        moved = (self.curves.bounds[k][0] + self.curves.bounds[k][2] * two.reach) * d
         if gap - moved >= enough:
             return True
-        twist = twist + turns * turns
-        long = float(np.linalg.norm(positions_of(self.curves.controls)[k], axis=1).max())
-        lost = (
-            0.5 * d * d * (bend + twist * two.reach),
-            0.5 * d * d * (bend + 2.0 * turns * speed + twist * (one.reach + long)),
-        )
+        lost = self._bend(k, d)
         if min(lost) > gap - enough:
             return False
         (first, whole), (second, all_of_it) = one.hull, two.hull
@@ -196,6 +190,18 @@ class Passage:
         if len(i) * len(j) * len(ways) > MOST_PAIRS:
             return False
         return self._along(one.corners[i], two.corners[j], ways, pose, d, lost) >= enough
+
+    def _bend(self, k: int, d: float) -> tuple[float, float]:
+        """How far a motion leaves its tangent within d of a look in step k at most [m], along a
+        direction that belongs to the first body, and along one that belongs to the second."""
+        speed, bend, turns, twist = self.curves.bounds[k]
+        one, two = self.couple.one, self.couple.two
+        twist = twist + turns * turns
+        long = float(np.linalg.norm(positions_of(self.curves.controls)[k], axis=1).max())
+        return (
+            0.5 * d * d * (bend + twist * two.reach),
+            0.5 * d * d * (bend + 2.0 * turns * speed + twist * (one.reach + long)),
+        )
 
     def _along(
         self, a: Floats, b: Floats, ways: Floats, pose: Pose, d: float, lost: tuple[float, float]
@@ -288,11 +294,17 @@ def curves_of(i: int, j: int, motions: Motions) -> Curves:
     twist = angular_of(b) - rotate(conjugate(q), angular_of(a)) + np.cross(w, carried)
     turn_rate, turn_bend = turning(q, w, twist)
     x, v, c = np.hstack([y, q]), np.hstack([rate, turn_rate]), np.hstack([bend, turn_bend])
+    controls = control_points(t, x, v, c)
+    return Curves(t, controls, bounds_of(controls))
+
+
+def control_points(t: Floats, x: Floats, v: Floats, c: Floats) -> Floats:
+    """Control points (k - 1, CONTROLS, m) of the quintics that have values x, rates v and second
+    derivatives c (k, m) at times t [s] (k,)."""
     h = np.diff(t)[:, None]
     v0, v1, c0, c1 = 0.2 * h * v[:-1], 0.2 * h * v[1:], 0.05 * h * h * c[:-1], 0.05 * h * h * c[1:]
     x0, x1 = x[:-1], x[1:]
-    controls = np.stack([x0, x0 + v0, x0 + 2.0 * v0 + c0, x1 - 2.0 * v1 + c1, x1 - v1, x1], axis=1)
-    return Curves(t, controls, bounds_of(controls))
+    return np.stack([x0, x0 + v0, x0 + 2.0 * v0 + c0, x1 - 2.0 * v1 + c1, x1 - v1, x1], axis=1)
 
 
 def bounds_of(controls: Floats) -> Floats:

@@ -61,35 +61,39 @@ def explore(
 ) -> Graph:  # fmt: skip
     """Explore a study, from its start or from where its journal ends, as `Study.explore` says."""
     check_workers("explore", workers)
-    if budget is not None and not (type(budget) is int and budget >= 0):
-        raise PartError(f"explore: budget is {show(budget)}, but must be None or a number of runs.")
+    _check_budget(budget)
     which = select_reductions(reductions)
     try:
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(path))
             journal.open_for(study.digest, study.document())
             tell = stack.enter_context(doors.progress.show_exploring(progress))
-            begun = start_in(journal, study)
-            if begun is None:
-                begun = start_record(study)
-                journal.note("start", json.dumps(begun))
+            begun = start_in(journal, study) or _note_start(journal, study)
             if towards is None:
                 journal.forget_order()
             journal.note("reductions", json.dumps(sorted(which)))
             walk = Walk(study, journal, begun, which, True, budget, towards, tell)
             journal.note("cones", EVERYWHERE if walk.everywhere else "as they stand")
             pool = stack.enter_context(pool_for(workers, study))
-            if pool is None:
-                walk.run_serially()
-            else:
-                walk.run_in_parallel(
-                    pool, Sent(study) if pool is workers else None, workers_of(pool)
-                )
+            walk.run(pool, Sent(study) if pool is workers else None)
             graph = walk.graph()
             walk.tell_of_damage("explore", "put aside, and run again")
             return graph
     except (OSError, MemoryError, Unfinished) as error:
         raise explain_early_end(error) from error
+
+
+def _check_budget(budget: Any) -> None:
+    """Refuse a budget that is no number of runs."""
+    if budget is not None and not (type(budget) is int and budget >= 0):
+        raise PartError(f"explore: budget is {show(budget)}, but must be None or a number of runs.")
+
+
+def _note_start(journal: Journal, study: Scope) -> dict[str, Any]:
+    """The record of the start at rest, which is then in the journal."""
+    begun = start_record(study)
+    journal.note("start", json.dumps(begun))
+    return begun
 
 
 def explain_early_end(error: Exception) -> PartError:
@@ -203,8 +207,15 @@ class Walk:
         self.saved: Counter[str] = Counter()
 
     # --- one after the other ----------------------------------------------------------------------
+    def run(self, pool: Executor | None, sent: Sent | None) -> None:
+        """Explore in this process, or with the workers of a pool."""
+        if pool is None:
+            self.run_serially()
+        else:
+            self.run_in_parallel(pool, sent, workers_of(pool))
+
     def run_serially(self) -> None:
-        """In this process."""
+        """Explore in this process, one run after the other."""
         digest = self.study.digest
         DESK.studies[digest] = self.study
         for asked in self.tickets():
@@ -296,7 +307,7 @@ class Walk:
         return heappop(self.order)[-1]
 
     def _wait(self, node: Node) -> None:
-        """A new node gets in line."""
+        """Queue a new node, whose choices are to be run."""
         heappush(
             self.order, (0.0 if self.towards is None else self.towards(node), node.number, node)
         )
@@ -339,28 +350,12 @@ class Walk:
         most = AHEAD * max(workers, 2)
         while True:
             while self._wants_node(queue, waiting):
-                tickets = self._take_up_node()
-                queue.extend(tickets)
-                missing = {
-                    t.key: t for t in tickets if not self.has_record(t) and t.key not in asked
-                }
-                left = list(missing.values())
-                if self.budget is not None:
-                    left = left[: max(0, self.budget - self.started)]
-                self.started += len(left)
-                asked.update(ticket.key for ticket in left)
-                waiting.extend((ticket.node, ticket.choice) for ticket in left)
+                self._queue_node(queue, asked, waiting)
             while waiting and len(pending) < most:
                 size = self.pace.size(len(waiting), most)
                 work = [waiting.popleft() for _ in range(size)]
                 pending[pool.submit(run_batch, digest, sent, work, self.everywhere)] = work
-            while queue:
-                ticket, record = self.answer_to(queue[0])
-                if record is None:
-                    self._ask(ticket, asked, waiting)
-                    break
-                queue.popleft()
-                self.take(ticket, record)
+            self._take_answers(queue, asked, waiting)
             if self._wants_node(queue, waiting) or (waiting and len(pending) < most):
                 continue
             if not pending:
@@ -370,6 +365,33 @@ class Walk:
             for future in sorted(done, key=lambda future: future.exception() is not None):
                 asked.difference_update((node.id, choice.key) for node, choice in pending[future])
                 self._keep(pending.pop(future), future.result())
+
+    def _queue_node(
+        self, queue: deque[Ticket], asked: set[tuple[str, str]], waiting: deque[Work]
+    ) -> None:
+        """Queue the choices at the next node; runs that nobody has asked for wait for a worker, as
+        far as the budget goes."""
+        tickets = self._take_up_node()
+        queue.extend(tickets)
+        missing = {t.key: t for t in tickets if not self.has_record(t) and t.key not in asked}
+        left = list(missing.values())
+        if self.budget is not None:
+            left = left[: max(0, self.budget - self.started)]
+        self.started += len(left)
+        asked.update(ticket.key for ticket in left)
+        waiting.extend((ticket.node, ticket.choice) for ticket in left)
+
+    def _take_answers(
+        self, queue: deque[Ticket], asked: set[tuple[str, str]], waiting: deque[Work]
+    ) -> None:
+        """Take the answers that are there, in canonical order, up to the first that is missing."""
+        while queue:
+            ticket, record = self.answer_to(queue[0])
+            if record is None:
+                self._ask(ticket, asked, waiting)
+                break
+            queue.popleft()
+            self.take(ticket, record)
 
     def _ask(self, ticket: Ticket, asked: set[tuple[str, str]], waiting: deque[Work]) -> None:
         """A run that nobody has been asked for is the next: another was to answer, and cannot."""
@@ -420,6 +442,10 @@ class Walk:
             Edge(node.key, ticket.asked, tuple(outcomes), whole, carried=ticket.carried)
         )
         self.rejected += whole == "rejected"
+        self._tell_count()
+
+    def _tell_count(self) -> None:
+        """Say how far the exploration has come."""
         pace = self.pace
         counts = len(self.known.nodes), len(self.edges), self.rejected, len(self.order), pace.runs
         self.tell(Count(*counts, pace.tasks, pace.seconds))
@@ -435,7 +461,7 @@ class Walk:
         self.fresh.pop(ticket.key, None)
 
     def graph(self) -> Graph:
-        """What is known now."""
+        """The graph of all that is known now."""
         numbers = {node.key: node.number for node in self.known.nodes}
         edges = (
             sorted(self.edges, key=lambda edge: numbers[edge.source])

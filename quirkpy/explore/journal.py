@@ -9,7 +9,7 @@ import math
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from sys import intern
@@ -94,15 +94,21 @@ class Journal:
                 left = [Path(f"{self.path}{end}") for end in BESIDE]
                 if not any(file.is_file() for file in left):
                     raise
-                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-                for file in (self.path, *left):
-                    with contextlib.suppress(FileNotFoundError):
-                        shutil.copyfile(file, folder / file.name)
-                return self._open(folder / self.path.name, "rw")
+                return self._open_copy(stack, self.path, left)
         except (sqlite3.Error, UnicodeError) as error:
             raise self._refuse(error) from error
         except OSError as error:
             raise PartError(f"{self.shown} cannot be read: {error.strerror}.") from error
+
+    def _open_copy(
+        self, stack: contextlib.ExitStack, path: Path, left: Iterable[Path]
+    ) -> sqlite3.Connection:
+        """Access to a copy of a file and of what a writer left beside it, as long as the stack."""
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for file in (path, *left):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(file, folder / file.name)
+        return self._open(folder / path.name, "rw")
 
     @staticmethod
     def _open(path: Path, mode: str) -> sqlite3.Connection:
@@ -168,11 +174,7 @@ class Journal:
     def open_for(self, digest: str, document: str) -> None:
         """Take the journal for a study: a new one is marked with it, another study's is refused."""
         if not self._query("SELECT value FROM meta WHERE key = 'schema'", ()):
-            version = str(import_module(HOUSE).__version__)
-            marks = {"schema": str(SCHEMA), "results": str(RESULTS), "version": version}
-            with self.transaction():
-                for key, value in (marks | {"digest": digest, "study": document}).items():
-                    self.note(key, value)
+            self._mark(digest, document)
             return
         self._check_results()
         known, mark = self.meta("study"), self.meta("digest")
@@ -182,17 +184,22 @@ class Journal:
                 "new one."
             )
         if mark != digest:
-            what = (
-                "what it was made for cannot be read"
-                if known is None
-                else differences(known, document)
-            )
+            unread = "what it was made for cannot be read"
+            what = unread if known is None else differences(known, document)
             raise PartError(
                 f"{self.shown} belongs to another study: {what}; give another file, or delete this "
                 "one."
             )
         if known is None:  # damaged, and the same as ours
             self.note("study", document)
+
+    def _mark(self, digest: str, document: str) -> None:
+        """Mark a new journal with its schema and with the study that it is of."""
+        version = str(import_module(HOUSE).__version__)
+        marks = {"schema": str(SCHEMA), "results": str(RESULTS), "version": version}
+        with self.transaction():
+            for key, value in (marks | {"digest": digest, "study": document}).items():
+                self.note(key, value)
 
     def _check_results(self) -> None:
         """Refuse runs of a version that may have ended them otherwise."""
@@ -224,7 +231,7 @@ class Journal:
         return row[0][0] if row and row[0][1] == hash_of("meta", key, row[0][0]) else None
 
     def note(self, key: str, value: str) -> None:
-        """Keep a note about the whole."""
+        """Write a note about the exploration, by its key."""
         self._write(
             "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)",
             (key, value, hash_of("meta", key, value)),
@@ -334,7 +341,7 @@ class Journal:
             )
 
     def forget_order(self) -> None:
-        """The order is the canonical one."""
+        """Forget the order of nodes: from now on it is the canonical one."""
         self._write("DELETE FROM taken", ())
 
     # --- inside -----------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ def _read_run(fields: dict[str, Any]) -> Trajectory:
 
 def _check_course(course: Course, system: Multibody) -> None:
     """Refuse what no run of a system can have left."""
-    rows, stops = len(course.t), len(course.stops)
+    rows = len(course.t)
     shapes = {
         "t": (rows,), "states": zero_rows(rows, len(system.bodies) + 1).shape,
         "angles": (rows, len(system.tables.coordinate_names)), "drift": (rows, 2),
@@ -191,7 +191,14 @@ def _check_course(course: Course, system: Multibody) -> None:
         array = getattr(course, name)
         if rows == 0 or array.shape != shape or array.dtype != np.float64:
             raise ValueError(f"its arrays are not those of its system: course.{name}")
-    plain = (
+    if not _is_plain(course):
+        raise ValueError("its course is none that a run can have left")
+
+
+def _is_plain(course: Course) -> bool:
+    """Whether counts, events, stops and numbers of a course are such as a run leaves."""
+    rows, stops = len(course.t), len(course.stops)
+    return bool(
         are_counts(course.counts)
         and all(map(is_happening, course.events))
         and texts(course.stops)
@@ -204,8 +211,6 @@ def _check_course(course: Course, system: Multibody) -> None:
         and np.isfinite(course.t).all()
         and (np.diff(course.t) >= 0.0).all()
     )
-    if not plain:
-        raise ValueError("its course is none that a run can have left")
 
 
 def are_counts(value: Any) -> bool:

@@ -101,10 +101,7 @@ def choose_accelerations(at: Instant, found: Floats) -> Floats:
     apart = f"{heaviest!r} is {mass.max() / mass.min():.1e} times as heavy as {lightest!r}"
     if not (np.isfinite(found).all() or np.isfinite(other).all()):
         raise PartError(f"the acceleration is lost in rounding: {apart}; make masses more alike.")
-    free = equation.applied_forces(at) / np.hstack(
-        [mass[:, None] * np.ones(3), _least_moments(at)[:, None] * np.ones(3)]
-    )
-    off = abs(found - other).max() / max(abs(other).max(), abs(free).max())
+    off = _disagreement(at, found, other)
     if off <= SAME_ACCELERATION:
         return found
     warn(
@@ -112,11 +109,17 @@ def choose_accelerations(at: Instant, found: Floats) -> Floats:
         "rounding is much of "
         "what is left; make masses more alike, or leave the light body out."
     )
-    return (
-        other
-        if not _constraint_residual(at, found) <= _constraint_residual(at, other) / BETTER
-        else found
-    )
+    better = _constraint_residual(at, found) <= _constraint_residual(at, other) / BETTER
+    return found if better else other
+
+
+def _disagreement(at: Instant, one: Floats, two: Floats) -> float:
+    """The largest difference of two accelerations (nb, 6), as a share of the largest there is with
+    joints or without."""
+    moments = _least_moments(at)[:, None] * np.ones(3)
+    masses = at.selection.tables.body_mass[:, None] * np.ones(3)
+    free = equation.applied_forces(at) / np.hstack([masses, moments])
+    return float(abs(one - two).max() / max(abs(two).max(), abs(free).max()))
 
 
 def _least_moments(at: Instant) -> Floats:

@@ -77,7 +77,7 @@ class Clusters:
 
     @cached_property
     def layout(self) -> Layout:
-        """Of all bodies one by one."""
+        """The layout of all bodies one by one."""
         return Layout(self.selection)
 
     @cached_property
@@ -88,7 +88,7 @@ class Clusters:
 
     @cached_property
     def merged_layout(self) -> Layout:
-        """Of the clusters."""
+        """The layout of the clusters, each as one body."""
         return self.layout if self.merger is None else Layout(self.merger.selection)
 
     def lend(self) -> AbstractContextManager[Engine]:

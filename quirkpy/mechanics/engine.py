@@ -202,7 +202,7 @@ class Engine:
         self.conditions.near[:] = angles
 
     def set_time(self, t: float) -> None:
-        """The time of what is asked without one."""
+        """Set the time t [s] of all that is evaluated without a time of its own."""
         self.conditions.control[TIME] = t
 
     def close_rows_by(self, pivot: float, of_gap: float, of_slip: float) -> None:

@@ -302,7 +302,7 @@ def _multipliers(at: Instant, wrench: Floats) -> Floats:
 
 
 def _nothing(at: Instant) -> Solution:
-    """Every body is fixed."""
+    """The empty solution of a system whose bodies are all fixed."""
     return Solution(zero_vectors(0), np.zeros(len(at.rows.phi)), zero_vectors(0))
 
 

@@ -46,6 +46,22 @@ class System:
         vars(self).update(parts=parts, candidates=candidates, start=start)
         vars(self).update((name, value) for name, value in known.items() if value is not None)
 
+    @classmethod
+    def from_checked(
+        cls, parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None, *,
+        tables: Tables, selection: Selection | None, clusters: Clusters | None,
+        initial: State | None,
+    ) -> Self:  # fmt: skip
+        """A system of this class from parts that have been checked together, on their tables; what
+        is None is derived when first asked for.  A class above may check what users write in its
+        `__init__`, which is not called here."""
+        made = cls.__new__(cls)
+        System.__init__(
+            made, parts, candidates, start,
+            tables=tables, selection=selection, clusters=clusters, initial=initial,
+        )  # fmt: skip
+        return made
+
     # --- what it is made of -----------------------------------------------------------------------
     @cached_property
     def tables(self) -> Tables:
@@ -136,9 +152,7 @@ class System:
     ) -> Self:  # fmt: skip
         """A system of the same class that differs in what is given; nothing is checked, nor
         compiled again."""
-        made = object.__new__(type(self))
-        System.__init__(
-            made,
+        return self.from_checked(
             self.parts if parts is None else parts,
             self.candidates if candidates is None else candidates,
             self.start if start is None else start,
@@ -147,7 +161,6 @@ class System:
             clusters=clusters,
             initial=initial,
         )
-        return made
 
     def instant(self, state: State | None = None) -> Instant:
         """A state, by itself the initial one, with all that its equation of motion is made of."""

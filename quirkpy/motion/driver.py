@@ -170,7 +170,7 @@ class Driver:
 
     @contextmanager
     def at_work(self) -> Iterator[Engine]:
-        """Within, the run has an engine."""
+        """A context in which the run has an engine of its own."""
         with self.layout.lend() as e:
             alpha, beta = self.settings.gains if self.settings.drift == "baumgarte" else (0.0, 0.0)
             e.close_rows_by(RUNNING_PIVOT, beta * beta, 2.0 * alpha)
@@ -491,7 +491,7 @@ def knots_of(selection: Selection) -> Floats:
 
 
 def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:
-    """Room for so many steps."""
+    """Empty arrays for the rows of so many steps."""
     drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
     held = np.zeros((rows, stops), dtype=bool)
     return Rows(

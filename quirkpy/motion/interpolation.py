@@ -80,7 +80,7 @@ def before(t: Floats, x: float) -> int:
 
 
 def rows_of(course: Course) -> CourseRows:
-    """What a run leaves."""
+    """The rows that a run leaves."""
     held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)
     return CourseRows(course.t, course.states, course.angles, held, course.tails())
 

@@ -47,7 +47,7 @@ class Moment(NamedTuple):
 
     @property
     def rows(self) -> CourseRows:
-        """As a row, from which it goes on."""
+        """The moment as a row, from which the run goes on."""
         return CourseRows(
             np.array([self.t]), self.state[None], self.angles[None], self.held[None],
             self.tail[None],
@@ -89,7 +89,7 @@ class Onward:
                 self.idle.append(driver)
 
     def _move(self, driver: Driver, row: CourseRows, t: float, step: float) -> Moment:
-        """One stretch, from a single row."""
+        """Move along one stretch from a single row."""
         e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
         clock[:] = self.clock
         clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0

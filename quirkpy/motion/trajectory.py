@@ -63,7 +63,7 @@ class JointCourse:
 
     @cached_property
     def load(self) -> Floats:
-        """The reaction at a time in the axes of the joint: force [N] and torque [N m]."""
+        """Force [N] and torque [N m] of the joint at each row, in its own axes (k, 6)."""
         return self._reactions("joint")
 
     def _reactions(self, axes: ReactionAxes) -> Floats:

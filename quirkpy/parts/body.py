@@ -247,18 +247,25 @@ class Body(Part):
         kilograms = cls._size(name, "mass", positive, mass)
         thick = cls._size(name, "radius", positive, 0.01 * length if radius is None else radius)
         across = kilograms * length**2 / 12.0
+        inertia = (0.5 * kilograms * thick**2, across, across)
+        placed = cls._place_along(name, first, along, rest)
+        return cls(name, mass=kilograms, inertia=inertia, shape=Cylinder(thick, length), **placed)
+
+    @staticmethod
+    def _place_along(name: str, first: Any, along: Any, rest: Placement) -> Placement:
+        """The placement of a body whose x axis goes along a line from a point [m], its mass centre
+        in the middle."""
         if {"position", "orientation"} & rest.keys():
             raise PartError(
                 f"Body {name!r}: position and orientation follow from start and end; leave them "
                 "out."
             )
-        placed: Placement = {
+        length = math.hypot(*along)
+        return {
             **rest,
             "position": add(first, scale(0.5, along)),
             "orientation": _turn_x_to(tuple(c / length for c in along)),
         }
-        inertia = (0.5 * kilograms * thick**2, across, across)
-        return cls(name, mass=kilograms, inertia=inertia, shape=Cylinder(thick, length), **placed)
 
     @classmethod
     def _shape(cls, name: str, kind: type[Shape], *sizes: Any) -> Shape:

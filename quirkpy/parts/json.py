@@ -170,21 +170,11 @@ class Writer:
         if isinstance(value, (np.ndarray, np.generic)):
             return self.value(value.tolist(), owner)
         if isinstance(value, Part):
-            return (
-                {"part": self.key(value)}
-                if isinstance(getattr(value, "name", None), str)
-                else self.fields(value)
-            )
+            named = isinstance(getattr(value, "name", None), str)
+            return {"part": self.key(value)} if named else self.fields(value)
         if type(value) in self.extra:
             return self.extra[type(value)](self, value)
-        if callable(value):
-            raise PartError(
-                f"{owner}: {show(value)} is a Python function, which JSON cannot hold; use a "
-                "qp.Schedule."
-            )
-        raise PartError(
-            f"{owner}: {show(value)} is a {type(value).__name__}, which cannot be written to JSON."
-        )
+        raise _refusal(owner, value)
 
     def key(self, part: Part) -> str:
         """The key under which a named part stands; equal parts share one."""
@@ -253,17 +243,9 @@ class Reader:
             raise PartError(f"from_json: this is not JSON: {sentence_of(error)}.") from None
         except RecursionError:
             raise PartError(TOO_DEEP) from None
-        level: list[Any] = [data]
-        for _ in range(DEEPEST):
-            lists = (
-                one.values() if isinstance(one, dict) else one
-                for one in level
-                if isinstance(one, dict | list)
-            )
-            level = [item for items in lists for item in items]
-            if not level:
-                return data
-        raise PartError(TOO_DEEP)
+        if not _is_shallow(data):
+            raise PartError(TOO_DEEP)
+        return data
 
     def root(self) -> Any:
         """The object that the document was written from."""
@@ -309,14 +291,46 @@ class Reader:
                 f"from_json(text, modules=[{module!r}]), or on the command line its file: --study "
                 f"{module}.py."
             )
-        try:
-            found: Any = importlib.import_module(module)
-        except ImportError as error:
-            raise PartError(
-                f"from_json: the module of {name!r} cannot be imported: {error}."
-            ) from error
+        found = _import_module(module, name)
         for attribute in qualname.split("."):
             found = getattr(found, attribute, None)
         if not (isinstance(found, type) and issubclass(found, Part)):
             raise PartError(f"from_json: {name!r} is not a class of parts.")
         return found
+
+
+def _refusal(owner: str, value: Any) -> PartError:
+    """Why a value cannot be written to JSON."""
+    if callable(value):
+        return PartError(
+            f"{owner}: {show(value)} is a Python function, which JSON cannot hold; use a "
+            "qp.Schedule."
+        )
+    return PartError(
+        f"{owner}: {show(value)} is a {type(value).__name__}, which cannot be written to JSON."
+    )
+
+
+def _is_shallow(data: Any) -> bool:
+    """Whether plain values are nested no deeper than `DEEPEST`."""
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        lists = (
+            one.values() if isinstance(one, dict) else one
+            for one in level
+            if isinstance(one, dict | list)
+        )
+        level = [item for items in lists for item in items]
+        if not level:
+            return True
+    return False
+
+
+def _import_module(module: str, name: str) -> Any:
+    """The module of a class that a document names; refused where it cannot be imported."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise PartError(
+            f"from_json: the module of {name!r} cannot be imported: {error}."
+        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -132,23 +132,28 @@ class CompiledForce(Force):
             for name in self.asked("law")
             if isinstance(arguments[name], (Body, Site))
         ]
-        wrenches = (made,) if isinstance(made, Wrench) else made
-        if not isinstance(wrenches, tuple) or len(wrenches) != len(places):
-            raise self.refuse(
-                f"law returned {show(made)}, but must return a qp.Wrench for each body and site."
-            )
         out: dict[Body, Wrench] = {}
-        for place, one in zip(places, wrenches, strict=True):
-            if not isinstance(one, Wrench) or one.point is not None:
-                raise self.refuse(
-                    f"law returned {show(one)}, but must return wrenches without a point."
-                )
+        for place, one in zip(places, self._wrenches(made, len(places)), strict=True):
             body = place if isinstance(place, Body) else place.body
             arm = at[place].position - at[body].position
             before = out.get(body, Wrench())
             force, torque = np.asarray(one.force), np.asarray(one.torque) + np.cross(arm, one.force)
             out[body] = Wrench(before.force + force, before.torque + torque)
         return out
+
+    def _wrenches(self, made: Any, count: int) -> Iterator[Wrench]:
+        """So many wrenches that a law returned, each refused in its turn where it has a point."""
+        wrenches = (made,) if isinstance(made, Wrench) else made
+        if not isinstance(wrenches, tuple) or len(wrenches) != count:
+            raise self.refuse(
+                f"law returned {show(made)}, but must return a qp.Wrench for each body and site."
+            )
+        for one in wrenches:
+            if not isinstance(one, Wrench) or one.point is not None:
+                raise self.refuse(
+                    f"law returned {show(one)}, but must return wrenches without a point."
+                )
+            yield one
 
     def potential(self, at: MotionView) -> float:
         """What `energy` says [J], uncompiled."""

@@ -67,13 +67,7 @@ class FluxPinning(Force):
 
     def validate(self) -> None:
         self._check_names("warm", self.warm)
-        if self.frozen is not None:
-            try:
-                numbers(self.frozen, (len(self.superconductors), len(self.magnets), 6))
-            except (TypeError, ValueError) as error:
-                raise self.refuse(
-                    f"frozen {error}; give six numbers for each superconductor and magnet."
-                ) from None
+        self._check_frozen()
         for cold, magnet, at in self._pairs():
             height = float(at.point[2])
             if height <= 0.0:
@@ -88,6 +82,16 @@ class FluxPinning(Force):
                     f"frozen {height:.3g} m "
                     f"above {cold.name!r}; images of points hold from {NEAREST:g} radii on."
                 )
+
+    def _check_frozen(self) -> None:
+        """Refuse frozen images that are not six numbers for each superconductor and magnet."""
+        if self.frozen is not None:
+            try:
+                numbers(self.frozen, (len(self.superconductors), len(self.magnets), 6))
+            except (TypeError, ValueError) as error:
+                raise self.refuse(
+                    f"frozen {error}; give six numbers for each superconductor and magnet."
+                ) from None
 
     def _check_names(self, word: str, names: Any) -> None:
         known = [cold.name for cold in self.superconductors]
@@ -174,17 +178,7 @@ class FluxPinning(Force):
         For superconductors on one body and magnets on another.  damping: of each mode of the two
         free bodies, as a share of critical; no measurement for small spacecraft is public, and 0.02
         to 0.1 are usual guesses."""
-        bodies = [
-            list(dict.fromkeys(part.site.body.name for part in some))
-            for some in (self._faces(), self.magnets)
-        ]
-        if len(bodies[0]) != 1 or len(bodies[1]) != 1 or bodies[0] == bodies[1]:
-            raise self.refuse(
-                f"it acts between {', '.join(bodies[0])} and {', '.join(bodies[1])}; a linear "
-                "spring needs all "
-                "superconductors on one body and all magnets on another."
-            )
-        one, two = self._faces()[0].site.body, self.magnets[0].site.body
+        one, two = self._two_bodies()
         point = _pose(self.magnets[0].site, state)[0]
         ends = tuple(_site_at(name, body, point, state) for body in (one, two))
         stiffness = self._stiffness(point, state)
@@ -199,6 +193,20 @@ class FluxPinning(Force):
             stiffness=stiffness,
             damping=modal_damping(stiffness, np.asarray(np.linalg.inv(weights)), damping),
         )
+
+    def _two_bodies(self) -> tuple[Body, Body]:
+        """The body of all superconductors and that of all magnets; refused where there are more."""
+        bodies = [
+            list(dict.fromkeys(part.site.body.name for part in some))
+            for some in (self._faces(), self.magnets)
+        ]
+        if len(bodies[0]) != 1 or len(bodies[1]) != 1 or bodies[0] == bodies[1]:
+            raise self.refuse(
+                f"it acts between {', '.join(bodies[0])} and {', '.join(bodies[1])}; a linear "
+                "spring needs all "
+                "superconductors on one body and all magnets on another."
+            )
+        return self._faces()[0].site.body, self.magnets[0].site.body
 
     def damper(
         self, name: str, damping: float, spin: float = 0.0, state: Poses | None = None

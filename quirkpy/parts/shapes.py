@@ -8,6 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
@@ -116,6 +117,10 @@ class Mesh(Shape):
             raise self.refuse(
                 f"triangle {flat[0]} has no area; leave it out and join its vertices."
             )
+        self._check_surface()
+
+    def _check_surface(self) -> None:
+        """Refuse a surface that is open, or whose triangles turn the wrong way."""
         open_edge = self._open_edge()
         if open_edge is not None:
             one, two = open_edge
@@ -216,19 +221,25 @@ class Mesh(Shape):
         except (TypeError, ValueError) as error:
             raise PartError(f"Mesh.load: scale {error}.") from None
         place = path_of(path, "Mesh.load")
-        try:
-            with open(place, "rb") as file, np.errstate(all="ignore"):
-                check_promises(file)
-                found = trimesh.load_mesh(file, file_type=place.suffix[1:].lower())
-                vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
-        except Exception as error:  # readers of others raise whatever damaged files lead them to
-            raise PartError(
-                f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}."
-            ) from error
-        if not len(triangles):
-            raise PartError(f"Mesh.load: {str(place)!r} holds no triangles.")
+        vertices, triangles = _read_triangles(trimesh, place)
         with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
             return cls(long * vertices, triangles)
+
+
+def _read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
+    """Vertices (n, 3), in the unit of the file, and triangles (m, 3) of a mesh in a file."""
+    try:
+        with open(place, "rb") as file, np.errstate(all="ignore"):
+            check_promises(file)
+            found = trimesh.load_mesh(file, file_type=place.suffix[1:].lower())
+            vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
+    except Exception as error:  # readers of others raise whatever damaged files lead them to
+        raise PartError(
+            f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}."
+        ) from error
+    if not len(triangles):
+        raise PartError(f"Mesh.load: {str(place)!r} holds no triangles.")
+    return vertices, triangles
 
 
 def check_promises(file: BinaryIO) -> None:

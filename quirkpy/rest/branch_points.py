@@ -55,7 +55,7 @@ class BranchVerdict(NamedTuple):
 
 
 def crossing_at(around: Vicinity, forms: Floats) -> Crossing:
-    """What is bent where branches meet."""
+    """Stiffness, damping and forms at a state where branches of motion meet."""
     multipliers = equation.solve_dense(around.at).multipliers
     steps = (PLACES[None, :, None] * np.diag(around.reach)[:, None]).reshape(-1, around.freedoms)
     K, D = (

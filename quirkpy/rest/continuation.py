@@ -177,7 +177,7 @@ class BranchTracer:
         self.tangent = self.heading(around, first, None)
 
     def along(self, steps: int) -> Branch:
-        """All steps."""
+        """All steps along the branch, from its first point to its end."""
         points, special = [self.point()], []
         length, reason = 0.2, f"{steps} steps were taken"
         for _ in range(steps):

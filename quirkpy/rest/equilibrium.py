@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -169,6 +169,18 @@ class DirectionSplit(NamedTuple):
     rest: Floats
 
 
+class Finding(NamedTuple):
+    """The judgement of a state at rest, with the fields of `Equilibrium` that it decides."""
+
+    verdict: Verdict
+    reason: Reason
+    modes: tuple[Mode, ...] = ()
+    unstable: tuple[Mode, ...] = ()
+    marginal: tuple[Mode, ...] = ()
+    damped: bool = False
+    gyroscopic: bool = False
+
+
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
     neutral = tuple(
@@ -179,26 +191,24 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     if forms is None:
         parts = split_directions(around)
         neutral += tuple(mode(around, direction, 0j) for direction in parts.neutral)
-        modes, judgement = judge_motions(around, parts)
+        finding = judge_motions(around, parts)
     elif flat:
-        modes, judgement = (), dict(verdict="stable", reason=Reason("stands"), damped=True)
+        finding = Finding(verdict="stable", reason=Reason("stands"), damped=True)
     else:
-        modes, judgement = judge_branches(around, crossing_at(around, forms))
+        finding = judge_branches(around, crossing_at(around, forms))
     return Equilibrium(
-        state=around.state_of(around.here.rows[0]), neutral=neutral, modes=modes,
+        state=around.state_of(around.here.rows[0]), neutral=neutral,
         energy=around.energy + around.entry.standing_energy,
         residual=0.0 if flat else float(abs(around.here.felt).max(initial=0.0)), moved=moved,
-        **judgement,
+        **finding._asdict(),
     )  # fmt: skip
 
 
-def judge_motions(
-    around: Vicinity, parts: DirectionSplit
-) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
     """The motions around, and verdict, reason and the motions that decide."""
     if not len(parts.rest):
         reason = Reason("neutral" if len(parts.neutral) else "stands")
-        return (), dict(verdict="stable", reason=reason, damped=True)
+        return Finding(verdict="stable", reason=reason, damped=True)
     kinks = kinks_of(around)
     if kinks is not None:
         return judge_by_sides(around, parts, kinks)
@@ -216,29 +226,27 @@ def judge_motions(
     match found.ground:
         case "rises":
             reason = Reason("minimum") if found.damped else Reason("undamped", _names(lasting))
-            return modes, dict(verdict="stable", reason=reason, damped=found.damped)
+            return Finding(modes=modes, verdict="stable", reason=reason, damped=found.damped)
         case "dies":
-            return modes, dict(verdict="stable", reason=Reason("dies out"), damped=True)
+            return Finding(modes=modes, verdict="stable", reason=Reason("dies out"), damped=True)
         case "falls" | "grows":
             unstable = growing or deciding
             reason = Reason("falls", _names(unstable))
-            return modes, dict(verdict="unstable", reason=reason, unstable=unstable)
+            return Finding(modes=modes, verdict="unstable", reason=reason, unstable=unstable)
         case "level":
             reason = Reason("level", _names(deciding), figures)
-            return modes, dict(verdict="marginal", reason=reason, marginal=deciding)
+            return Finding(modes=modes, verdict="marginal", reason=reason, marginal=deciding)
         case "turns":
             reason = Reason("turns", _names(deciding))
-            return modes, dict(
-                verdict="marginal", reason=reason, marginal=deciding, gyroscopic=True
+            return Finding(
+                modes=modes, verdict="marginal", reason=reason, marginal=deciding, gyroscopic=True
             )
         case "lasts":
             reason = Reason("lasts", _names(lasting), figures)
-            return modes, dict(verdict="marginal", reason=reason, marginal=lasting)
+            return Finding(modes=modes, verdict="marginal", reason=reason, marginal=lasting)
 
 
-def judge_by_sides(
-    around: Vicinity, parts: DirectionSplit, kinks: Kinks | None
-) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None) -> Finding:
     """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out:
     by energy alone, along every allowed direction."""
     walls, stops = walls_of(around)
@@ -246,10 +254,10 @@ def judge_by_sides(
     jumping = () if kinks is None else (Reason("jumps", kinks.names),)
     where = (*jumping, *((Reason("touches", stops),) if stops else ()))
     if not is_symmetric_within(*even_stiffness(around, kinks)):
-        return (), dict(verdict="marginal", reason=Reason("no potential", why=where))
+        return Finding(verdict="marginal", reason=Reason("no potential", why=where))
     found = decide_by_sides(bends) if kinks is None or kinks.explained else None
     if found is None:
-        return (), dict(verdict="marginal", reason=Reason("too many ways", why=where))
+        return Finding(verdict="marginal", reason=Reason("too many ways", why=where))
     gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(
         around.momentum_rows
     )
@@ -261,7 +269,7 @@ def judge_by_sides(
             around.damping_error,
         )
         damped = bool(motions(matrices, parts.rest, None, len(parts.neutral)).dying.all())
-        return (), dict(verdict="stable", reason=Reason("minimum beside", why=where), damped=damped)
+        return Finding(verdict="stable", reason=Reason("minimum beside", why=where), damped=damped)
     along = parts.rest.T @ found.along
     value, error = bend_along(around, along)
     falls = value < -error
@@ -269,11 +277,11 @@ def judge_by_sides(
         d = float(along @ D @ along)
         falling = (mode(around, along, -2.0 * value / (d + math.sqrt(d * d - 4.0 * value)) + 0j),)
         reason = Reason("falls beside", _names(falling), why=where)
-        return falling, dict(verdict="unstable", reason=reason, unstable=falling)
+        return Finding(modes=falling, verdict="unstable", reason=reason, unstable=falling)
     open_ = (mode(around, along, 0j),)
     doubt = "turns beside" if falls else "level beside"
     reason = Reason(doubt, _names(open_), (value, error), where)
-    return (), dict(verdict="marginal", reason=reason, marginal=open_)
+    return Finding(verdict="marginal", reason=reason, marginal=open_)
 
 
 def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
@@ -281,13 +289,13 @@ def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
     return tuple(mode(around, x, complex(s)) for s, x in zip(values, along.T, strict=True))
 
 
-def judge_branches(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ...], dict[str, Any]]:
+def judge_branches(around: Vicinity, crossing: Crossing) -> Finding:
     """Motions around and verdict where branches of motion meet: each branch is a motion of its
     own, x'' + d x' + k x = 0 along it."""
     K, D = crossing.stiffness, crossing.damping
     if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
         reason = Reason("no potential", why=[Reason("meet")])
-        return (), dict(verdict="marginal", reason=reason)
+        return Finding(verdict="marginal", reason=reason)
     found = decide(crossing)
     brakes = np.einsum("kf,fg,kg->k", found.along, D, found.along)
     brakes[abs(brakes) <= NO_BEND] = 0.0
@@ -300,11 +308,13 @@ def judge_branches(around: Vicinity, crossing: Crossing) -> tuple[tuple[Mode, ..
     unstable = tuple(m for m in modes if m.eigenvalue.real > NO_RATE * fastest)
     if unstable:
         reason = Reason("meet, falls", _names(unstable))
-        return modes, dict(verdict="unstable", reason=reason, unstable=unstable)
+        return Finding(modes=modes, verdict="unstable", reason=reason, unstable=unstable)
     if not found.rises:
-        return modes, dict(verdict="marginal", reason=Reason("meet, level"), marginal=modes)
+        return Finding(
+            modes=modes, verdict="marginal", reason=Reason("meet, level"), marginal=modes
+        )
     damped = bool((brakes > NO_RATE * fastest).all())
-    return modes, dict(verdict="stable", reason=Reason("meet, rises"), damped=damped)
+    return Finding(modes=modes, verdict="stable", reason=Reason("meet, rises"), damped=damped)
 
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:

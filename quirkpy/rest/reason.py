@@ -160,7 +160,7 @@ class Reason(str):
 
 @lru_cache(maxsize=4096)
 def _intern(kind: str, parts: tuple[str, ...], numbers: tuple[float, ...]) -> Reason:
-    """There are few in many outcomes."""
+    """One object for all equal reasons: there are few in many outcomes."""
     return Reason(kind, parts, numbers)
 
 
@@ -245,7 +245,7 @@ def _parse_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> R
 
 
 def _parse_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Reason | None]:
-    """One reason, or several."""
+    """The reasons, one or several, that a text within another says."""
     whole = parse_reason(text, known)
     return [whole] if whole is not None else [
         parse_reason(one, known) if one != text else None for one in text.split(" and ")
@@ -254,7 +254,7 @@ def _parse_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Rea
 
 @lru_cache
 def _pattern(said: str) -> re.Pattern[str]:
-    """What a wording may become."""
+    """The regular expression of all texts that a wording may become."""
     out = ""
     for literal, name, *_ in Formatter().parse(said):
         out += re.escape(literal)

@@ -188,7 +188,7 @@ class Met:
         self.reached = {source}
 
     def arrive(self, ended: Vicinity | None) -> None:
-        """What an attempt has led to."""
+        """Count the equilibrium to which an attempt has led, new or known."""
         self.attempts += 1
         if ended is None or beyond_stops(ended) or not are_stops_pressed(ended):
             self.lost += 1

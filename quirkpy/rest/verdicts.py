@@ -220,7 +220,7 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
 
 
 def _sort_motions(values: Floats, errors: Floats, along: Floats) -> Spectrum:
-    """Slowest first."""
+    """Motions in the order of their rates, the slowest first."""
     order = sorted(
         range(len(values)), key=lambda k: (round(float(abs(values[k])), 12), -values[k].real)
     )

@@ -132,7 +132,7 @@ class Vicinity:
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:
-        """Of the rows of the joints here."""
+        """The singular value decomposition of the rows of the joints at this state."""
         return equation.decompose(self.at)
 
     @cached_property
@@ -265,7 +265,7 @@ class Vicinity:
         return Answers(rows, self.whole.relative_accelerations(rows, accelerations), energies)
 
     def reduce(self, felt: Floats) -> Floats:
-        """Z' M a (k, f)."""
+        """Accelerations of bodies a (k, n, 6) in coordinates: Z' M a (k, f)."""
         return np.asarray(felt.reshape(len(felt), self.covectors.shape[1]) @ self.covectors.T)
 
     def coordinates(self, states: Floats) -> Floats:
@@ -358,7 +358,7 @@ class Vicinity:
 
     @cached_property
     def stiffness(self) -> Slopes:
-        """K [1/s2]."""
+        """The stiffness K [1/s2] (f, f), with the error of its entries."""
         return self._slopes(-self.reduce(self.probes.felt))
 
     @cached_property

@@ -281,25 +281,30 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
         name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")
     }
     for name, changes in parameters.items():
-        if name in tables.joint_index:
-            k = tables.joint_index[name]
-            lists["joints"][k] = _rewrite_joint(
-                tables, arrays, k, _change(tables.joints[k], changes)
-            )
-        elif name in tables.force_index:
-            k = tables.force_index[name]
-            lists["forces"][k] = _rewrite_force(
-                tables, arrays, k, _change(tables.forces[k], changes)
-            )
-        elif name in tables.body_names:
-            k = tables.body_index[name]
-            lists["bodies"][k] = _rewrite_body(arrays, k, tables.bodies[k], changes)
-        else:
-            raise PartError(
-                f"parameters: there is no moving body, joint or force {name!r} in these tables."
-            )
+        _rewrite_part(tables, arrays, lists, name, changes)
     parts: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
     return dataclasses.replace(tables, **arrays, **parts)
+
+
+def _rewrite_part(
+    tables: Tables, arrays: Any, lists: dict[str, list[Any]], name: str, changes: Any
+) -> None:
+    """Write the rows of one joint, force or body anew, by its name."""
+    if name in tables.joint_index:
+        k = tables.joint_index[name]
+        part = _change(tables.joints[k], changes)
+        lists["joints"][k] = _rewrite_joint(tables, arrays, k, part)
+    elif name in tables.force_index:
+        k = tables.force_index[name]
+        part = _change(tables.forces[k], changes)
+        lists["forces"][k] = _rewrite_force(tables, arrays, k, part)
+    elif name in tables.body_names:
+        k = tables.body_index[name]
+        lists["bodies"][k] = _rewrite_body(arrays, k, tables.bodies[k], changes)
+    else:
+        raise PartError(
+            f"parameters: there is no moving body, joint or force {name!r} in these tables."
+        )
 
 
 def _change(part: Any, changes: Any) -> Any:

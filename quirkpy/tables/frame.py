@@ -22,17 +22,23 @@ def check_frame(forces: Iterable[Force]) -> None:
             "contain a planet's pull "
             "and say how N moves; let one of them act."
         )
+    if frames and isinstance(frames[0], HillFrame):
+        _check_in_hill_frame(frames[0], acting)
+
+
+def _check_in_hill_frame(frame: HillFrame, acting: Iterable[Force]) -> None:
+    """Refuse forces that would have to turn with the axes of a Hill frame, and do not."""
     wheels = [force for force in acting if isinstance(force, ReactionWheel) and not force.still]
-    if wheels and frames and isinstance(frames[0], HillFrame):
+    if wheels:
         raise wheels[0].refuse(
-            f"its momentum would have to turn with HillFrame {frames[0].name!r}, which it is not "
+            f"its momentum would have to turn with HillFrame {frame.name!r}, which it is not "
             "known to do; let "
             "GravityGradient act on an Orbit instead, where the axes of N do not turn."
         )
     falling = [force for force in acting if isinstance(force, PlanetField) and force.orbit]
-    if falling and frames and isinstance(frames[0], HillFrame):
+    if falling:
         raise falling[0].refuse(
             "it has an orbit, on which the axes of N do not turn, as they do with HillFrame "
-            f"{frames[0].name!r}; give "
+            f"{frame.name!r}; give "
             "centre=(-radius, 0, 0) instead, and the moment as it stands in the turning frame."
         )

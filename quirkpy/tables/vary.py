@@ -73,11 +73,11 @@ def _elements(tables: Tables, force: str) -> range:
 
 def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
     """Tables with other numbers in some arrays, without asking the parts: for thousands of them."""
-    out = object.__new__(Tables)
-    vars(out).update({name: getattr(tables, name) for name in (*FIELDS, *NAMES)}, **arrays)
     for array in arrays.values():
         array.setflags(write=False)
-    return out
+    return Tables.from_locked(
+        {name: getattr(tables, name) for name in (*FIELDS, *NAMES)} | dict(arrays)
+    )
 
 
 def selection_on(tables: Tables, chosen: Selection) -> Selection:

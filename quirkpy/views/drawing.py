@@ -115,7 +115,7 @@ class Drawing:
         return self
 
     def png(self, dpi: int = 110) -> bytes:
-        """The bytes of a PNG."""
+        """The drawing as the bytes of a PNG."""
         out = io.BytesIO()
         with style("png"):
             self.figure.savefig(out, format="png", dpi=dpi)

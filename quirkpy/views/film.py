@@ -79,7 +79,7 @@ class Film(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> Film:
-        """What `pack` has packed."""
+        """The film that `pack` has packed."""
         with np.load(io.BytesIO(data)) as archive:
             rest = json.loads(str(archive["about"]))
             rest |= {"solids": tuple(rest["solids"]), "columns": tuple(rest["columns"])}
@@ -100,15 +100,8 @@ def film_of(run: Trajectory, speed: float, forces: bool, title: str = "quirkpy")
         tuple(line.name for line in panel.lines),
         panel.y_label.partition("[")[2].rstrip("]"),
     )
-    return _film(
-        scenes.stages[0],
-        time_on_screen(times, run.waits),
-        sights,
-        traces(run),
-        ledger,
-        speed,
-        title,
-    )
+    watched = time_on_screen(times, run.waits)
+    return _film(scenes.stages[0], watched, sights, traces(run), ledger, speed, title)
 
 
 def still_of(system: System, state: State, forces: bool, title: str = "quirkpy") -> Film:

@@ -132,7 +132,7 @@ def solids_of(graph: ReconfigurationGraph, node: Node) -> list[Solid]:
 
 
 def patches_of(graph: ReconfigurationGraph, node: Node) -> list[Patch]:
-    """What one sees of a node [m]."""
+    """The visible patches of a node [m]."""
     return visible_patches(solids_of(graph, node))
 
 
@@ -156,7 +156,7 @@ def _bounds(patches: Sequence[Patch]) -> tuple[Floats, Floats]:
 
 
 def lines_of(node: Node) -> tuple[str, str]:
-    """What stands below a shape."""
+    """The lines of text below a shape."""
     factor, unit = prefix_unit("J", np.array([node.energy]))
     return node.name or node.key, f"{node.verdict}, {node.energy / factor:.3g} {unit}".replace(
         "-", "\u2212"
@@ -170,7 +170,7 @@ def lasting(t: float) -> str:
 
 
 def caption_of(graph: ReconfigurationGraph, n: int, words: bool) -> str:
-    """What stands below the picture."""
+    """The text below the picture."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
     shapes = (
         f"{len(graph.nodes)} shapes"

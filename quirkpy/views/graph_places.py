@@ -83,14 +83,14 @@ def around(n: int, pairs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     it is as good."""
     chords = sorted(pairs)
 
-    def crossed(order: tuple[int, ...]) -> int:
+    def count_crossings(order: tuple[int, ...]) -> int:
         at = {shape: k for k, shape in enumerate(order)}
         ends = [sorted((at[one], at[two])) for one, two in chords]
         return sum(
             a < c < b < d or c < a < d < b for (a, b), (c, d) in itertools.combinations(ends, 2)
         )
 
-    return min(((0, *rest) for rest in itertools.permutations(range(1, n))), key=crossed)
+    return min(((0, *rest) for rest in itertools.permutations(range(1, n))), key=count_crossings)
 
 
 def outwards(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:

@@ -33,7 +33,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def whole(cls, number: int, corners: Floats) -> Piece:
-        """One that nothing has cut yet."""
+        """A piece that nothing has cut yet."""
         return cls(number, corners, (True,) * len(corners))
 
 

@@ -55,7 +55,7 @@ class Scenes(NamedTuple):
         return self.stages[max(0, int(np.searchsorted(self.begun, t, side="right")) - 1)]
 
     def sight(self, run: Trajectory, t: float, forces: bool) -> Sight:
-        """What there is to see at a time."""
+        """The things to be seen at a time of a run."""
         stage, state = self.at(t), run.at(t)
         return stage.at(
             state.on(stage.system.selection) if isinstance(run, Replay) else state, forces

@@ -57,7 +57,7 @@ def page(head: str, words: str, *pictures: tuple[str, Callable[[], Drawing]]) ->
 
 
 def picture(alt: str, draw: Callable[[], Drawing]) -> str:
-    """One picture as part of the page."""
+    """A picture as HTML, part of the page."""
     try:
         data = base64.b64encode(draw().png(dpi=90)).decode()
     except PartError as refusal:

@@ -151,12 +151,12 @@ class Player:
         self._say()
 
     def seek(self, slider: Any) -> None:
-        """To a time."""
+        """Show the time at which the slider stands."""
         self.t = float(slider.value)
         self.draw()
 
     def set_speed(self, slider: Any) -> None:
-        """Another speed."""
+        """Play at the speed at which the slider stands."""
         self.speed = 2.0 ** float(slider.value)
         self._say()
 
@@ -181,7 +181,7 @@ class Player:
             self._say()
 
     def draw(self) -> None:
-        """Everything where it is now."""
+        """Draw everything where it is now."""
         film = self.film
         k = int(np.abs(film.times - self.t).argmin())
         if len(film.times) > 1:

@@ -105,7 +105,7 @@ def place_shapes(graph: ReconfigurationGraph) -> Floats:
 
 
 def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
-    """What the graph says of a shape."""
+    """A node as a page shows it, with what the graph says of it."""
     pairs = graph.study.pairs
     return {
         "key": node.key,

@@ -24,9 +24,9 @@ from quirkpy.tables.tables import Tables
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "quirkpy").rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION = 540, 80
-#: Lines of code of a function: the median; what is long, and the share that may be.  The aim is
-#: 0.05: the number falls with each long function that is parted, and never rises.
-MEDIAN, LONG, SHARE = 6, 20, 0.063
+#: Lines of code of a function: the median; what is long, and the share that may be.  The share
+#: falls with each long function that is parted, and never rises.
+MEDIAN, LONG, SHARE = 6, 20, 0.05
 #: Marks of unfinished work, and paths of the machine on which something was written.
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b|/(home|Users|root|work|tmp)/\w")
 #: Folders that are not part of the tree.
@@ -257,6 +257,25 @@ def test_every_public_name_is_described() -> None:
             assert not (value.__doc__ or "").startswith(made_up), name
 
 
+#: Participles and adverbs, which say of what a function gives, not what it does.
+PARTICIPLE = re.compile(
+    r"_*([a-z]+(?<!e)ed|said|told|flown|bent|drawn|known|met|left|held|given|taken|shown|kept|made|seen"
+    r"|gone|alone|apart|together|alike|beside|back|near|split)"
+)
+
+
+def test_functions_are_not_called_by_participles() -> None:
+    """Of modules, but for kernels and what users type; properties may say what something is."""
+    outer = [
+        f"{path.relative_to(ROOT).as_posix()}: {node.name}"
+        for path in SOURCES
+        if "kernels" not in path.parts
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef) and PARTICIPLE.fullmatch(node.name)
+    ]
+    assert outer == ["quirkpy/parts/part.py: checked"]
+
+
 #: What a docstring does not begin with: words that mean something of which only another speaks.
 LEANING = re.compile(
     r"(The same|Those|That|These|They|Them|Their|Its|It|He|Him|His|As above|Likewise|Nobody|See"
@@ -267,9 +286,8 @@ LEANING = re.compile(
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree(path)):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        if (text := ast.get_docstring(node)) is not None:
+        described = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if described and (text := ast.get_docstring(node)) is not None:
             yield node.name, text
 
 

@@ -65,7 +65,7 @@ class Exchange:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """What has become each potential."""
+        """The potential that has become each one, by name."""
         return {other: mine for mine, other in self.potentials.items()}
 
 
@@ -276,7 +276,7 @@ class Symmetry:
     def _places(self, to: Sequence[int], own: Floats) -> Callable[[Site], Any]:
         """A site as a value: body, point and axes, after an exchange."""
 
-        def placed(site: Site) -> Any:
+        def place_of(site: Site) -> Any:
             body = site.body
             if body.fixed:
                 point, nine = site.placed()
@@ -286,7 +286,7 @@ class Symmetry:
             at = rotate(own[a], np.array(site.at, dtype=float))
             return int(to[a]), _digits(at), _digits(axes[:, 2]), _digits(axes.ravel())
 
-        return placed
+        return place_of
 
     # --- poses ------------------------------------------------------------------------------------
     def carriers(self, one: State, two: State, within: float = EQUAL) -> list[Carrier]:

@@ -113,7 +113,7 @@ def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: boo
     found = Routes(graph, cost, ambiguous).best(source, target, k)
     if not found:
         simple = cheapest(graph, cost, ambiguous)
-        raise PartError(unreachable(graph, simple, source, target) + untried(graph, cost))
+        raise PartError(unreachable(graph, simple, source, target) + explain_untried(graph, cost))
     return [plan_of(graph.study, label.steps(), label.cost, source) for label in found]
 
 
@@ -133,7 +133,7 @@ def unreachable(graph: Graph, simple: networkx.DiGraph, source: str, target: str
     )
 
 
-def untried(graph: Graph, cost: Any) -> str:
+def explain_untried(graph: Graph, cost: Any) -> str:
     """Which edges are no part of the answer because their risk is not known, in a sentence of its
     own."""
     unknown = [edge for edge in graph.moves() if edge.robustness is None] if cost == "risk" else []
@@ -177,19 +177,8 @@ def without(graph: Graph, *lost: str) -> list[Any]:
     """The edges that remain when options or forces are lost: none that holds a pair named so, by an
     option named so ("pair" or "pair: option"), or uses a potential, or a force of one, of that
     name."""
-    study = graph.study
-    pairs = {pair.name for pair in study.pairs}
-    labels = {
-        f"{pair.name}: {option.label}" for pair in study.pairs for option in study.options_of(pair)
-    }
-    forces = {force.name for group in study.potentials.values() for force in group}
-    for name in lost:
-        if name not in pairs | labels | forces | set(study.potentials):
-            raise PartError(
-                f"without: {name!r} is no pair, no option of one (pair: option), no potential and "
-                "no force here."
-            )
-    gone = set(lost)
+    study, gone = graph.study, set(lost)
+    _check_lost(graph, lost)
     dead = {
         name
         for name, group in study.potentials.items()
@@ -206,6 +195,22 @@ def without(graph: Graph, *lost: str) -> list[Any]:
         return not used and edge.selection.potential not in dead
 
     return [edge for edge in graph.edges if stays(edge)]
+
+
+def _check_lost(graph: Graph, lost: Sequence[str]) -> None:
+    """Refuse names of what the study does not have, and so cannot lose."""
+    study = graph.study
+    pairs = {pair.name for pair in study.pairs}
+    labels = {
+        f"{pair.name}: {option.label}" for pair in study.pairs for option in study.options_of(pair)
+    }
+    forces = {force.name for group in study.potentials.values() for force in group}
+    for name in lost:
+        if name not in pairs | labels | forces | set(study.potentials):
+            raise PartError(
+                f"without: {name!r} is no pair, no option of one (pair: option), no potential and "
+                "no force here."
+            )
 
 
 #: With these a spreadsheet begins a formula.
@@ -253,18 +258,29 @@ class FlightTable:
 
     def header(self) -> str:
         """The table as a C header: selections are written once, nodes are their numbers."""
-        chosen = list(dict.fromkeys(choice for _, choice, _ in self.rows))
         guard = "QUIRKPY_TABLE_" + re.sub(r"\W", "_", self.goal).upper()
-        selections = [f"    {c_string(choice.key)}," for choice in chosen]
-        rows = [
-            f"    {{{_number(key)}, {chosen.index(choice)}, {_number(target)}}},"
-            for key, choice, target in self.rows
-        ]
         lines = [
             f"#ifndef {guard}",
             f"#define {guard}",
             "",
             f"/* From each node the selection that leads on to node {_number(self.goal)}. */",
+            *self._c_arrays(),
+            "",
+            f"enum {{ QUIRKPY_ROWS = {len(self.rows)}, QUIRKPY_GOAL = {_number(self.goal)} }};",
+            "",
+            "#endif",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _c_arrays(self) -> list[str]:
+        """Lines of C with the selections, each once, and the rows that refer to them by number."""
+        chosen = list(dict.fromkeys(choice for _, choice, _ in self.rows))
+        selections = [f"    {c_string(choice.key)}," for choice in chosen]
+        rows = [
+            f"    {{{_number(key)}, {chosen.index(choice)}, {_number(target)}}},"
+            for key, choice, target in self.rows
+        ]
+        return [
             "static const char *const quirkpy_selections[] = {",
             *selections,
             "};",
@@ -272,12 +288,7 @@ class FlightTable:
             "static const struct { int node, selection, next; } quirkpy_table[] = {",
             *rows,
             "};",
-            "",
-            f"enum {{ QUIRKPY_ROWS = {len(self.rows)}, QUIRKPY_GOAL = {_number(self.goal)} }};",
-            "",
-            "#endif",
         ]
-        return "\n".join(lines) + "\n"
 
 
 def _quote_cell(cell: str) -> str:
@@ -311,8 +322,8 @@ def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
 
     target = graph[goal].key
     simple = cheapest(graph, cost, False)
-    if not simple.in_degree(target) and untried(graph, cost):
-        raise PartError(f"table: no way to {target} is known.{untried(graph, cost)}")
+    if not simple.in_degree(target) and explain_untried(graph, cost):
+        raise PartError(f"table: no way to {target} is known.{explain_untried(graph, cost)}")
     paths = networkx.single_source_dijkstra_path(
         simple.reverse(copy=False), target, weight="weight"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,10 +14,11 @@ from quirkpy.explore.alike.symmetry import Exchange, Symmetry
 from quirkpy.explore.answers.plan import Plan
 from quirkpy.explore.model.assembly import holding
 from quirkpy.explore.model.leaving import Leaving
-from quirkpy.explore.reduce.holdings import Holdings
+from quirkpy.explore.reduce.holdings import Holdings, Matching
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.identity import REPORTED_MISS, Shapes, poses_of
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.states import ledger_of, zero_rows
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
@@ -52,7 +54,7 @@ class Leg(NamedTuple):
 
     @property
     def lasted(self) -> float:
-        """How long it took [s]."""
+        """Duration of the step [s]."""
         return float(self.runs[-1].t[-1])
 
     @property
@@ -190,17 +192,8 @@ def join_courses(legs: list[Leg], system: Any) -> Course:
 def replay(graph: Graph, plan: Any) -> Replay:
     """A plan flown step by step, each from where the one before has ended, as
     `ReconfigurationGraph.replay` says."""
+    _check_plan(plan)
     legs: list[Leg] = []
-    if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
-        raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
-    if not len(plan):
-        raise PartError("replay: the plan has no steps; plan a way from one node to another.")
-    for edge in () if isinstance(plan, Plan) else plan:
-        if edge.target is None:
-            raise PartError(
-                f"replay: {edge!r} leads to no node for certain; plan along it with "
-                "ambiguous=True, if to any."
-            )
     goals = plan.nodes[1:] if isinstance(plan, Plan) else [str(edge.target) for edge in plan]
     node, t = graph.nodes[plan[0].source], 0.0
     cones, holdings = Cones(Symmetry(graph.study)), Holdings(graph.study)
@@ -212,6 +205,20 @@ def replay(graph: Graph, plan: Any) -> Replay:
         legs.append(leg)
         t += leg.lasted
     return Replay(graph, legs)
+
+
+def _check_plan(plan: Any) -> None:
+    """Refuse what is no plan, and steps that lead to no node for certain."""
+    if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
+        raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
+    if not len(plan):
+        raise PartError("replay: the plan has no steps; plan a way from one node to another.")
+    for edge in () if isinstance(plan, Plan) else plan:
+        if edge.target is None:
+            raise PartError(
+                f"replay: {edge!r} leads to no node for certain; plan along it with "
+                "ambiguous=True, if to any."
+            )
 
 
 def transfer_choice(
@@ -240,21 +247,29 @@ def transfer_choice(
         matching = holdings.matching(exchange, known, node)
         if matching is None:
             continue
-        links = []
-        for link in asked:
-            open_here = matching.get(held.get(link.pair, link))
-            if open_here is None:
-                links.append(symmetry.link(exchange, link))
-            else:
-                links.append(
-                    open_here if link == held[link.pair] else open_here._replace(option=link.option)
-                )
+        links = (_transfer_link(symmetry, exchange, matching, held, link) for link in asked)
         made = sorted(link for link in links if link is not None)
         if [link[:2] for link in made] == study.open_pairs(node):
             return Choice(
                 tuple((study.pairs[link.pair].name, link.option) for link in made), potential
             )
-    raise PartError(
+    raise _refusal_of(what)
+
+
+def _transfer_link(
+    symmetry: Symmetry, exchange: Exchange, matching: Matching, held: dict[int, Link], link: Link
+) -> Link | None:
+    """A link of a choice after an exchange: where it holds the node open, by what holds that open
+    there; None where the exchange leaves no such pair."""
+    open_here = matching.get(held.get(link.pair, link))
+    if open_here is None:
+        return symmetry.link(exchange, link)
+    return open_here if link == held[link.pair] else open_here._replace(option=link.option)
+
+
+def _refusal_of(what: object) -> PartError:
+    """Why a step cannot begin where the one before has ended."""
+    return PartError(
         f"replay: {what} cannot begin where the step before has ended: there modules stand for "
         "others that are not "
         "alike to the dynamics, or of which others must stay clear; declare only such as "
@@ -281,24 +296,15 @@ def fly_step(
 ) -> tuple[Leg, Node]:
     """A step from where the one before has ended, left in whatever way leads to the target; and
     where it ends."""
-    from quirkpy.explore.model.graph import Outcome, node_of
+    from quirkpy.explore.model.graph import Outcome
 
-    study, goal, ends = graph.study, graph.nodes[key], []
+    study, goal = graph.study, graph.nodes[key]
     begun = begin(study, node, choice, study.universe(node))
     if isinstance(begun, Outcome):
         raise PartError(
             f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}."
         )
-    for ended, nudge in motions(study, begun.system, begun.links, choice):
-        if ended.violation is None and ended.found.verdict != "never settles":
-            record = record_of(study, ended.found, ended.links, choice.potential)
-            there = node_of(record, goal.number, node.state.bodies)
-            poses = (poses_of(end.state.r, end.state.q) for end in (goal, there))
-            missed = study.shapes.distance(*poses)
-            if missed <= REPORTED_MISS * study.shapes.tolerance and holdings.are_equivalent(
-                goal, there
-            ):
-                ends.append((missed, nudge != edge.nudge, ended, there))
+    ends = list(_ends_at(study, holdings, begun, choice, goal, edge))
     if not ends:
         raise PartError(
             f"replay: {edge!r} does not lead to {key} from where the step before has ended; "
@@ -309,6 +315,25 @@ def fly_step(
     runs, losses = at_rest(ended, begun)
     held = holding(study, choice)
     return Leg(edge, t, runs, begun.switching, held, losses, missed, choice, ended.leavings), there
+
+
+def _ends_at(
+    study: Scope, holdings: Holdings, begun: Begun, choice: Choice, goal: Node, edge: Edge
+) -> Iterator[tuple[float, bool, Ended, Node]]:
+    """Motions of a choice that end at the shape of a node and are held alike: by how much they miss
+    it, whether saddles were left in another way than by the edge, the motion, and its end."""
+    from quirkpy.explore.model.graph import node_of
+
+    for ended, nudge in motions(study, begun.system, begun.links, choice):
+        if ended.violation is None and ended.found.verdict != "never settles":
+            record = record_of(study, ended.found, ended.links, choice.potential)
+            there = node_of(record, goal.number, goal.state.bodies)
+            missed = study.shapes.distance(
+                *(poses_of(end.state.r, end.state.q) for end in (goal, there))
+            )
+            near = missed <= REPORTED_MISS * study.shapes.tolerance
+            if near and holdings.are_equivalent(goal, there):
+                yield missed, nudge != edge.nudge, ended, there
 
 
 def at_rest(ended: Ended, begun: Begun) -> tuple[tuple[Trajectory, ...], tuple[float, ...]]:

@@ -192,7 +192,7 @@ class Flights:
         return Result(label) if violation is None else Result(violation.kind, violation.reason)
 
     def _fly_on(self, x: Floats) -> Ended:
-        """The whole motion."""
+        """The motion of a sample, followed until all rests."""
         system = self.variations.at(x)
         if self.variations.stands(x):
             found = settle(system, self.rule)
@@ -229,7 +229,7 @@ class Flights:
 
     # --- margins ----------------------------------------------------------------------------------
     def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
-        """One parameter after the other."""
+        """The margins of all parameters, found one after the other."""
         for k, (parameter, far) in enumerate(
             zip(self.variations.parameters, self.variations.scale(reach).tolist(), strict=True)
         ):
@@ -297,6 +297,26 @@ def sample_edge(
     `ReconfigurationGraph.robustness` says."""
     place = _place(graph, edge)
     check_workers("robustness", workers)
+    _check_samples(edge, samples, target)
+    key = graph[str(edge.target if target is None else target)].key
+    task = _task(graph, edge, within, spread, seed)
+    with pool_for(workers, graph.study) as pool:
+        counts = (
+            _count_here(graph.study, task, samples)
+            if pool is None
+            else _count_in_pool(pool, graph.study, task, samples)
+        )
+    labels, reasons = _tally(counts)
+    found = Robustness(key, samples, _rank_counts(labels), spread, seed, _rank_counts(reasons))
+    graph.edges[place] = replace(edge, robustness=found)
+    if graph.path is not None:
+        with Journal(graph.path) as journal:
+            journal.add_robustness(graph.nodes[edge.source].id, edge.selection.key, found)
+    return found
+
+
+def _check_samples(edge: Edge, samples: Any, target: str | None) -> None:
+    """Refuse a number of samples that is none, and an edge without a node to count as success."""
     if type(samples) is not int or samples < 1:
         raise PartError(
             f"robustness: samples is {show(samples)}, but must be a whole number from 1 up."
@@ -306,25 +326,16 @@ def sample_edge(
             f"robustness: {edge!r} leads to no one node; say with target= which of them counts as "
             "success."
         )
-    key = graph[str(edge.target if target is None else target)].key
-    task = _task(graph, edge, within, spread, seed)
-    with pool_for(workers, graph.study) as pool:
-        counts = (
-            _count_here(graph.study, task, samples)
-            if pool is None
-            else _count_in_pool(pool, graph.study, task, samples)
-        )
+
+
+def _tally(counts: Counter[Result]) -> tuple[Counter[str], Counter[str]]:
+    """How often results have each label, and how often each reason."""
     labels, reasons = Counter[str](), Counter[str]()
     for told, count in counts.items():
         labels[told.label] += count
         if told.reason is not None:
             reasons[told.reason] += count
-    found = Robustness(key, samples, _rank_counts(labels), spread, seed, _rank_counts(reasons))
-    graph.edges[place] = replace(edge, robustness=found)
-    if graph.path is not None:
-        with Journal(graph.path) as journal:
-            journal.add_robustness(graph.nodes[edge.source].id, edge.selection.key, found)
-    return found
+    return labels, reasons
 
 
 def _rank_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
@@ -407,7 +418,7 @@ SEAT = Seat()
 
 
 def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
-    """Some samples, in a worker."""
+    """Results of some samples of an edge, counted in a worker."""
     if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
         SEAT.task, SEAT.flights = task, _flights(sent.load(), task)
     return SEAT.flights.count(task.spread, task.seed, samples)

@@ -129,8 +129,7 @@ class Routes:
                 if label.stored <= best.get(label.node, -math.inf) + self.same:
                     continue
                 best[label.node] = label.stored
-            gone = {*without, *label.nodes()}
-            barred = gone.union(never_next) if id(label) in roots else gone
+            barred = {*without, *label.nodes(), *(never_next if id(label) in roots else ())}
             for step in self.leaving[label.node]:
                 if step.target not in barred:
                     on = label.on(step)
@@ -197,10 +196,8 @@ class Routes:
             gone = label.nodes()
             for step in self.leaving[label.node]:
                 if step.target not in gone:
-                    on = label.on(step)
-                    heapq.heappush(
-                        queue, (on.cost, time + time_of(study, step.outcome), next(count), on)
-                    )
+                    on, later = label.on(step), time + time_of(study, step.outcome)
+                    heapq.heappush(queue, (on.cost, later, next(count), on))
         return done
 
 

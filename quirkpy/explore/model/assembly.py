@@ -68,9 +68,13 @@ def lock_in_range(
         fits = None if link is None else caught_by(study, [*held, *new, link], caught.state)
         if link is not None and fits is not None:
             new.append(link)
-            caught = Catch(
-                fits.state, caught.loss + fits.loss, np.maximum(caught.moved, fits.moved)
-            )
+            caught = add_catch(caught, fits)
+
+
+def add_catch(first: Catch, second: Catch) -> Catch:
+    """Two catches, one after the other, as one: losses [J] add up."""
+    moved = np.maximum(first.moved, second.moved)
+    return Catch(second.state, first.loss + second.loss, moved)
 
 
 def firmest(study: Scope, pair: int, roll: int) -> Link | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from quirkpy.explore.model.graph import Node, Outcome, node_record
 from quirkpy.explore.run.records import Record, rejection
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.choosing import clusters
-from quirkpy.explore.scope.options import Hinge, hinge_of, mating_frame
+from quirkpy.explore.scope.options import Hinge, Option, hinge_of, mating_frame
 from quirkpy.explore.scope.safety import (
     APART,
     Safety,
@@ -112,7 +112,7 @@ class Rules:
 
     @classmethod
     def of(cls, study: Scope, symmetry: Symmetry) -> Rules:
-        """What a study allows."""
+        """The rules that hold for a study."""
         sprung = symmetry.sprung
         own = any(isinstance(part, BaseJoint) for part in study.system.parts)
         rules = study.safety
@@ -144,21 +144,25 @@ class Rules:
         of = self._clusters(place, chosen)
         extra = []
         for k, (pair, roll) in enumerate(place.pairs):
-            one, two = study.ends(pair)
-            holds = chosen[k].traits.holds
-            inert = holds == "nothing" or (self.hinges and holds in ("hinge", "freedoms"))
-            options = study.options_of(study.pairs[pair])
-            lock = next((o.label for o in options if o.traits.holds == "as one"), None)
-            if (
-                of[one] == of[two]
-                and inert
-                and place.near[k]
-                and place.tight[k]
-                and lock is not None
-            ):
+            lock = self._lock_within(place, k, chosen[k], of)
+            if lock is not None:
                 extra.append(Link(pair, roll, labels[k]))
                 labels[k] = lock
         return (tuple(labels), form[1]), tuple(extra)
+
+    def _lock_within(
+        self, place: Place, k: int, option: Option, of: Mapping[str, Any]
+    ) -> str | None:
+        """The option that locks the k-th pair of a place, where that lies within one rigid cluster
+        and changes nothing; else None."""
+        pair = place.pairs[k][0]
+        one, two = self.study.ends(pair)
+        holds = option.traits.holds
+        inert = holds == "nothing" or (self.hinges and holds in ("hinge", "freedoms"))
+        if not (of[one] == of[two] and inert and place.near[k] and place.tight[k]):
+            return None
+        options = self.study.options_of(self.study.pairs[pair])
+        return next((o.label for o in options if o.traits.holds == "as one"), None)
 
     def _stands(self, place: Place, chosen: Sequence[Any], of: dict[str, str]) -> bool:
         """Whether rigid clusters are all one, or hinges between them leave nothing to move, to
@@ -245,14 +249,28 @@ class Rules:
             if violation is not None:
                 return Record((rejection(violation, work),), (None,))
             links = tuple(Link(*place.pairs[k], form[0][k]) for k in joined)
-            node, energy = place.node, energies[form[1]] + energies[None]
-            outcome = Outcome(
-                "stayed", None, STANDS, switching=work, holding=holding(study, choice),
-                start_energy=energy, end_energy=energy,
-            )  # fmt: skip
-            kept = release_links(study, node.state, links)
-            there = Node(0, node.state, kept, "stable", STANDS, energy, (), form[1])
-            return Record((outcome,), (node_record(there),))
+            energy = energies[form[1]] + energies[None]
+            return self._standing(place.node, links, choice, work, energy)
+        return self._separation(place, joined, work)
+
+    def _standing(
+        self, node: Node, links: tuple[Link, ...], choice: Choice, work: float, energy: float
+    ) -> Record:
+        """The record of a choice that holds all bodies together as one, which stays where it is;
+        work of switching and energy there [J]."""
+        study = self.study
+        outcome = Outcome(
+            "stayed", None, STANDS, switching=work, holding=holding(study, choice),
+            start_energy=energy, end_energy=energy,
+        )  # fmt: skip
+        kept = release_links(study, node.state, links)
+        there = Node(0, node.state, kept, "stable", STANDS, energy, (), choice.potential)
+        return Record((outcome,), (node_record(there),))
+
+    def _separation(self, place: Place, joined: Sequence[int], work: float) -> Record | None:
+        """The record of a choice that lets bodies come apart, where safety forbids that; else
+        None; work of switching [J]."""
+        study = self.study
         if not any(isinstance(rule, StayTogether) for rule in study.safety):
             return None
         loose = loose_among(study, (place.pairs[k][0] for k in joined))

@@ -173,6 +173,12 @@ class Holdings:
             {locked[body] for body in one} == {locked[body] for body in two} for one, two in both
         ):
             return True
+        return self._come_apart(chosen, swap)
+
+    def _come_apart(self, chosen: Mapping[Link, bool], swap: Matching) -> bool:
+        """Whether safety forbids that bodies part, and they do under a selection, with other links
+        in place of some and without."""
+        ends = self.study.ends
         apart = any(
             isinstance(rule, StayTogether) and rule.apart is None for rule in self.study.safety
         )

@@ -49,8 +49,12 @@ class Known:
                 self.holdings.open(other)
             ) == len(self.holdings.open(node)):
                 misses.append((other.key, node.key, gap))
+        self.near_misses += misses
+        self._add(node, pose, mine)
+        return node, True
+
+    def _add(self, node: Node, pose: Floats, mine: Floats) -> None:
+        """Add a new node with its pose (n, 7) and its fingerprint (1, m)."""
         self.prints = np.concatenate([self.prints, mine]) if self.nodes else mine
         self.nodes.append(node)
         self.poses.append(pose)
-        self.near_misses += misses
-        return node, True

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from quirkpy.explore.alike.cones import NONE, Cones
 from quirkpy.explore.alike.names import Names, in_order
-from quirkpy.explore.alike.symmetry import EQUAL, Carrier, Symmetry
+from quirkpy.explore.alike.symmetry import EQUAL, Carrier, Exchange, Symmetry
 from quirkpy.explore.model.assembly import firmest
 from quirkpy.explore.model.graph import Node, Outcome
 from quirkpy.explore.reduce.conclusions import Form, Place, Rules, loose_among, place_of
@@ -121,7 +122,7 @@ class Ticket(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """By what the run is known."""
+        """The key of the run in the journal: id of its node, and choice."""
         return self.node.id, self.choice.key
 
     @property
@@ -253,20 +254,23 @@ class Reductions:
         if not by:
             return Ticket(place.node, choice, place.node, choice)
         node, run = base.place.node, base.place.choice(self.study, plan.run)
-
-        def carry(record: Record) -> Record | None:
-            exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
-            asked = (
-                () if record.way is None else record.way.entering(self.cones.map_images(*exchanges))
-            )
-            there = self._at_base(record.for_cones(asked), plan)
-            if there is not None and mover is not None:
-                there = self._carry_record(there, mover)
-                there = None if there is None else self._charge_switching(there, node, place.node)
-            renames = any(exchange.renames for exchange in exchanges)
-            return self._name_piece(there, choice) if there is not None and renames else there
-
+        carry = partial(self._carry, plan, mover, node, place.node, choice)
         return Ticket(place.node, choice, node, run, Carried(by, node.key, run), carry)
+
+    def _carry(
+        self, plan: AnswerPlan, mover: Mover | None, base: Node, here: Node, choice: Choice,
+        record: Record,
+    ) -> Record | None:  # fmt: skip
+        """The record of a run at a base, carried over to a choice at another node; None where it
+        does not answer for that."""
+        exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
+        asked = () if record.way is None else record.way.entering(self.cones.map_images(*exchanges))
+        there = self._at_base(record.for_cones(asked), plan)
+        if there is not None and mover is not None:
+            there = self._carry_record(there, mover)
+            there = None if there is None else self._charge_switching(there, base, here)
+        renames = any(exchange.renames for exchange in exchanges)
+        return self._name_piece(there, choice) if there is not None and renames else there
 
     def _plan(self, base: Base, form: Form) -> AnswerPlan:
         """The normal form of a choice at the first of its nodes."""
@@ -301,9 +305,7 @@ class Reductions:
 
     def _carry_record(self, record: Record, mover: Mover) -> Record | None:
         """A record, carried; None where a reason names what cannot be."""
-        carrier = mover.carrier
-        exchange = carrier.exchange
-        pairs, bodies = self.names.of("pairs", exchange), self.study.system.bodies
+        exchange = mover.carrier.exchange
         why = [self.names.translate(exchange, o.reason) for o in record.outcomes]
         rests = [
             None if node is None else self.names.translate(exchange, reason_of_text(node["reason"]))
@@ -314,43 +316,44 @@ class Reductions:
         ]
         if None in why or not known:
             return None
-
-        def outcome(o: Outcome, reason: Reason) -> Outcome:
-            named = [self.names.part(exchange, part) for part in o.parts]
-            parts = tuple(named if o.reason == ENTERS else in_order(o.parts, named, bodies))
-            met = sorted(
-                ((t, pairs[pair]) for t, pair in o.contacts),
-                key=lambda at: (at[0], self.study.numbers[at[1]]),
-            )
-            leavings = tuple(
-                at._replace(
-                    bodies=tuple(
-                        in_order(
-                            at.bodies,
-                            [self.names.part(exchange, body) for body in at.bodies],
-                            bodies,
-                        )
-                    )
-                )
-                for at in o.leavings
-            )
-            return o._replace(
-                reason=reason, parts=parts, contacts=tuple(met), evaluations=0, leavings=leavings
-            )
-
-        def reached(node: dict[str, Any] | None, reason: Reason | None) -> dict[str, Any] | None:
-            if node is None:
-                return None
-            r, q = carrier.pose(np.array(node["r"], dtype=float), np.array(node["q"], dtype=float))
-            links = [self._link(mover, Link(*link)) for link in node["links"]]
-            return node | {
-                "r": r.tolist(), "q": q.tolist(), "links": [list(link) for link in links],
-                "reason": reason, "potential": exchange.potentials[node["potential"]],
-            }  # fmt: skip
-
         told_of = zip(record.outcomes, why, strict=True)
-        outcomes = (outcome(o, reason) for o, reason in told_of if reason is not None)
-        return Record(tuple(outcomes), tuple(map(reached, record.reached, rests)))
+        outcomes = tuple(
+            self._carry_outcome(exchange, o, reason) for o, reason in told_of if reason is not None
+        )
+        reached = map(partial(self._carry_node, mover), record.reached, rests)
+        return Record(outcomes, tuple(reached))
+
+    def _carry_outcome(self, exchange: Exchange, o: Outcome, reason: Reason) -> Outcome:
+        """An outcome with parts, contacts and leavings named as after an exchange."""
+        bodies, pairs = self.study.system.bodies, self.names.of("pairs", exchange)
+        named = [self.names.part(exchange, part) for part in o.parts]
+        parts = tuple(named if o.reason == ENTERS else in_order(o.parts, named, bodies))
+        met = sorted(
+            ((t, pairs[pair]) for t, pair in o.contacts),
+            key=lambda at: (at[0], self.study.numbers[at[1]]),
+        )
+        leavings = []
+        for at in o.leavings:
+            others = [self.names.part(exchange, body) for body in at.bodies]
+            leavings.append(at._replace(bodies=tuple(in_order(at.bodies, others, bodies))))
+        return o._replace(
+            reason=reason, parts=parts, contacts=tuple(met), evaluations=0, leavings=tuple(leavings)
+        )
+
+    def _carry_node(
+        self, mover: Mover, node: dict[str, Any] | None, reason: Reason | None
+    ) -> dict[str, Any] | None:
+        """The record of a node, carried with its pose, links and potential; None where there is
+        none."""
+        if node is None:
+            return None
+        carrier = mover.carrier
+        r, q = carrier.pose(np.array(node["r"], dtype=float), np.array(node["q"], dtype=float))
+        links = [self._link(mover, Link(*link)) for link in node["links"]]
+        return node | {
+            "r": r.tolist(), "q": q.tolist(), "links": [list(link) for link in links],
+            "reason": reason, "potential": carrier.exchange.potentials[node["potential"]],
+        }  # fmt: skip
 
     def _name_piece(self, record: Record, choice: Choice) -> Record:
         """A record that says of a choice which piece is loose as a run of its own would, where

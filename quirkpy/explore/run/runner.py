@@ -181,22 +181,14 @@ def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begu
     energy = held_energy(study, universe, links, choice.potential, caught.state)
     run = stand(system)
     held = run.final.held  # faces on which the start presses
-    return Begun(
-        links,
-        system.at(replace(system.initial, held=held)) if held else system,
-        energy - before,
-        energy,
-        run,
-    )
+    start = system.at(replace(system.initial, held=held)) if held else system
+    return Begun(links, start, energy - before, energy, run)
 
 
 def run_choice(
-    study: Scope,
-    node: Node,
-    choice: Choice,
-    universe: Multibody | None = None,
+    study: Scope, node: Node, choice: Choice, universe: Multibody | None = None,
     images: Images = NONE,
-) -> Record:
+) -> Record:  # fmt: skip
     """Everything that may come of a choice at a node; images: of the cones, where others ask about
     it."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
@@ -214,7 +206,7 @@ def run_choice(
     if early is not None:
         return record_of_way(Way((rejection(early, begun.switching), None), met), images)
 
-    def told(motion: tuple[Ended | Exception, Left]) -> Told:
+    def record(motion: tuple[Ended | Exception, Left]) -> Told:
         ended, nudge = motion
         if isinstance(ended, Exception):
             return failure(ended), None
@@ -222,15 +214,15 @@ def run_choice(
 
     way = ways(study, begun.system, begun.links, choice, lookout)
     if not images.cones:
-        return record_of_ends([told(motion) for motion in way.ends()])
-    every = way.map(told)
+        return record_of_ends([record(motion) for motion in way.ends()])
+    every = way.map(record)
     return record_of_way(replace(every, entered=(*met, *every.entered)), images)
 
 
 def record_motion(
     study: Scope, node: Node, choice: Choice, begun: Begun, ended: Ended, nudge: Left
 ) -> Told:
-    """What a motion has come to."""
+    """The outcome of a motion, and the record of the node that it reached, or None."""
     kind, reason, target = classify(study, node, ended)
     outcome = measure(study, ended, kind, reason, begun, holding(study, choice), nudge)
     if not target:
@@ -250,7 +242,7 @@ def fit_pose(system: Multibody) -> Catch | None:
 
 
 def chosen_links(study: Scope, node: Node, choice: Choice) -> list[Link]:
-    """What holds under a choice."""
+    """The links that hold under a choice."""
     rolls = dict(study.open_pairs(node))
     out = []
     for name, label in choice.joints:
@@ -308,20 +300,20 @@ def ways(
 ) -> Ways:
     """The motions of a choice as a tree."""
 
-    def flown() -> Ended:
+    def fly() -> Ended:
         found = refuse_interruption(settle(system, rule_of(study, 0.0, (SensorsMeet(),))))
         return follow(study, links, choice, found, 0.0, lookout=lookout)
 
-    return way_of(study, choice, flown, None, [], lookout)
+    return way_of(study, choice, fly, None, [], lookout)
 
 
 def way_of(
-    study: Scope, choice: Choice, flown: Callable[[], Ended], nudge: Left, saddles: list[Parting],
+    study: Scope, choice: Choice, fly: Callable[[], Ended], nudge: Left, saddles: list[Parting],
     lookout: Lookout, above: tuple[int, ...] = (),
 ) -> Ways:  # fmt: skip
     """A motion, and where it leads on to from a saddle, unless one like it has been left before;
     saddles: those that were left, above: those on the way to this motion."""
-    ended = attempt(flown, lookout)
+    ended = attempt(fly, lookout)
     met = tuple(replace(met, value=(met.value, nudge)) for met in lookout.met)
     end: Ways = Way((ended, nudge), met)
     if (
@@ -379,7 +371,7 @@ def leave(
     ]
     starts = [nudge_along(around, modes[k], size) for size, k in senses]
 
-    def flown(state: State, mode: Mode, there: Lookout) -> Ended:
+    def fly(state: State, mode: Mode, there: Lookout) -> Ended:
         begun = system.at(state)
         onward = replace(refuse_interruption(run_to_rest(begun, around.whole, rule)), system=begun)
         assert onward.run is not None
@@ -392,7 +384,7 @@ def leave(
             yield way_of(
                 study,
                 choice,
-                partial(flown, state, mode, there),
+                partial(fly, state, mode, there),
                 nudge or given,
                 saddles,
                 there,
@@ -507,13 +499,7 @@ def energy_at_end(study: Scope, ended: Ended, record: dict[str, Any], choice: Ch
 
 
 def measure(
-    study: Scope,
-    ended: Ended,
-    kind: Kind,
-    reason: Reason,
-    begun: Begun,
-    power: float,
-    nudge: tuple[float, int] | None,
+    study: Scope, ended: Ended, kind: Kind, reason: Reason, begun: Begun, power: float, nudge: Left
 ) -> Outcome:
     """The figures of a motion."""
     runs, violation = ended.runs, ended.violation

@@ -151,12 +151,8 @@ class Variations:
         rows = around.answers(
             around.states_at(self._steps * moves[:, :f], self._steps * moves[:, f:])
         ).rows
-        lengths = zip(
-            abs(moves).sum(axis=1).tolist(),
-            abs(moves[:, :f]).sum(axis=1).tolist(),
-            rows,
-            strict=True,
-        )
+        ways, turns = (abs(some).sum(axis=1).tolist() for some in (moves, moves[:, :f]))
+        lengths = zip(ways, turns, rows, strict=True)
         return [
             self.start
             if not any_way
@@ -311,7 +307,7 @@ class _Own:
         )  # fmt: skip
 
     def fit(self, system: Multibody) -> None:
-        """Make it that of another system."""
+        """Fit the layout to another system that differs in numbers alone."""
         t, p = system.tables, self.layout.packed
         p.sites.place[:, :3] = t.site_point
         p.bodies[:, 0], p.bodies[:, 1:] = t.body_mass, t.body_inertia.reshape(-1, 9)[:, UPPER]

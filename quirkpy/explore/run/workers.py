@@ -75,7 +75,7 @@ class Sent:
         self.study, self.text = study, text
 
     def load(self) -> Scope:
-        """The study."""
+        """The study, unpickled once."""
         if self.study is None:
             self.study = pickle.loads(self.text)
         assert isinstance(self.study, Scope)

@@ -58,7 +58,7 @@ class Option(Part):
 
     @property
     def traits(self) -> OptionTraits:
-        """What is known of it."""
+        """What is known of the option beforehand, for reductions."""
         return self._unknown
 
     @abstractmethod

@@ -24,7 +24,7 @@ TIED = 1e-6
 
 
 def lengths_of(vectors: Floats) -> Floats:
-    """Of vectors (..., 3)."""
+    """Lengths of vectors (..., 3)."""
     return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
 
 

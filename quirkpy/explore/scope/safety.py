@@ -89,7 +89,7 @@ class Safety(Part):
 
     @property
     def traits(self) -> SafetyTraits:
-        """What is known of it."""
+        """What is known of the criterion beforehand, for reductions."""
         return self._unknown
 
     @abstractmethod
@@ -131,26 +131,30 @@ class StayTogether(Safety):
             np.triu_indices(len(pieces), 1),
         )
 
-        def parted(states: Floats) -> Floats:
+        def separations(states: Floats) -> Floats:
             """How far each two pieces have parted from where they were (k, pairs)."""
             centres = weights @ (
                 positions_of(states) - positions_of(bodies_of(run.course.states))[0]
             )
             return lengths_of(centres[:, pairs[0]] - centres[:, pairs[1]])
 
-        t = find_first_below(run, lambda states: allowed - parted(states).max(axis=1))
+        t = find_first_below(run, lambda states: allowed - separations(states).max(axis=1))
         if t is None:
             return None
-        (far,) = parted(run.at(t).instant().state[None])
+        (far,) = separations(run.at(t).instant().state[None])
         both = [
             (pieces[pairs[0][k]], pieces[pairs[1][k]])
             for k in np.flatnonzero(far >= (1.0 - TIED) * far.max())
         ]
-        named = {
-            body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))
-        }
-        loose = tuple(name for piece in pieces for name in piece if name in named)
-        return Violation(APART, t - float(run.t[0]), loose)
+        return Violation(APART, t - float(run.t[0]), _loose_bodies(pieces, both))
+
+
+def _loose_bodies(
+    pieces: Sequence[tuple[str, ...]], both: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]
+) -> tuple[str, ...]:
+    """Bodies of the smaller of two pieces that have parted, of both where they are as large."""
+    named = {body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))}
+    return tuple(name for piece in pieces for name in piece if name in named)
 
 
 def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:
@@ -283,7 +287,7 @@ class KeepOut(Safety):
         places = np.array([body.position for body in fixed]).reshape(-1, 3)
         reach = self._reach(t, names)
 
-        def seen(states: Floats) -> tuple[Floats, Floats]:
+        def from_tip(states: Floats) -> tuple[Floats, Floats]:
             """Every other body from the tip of the cone (k, others, 3), and the axis of that (k, 1,
             3)."""
             at = np.concatenate(
@@ -294,14 +298,14 @@ class KeepOut(Safety):
 
         def margins(states: Floats) -> Floats:
             """How far outside of the cone each other body is: below zero inside (k, others)."""
-            d, z = seen(states)
+            d, z = from_tip(states)
             along = np.einsum("koi,kzi->ko", d, z)
             across = lengths_of(d - along[..., None] * z)
             return outside_cone(along, across, self.half_angle, self.length) - reach
 
         def rate(states: Floats) -> Floats:
             """How fast any other body moves at most, seen from that of the cone [m/s] (k,)."""
-            d, _ = seen(states)
+            d, _ = from_tip(states)
             v, turning = self._moving(states, bodies)
             moving = velocities_of(states)[:, others] - v
             speeds = np.concatenate(

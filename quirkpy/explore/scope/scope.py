@@ -69,10 +69,8 @@ class Scope:
             ).items()
         }
         self.choosing = check_list("choosing", choosing, Choosing)
-        self.always, self.safety = (
-            check_list("always", always, Force),
-            check_list("safety", safety, Safety),
-        )
+        self.always = check_list("always", always, Force)
+        self.safety = check_list("safety", safety, Safety)
         self.settle = SettleRule() if settle is None else settle
         self.on_contact, self.same = on_contact, SameShape() if same is None else same
         self.nudge, self.seed, self.disturbance = nudge, seed, disturbance
@@ -81,15 +79,11 @@ class Scope:
 
     def _check(self) -> None:
         """Refuse what cannot be explored, where it was written."""
-        kinds = (
-            ("system", Multibody, "Multibody"),
-            ("settle", SettleRule, "SettleRule"),
-            ("same", SameShape, "SameShape"),
-        )
-        for field, kind, called in kinds:
+        for field, kind in (("system", Multibody), ("settle", SettleRule), ("same", SameShape)):
             if not isinstance(getattr(self, field), kind):
                 raise PartError(
-                    f"Study: {field} is {show(getattr(self, field))}, but must be a {called}."
+                    f"Study: {field} is {show(getattr(self, field))}, but must be a "
+                    f"{kind.__name__}."
                 )
         checks = (
             ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
@@ -101,6 +95,10 @@ class Scope:
             except (TypeError, ValueError) as error:
                 raise PartError(f"Study: {field} {error}.") from None
         self._check_sensors()
+        self._check_options()
+
+    def _check_options(self) -> None:
+        """Refuse options that are given twice or not at all, and no potential."""
         for pair, chosen in self.options.items():
             labels = [option.label for option in chosen]
             if not chosen or len(set(labels)) < len(labels):
@@ -144,25 +142,21 @@ class Scope:
         out = []
         for j, two in enumerate(self.sensors):
             for i, one in enumerate(self.sensors[:j]):
-                apart = one.site.body.name != two.site.body.name and not (
-                    one.site.body.fixed and two.site.body.fixed
-                )
-                if (
-                    apart
-                    and one.kind in two.accepts
-                    and two.kind in one.accepts
-                    and self._options_of(one, two)
-                ):
+                if self._may_meet(one, two):
                     straight = (one.kind, two.kind) in self.options
                     first, second = (i, j) if straight else (j, i)
-                    out.append(
-                        Pair(
-                            first,
-                            second,
-                            f"{self.sensors[first].name} | {self.sensors[second].name}",
-                        )
-                    )
+                    name = f"{self.sensors[first].name} | {self.sensors[second].name}"
+                    out.append(Pair(first, second, name))
         return tuple(out)
+
+    def _may_meet(self, one: Sensor, two: Sensor) -> bool:
+        """Whether two sensors are on bodies that may move to each other, accept each other, and
+        have options."""
+        apart = one.site.body.name != two.site.body.name and not (
+            one.site.body.fixed and two.site.body.fixed
+        )
+        accept = one.kind in two.accepts and two.kind in one.accepts
+        return bool(apart and accept and self._options_of(one, two))
 
     @cached_property
     def numbers(self) -> dict[str, int]:

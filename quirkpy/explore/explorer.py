@@ -11,7 +11,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from heapq import heappop, heappush
 from pathlib import Path
@@ -157,8 +157,7 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
             )
         place = {node: k for k, node in enumerate(journal.order())}
         towards = (lambda node: place.get(node.id, math.inf)) if place else None
-        which = select_reductions(json.loads(journal.meta("reductions") or "[]"))
-        everywhere = journal.meta("cones") == EVERYWHERE  # older journals know of no images
+        which, everywhere = rules_in(journal)
         walk = Walk(study, journal, begun, which, everywhere, None, towards, lambda _: None)
         walk.replay(place)
         graph = walk.graph()
@@ -166,6 +165,21 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
             "load", "left out, and so is what comes after; explore again, which mends it"
         )
         return graph
+
+
+def rules_in(journal: Journal) -> tuple[frozenset[Reduction], bool]:
+    """Which reductions an exploration was made with, and whether its runs tell of all images of the
+    cones; refused where its journal no longer says so."""
+    which, cones = journal.meta("reductions"), journal.meta("cones")
+    lost = which is None and len(journal) > 0
+    lost = lost or (journal.notes_missing and None in (which, cones))
+    with suppress(*UNREADABLE):
+        if not lost:  # older journals know of no images
+            return select_reductions(json.loads(which or "[]")), cones == EVERYWHERE
+    raise PartError(
+        f"load: {journal.shown} is damaged: it no longer says by which reductions it was explored; "
+        "explore that study into it again, which mends it."
+    )
 
 
 class Walk:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import shutil
@@ -19,6 +18,7 @@ from quirkpy.explore.model.chances import Robustness
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.model.ways import Entered, Way
+from quirkpy.explore.rows import MAKING, NOTES, ORDER, Damage, copy_good, damage_of, hash_of
 from quirkpy.explore.run.records import Record, Told, check_outcome, check_reached
 from quirkpy.maths.warnings import HOUSE
 from quirkpy.parts.files import path_of
@@ -36,19 +36,6 @@ RESULTS = 3
 #: The place of the reason among the plain values of an outcome.
 REASON = Outcome._fields.index("reason")
 
-TABLES = {
-    "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL, hash TEXT",
-    "runs": (
-        "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, "
-        "PRIMARY KEY (node, choice)"
-    ),
-    "taken": "place INTEGER PRIMARY KEY, node TEXT NOT NULL, hash TEXT",
-    "flights": (
-        "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT, "
-        "PRIMARY KEY (node, choice)"
-    ),
-    "damaged": "node TEXT NOT NULL, choice TEXT NOT NULL, record TEXT NOT NULL, hash TEXT",
-}
 #: What SQLite keeps beside a file until all of it is in that.
 BESIDE = ("-wal", "-journal")
 #: What a damaged or forged text may raise as it is read.
@@ -68,12 +55,10 @@ class Journal:
         self.path, self.read_only = None if path is None else path_of(path, "journal"), read_only
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
         self.damaged: list[tuple[str, str]] = []
+        self.verified = self.notes_missing = False
         self.check: Callable[[dict[str, Any]], None] = check_reached
         with contextlib.ExitStack() as stack:  # closes the file again where it cannot be used
-            self.base = stack.enter_context(contextlib.closing(self._connect(stack)))
-            self.base.text_factory = lambda text: text.decode(
-                "utf-8", "surrogateescape"
-            )  # what is damaged, too
+            self.base = self._reading(stack.enter_context(contextlib.closing(self._connect(stack))))
             self._prepare()
             self._kept = stack.pop_all()
 
@@ -111,6 +96,12 @@ class Journal:
         return self._open(folder / path.name, "rw")
 
     @staticmethod
+    def _reading(base: sqlite3.Connection) -> sqlite3.Connection:
+        """One that reads what is damaged, too."""
+        base.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+        return base
+
+    @staticmethod
     def _open(path: Path, mode: str) -> sqlite3.Connection:
         return sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}", isolation_level=None, timeout=30.0, uri=True
@@ -130,19 +121,31 @@ class Journal:
             for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"):
                 self._write(statement, ())
             with self.transaction():
-                for name, columns in TABLES.items():
-                    rowid = "" if name in ("taken", "damaged") else " WITHOUT ROWID"
-                    self._write(f"CREATE TABLE IF NOT EXISTS {name} ({columns}){rowid}", ())
+                for statement in MAKING:
+                    self._write(statement, ())
 
     def _check_schema(self) -> None:
         """Refuse what was written for another reader, before anything else of it is read."""
-        row = self._query("SELECT value FROM meta WHERE key = 'schema'", ())
-        schema = row[0][0] if row else None
-        if schema != str(SCHEMA) and (row or self.read_only):
+        notes = self._query("SELECT * FROM meta", ())
+        found = [str(note[1]) for note in notes if note[0] == "schema"]
+        if (notes or self.read_only) and not self._says("schema", str(SCHEMA)):
+            if notes and not found:
+                raise self._unknown("which version wrote it")
             raise PartError(
-                f"{self.shown} has schema {schema}, but this version knows {SCHEMA}; begin a new "
-                "one."
+                f"{self.shown} has schema {found[0] if found else None}, but this version knows "
+                f"{SCHEMA}; begin a new one."
             )
+
+    def _says(self, key: str, value: str) -> bool:
+        """Whether it says so, by a note or, where that is damaged, by its hash alone."""
+        mark = hash_of("meta", key, value)
+        notes = self._query("SELECT * FROM meta", ())
+        return any(tuple(note[:2]) == (key, value) or note[2:] == (mark,) for note in notes)
+
+    def _unknown(self, what: str) -> PartError:
+        return PartError(
+            f"{self.shown} is damaged: it no longer says {what}; move it away and begin a new one."
+        )
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -173,39 +176,38 @@ class Journal:
     # --- what it belongs to -----------------------------------------------------------------------
     def open_for(self, digest: str, document: str) -> None:
         """Take the journal for a study: a new one is marked with it, another study's is refused."""
-        if not self._query("SELECT value FROM meta WHERE key = 'schema'", ()):
-            self._mark(digest, document)
-            return
-        self._check_results()
-        known, mark = self.meta("study"), self.meta("digest")
-        if mark is None:
-            raise PartError(
-                f"{self.shown} is damaged: it no longer says whose it is; move it away and begin a "
-                "new one."
-            )
-        if mark != digest:
-            unread = "what it was made for cannot be read"
-            what = unread if known is None else differences(known, document)
-            raise PartError(
-                f"{self.shown} belongs to another study: {what}; give another file, or delete this "
-                "one."
-            )
-        if known is None:  # damaged, and the same as ours
-            self.note("study", document)
-
-    def _mark(self, digest: str, document: str) -> None:
-        """Mark a new journal with its schema and with the study that it is of."""
         version = str(import_module(HOUSE).__version__)
         marks = {"schema": str(SCHEMA), "results": str(RESULTS), "version": version}
+        marks |= {"digest": digest, "study": document}
+        if self._query("SELECT * FROM meta", ()) or len(self):
+            self._check_owner(digest, document)
+            self.verify()
         with self.transaction():
-            for key, value in (marks | {"digest": digest, "study": document}).items():
-                self.note(key, value)
+            for key, value in marks.items():
+                if self.meta(key) is None:  # new, or damaged and the same as ours
+                    self.note(key, value)
+
+    def _check_owner(self, digest: str, document: str) -> None:
+        """Refuse what belongs to another study, or no longer says to which."""
+        self._check_results()
+        if self._says("digest", digest):
+            return
+        known = self.meta("study")
+        if self.meta("digest") is None:
+            raise self._unknown("whose it is")
+        what = (
+            "what it was made for cannot be read" if known is None else differences(known, document)
+        )
+        raise PartError(
+            f"{self.shown} belongs to another study: {what}; give another file, or delete this one."
+        )
 
     def _check_results(self) -> None:
         """Refuse runs of a version that may have ended them otherwise."""
-        results = self.meta("results")
-        if results != str(RESULTS):
-            wrote = self.meta("version")
+        results, wrote = self.meta("results"), self.meta("version")
+        if not self._says("results", str(RESULTS)):
+            if results is None:
+                raise self._unknown("which version wrote it")
             raise PartError(
                 f"{self.shown} was written by quirkpy {wrote}, whose runs may end otherwise than "
                 "those of this version "
@@ -227,8 +229,10 @@ class Journal:
 
     def meta(self, key: str) -> str | None:
         """A note about the whole; None where there is none, or it is not what was written."""
-        row = self._query("SELECT value, hash FROM meta WHERE key = ?", (key,))
-        return row[0][0] if row and row[0][1] == hash_of("meta", key, row[0][0]) else None
+        for known, value, mark in self._query("SELECT key, value, hash FROM meta", ()):
+            if known == key and mark == hash_of("meta", key, value):
+                return str(value)
+        return None
 
     def note(self, key: str, value: str) -> None:
         """Write a note about the exploration, by its key."""
@@ -273,17 +277,40 @@ class Journal:
                 self._write(f"DELETE {where}", (node, choice))
 
     def verify(self) -> None:
-        """Put all runs aside that are not what was written, also those that nobody would ask for
-        any more."""
-        wrong = []
+        """Look at all rows, once, and put those aside that are not what was written.
+
+        Keys may be damaged, too, and then no row is where its key says: so what is good is copied
+        in order, for a reader to a place of its own."""
+        if self.verified:
+            return
+        self.verified = True
         try:
-            for *row, mark in self.base.execute("SELECT node, choice, record, hash FROM runs"):
-                if mark != hash_of("runs", *row):
-                    wrong.append(row[:2])
+            damage = damage_of(self.base)
+            if damage.rows or damage.disorder:
+                self._mend(damage)
         except (sqlite3.Error, UnicodeError) as error:
             raise self._refuse(error) from error
-        for node, choice in wrong:
-            self._set_aside("runs", node, choice)
+
+    def _mend(self, damage: Damage) -> None:
+        # A writer makes notes anew, and nothing is lost with them
+        self.damaged += [one for one in damage.names if self.read_only or one[0] != NOTES]
+        self.notes_missing = damage.of_notes
+        with contextlib.ExitStack() as stack:
+            fresh = sqlite3.connect("", isolation_level=None)
+            stack.enter_context(contextlib.closing(fresh))
+            if self.read_only:
+                copy_good(self.base, fresh)
+                self.base = self._reading(fresh)
+                self._kept.push(stack.pop_all())
+                return
+            # Nobody may write to it between its being read and its being replaced
+            self.base.execute("PRAGMA locking_mode=EXCLUSIVE")
+            self.base.execute("BEGIN EXCLUSIVE")
+            self.base.execute("COMMIT")
+            copy_good(self.base, fresh)
+            fresh.backup(self.base)
+            self.base.execute("PRAGMA locking_mode=NORMAL")
+            self.base.execute("SELECT * FROM meta").fetchall()  # by which it lets go of the file
 
     def add(self, node: str, choice: str, record: Record) -> None:
         """Commit a run."""
@@ -327,7 +354,7 @@ class Journal:
             "SELECT place, node, hash FROM taken ORDER BY place", ()
         ):
             if place != len(out) or mark != hash_of("taken", place, node):
-                self.damaged.append((str(node), "the order of nodes, from there on"))
+                self.damaged.append((str(node), ORDER))
                 break
             out.append(node)
         return out
@@ -377,13 +404,6 @@ class Journal:
                 f"{self.shown} is in use by another exploration; wait for it, or give another file."
             )
         return PartError(f"{self.shown} cannot be used: {words}.")
-
-
-def hash_of(*fields: Any) -> str:
-    """A hash of the fields of a row and of the table that it stands in."""
-    return hashlib.blake2b(
-        repr(fields).encode("utf-8", "surrogateescape"), digest_size=16
-    ).hexdigest()
 
 
 def text_of(record: Record) -> str:

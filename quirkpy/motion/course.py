@@ -11,7 +11,8 @@ import numpy as np
 from quirkpy.maths.types import Bools, Floats
 
 Keep: TypeAlias = Literal["all", "ends"]
-
+#: Columns that are full grow by this factor [1], for few are to be moved often.
+GROWTH = 1.25
 
 #: Waits of a motion, in their order: when each begins, and how long it lasts [s].
 Waits: TypeAlias = Sequence[tuple[float, float]]
@@ -91,13 +92,16 @@ class Course(NamedTuple):
 
 class Kept:
     """The rows of a run that are kept: all, every k-th, or the two ends; the memory of the last two
-    stays flat."""
+    stays flat.
+
+    Columns grow where they lie, so that they never stand in memory twice; where there is no room
+    for more rows, those before stay."""
 
     def __init__(self, keep: Keep | int) -> None:
         self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
-        self.chunks: list[tuple[Any, ...]] = []
+        self.columns: list[Any] = []
+        self.rows = self.seen = 0
         self.last: tuple[Any, ...] = ()
-        self.seen = 0
 
     def add(self, *arrays: Any) -> None:
         """Rows, as columns of times, states, angles, drift, stops held, tails."""
@@ -105,38 +109,38 @@ class Kept:
         if not n:
             return
         chosen = slice(-self.seen % every, n, every) if every else slice(0, 0 if self.seen else 1)
-        picked = arrays if every == 1 else [array[chosen] for array in arrays]
-        if len(picked[0]):
-            self.chunks.append(tuple([array.copy() for array in picked]))
+        self._append(arrays if every == 1 else [array[chosen] for array in arrays])
         self.seen += n
         ended = (self.seen - 1) % every == 0 if every else self.seen == 1
         self.last = () if ended else tuple([array[-1:].copy() for array in arrays])
 
+    def _append(self, arrays: Sequence[Any]) -> None:
+        rows = self.rows + len(arrays[0])
+        if not self.columns:
+            self.columns = [array.copy() for array in arrays]
+        elif rows > self.rows:
+            for column, array in zip(self.columns, arrays, strict=True):
+                if len(column) < rows:
+                    self._resize(column, max(rows, int(GROWTH * len(column))))
+                column[self.rows : rows] = array
+        self.rows = rows
+
+    @staticmethod
+    def _resize(column: Any, rows: int) -> None:
+        column.resize((rows, *column.shape[1:]), refcheck=False)  # nobody else has it yet
+
     def end_with(self, *row: Any) -> None:
         """A row that is the last, in the place of those that are not before it."""
-        while self.chunks and self.chunks[-1][0][-1] >= row[0][0]:
-            before = int(np.searchsorted(self.chunks[-1][0], row[0][0]))
-            chunk = self.chunks.pop()
-            if before:
-                self.chunks.append(tuple([array[:before] for array in chunk]))
+        if self.columns:
+            self.rows = int(np.searchsorted(self.columns[0][: self.rows], row[0][0]))
         self.last = tuple([array.copy() for array in row])
 
     def arrays(self) -> tuple[Any, ...]:
-        """All that was kept, and the end: column by column.  Each chunk is let go of as soon as it
-        is copied."""
-        chunks = [*self.chunks, self.last] if self.last else self.chunks
-        if len(chunks) == 1:
-            return chunks[0]
-        out = tuple(
-            [
-                np.empty((sum(len(chunk[0]) for chunk in chunks), *array.shape[1:]), array.dtype)
-                for array in chunks[0]
-            ]
-        )
-        self.chunks, at = [], 0
-        while chunks:
-            chunk = chunks.pop(0)
-            for column, array in zip(out, chunk, strict=True):
-                column[at : at + len(array)] = array
-            at += len(chunk[0])
-        return out
+        """All that was kept, and the end: column by column."""
+        if self.last:
+            self._append(self.last)
+            self.last = ()
+        for column in self.columns:
+            if len(column) > self.rows:
+                self._resize(column, self.rows)
+        return tuple(self.columns)

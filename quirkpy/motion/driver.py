@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -154,14 +154,21 @@ class Driver:
                 self._keep_rest(kept)
                 stop = Stop.INTERRUPTED
             except Exception as error:
-                self._keep_rest(kept)
-                error.add_note(
-                    f"at t = {e.python.t:.12g} s; the run up to there is the attribute "
-                    "`trajectory` of this error"
-                )
-                error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
+                self._leave_course(kept, error)
                 raise
         return self._course(kept, stop)
+
+    def _leave_course(self, kept: Kept, error: Exception) -> None:
+        """Give an error what was computed until then, as far as there is memory for it."""
+        with suppress(MemoryError):
+            self._keep_rest(kept)
+        with suppress(MemoryError):
+            if kept.seen:
+                error.course = self._course(kept, Stop.FAILED)  # type: ignore[attr-defined]
+                error.add_note(
+                    f"at t = {self.engine.python.t:.12g} s; the run up to there is the attribute "
+                    "`trajectory` of this error"
+                )
 
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,23 @@ from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics import analysis
 from quirkpy.mechanics.analysis import ReactionAxes
+from quirkpy.mechanics.courses import (
+    coordinates_along,
+    instants,
+    kinetic_along,
+    potential_along,
+)
+from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.solids import solids_of
-from quirkpy.mechanics.state import BodyState, JointState, SensorState, State, names_in
+from quirkpy.mechanics.state import (
+    BodyState,
+    JointState,
+    SensorState,
+    State,
+    names_in,
+    read_sensor,
+)
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
@@ -322,9 +335,9 @@ class Trajectory:
             return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
         tables = self.system.tables
         if any(sensor.name == name for sensor in tables.sensors):
-            return SensorState(
-                *map(np.array, zip(*(state[name] for state in self.states), strict=True))
-            )
+            k = [sensor.name for sensor in tables.sensors].index(name)
+            found = (read_sensor(at, k) for at in self._instants())
+            return SensorState(*map(np.array, zip(*found, strict=True)))
         if name not in tables.joint_index:
             known = ", ".join(
                 known
@@ -336,25 +349,35 @@ class Trajectory:
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
-        both = np.array([state.instant().coordinates(which) for state in self.states])
+        both = coordinates_along(tables, which, self.course.states, self._angles)
         return JointCourse(
             *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
         )
 
     # --- ledger -----------------------------------------------------------------------------------
     @cached_property
-    def _energies(self) -> list[analysis.Energy]:
-        return [self.system.energy(state) for state in self.states]
+    def _angles(self) -> Floats:
+        """The angles next to which those of the system's coordinates are taken [rad] (k, nc)."""
+        own, names = self.start.joints, self.system.tables.coordinate_names
+        if own == names:
+            return self.course.angles
+        known = dict(zip(own, self.course.angles.T, strict=True))
+        columns = [known.get(name, np.zeros(len(self.t))) for name in names]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self.t), 0))
+
+    def _instants(self) -> Iterator[Instant]:
+        """Each stored row, for questions that only Python answers."""
+        return instants(self.system.selection, self.t, self.course.states, self._angles)
 
     @cached_property
     def kinetic(self) -> Floats:
         """Kinetic energy [J] (k,)."""
-        return np.array([energy.kinetic for energy in self._energies])
+        return kinetic_along(self.system.tables, self.course.states)
 
     @cached_property
     def potential(self) -> Floats:
         """Potential energy of all forces that have one [J] (k,)."""
-        return np.array([energy.potential for energy in self._energies])
+        return potential_along(self.system.selection, self.t, self.course.states, self._angles)
 
     @property
     def energy(self) -> Floats:

@@ -19,13 +19,14 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.explore import explorer, journal
-from quirkpy.explore.journal import Journal, hash_of
+from quirkpy.explore.journal import Journal
+from quirkpy.explore.rows import hash_of
 from quirkpy.explore.run import records, workers
 from tests.doomed import runs_in
 from tests.faults.sentence import check_refused, check_sentence
 from tests.fuzz import CHUNK, chunks
 from tests.random_systems import seeds
-from tests.studies import far_pair
+from tests.studies import failing_pair, far_pair
 
 
 @cache
@@ -111,28 +112,140 @@ def test_a_damaged_record_is_named_and_run_again(record: str, good: bytes, tmp_p
     assert qp.ReconfigurationGraph.load(path).to_json() == whole()  # and nothing is said any more
 
 
-@pytest.mark.parametrize("key", ["study", "start", "reductions", "cones"])
-def test_notes_that_are_damaged_are_written_anew(key: str, good: bytes, tmp_path: Path) -> None:
+NOTES = ("schema", "results", "version", "digest", "study", "start", "reductions", "cones")
+
+
+def test_all_notes_are_known(good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "pair.db"
     path.write_bytes(good)
+    with closing(sqlite3.connect(path)) as base:
+        assert {key for (key,) in base.execute("SELECT key FROM meta")} == set(NOTES)
+
+
+def told_of(ask: Callable[[], qp.ReconfigurationGraph]) -> tuple[Any, list[str]]:
+    """A graph, None where that is refused by a sentence, and what is said of it."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            graph = ask()
+        except qp.PartError as error:
+            check_sentence(str(error), "the journal", ("damaged",))
+            return None, [str(error)]
+    for one in told:
+        check_sentence(str(one.message), "the journal", ("damaged",))
+    return graph.to_json(), [str(one.message) for one in told]
+
+
+@pytest.mark.parametrize("damage", ["key", "value", "hash", "gone"])
+@pytest.mark.parametrize("key", NOTES)
+def test_no_note_is_lost_in_silence(key: str, damage: str, good: bytes, tmp_path: Path) -> None:
+    """Whatever of it is damaged: `load` says so, and `explore` mends it; of a note that has gone
+    altogether, no graph comes but the whole one."""
+    path = tmp_path / "pair.db"
+    path.write_bytes(good)
+    flip = f"SET {damage} = 'x' || substr({damage}, 2)"
     changed(
-        path, f"UPDATE meta SET value = replace(value, '0.1', '0.2') || ' ' WHERE key = '{key}'"
+        path,
+        f"DELETE FROM meta WHERE key = '{key}'"
+        if damage == "gone"
+        else f"UPDATE meta {flip} WHERE key = '{key}'",
     )
-    if key in ("study", "start"):
-        check_refused(lambda: qp.ReconfigurationGraph.load(path), "the journal", ("explore",))
-    assert far_pair().explore(path).to_json() == whole()
-    assert qp.ReconfigurationGraph.load(path).to_json() == whole()
+    before = path.read_bytes()
+    try:
+        loaded, said = told_of(lambda: qp.ReconfigurationGraph.load(path))
+    except AssertionError:  # a refusal in other words
+        loaded, said = None, ["refused"]
+    assert path.read_bytes() == before
+    assert loaded in (None, whole())
+    assert said or damage == "gone"
+    mended, said = told_of(lambda: far_pair().explore(path))
+    if damage == "gone" and key in ("schema", "results", "digest"):
+        assert mended is None
+        assert "move it away and begin a new one" in said[0]
+        return
+    assert mended == whole()
+    assert told_of(lambda: qp.ReconfigurationGraph.load(path)) == (whole(), [])
+    assert told_of(lambda: far_pair().explore(path)) == (whole(), [])
 
 
 def test_a_journal_that_no_longer_says_whose_it_is(good: bytes, tmp_path: Path) -> None:
+    """Not even by the hash of what it said."""
     path = tmp_path / "pair.db"
     path.write_bytes(good)
-    changed(path, "UPDATE meta SET value = 'x' WHERE key = 'digest'")
+    changed(path, "UPDATE meta SET value = 'x', hash = 'x' WHERE key = 'digest'")
     check_refused(
         lambda: far_pair().explore(path),
         "the journal",
         ("no longer says whose it is", "begin a new one"),
     )
+
+
+@pytest.mark.parametrize("lost", ["'schema'", "'schema', 'version'", "'digest', 'study'"])
+def test_no_study_takes_the_journal_of_another(lost: str, good: bytes, tmp_path: Path) -> None:
+    """Also where it no longer says whose it is: runs of both would not make one graph."""
+    path = tmp_path / "pair.db"
+    path.write_bytes(good)
+    changed(path, f"DELETE FROM meta WHERE key IN ({lost})")
+    before = path.read_bytes()
+    other = failing_pair()
+    check_refused(lambda: other.explore(path), "the journal", ("no longer says",))
+    with closing(sqlite3.connect(path)) as now:
+        assert now.execute("SELECT COUNT(*) FROM runs").fetchone()[0] > 0
+    assert len(path.read_bytes()) == len(before)
+
+
+# --- one bit --------------------------------------------------------------------------------------
+@seeds(60, 20, attack=6000)
+def test_one_bit_is_mended_for_good(seed: int, good: bytes, tmp_path: Path) -> None:
+    """Where `explore` answers, everything after it is whole and silent; where `load` says nothing,
+    the graph is the whole one.  Half of the bits lie in keys and notes."""
+    chance, path, data = random.Random(seed), tmp_path / "pair.db", bytearray(good)
+    places = [k for k, byte in enumerate(good) if byte]
+    if seed % 2:
+        places = key_places(good, tmp_path)
+    data[chance.choice(places)] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+    loaded, said = told_anyhow(lambda: qp.ReconfigurationGraph.load(path))
+    assert loaded in (None, whole()) or said
+    mended, _ = told_anyhow(lambda: far_pair().explore(path))
+    if mended is not None:
+        assert mended == whole()
+        for ask in (lambda: qp.ReconfigurationGraph.load(path), lambda: far_pair().explore(path)):
+            assert told_of(ask) == (whole(), [])
+        with closing(sqlite3.connect(path)) as base:
+            assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert base.execute("SELECT COUNT(*) FROM damaged").fetchone()[0] <= 1
+
+
+def told_anyhow(ask: Callable[[], qp.ReconfigurationGraph]) -> tuple[Any, list[str]]:
+    """As `told_of`, where a refusal may say anything in a sentence about the journal."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            graph = ask()
+        except qp.PartError as error:
+            check_sentence(str(error), "the journal", ())
+            return None, [str(error)]
+    return graph.to_json(), [str(one.message) for one in told]
+
+
+def key_places(good: bytes, folder: Path) -> list[int]:
+    """Where the keys of runs and all notes stand in a journal."""
+    path = folder / "whole.db"
+    path.write_bytes(good)
+    with closing(sqlite3.connect(path)) as base:
+        texts = [
+            (node + choice).encode()
+            for node, choice in base.execute("SELECT node, choice FROM runs")
+        ]
+        texts += [
+            (key + value).encode() for key, value in base.execute("SELECT key, value FROM meta")
+        ]
+    out = [
+        range(good.find(text[:40]), good.find(text[:40]) + min(len(text), 100)) for text in texts
+    ]
+    assert all(places[0] >= 0 for places in out)
+    return [place for places in out for place in places]
 
 
 def test_what_came_of_flights_is_checked_too(tmp_path: Path) -> None:

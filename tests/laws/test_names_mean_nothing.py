@@ -19,8 +19,9 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.journal import UNREADABLE, hash_of, record_of, text_of
+from quirkpy.explore.journal import UNREADABLE, record_of, text_of
 from quirkpy.explore.model.graph import Node, Outcome
+from quirkpy.explore.rows import hash_of
 from quirkpy.explore.run import workers
 from quirkpy.explore.run.records import Record
 from quirkpy.explore.run.runner import run_choice

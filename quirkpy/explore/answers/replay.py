@@ -22,7 +22,6 @@ from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.states import ledger_of, zero_rows
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.analysis import Energy
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Counts, Course, Happening, Waits
 from quirkpy.motion.move import stand
@@ -103,8 +102,14 @@ class Replay(Trajectory):
         return Replay(self.graph, denser)
 
     @cached_property
-    def _energies(self) -> list[Energy]:
-        return [energy for leg in self.legs for run in leg.runs for energy in run._energies]
+    def kinetic(self) -> Floats:
+        """Kinetic energy [J] (k,)."""
+        return np.concatenate([run.kinetic for leg in self.legs for run in leg.runs])
+
+    @cached_property
+    def potential(self) -> Floats:
+        """Potential energy of all forces that acted then and have one [J] (k,)."""
+        return np.concatenate([run.potential for leg in self.legs for run in leg.runs])
 
     @property
     def supplied(self) -> float:

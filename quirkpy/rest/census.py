@@ -37,7 +37,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import apart
 from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.rest.modes import FLAT, gradients
+from quirkpy.rest.modes import FLAT, bent, gradients
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, UNIFORM
 
@@ -101,8 +101,7 @@ class Census:
 
 def sign_of(around: Vicinity) -> int:
     """(-1)^(modes along which energy falls)."""
-    bends = around.bends[0]
-    return 1 - 2 * (int((bends < -FLAT * abs(bends).max(initial=0.0)).sum()) % 2)
+    return 1 - 2 * (int(((around.bends[0] < 0.0) & bent(around, FLAT)).sum()) % 2)
 
 
 def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> float:

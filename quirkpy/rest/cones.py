@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from quirkpy.maths.differences import unsure
 from quirkpy.kernels.base.eigen import eigen
+from quirkpy.maths.differences import unsure
 from quirkpy.maths.types import Floats
 
 #: So many planes and walls at most are looked at in all their combinations.

@@ -16,7 +16,7 @@ import numpy as np
 from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, KIND, PLACE_POINT, Q, R, V
 from quirkpy.maths.rotations import cross, turned
 from quirkpy.maths.types import Floats
-from quirkpy.rest.modes import FLAT, climb, gone
+from quirkpy.rest.modes import FLAT, bent, climb, gone
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import PAIR
@@ -126,8 +126,7 @@ class Cusps:
 
 def stiff_in(around: Vicinity) -> int:
     """Along how many modes there is a stiffness."""
-    bends = abs(around.bends[0])
-    return int((bends > FLAT * bends.max(initial=0.0)).sum())
+    return int(bent(around, FLAT).sum())
 
 
 def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:

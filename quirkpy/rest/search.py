@@ -21,7 +21,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
-from quirkpy.rest.modes import FLAT, approach, beyond_stops, descend, follow, gone, pressed
+from quirkpy.rest.modes import FLAT, approach, bent, beyond_stops, descend, follow, gone, pressed
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.starts import (
     angles_of,
@@ -241,9 +241,7 @@ class Hop(NamedTuple):
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
     """Where a random direction leads uphill, both ways, among those that have a stiffness."""
     bends, modes = around.bends
-    along = modes @ np.where(
-        abs(bends) > FLAT * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0
-    )
+    along = modes @ np.where(bent(around, FLAT), rng.normal(size=len(bends)), 0.0)
     if along.any():
         for sense in (1.0, -1.0):
             yield follow(around, sense * along, straight=True)
@@ -255,12 +253,8 @@ def hops_from(around: Vicinity) -> list[Hop]:
     counted = turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
-    bends = abs(around.bends[0])
-    modes = [
-        k
-        for k in np.argsort(bends, kind="stable").tolist()
-        if bends[k] > FLAT * bends.max(initial=0.0)
-    ]
+    bends, stiff = abs(around.bends[0]), bent(around, FLAT)
+    modes = [k for k in np.argsort(bends, kind="stable").tolist() if stiff[k]]
     return [*turned, *(Hop(k, -1) for k in modes)]
 
 
@@ -416,7 +410,7 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     """Whether a way down from a top along what energy falls along ends at a bottom."""
     bends, modes = top.bends
-    for mode in modes.T[bends < -FLAT * abs(bends).max(initial=0.0)]:
+    for mode in modes.T[(bends < 0.0) & bent(top, FLAT)]:
         for sense in (1.0, -1.0):
             ended = descend(gone(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB))
             if ended is not None and (

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.arrays import OMEGA, STATE_WIDTH, Q, R, V, state_rows
+from quirkpy.kernels.base.eigen import eigen, with_signs
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.differences import (
@@ -34,7 +35,6 @@ from quirkpy.maths.differences import (
     central,
     unsure,
 )
-from quirkpy.kernels.base.eigen import eigen, with_signs
 from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, turned
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
@@ -355,7 +355,12 @@ class Vicinity:
             .max(axis=1, initial=0.0)
         )
         bent = DOUBTS * np.linalg.norm(self.pull) * swept
-        return self._error(self.stiffness, -self.reduced(self.probes.felt)) + bent
+        return self.stiffness_error_here + bent
+
+    @cached_property
+    def stiffness_error_here(self) -> Floats:
+        """How far each number of K may be from the true one at this very state [1/s2] (f, f)."""
+        return self._error(self.stiffness, -self.reduced(self.probes.felt))
 
     @cached_property
     def damping_error(self) -> Floats:

@@ -416,7 +416,7 @@ class Driver:
     def _python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
         y, near = self.entry.expand(self.watch.asked), self.engine.conditions.near
-        state = state_at(self.start, self.engine.python.t, y, near).with_angles(
+        state = state_at(self.start, self.engine.python.t, y, near).next_to(
             near
         )  # those of a state close by
         for k, w in enumerate(self.watched):
@@ -509,4 +509,4 @@ def state_at(
     state = State(
         t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held, merged
     )
-    return state if sure else state.with_angles(angles)
+    return state if sure else state.next_to(angles)

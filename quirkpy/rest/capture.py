@@ -94,7 +94,7 @@ class Hold:
 
     def state_of(self, rows: Floats) -> State:
         """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
-        return state_at(self.start, self.start.t, rows, self.start.near).with_angles(self.angles)
+        return state_at(self.start, self.start.t, rows, self.start.near).next_to(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
         """The same, ready for the kernels."""

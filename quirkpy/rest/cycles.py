@@ -194,7 +194,7 @@ def tells_turns(driver: Driver, row: Rows, c: int) -> bool:
         near = angles.copy()
         near[c] += 2.0 * np.pi * turns
         engine.turn_to(near)
-        state = state_at(driver.start, t, driver.entry.expand(y), near).with_angles(near)
+        state = state_at(driver.start, t, driver.entry.expand(y), near).next_to(near)
         return accelerations(engine, t, y[None, :-1])[0], [ask(event, state) for event in watched]
 
     try:

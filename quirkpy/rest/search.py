@@ -16,7 +16,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import apart
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.parts.checks import positive, shown, whole
+from quirkpy.parts.checks import below, shown, whole
 from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
@@ -53,6 +53,8 @@ MEETINGS = 12
 UNKNOWN = 1e-8
 #: A way down from a top begins so far down a mode [m], [rad].
 CLIMB = 0.05
+#: Places are not so far away, for strides are short [m], [rad].
+FARTHEST = 3000.0
 #: A pass is looked for from so many places for each direction, and how far away these are [m],
 #: [rad].
 TRIES, SPREAD = 4, 3.0
@@ -63,7 +65,8 @@ class Equilibria(Sequence[Equilibrium]):
     """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each
     was reached.
 
-    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.
+    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere; open:
+    those of them that came to no rest; `reason` says why there is none at all.
     places: how many were left from, at random or equilibria found before; left: how many ways from
     these were not followed yet.  missing: how many others there are at least, by the sum of the
     signs of all; None where that is not known.  doubtful: whether it is not known though energy has
@@ -77,6 +80,18 @@ class Equilibria(Sequence[Equilibrium]):
     left: int = 0
     missing: int | None = None
     doubtful: bool = False
+    open: int = 0
+
+    @property
+    def reason(self) -> str:
+        """Why there is none, in words; empty where there are some."""
+        if self.found:
+            return ""
+        return (
+            f"none found: of {self.lost} attempts {self.open} came to no rest within their steps, "
+            f"and {self.lost - self.open} ended at or beyond stops that do not hold them; there "
+            "may be none, or more seeds, or another state to begin at, find them"
+        )
 
     @property
     def unseen(self) -> float:
@@ -108,6 +123,7 @@ class Equilibria(Sequence[Equilibrium]):
             f"{e.verdict} at {e.energy:.6g} J ({n})"
             for e, n in zip(self.found, self.hits, strict=True)
         )
+        kinds = kinds or self.reason
         return f"Equilibria({kinds}; {self.seeds} seeds, share unseen at most {self.unseen:.2g})"
 
 
@@ -167,7 +183,7 @@ class Met:
         self.found: list[Equilibrium] = []
         self.around: list[Vicinity] = []
         self.hits: list[int] = []
-        self.lost = self.attempts = self.places = 0
+        self.lost = self.open = self.attempts = self.places = 0
         self.reached: set[int] = set()
         self.hops: list[tuple[int, int, Hop]] = []
 
@@ -182,6 +198,7 @@ class Met:
         self.attempts += 1
         if ended is None or beyond_stops(ended) or not pressed(ended):
             self.lost += 1
+            self.open += ended is None
             return
         k = next((k for k, other in enumerate(self.around) if at_one(ended, other)), None)
         if k is None:
@@ -260,9 +277,12 @@ def hops_from(around: Vicinity) -> list[Hop]:
 
 def equilibria(system: System, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
     """See `Multibody.equilibria`."""
-    if not (isinstance(seeds, int) and seeds > 0):
-        raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
-    for name, value, check in (("spread", spread, positive), ("seed", seed, whole)):
+    system.check_state("equilibria", state)
+    if not (type(seeds) is int and seeds > 0):
+        raise PartError(
+            f"equilibria: seeds is {shown(seeds)}, but must be a whole number above zero."
+        )
+    for name, value, check in (("spread", spread, below(FARTHEST)), ("seed", seed, whole)):
         try:
             check(value)
         except (TypeError, ValueError) as error:
@@ -275,7 +295,9 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
     hits = tuple(met.hits[i] for i in order)
-    return Equilibria(found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful)
+    return Equilibria(
+        found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful, met.open
+    )
 
 
 def completed(

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.linalg import eig, matrix_balance
 from scipy.optimize import brentq
 
-from quirkpy.maths.differences import EPS, alike_across, unsure
 from quirkpy.kernels.base.eigen import eigen
+from quirkpy.maths.differences import EPS, alike_across, unsure
 from quirkpy.maths.types import Bools, Floats
 
 #: What decides: every direction rises; one falls; one falls and turning holds it; one is level to

@@ -505,7 +505,7 @@ class Vicinity:
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(np.concatenate([rows, np.zeros((1, STATE_WIDTH))]))
         made = state_at(s, time, every, self.near, s.held)
-        return made.with_angles(self._angles)
+        return made.next_to(self._angles)
 
     @cached_property
     def _angles(self) -> Floats:

@@ -23,7 +23,7 @@ from quirkpy.kernels.step.integrator import RIM
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import not_negative, optional, positive, shown, whole, word
+from quirkpy.parts.checks import angle_up_to, optional, shown, small, text, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
@@ -60,7 +60,7 @@ class Scope:
             for kinds, chosen in mapped("options", options).items()
         }
         self.potentials = {
-            name: listed(f"potential {name!r}", forces, Force)
+            _label("potentials: a name", name): listed(f"potential {name!r}", forces, Force)
             for name, forces in mapped(
                 "potentials", {"none": ()} if potentials is None else potentials
             ).items()
@@ -86,8 +86,8 @@ class Scope:
                     f"Study: {field} is {shown(getattr(self, field))}, but must be a {called}."
                 )
         checks = (
-            ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
-            ("disturbance", optional(positive)),
+            ("on_contact", word(OnContact)), ("nudge", small), ("seed", whole),
+            ("disturbance", optional(angle_up_to(math.pi, "pi"))),
         )  # fmt: skip
         for field, check in checks:
             try:
@@ -96,7 +96,7 @@ class Scope:
                 raise PartError(f"Study: {field} {error}.") from None
         self._check_sensors()
         for pair, chosen in self.options.items():
-            labels = [option.label for option in chosen]
+            labels = [_label(f"options of {pair!r}: a label", o.label) for o in chosen]
             if not chosen or len(set(labels)) < len(labels):
                 raise PartError(
                     f"Study: the options of {pair!r} are {labels}; give each once, and at least "
@@ -439,7 +439,17 @@ def _kinds(value: Any) -> tuple[str, str]:
             f"Study: options has {shown(value)}, but must name two kinds of sensors, ('face', "
             "'face')."
         )
-    return value[0], value[1]
+    return _label("options: a kind of sensors", value[0]), _label(
+        "options: a kind of sensors", value[1]
+    )
+
+
+def _label(what: str, value: Any) -> str:
+    """What something is called in choices, checked as every name is."""
+    try:
+        return text(value)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"Study: {what} {error}.") from None
 
 
 def renamed(force: Force, name: str) -> Force:

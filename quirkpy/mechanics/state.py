@@ -25,10 +25,10 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting, placed
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import (
+    not_negative,
     number,
     numbers,
     optional,
-    positive,
     real,
     shown,
     texts,
@@ -133,7 +133,7 @@ class State(Record):
     def _check_plain(self) -> None:
         """Refuse a time or a step that is none, and names that are none; keep them as such."""
         checks = (
-            ("t", number), ("step", optional(positive)), ("bodies", texts), ("joints", texts),
+            ("t", number), ("step", optional(not_negative)), ("bodies", texts), ("joints", texts),
             ("held", texts),
         )  # fmt: skip
         for name, check in checks:

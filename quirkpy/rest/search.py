@@ -55,6 +55,8 @@ UNKNOWN = 1e-8
 CLIMB = 0.05
 #: Places are not so far away, for strides are short [m], [rad].
 FARTHEST = 3000.0
+#: So many seeds take weeks.
+MOST_SEEDS = 1_000_000
 #: A pass is looked for from so many places for each direction, and how far away these are [m],
 #: [rad].
 TRIES, SPREAD = 4, 3.0
@@ -278,9 +280,10 @@ def hops_from(around: Vicinity) -> list[Hop]:
 def equilibria(system: System, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
     """See `Multibody.equilibria`."""
     system.check_state("equilibria", state)
-    if not (type(seeds) is int and seeds > 0):
+    if not (type(seeds) is int and 0 < seeds <= MOST_SEEDS):
         raise PartError(
-            f"equilibria: seeds is {shown(seeds)}, but must be a whole number above zero."
+            f"equilibria: seeds is {shown(seeds)}, but must be a whole number from 1 to "
+            f"{MOST_SEEDS}."
         )
     for name, value, check in (("spread", spread, below(FARTHEST)), ("seed", seed, whole)):
         try:

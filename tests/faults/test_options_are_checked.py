@@ -78,7 +78,7 @@ def test_what_would_never_end_is_refused_with_its_figure() -> None:
     check_refused(lambda: RUN.sampled(1e-12), "sampled", ("1e-12 s", "1e+11", "1e-08 s or more"))
     check_refused(lambda: SYSTEM.equilibria(spread=1e5), "equilibria", ("spread", "below 3000"))
     run = SYSTEM.simulate(1.0, step=1e-12, max_steps=3, progress=False)
-    assert run.stop is qp.Stop.MAX_STEPS
+    assert run.stop is qp.Stop.STEPS
     assert len(RUN.sampled(1e-3).t) >= 100
 
 

@@ -14,6 +14,7 @@ from quirkpy.explore.scope.options import Free, Hinge, Lock, Pin
 from quirkpy.explore.scope.safety import KeepOut, Limit, NoCollision, StayTogether
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.explore.study import Study
+from quirkpy.maths.warnings import reading
 from quirkpy.mechanics.state import State
 from quirkpy.parts.json import PART_TYPES, Reader, Writer
 from quirkpy.parts.part import Part
@@ -47,12 +48,9 @@ def from_json(text: str, modules: Iterable[str] = ()) -> Any:
 
     modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may
     use; they are imported.  No other code of the document's choosing ever runs."""
-    return Reader(
-        text,
-        modules,
-        {"Multibody": _read_system, "State": _read_state, "Study": _read_study},
-        TYPES,
-    ).root()
+    kinds = {"Multibody": _read_system, "State": _read_state, "Study": _read_study}
+    with reading():
+        return Reader(text, modules, kinds, TYPES).root()
 
 
 def _write_system(writer: Writer, system: Multibody) -> dict[str, Any]:
@@ -82,11 +80,9 @@ def _read_state(fields: dict[str, Any]) -> State:
     r, q, v, omega = (
         np.array(fields[name], dtype=float).reshape(-1, width) for name, width in widths.items()
     )
-    windings = np.array(fields["windings"], dtype=np.int64)
+    joints, windings = fields["joints"], fields["windings"]
     further = np.array(fields.get("further", ()), dtype=float)
-    return State(
-        fields["t"], fields["bodies"], r, q, v, omega, fields["joints"], windings, further=further
-    )
+    return State(fields["t"], fields["bodies"], r, q, v, omega, joints, windings, further=further)
 
 
 def _write_study(writer: Writer, study: Study) -> dict[str, Any]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 
+#: Doubts of angles that somebody has been told of; whether a document is read.
+TOLD: set[str] = set()
+READING: ContextVar[bool] = ContextVar("READING", default=False)
 #: The package, whose own lines nobody is warned at.
 HOUSE = __name__.partition(".")[0]
 #: One degree [rad]: ``qp.deg * 20``.
 deg = math.pi / 180.0
-#: Beyond a whole turn, what people write in degrees is a multiple of one of these.
-DEGREES = (5.0, 22.5)
+#: Beyond a whole turn, what people write in degrees is a multiple of one of these, but for
+#: rounding: the angles of things with three, four, five, six, eight or ten sides are among them.
+DEGREES, ROUNDED = (5.0, 9.0, 12.0, 22.5), 1e-9
 
 
 class PartWarning(UserWarning):
@@ -43,10 +49,27 @@ def doubt_degrees(who: str, angle: float) -> None:
     doubt_any(who, (angle,))
 
 
-def doubt_any(who: str, angles: Iterable[float]) -> None:
+def doubt_any(who: str, angles: Iterable[float]) -> bool:
     """Warn of the first of some angles that looks like degrees: more than a turn, and a round
-    number of them."""
+    number of them; returns whether one does."""
     for angle in angles:
-        if abs(angle) > 2.0 * math.pi and any(angle % step == 0.0 for step in DEGREES):
-            warn(f"{who} {in_radians(angle)}.")
-            return
+        if abs(angle) > 2.0 * math.pi and any(
+            abs(math.remainder(angle, step)) <= ROUNDED * abs(angle) for step in DEGREES
+        ):
+            sentence = f"{who} {in_radians(angle)}."
+            if not (READING.get() and sentence in TOLD):
+                warn(sentence)
+            TOLD.add(sentence)
+            return True
+    return False
+
+
+@contextlib.contextmanager
+def reading() -> Iterator[None]:
+    """While a document is read, what has been told of the parts that were written is not told
+    again."""
+    before = READING.set(True)
+    try:
+        yield
+    finally:
+        READING.reset(before)

@@ -13,7 +13,7 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.maths.warnings import warn
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import gaps
+from quirkpy.mechanics.meeting import gaps
 from quirkpy.parts.couplings import Coupling
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.part import PartError

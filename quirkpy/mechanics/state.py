@@ -11,39 +11,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.base.states import NO_TAIL
 from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND
 from quirkpy.maths import quat
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.triples import (
-    Nine,
-    Triple,
     array,
     product_back,
-    sub,
-    turn_back,
 )
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.warnings import doubt_any
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.meeting import check_meeting, sites_in_n
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import number, numbers, show, vector
+from quirkpy.parts.checks import (
+    not_negative,
+    number,
+    numbers,
+    optional,
+    real,
+    show,
+    texts,
+    vector,
+    whole_numbers,
+)
 from quirkpy.parts.joint import (
-    COORDINATE_UNITS,
-    BaseJoint,
     Coordinate,
-    GeneralJoint,
-    Joint,
-    Relation,
 )
 from quirkpy.parts.part import PartError
-from quirkpy.parts.primitives import Gap
 from quirkpy.parts.sensor import Sensor
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
-#: Ends of an active joint further apart than this [m or rad] do not meet.
-MEETING_TOLERANCE = 1e-6
 #: The arrays of a state that have a row for each moving body.
 MOVING = ("r", "q", "v", "omega")
 
@@ -130,11 +129,22 @@ class State(FrozenRecord):
     def __post_init__(self) -> None:
         """Refuse what no run could begin or end in, wherever it comes from: a file, or a number
         that is none."""
-        super().__post_init__()
+        self._check_plain()
         self._check_arrays()
-        if not math.isfinite(self.t):
-            raise PartError(f"State: t is {self.t}, but must be finite.")
+        super().__post_init__()
         self._check_numbers()
+
+    def _check_plain(self) -> None:
+        """Refuse a time or a step that is none, and names that are none; keep them as such."""
+        checks = (
+            ("t", number), ("step", optional(not_negative)), ("bodies", texts), ("joints", texts),
+            ("held", texts),
+        )  # fmt: skip
+        for name, check in checks:
+            try:
+                object.__setattr__(self, name, check(getattr(self, name)))
+            except (TypeError, ValueError) as error:
+                raise PartError(f"State: {name} {error}.") from None
 
     def _check_arrays(self) -> None:
         """Refuse arrays of another shape than the bodies and joints ask for, or not of numbers."""
@@ -143,14 +153,24 @@ class State(FrozenRecord):
         further = {"windings": (len(self.joints),), "further": (self.further.size,)}
         for name, shape in {**shapes, **further}.items():
             given = getattr(self, name)
+            kind = np.int64 if name == "windings" else np.float64
+            if not isinstance(given, np.ndarray) or given.dtype != kind:
+                given = self._converted(name, given)
             if given.shape != shape:
                 raise PartError(
                     f"State: {name} has shape {given.shape}, but must have shape {shape}."
                 )
-            if given.dtype not in (np.float64, np.int64):
-                raise PartError(
-                    f"State: {name} is made of {given.dtype}, but must be made of float64."
-                )
+        if not (self.merged is None or isinstance(self.merged, np.ndarray)):
+            raise PartError(f"State: merged is {show(self.merged)}, but must be None or an array.")
+
+    def _converted(self, name: str, given: Any) -> Any:
+        """A field of numbers as an array: whole turns as whole numbers, all else as floats."""
+        try:
+            array = whole_numbers(given) if name == "windings" else real(given)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"State: {name} {error}.") from None
+        object.__setattr__(self, name, array)
+        return array
 
     def _check_numbers(self) -> None:
         """Refuse poses and velocities that are not finite."""
@@ -288,6 +308,11 @@ class State(FrozenRecord):
     def _change(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Copies of the arrays of poses and velocities, with some values exchanged."""
         arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in MOVING}
+        if not isinstance(changes, Mapping):
+            raise PartError(
+                f"replace: {show(changes)} is no dict of bodies, such as {{'arm': "
+                "dict(position=(1, 0, 0))}."
+            )
         for name, values in changes.items():
             if name not in self.bodies:
                 raise PartError(
@@ -312,7 +337,18 @@ class State(FrozenRecord):
     def with_angles(self, angles: Floats) -> State:
         """This state with the whole turns that bring each angle to the given one [rad]
         (n_coordinates,)."""
-        turning = np.flatnonzero(self._tables("with_angles").coordinate_kind == ANGLE)
+        tables = self._tables("with_angles")
+        try:
+            given = np.array(numbers(angles, (len(self.joints),)))
+        except (TypeError, ValueError) as error:
+            raise PartError(f"with_angles: angles {error}.") from None
+        turning = np.flatnonzero(tables.coordinate_kind == ANGLE)
+        doubt_any("with_angles: an angle", given[turning].tolist())
+        return self.next_to(given)
+
+    def next_to(self, angles: Floats) -> State:
+        """This state with angles next to computed ones [rad] (n_coordinates,)."""
+        turning = np.flatnonzero(self._tables("next_to").coordinate_kind == ANGLE)
         here = self.instant().coordinates(turning)[:, 0]
         more = np.rint((angles[turning] - here) / (2.0 * math.pi)).astype(np.int64)
         if not more.any():
@@ -348,7 +384,7 @@ class State(FrozenRecord):
 
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""
-        return self.with_angles(angles_of(old.instant()))
+        return self.next_to(angles_of(old.instant()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
@@ -469,7 +505,7 @@ def read_sensor(at: Instant, k: int) -> SensorState:
 def _mismatch(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
     """Distance [m] of two sites that should face each other, and by how much their axes miss that
     [rad]."""
-    (x1, e1), (x2, e2) = _site_in_n(at, one, two)
+    (x1, e1), (x2, e2) = sites_in_n(at, one, two)
     turned = array(
         product_back(e1, e2)
     )  # the axes of the second site in those of the first, as columns
@@ -477,57 +513,3 @@ def _mismatch(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, fl
     if roll > 0.0:
         off = max(off, abs(math.remainder(math.atan2(turned[1, 0], turned[0, 0]), roll)))
     return math.dist(x1, x2), off
-
-
-def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
-    """How far the ends of a joint are from meeting, one gap for each of its primitives or rows."""
-    if isinstance(joint, GeneralJoint):
-        try:
-            sizes = numbers(joint.phi(at.view), (len(joint.units),))
-        except (TypeError, ValueError) as error:
-            raise joint.refuse(f"phi(at) at t = {at.t} {error}.") from error
-        return [Gap(abs(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
-    related = [relation_gap(at, relation) for relation in joint.relations()]
-    if not isinstance(joint, Joint):
-        return related
-    (x1, e1), (x2, e2) = _site_in_n(at, *joint.sites)
-    d, turned = np.array(turn_back(e1, sub(x2, x1))), array(product_back(e1, e2))
-    return [primitive.gap(d, turned) for primitive in joint.primitives()] + related
-
-
-def relation_gap(at: Instant, relation: Relation) -> Gap:
-    """How far coordinates are from a relation; with just one angle it holds up to whole turns of
-    that."""
-    index = at.selection.tables.coordinate_index
-    pairs = [pair for pair in (relation.first, relation.second) if pair is not None]
-    kinds = [joint.named_coordinate(name, joint).kind for joint, name in pairs]
-    values = at.coordinates(np.array([index[joint.name, name] for joint, name in pairs]))[:, 0]
-    factors = [1.0, relation.factor][: len(values)]
-    off = float(values @ factors) - relation.value - relation.driven(at.t)[0]
-    turns = [abs(factor) for factor, kind in zip(factors, kinds, strict=True) if kind == "angle"]
-    if len(turns) == 1 and turns[0] > 0.0:
-        off = math.remainder(off, 2.0 * math.pi * turns[0])
-    return Gap(abs(off), COORDINATE_UNITS[kinds[0]])
-
-
-def _site_in_n(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
-    """Origin and axes of two sites in N, in plain floats."""
-    for site in (one, two):
-        if site.body.name not in at.selection.tables.body_index:
-            raise KeyError(f"body {site.body.name!r} is not in the system")
-    rows = at.at_sites(one, two).rows.tolist()
-    return [(tuple(row[POSITION:VELOCITY]), tuple(row[AXES:SPIN])) for row in rows]
-
-
-def check_meeting(at: Instant) -> None:
-    """Refuse a state in which the ends of an active joint do not meet."""
-    for k in at.selection.joints:
-        joint = at.selection.tables.joints[k]
-        worst = max(gaps(at, joint), key=lambda gap: gap.size)
-        if not worst.size <= MEETING_TOLERANCE:
-            one, two = (body.name for body in joint.bodies)
-            raise joint.refuse(
-                f"its ends on {one!r} and {two!r} are {worst} apart (tolerance "
-                f"{MEETING_TOLERANCE:g}); move a body "
-                "or a site so that they meet, or list the joint under candidates= until they do."
-            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Literal, NoReturn, Self, TypeAlias, get_args
+from typing import Any, Literal, NoReturn, Self, TypeAlias, get_args
 
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
@@ -14,7 +14,8 @@ from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Reactio
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import State, check_meeting
+from quirkpy.mechanics.meeting import check_meeting
+from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import show
 from quirkpy.parts.force import Force
@@ -102,20 +103,24 @@ class System:
     def at(self, state: State) -> Self:
         """This system beginning in another state; sites and joint zeros stay where they were
         written."""
-        if not isinstance(state, State):
-            raise PartError(f"at: {show(state)} is not a State, such as system.initial.")
-        if set(state.bodies) != set(self.bodies):
-            raise PartError(
-                f"at: the state has the bodies {', '.join(state.bodies)}, the system moves "
-                f"{', '.join(self.bodies)}; "
-                "give a state of this system."
-            )
-        state.check_turns()
+        self.check_state("at", state)
         made = self._variant(
             start=state, selection=self.selection, clusters=self.clusters
         )  # the engine stays warm
         check_meeting(made.instant())
         return made
+
+    def check_state(self, who: str, state: Any) -> None:
+        """Refuse what is no state of these bodies."""
+        if not isinstance(state, State):
+            raise PartError(f"{who}: {show(state)} is not a State, such as system.initial.")
+        if set(state.bodies) != set(self.bodies):
+            raise PartError(
+                f"{who}: the state has the bodies {', '.join(state.bodies)}, the system moves "
+                f"{', '.join(self.bodies)}; "
+                "give a state of this system."
+            )
+        state.check_turns()
 
     def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Self:
         """This system with other joints and forces active, by name; all others are candidates.

@@ -443,7 +443,7 @@ class Driver:
         states, asked = self.layout.states, self.watch.asked.reshape(-1)
         y, near = self.entry.expand(states.rows_in(asked)), self.engine.conditions.near
         state = state_at(self.start, self.engine.python.t, y, near, further=states.tail_in(asked))
-        state = state.with_angles(near)  # those of a state close by
+        state = state.next_to(near)  # those of a state close by
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
@@ -535,4 +535,4 @@ def state_at(
         t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held,
         merged, further.copy(),
     )  # fmt: skip
-    return state if sure else state.with_angles(angles)
+    return state if sure else state.next_to(angles)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from quirkpy import doors
 from quirkpy.mechanics.system import System
 from quirkpy.motion.driver import Look
-from quirkpy.motion.settings import Settings, check_settings
+from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.stiff import driver_for
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.event import Event
@@ -26,6 +26,7 @@ def move(
     """Move a system for `duration` [s]; look: called after each compiled call, ends the run where
     it returns a row."""
     span, begun = check_settings(duration, settings), system.initial.t
+    check_end(begun, span)
     driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
     driver.look = look
     try:

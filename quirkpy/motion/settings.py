@@ -7,8 +7,15 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from quirkpy.kernels.step.methods import Method
 from quirkpy.motion.course import Keep
-from quirkpy.parts.checks import optional, positive
+from quirkpy.parts.checks import below, optional, positive, share, show
 from quirkpy.parts.part import PartError
+
+#: No absolute tolerance [m], [rad], [m/s] or [rad/s] is as loose.
+LOOSEST = 1e6
+#: More steps than these take years.
+MOST_STEPS = 1e9
+#: As much of a duration may be lost where it is added to the time at which it begins.
+LOST = 1e-9
 
 Drift: TypeAlias = Literal["project", "baumgarte", "none"]
 
@@ -25,7 +32,7 @@ EnergyControl: TypeAlias = Literal["free", "conserve"]
 def pair(value: Any) -> tuple[float, float]:
     """Two positive numbers."""
     if not (isinstance(value, (tuple, list)) and len(value) == 2):
-        raise TypeError(f"is {value!r}, but must be two numbers, alpha and beta [1/s]")
+        raise TypeError(f"is {show(value)}, but must be two numbers, alpha and beta [1/s]")
     return positive(value[0]), positive(value[1])
 
 
@@ -51,8 +58,8 @@ def check_settings(duration: Any, s: Settings) -> float:
     except (TypeError, ValueError) as error:
         raise PartError(f"simulate: duration {error}; give it in seconds.") from None
     for name, check in (
-        ("rtol", positive),
-        ("atol", positive),
+        ("rtol", share),
+        ("atol", below(LOOSEST)),
         ("step", optional(positive)),
         ("gains", pair),
     ):
@@ -62,24 +69,42 @@ def check_settings(duration: Any, s: Settings) -> float:
             raise PartError(f"simulate: {name} {error}.") from None
     for name, options in (("drift", Drift), ("energy", EnergyControl), ("method", METHODS)):
         known = options if isinstance(options, tuple) else get_args(options)
-        if getattr(s, name) not in known:
+        given = getattr(s, name)
+        if not isinstance(given, str) or given not in known:
             words = ", ".join(map(repr, known))
-            raise PartError(
-                f"simulate: {name} is {getattr(s, name)!r}, but must be one of {words}."
-            )
-    if s.keep not in get_args(Keep) and not (
-        isinstance(s.keep, int) and not isinstance(s.keep, bool) and s.keep > 0
-    ):
+            raise PartError(f"simulate: {name} is {show(given)}, but must be one of {words}.")
+    if not (s.keep in get_args(Keep) if isinstance(s.keep, str) else _counts(s.keep)):
         raise PartError(
-            f"simulate: keep is {s.keep!r}, but must be 'all', 'ends' or a whole number of steps."
+            f"simulate: keep is {show(s.keep)}, but must be 'all', 'ends' or a whole number of "
+            "steps."
         )
     if s.step is not None and s.method in get_args(StiffMethod):
         raise PartError(
             f"simulate: method {s.method!r} chooses its own steps; leave step out, or use 'dop853'."
         )
-    if s.max_steps is not None and not (type(s.max_steps) is int and s.max_steps > 0):
+    if s.max_steps is not None and not _counts(s.max_steps):
         raise PartError(
-            f"simulate: max_steps is {s.max_steps!r}, but must be None or a whole number above "
-            "zero."
+            f"simulate: max_steps is {show(s.max_steps)}, but must be None or a whole number "
+            "above zero."
+        )
+    if s.max_steps is None and s.step is not None and span / s.step > MOST_STEPS:
+        raise PartError(
+            f"simulate: step is {s.step:g} s, of which {span:g} s take {span / s.step:.2g}; give a "
+            "longer one, or max_steps."
         )
     return span
+
+
+def check_end(begun: float, span: float) -> None:
+    """Refuse a time [s] beside which a duration [s] is lost in rounding."""
+    told = (begun + span) - begun
+    if abs(told - span) > LOST * span:
+        raise PartError(
+            f"simulate: the run begins at t = {begun:g} s, from where {span:g} s are {told:g} s "
+            "after rounding; begin nearer to zero, with state.replace(t=0.0)."
+        )
+
+
+def _counts(value: Any) -> bool:
+    """Whether something is a whole number above zero."""
+    return type(value) is int and value > 0

@@ -49,7 +49,7 @@ from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.checks import positive
+from quirkpy.parts.checks import number, positive
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ class JointCourse:
             self.run.system.reactions(state, axes=axes)[self.name] for state in self.run.states
         ]
         return np.array([np.concatenate([load.force, load.torque]) for load in loads])
+
+
+#: A run is sampled at so many times at most: more take hours, and more than memory.
+MOST_ROWS = 1e7
 
 
 class Trajectory:
@@ -203,6 +207,10 @@ class Trajectory:
     def at(self, t: float) -> State:
         """The state at any time of the run, to the accuracy of its steps; at a stored time the
         stored state exactly."""
+        try:
+            t = number(t)
+        except (TypeError, ValueError) as error:
+            raise PartError(f"at: t {error}; give a time of the run [s].") from None
         if not self.t[0] <= t <= self.t[-1]:
             raise PartError(
                 f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s."
@@ -305,6 +313,12 @@ class Trajectory:
             checked = positive(step)
         except (TypeError, ValueError) as error:
             raise PartError(f"sampled: step {error}.") from None
+        rows = float(self.t[-1] - self.t[0]) / checked
+        if rows > MOST_ROWS:
+            raise PartError(
+                f"sampled: step is {checked:g} s, of which the run takes {rows:.2g}; give one of "
+                f"{float(self.t[-1] - self.t[0]) / MOST_ROWS:.2g} s or more."
+            )
         return Trajectory(self.system, self.start, self.settings, self._sample(checked))
 
     def _sample(self, step: float) -> Course:

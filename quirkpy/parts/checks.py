@@ -7,14 +7,18 @@ A check raises ValueError or TypeError with the end of a sentence ("is -1.0, but
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
 
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.maths.warnings import in_radians
+
+#: What no name may hold: characters that XML 1.0 does not know, and controls that move a terminal.
+UNWRITABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def show(value: Any) -> str:
@@ -24,9 +28,15 @@ def show(value: Any) -> str:
 
 
 def text(value: Any) -> str:
-    """A name: some characters on one line, not all of them blank."""
+    """A name: some characters on one line, not all of them blank, that files can hold and terminals
+    show."""
     if not isinstance(value, str) or not value.strip() or len(value.splitlines()) > 1:
         raise TypeError(f"is {show(value)}, but must be a text of one line that is not empty")
+    wrong = UNWRITABLE.search(value)
+    if wrong:
+        raise ValueError(
+            f"is {show(value)}, but holds {wrong[0]!r}, which not every file can; leave it out"
+        )
     return value
 
 
@@ -73,6 +83,28 @@ def angle_up_to(most: float, words: str) -> Callable[[Any], float]:
         return out
 
     return check
+
+
+def below(most: float) -> Callable[[Any], float]:
+    """A positive number below a bound."""
+
+    def check(value: Any) -> float:
+        out = positive(value)
+        if out >= most:
+            raise ValueError(f"is {out:g}, but must be below {most:g}")
+        return out
+
+    return check
+
+
+#: A positive share of something, less than all of it.
+share = below(1.0)
+
+
+def small(value: Any) -> float:
+    """A displacement [m] or [rad], zero or above, of no more than half a turn; beyond that it was
+    meant in degrees."""
+    return 0.0 if number(value) == 0.0 else angle_up_to(math.pi, "pi")(value)
 
 
 def whole(value: Any) -> int:
@@ -162,6 +194,25 @@ def direction(value: Any) -> Any:
     if math.hypot(*out) == 0.0:
         raise ValueError("has zero length, but must point somewhere")
     return out
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """A list of names."""
+    if isinstance(value, tuple) and all(type(name) is str for name in value):
+        return value
+    if not isinstance(value, (tuple, list)) or not all(isinstance(name, str) for name in value):
+        raise TypeError(f"is {show(value)}, but must be a list of names")
+    return tuple(value)
+
+
+def whole_numbers(value: Any) -> Ints:
+    """Whole numbers as an array of any shape."""
+    given = real(value)
+    with np.errstate(all="ignore"):
+        out = given.astype(np.int64)
+    if not (out == given).all():
+        raise ValueError(f"is {show(given.tolist())}, but must be made of whole numbers")
+    return np.asarray(out)
 
 
 def optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -3,6 +3,8 @@ joints."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +15,10 @@ from quirkpy.parts.checks import instance, number, numbers, optional, show, text
 from quirkpy.parts.joint import BaseJoint, Relation
 from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import Schedule
+
+#: When a function of time is looked at [s]: where it is the same twice it stays, as a schedule at
+#: its knots, and does not just pass by.
+LOOKED_AT = (1.0, 1.1, 10.0, 11.0, 60.0, 61.0, 600.0, 660.0, 3600.0, 4000.0)
 
 
 def _motion(value: Any) -> Any:
@@ -45,11 +51,12 @@ class Coupling(BaseJoint, ABC):
         """The first joint and its coordinate."""
         return self.first, self.first.named_coordinate(self.first_coordinate, self).name
 
-    def _doubt(self, field: str, of: tuple[BaseJoint, str], values: Sequence[Any]) -> None:
-        """Warn where a coordinate is an angle, and one of the values of it looks like degrees."""
+    def _doubt(self, field: str, of: tuple[BaseJoint, str], values: Sequence[Any]) -> bool:
+        """Warn where a coordinate is an angle, and one of the values of it looks like degrees;
+        returns whether one does."""
         joint, name = of
-        if joint.named_coordinate(name, self).kind == "angle":
-            doubt_any(f"{self._title()}: {field}", values)
+        turning = joint.named_coordinate(name, self).kind == "angle"
+        return turning and doubt_any(f"{self._title()}: {field}", values)
 
 
 class Gear(Coupling):
@@ -102,7 +109,16 @@ class Prescribed(Coupling):
                 )
             self._doubt("a value of its schedule", self._one(), self.motion.values)
         else:
-            self._doubt("motion at t = 0", self._one(), self._evaluate_motion(0.0)[:1])
+            if not self._doubt("motion at t = 0", self._one(), self._evaluate_motion(0.0)[:1]):
+                stays = [a for a, b in itertools.pairwise(map(self._seen, LOOKED_AT)) if a == b]
+                self._doubt("an angle at which its motion stays", self._one(), stays)
+
+    def _seen(self, t: float) -> float:
+        """Where the function is at a time that no run may reach; not a number where it fails."""
+        try:
+            return self._evaluate_motion(t)[0]
+        except Exception:  # it need not know such times
+            return math.nan
 
     def _evaluate_motion(self, t: float) -> tuple[float, float, float]:
         """What the function says at time t, checked."""

@@ -30,6 +30,19 @@ def path_of(path: Any, who: str) -> Path:
         raise PartError(
             f"{who}: {show(name)} holds a zero character, which no path may; leave it out."
         )
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise PartError(
+            f"{who}: {show(name)} holds {name[error.start]!r}, which no path may; leave it out."
+        ) from None
+    try:
+        os.stat(name)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise PartError(
+                f"{who}: {show(name)} is a link that leads back to itself; give another path."
+            ) from None
     return Path(name)
 
 

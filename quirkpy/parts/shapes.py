@@ -3,10 +3,12 @@ evenly."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -26,6 +28,13 @@ Moments: TypeAlias = Triple | tuple[Triple, ...]
 #: Bytes of a file of a mesh at most, and of that which says what is in it.
 LARGEST, HEAD = 1 << 30, 1 << 16
 
+#: A facet of an STL file in words, whose normal nobody asks for; and what stands around all facets.
+FACET = re.compile(
+    rb"facet\s+normal(\s+\S+){3}\s+outer\s+loop"
+    rb"(\s+vertex(\s+[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?){3}){3}\s+endloop\s+endfacet\b",
+    re.IGNORECASE,
+)
+SOLID = re.compile(rb"^\s*(end)?solid\b[^\r\n]*", re.IGNORECASE | re.MULTILINE)
 #: A mesh counts as centred where its centre is off by no more than this share of its size.
 CENTRED = 1e-6
 
@@ -229,10 +238,13 @@ class Mesh(Shape):
 def _read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
     """Vertices (n, 3), in the unit of the file, and triangles (m, 3) of a mesh in a file."""
     try:
-        with open(place, "rb") as file, np.errstate(all="ignore"):
+        with open(place, "rb") as file, np.errstate(all="ignore"), silence("trimesh"):
             check_promises(file)
-            found = trimesh.load_mesh(file, file_type=place.suffix[1:].lower())
+            kind = place.suffix[1:].lower()
+            found = trimesh.load_mesh(file, file_type=kind)
             vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
+            if kind in ("stl", "stl_ascii"):
+                check_facets(file, len(triangles))
     except Exception as error:  # readers of others raise whatever damaged files lead them to
         raise PartError(
             f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}."
@@ -240,6 +252,30 @@ def _read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
     if not len(triangles):
         raise PartError(f"Mesh.load: {str(place)!r} holds no triangles.")
     return vertices, triangles
+
+
+@contextlib.contextmanager
+def silence(library: str) -> Iterator[None]:
+    """What a library logs goes to those who have asked for it, and to nobody's terminal."""
+    log, silent = logging.getLogger(library), logging.NullHandler()
+    log.addHandler(silent)
+    try:
+        yield
+    finally:
+        log.removeHandler(silent)
+
+
+def check_facets(file: BinaryIO, triangles: int) -> None:
+    """Refuse an STL file in words whose facets are not those that were read from it."""
+    file.seek(0)
+    data = file.read()
+    if len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
+        return  # in numbers
+    left, whole = FACET.subn(b"", data)
+    if whole != triangles or SOLID.sub(b"", left).strip():
+        raise ValueError(
+            f"it is damaged: of its facets {whole} are whole, and {triangles} triangles were read"
+        )
 
 
 def check_promises(file: BinaryIO) -> None:

@@ -91,7 +91,7 @@ class Hold:
     def state_of(self, rows: Floats) -> State:
         """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
         s = self.start
-        return state_at(s, s.t, rows, s.near, further=s.further).with_angles(self.angles)
+        return state_at(s, s.t, rows, s.near, further=s.further).next_to(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
         """The state with what acts on it, ready for the kernels."""

@@ -38,7 +38,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED_ENDS, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.rest.modes import LEVEL_BEND, gradients
+from quirkpy.rest.modes import LEVEL_BEND, bent, gradients
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, UNIFORM
 
@@ -102,8 +102,7 @@ class Census:
 
 def sign_of(around: Vicinity) -> int:
     """(-1)^(modes along which energy falls)."""
-    bends = around.bends[0]
-    return 1 - 2 * (int((bends < -LEVEL_BEND * abs(bends).max(initial=0.0)).sum()) % 2)
+    return 1 - 2 * (int(((around.bends[0] < 0.0) & bent(around, LEVEL_BEND)).sum()) % 2)
 
 
 def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> float:

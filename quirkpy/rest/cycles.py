@@ -167,7 +167,7 @@ def tells_turns(driver: Driver, row: CourseRows, c: int) -> bool:
         near = angles.copy()
         near[c] += 2.0 * np.pi * turns
         engine.turn_to(near)
-        state = state_at(driver.start, t, driver.entry.expand(y), near).with_angles(near)
+        state = state_at(driver.start, t, driver.entry.expand(y), near).next_to(near)
         return accelerations(engine, t, bodies_of(y)[None])[0], [
             ask(event, state) for event in watched
         ]

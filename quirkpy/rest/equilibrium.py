@@ -25,7 +25,7 @@ from quirkpy.rest.cones import decide as decide_by_sides
 from quirkpy.rest.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
 from quirkpy.rest.newton import IDLE_PULL, NO_PULL, polish, rests, size_of, unknown_below
 from quirkpy.rest.reason import Reason
-from quirkpy.rest.verdicts import Around, judge, motions
+from quirkpy.rest.verdicts import Around, Judgement, judge, motions
 from quirkpy.rest.vicinity import Vicinity
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
     figures = found.value, found.error
     match found.ground:
         case "rises":
-            reason = Reason("minimum") if found.damped else Reason("undamped", _names(lasting))
+            reason = Reason("minimum") if found.damped else undamped(matrices, found, modes)
             return Finding(modes=modes, verdict="stable", reason=reason, damped=found.damped)
         case "dies":
             return Finding(modes=modes, verdict="stable", reason=Reason("dies out"), damped=True)
@@ -244,6 +244,18 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
         case "lasts":
             reason = Reason("lasts", _names(lasting), figures)
             return Finding(modes=modes, verdict="marginal", reason=reason, marginal=lasting)
+
+
+def undamped(matrices: Around, found: Judgement, modes: tuple[Mode, ...]) -> Reason:
+    """What is said of a minimum of energy around which not every motion dies out for certain:
+    nothing damps some of them, or their rates are hidden by rounding of faster ones."""
+    lasting = np.flatnonzero(~found.motions.dying).tolist()
+    free = [k for k in lasting if found.undamped(matrices, k)]
+    if free:
+        return Reason("undamped", _names(tuple(modes[k] for k in free)))
+    worst = max(lasting, key=lambda k: float(found.motions.errors[k]))
+    figures = abs(float(found.motions.values[worst].real)), float(found.motions.errors[worst])
+    return Reason("hidden rate", _names(tuple(modes[k] for k in lasting)), figures)
 
 
 def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None) -> Finding:

@@ -16,9 +16,10 @@ import numpy as np
 
 from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
-from quirkpy.maths.types import Floats
+from quirkpy.maths.differences import unsure
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.instant import Instant
-from quirkpy.rest.newton import newton, polish, size_of
+from quirkpy.rest.newton import ZERO_STIFFNESS, newton, polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
 #: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body
@@ -33,10 +34,11 @@ FOLLOWED, MODE_STRIDE, STRAIGHT = 80, 0.15, 20
 DOWN, FALL = 1000, 0.05
 #: Steps below this [m], [rad] are left to Newton's method alone; a bottom is near below the second.
 NEWTON_REACH, BOTTOM_REACH = 1e-3, 0.03
-#: A stiffness below this share of the largest is taken for so much in a step; one that has no pull
-#: is left alone.
+#: A stiffness below this share of the largest that is not known from zero is taken for so much in a
+#: step; one that has no pull is left alone.
 SOFTEST, LEVEL_PULL = 1e-6, 1e-12
-#: Energy is level along a mode where it is bent by less than this share of the largest.
+#: Energy is level along a mode where it is bent by less than this share of the largest, and by no
+#: more than differences leave in doubt.
 LEVEL_BEND = 1e-9
 #: How often the step that moves as far as may be is narrowed down.
 HALVINGS = 4
@@ -76,7 +78,7 @@ def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) 
     astray = 0
     for _ in range(CLIMBING):
         bends, modes = around.bends
-        climbed = np.flatnonzero(abs(bends) > LEVEL_BEND * abs(bends).max(initial=0.0))[:falling]
+        climbed = np.flatnonzero(bent(around, LEVEL_BEND))[:falling]
         astray = astray + 1 if len(climbed) < falling or (bends[climbed] > 0.0).any() else 0
         if astray > ASTRAY:
             return None
@@ -118,7 +120,8 @@ def _limit_step(
     far, as if all were bent by so much more that it does not: then a soft mode leaves the others
     their share."""
     largest = max(float(abs(bends).max(initial=0.0)), 1e-300)
-    size, stiff = np.maximum(abs(bends), SOFTEST * largest), abs(bends) >= SOFTEST * largest
+    stiff = bent(around, SOFTEST)
+    size = np.where(stiff, abs(bends), SOFTEST * largest)
     pull = np.where(stiff | (abs(pull) >= LEVEL_PULL), pull, 0.0)
 
     def step(more: float) -> Floats:
@@ -145,7 +148,7 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
     climbed as well; all others go downhill.  straight: along any direction, uphill, until energy is
     bent down along one mode more."""
     up = straight or float(along @ base.stiffness.values @ along) > 0.0
-    climbed = max(0, falling(base.bends[0]) - (0 if up else 1))
+    climbed = max(0, falling(base) - (0 if up else 1))
     before, around = (
         base,
         displace_within_reach(base, along * (MODE_STRIDE / size_of(base, along)), MODE_STRIDE),
@@ -155,7 +158,7 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
             return None
         along = around.coordinates_of(before, along)
         bends, modes = around.bends
-        if straight and falling(bends) > climbed:
+        if straight and falling(around) > climbed:
             along, straight = modes[:, climbed] * _sense(along, modes[:, climbed]), False
         k = -1 if straight else int(np.argmax(abs(along @ modes)))
         way = along if straight else modes[:, k] * _sense(along, modes[:, k])
@@ -174,9 +177,20 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
     return None
 
 
-def falling(bends: Floats) -> int:
+def bent(around: Vicinity, share: float) -> Bools:
+    """Along which modes energy is bent: by more than a share of the most, or by more than the
+    differences leave in doubt (f,)."""
+    bends, modes = around.bends
+    plain: Bools = abs(bends) > share * abs(bends).max(initial=0.0)
+    if plain.all():
+        return plain
+    doubt = np.maximum(unsure(around.stiffness_error_here, modes), ZERO_STIFFNESS)
+    return np.asarray(plain | (abs(bends) > doubt))
+
+
+def falling(around: Vicinity) -> int:
     """Along how many modes energy falls."""
-    return int((bends < -SOFTEST * abs(bends).max(initial=0.0)).sum())
+    return int(((around.bends[0] < 0.0) & bent(around, SOFTEST)).sum())
 
 
 def _sense(along: Floats, mode: Floats) -> float:
@@ -192,7 +206,7 @@ def descend(around: Vicinity) -> Vicinity | None:
         pull = around.pull
         if beyond_stops(around):
             return None
-        convex = len(bends) > 0 and bends[0] > -SOFTEST * bends[-1]
+        convex = len(bends) > 0 and bends[-1] > 0.0 and not falling(around)
         if (
             convex
             and size_of(

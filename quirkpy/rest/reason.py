@@ -42,6 +42,8 @@ WORDINGS: dict[str, Wording] = {kind: Wording(said) for kind, said in {
     "stands": "nothing in it can move",
     "minimum": "a minimum of energy, and every motion around it dies out",
     "undamped": "a minimum of energy; nothing damps the motion of {parts}",
+    "hidden rate": "a minimum of energy; whether the motion of {parts} dies out cannot be told "
+                   "(a rate of {0:.3g} 1/s, known to {1:.2g})",
     "dies out": "every motion around it dies out",
     "falls": "{parts} leaves it",
     "level": "to second order nothing holds {parts} " + STIFFNESS,
@@ -90,6 +92,10 @@ WORDINGS: dict[str, Wording] = {kind: Wording(said) for kind, said in {
     "stiff": Wording(
         "{why}; it is stiff: one motion dies out in {0:.2g} s, which bounds the steps of "
         "{words[0]!r}, another in {1:.2g} s; {words[1]}", "words",
+    ),
+    "stiff by springs": Wording(
+        "{why}; it is stiff: one motion swings at {0:.2g} rad/s, which bounds the steps of "
+        "{words[0]!r}, while another dies out in {1:.2g} s; {words[1]}", "words",
     ),
 } | {f"run {stop.name}": Wording(str(stop)) for stop in Stop}  # fmt: skip
 

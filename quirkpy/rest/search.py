@@ -16,7 +16,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.parts.checks import positive, show, whole
+from quirkpy.parts.checks import below, show, whole
 from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
@@ -25,6 +25,7 @@ from quirkpy.rest.modes import (
     LEVEL_BEND,
     approach,
     are_stops_pressed,
+    bent,
     beyond_stops,
     descend,
     displace_within_reach,
@@ -61,6 +62,10 @@ MEETINGS = 12
 UNKNOWN = 1e-8
 #: A way down from a top begins so far down a mode [m], [rad].
 CLIMB = 0.05
+#: Places are not so far away, for strides are short [m], [rad].
+FARTHEST = 3000.0
+#: So many seeds take weeks.
+MOST_SEEDS = 1_000_000
 #: A pass is looked for from so many places for each direction, and how far away these are [m],
 #: [rad].
 TRIES, SPREAD = 4, 3.0
@@ -71,7 +76,8 @@ class Equilibria(Sequence[Equilibrium]):
     """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each
     was reached.
 
-    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere.
+    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere; open:
+    those of them that came to no rest; `reason` says why there is none at all.
     places: how many were left from, at random or equilibria found before; left: how many ways from
     these were not followed yet.  missing: how many others there are at least, by the sum of the
     signs of all; None where that is not known.  doubtful: whether it is not known though energy has
@@ -85,6 +91,18 @@ class Equilibria(Sequence[Equilibrium]):
     left: int = 0
     missing: int | None = None
     doubtful: bool = False
+    open: int = 0
+
+    @property
+    def reason(self) -> str:
+        """Why there is none, in words; empty where there are some."""
+        if self.found:
+            return ""
+        return (
+            f"none found: of {self.lost} attempts {self.open} came to no rest within their steps, "
+            f"and {self.lost - self.open} ended at or beyond stops that do not hold them; there "
+            "may be none, or more seeds, or another state to begin at, find them"
+        )
 
     @property
     def unseen(self) -> float:
@@ -118,6 +136,7 @@ class Equilibria(Sequence[Equilibrium]):
             f"{e.verdict} at {e.energy:.6g} J ({n})"
             for e, n in zip(self.found, self.hits, strict=True)
         )
+        kinds = kinds or self.reason
         return f"Equilibria({kinds}; {self.seeds} seeds, share unseen at most {self.unseen:.2g})"
 
 
@@ -177,7 +196,7 @@ class Met:
         self.found: list[Equilibrium] = []
         self.around: list[Vicinity] = []
         self.hits: list[int] = []
-        self.lost = self.attempts = self.places = 0
+        self.lost = self.open = self.attempts = self.places = 0
         self.reached: set[int] = set()
         self.hops: list[tuple[int, int, Hop]] = []
 
@@ -192,6 +211,7 @@ class Met:
         self.attempts += 1
         if ended is None or beyond_stops(ended) or not are_stops_pressed(ended):
             self.lost += 1
+            self.open += ended is None
             return
         k = next((k for k, other in enumerate(self.around) if at_one(ended, other)), None)
         if k is None:
@@ -251,9 +271,7 @@ class Hop(NamedTuple):
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
     """Where a random direction leads uphill, both ways, among those that have a stiffness."""
     bends, modes = around.bends
-    along = modes @ np.where(
-        abs(bends) > LEVEL_BEND * abs(bends).max(initial=0.0), rng.normal(size=len(bends)), 0.0
-    )
+    along = modes @ np.where(bent(around, LEVEL_BEND), rng.normal(size=len(bends)), 0.0)
     if along.any():
         for sense in (1.0, -1.0):
             yield follow(around, sense * along, straight=True)
@@ -265,21 +283,21 @@ def hops_from(around: Vicinity) -> list[Hop]:
     counted = are_turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
-    bends = abs(around.bends[0])
-    modes = [
-        k
-        for k in np.argsort(bends, kind="stable").tolist()
-        if bends[k] > LEVEL_BEND * bends.max(initial=0.0)
-    ]
+    bends, stiff = abs(around.bends[0]), bent(around, LEVEL_BEND)
+    modes = [k for k in np.argsort(bends, kind="stable").tolist() if stiff[k]]
     return [*turned, *(Hop(k, -1) for k in modes)]
 
 
 def equilibria(system: System, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
     """Equilibria that random starts lead to, with how sure it is that none is missing, as
     `Multibody.equilibria` says."""
-    if not (isinstance(seeds, int) and seeds > 0):
-        raise PartError(f"equilibria: seeds is {seeds!r}, but must be a whole number above zero.")
-    for name, value, check in (("spread", spread, positive), ("seed", seed, whole)):
+    system.check_state("equilibria", state)
+    if not (type(seeds) is int and 0 < seeds <= MOST_SEEDS):
+        raise PartError(
+            f"equilibria: seeds is {show(seeds)}, but must be a whole number from 1 to "
+            f"{MOST_SEEDS}."
+        )
+    for name, value, check in (("spread", spread, below(FARTHEST)), ("seed", seed, whole)):
         try:
             check(value)
         except (TypeError, ValueError) as error:
@@ -292,7 +310,9 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
     hits = tuple(met.hits[i] for i in order)
-    return Equilibria(found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful)
+    return Equilibria(
+        found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful, met.open
+    )
 
 
 def count_missing(
@@ -432,7 +452,7 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     """Whether a way down from a top along what energy falls along ends at a bottom."""
     bends, modes = top.bends
-    for mode in modes.T[bends < -LEVEL_BEND * abs(bends).max(initial=0.0)]:
+    for mode in modes.T[(bends < 0.0) & bent(top, LEVEL_BEND)]:
         for sense in (1.0, -1.0):
             ended = descend(
                 displace_within_reach(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB)

@@ -21,7 +21,7 @@ from quirkpy.motion.driver import AT_REST
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import number, positive, show, whole
+from quirkpy.parts.checks import number, share, show, small, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.rest.branch_points import stands
@@ -43,9 +43,10 @@ STEEPER = 10.0
 #: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this
 #: share of the square. What loops put back to within this share of the way has not moved.
 TRIED, SHUT, BACK = 1e-3, 1e-2, 0.1
-#: A motion is stiff where rates of decay differ by such a factor, and steps are on average so long,
-#: in times of decay of the fastest, that they would be longer but for that.
-STIFF, BOUND_STEPS = 1e3, 0.5
+#: A motion is stiff where rates of decay, or of all motions, differ by such a factor, and steps are
+#: on average so long, in times of decay or in radians of the fastest, that they would be longer but
+#: for that.
+STIFF, BOUND_STEPS, BOUND_SWINGS = 1e3, 0.5, 0.1
 
 
 def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
@@ -87,8 +88,8 @@ def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
 # --- the face -------------------------------------------------------------------------------------
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """How a system is settled; see `Multibody.settle`.  if_stiff: what who asks may do about a
-    stiff system."""
+    """How a system is settled; see `Multibody.settle`.  if_stiff, if_swinging: what who asks may do
+    about a system that is stiff by dampers, or by springs."""
 
     nudge: float = 1e-6
     seed: int = 0
@@ -98,6 +99,7 @@ class Rule:
     stop: Sequence[Event] = ()
     progress: Any = None
     if_stiff: str = "give method='radau' or 'bdf', or ask equilibria()"
+    if_swinging: str = "ask equilibria(), or give method='radau'"
 
 
 def check_rule(rule: Rule, evaluations: object) -> None:
@@ -106,11 +108,11 @@ def check_rule(rule: Rule, evaluations: object) -> None:
     if not isinstance(rule.stop, Sequence):
         raise PartError(
             f"settle: stop is {show(rule.stop)}, but must be a list of events, such as "
-            f"[{rule.stop!r}]."
+            f"[{show(rule.stop)}]."
         )
     checks = (
-        ("nudge", rule.nudge, number),
-        ("rest", rule.rest, positive),
+        ("nudge", rule.nudge, nudging),
+        ("rest", rule.rest, share),
         ("seed", rule.seed, whole),
     )
     for name, value, check in checks:
@@ -118,10 +120,16 @@ def check_rule(rule: Rule, evaluations: object) -> None:
             check(value)
         except (TypeError, ValueError) as error:
             raise PartError(f"settle: {name} {error}.") from None
-    if not (isinstance(evaluations, int) and evaluations > 0):
+    if not (type(evaluations) is int and evaluations > 0):
         raise PartError(
-            f"settle: evaluations is {evaluations!r}, but must be a whole number above zero."
+            f"settle: evaluations is {show(evaluations)}, but must be a whole number above zero."
         )
+
+
+def nudging(value: Any) -> float:
+    """A displacement [m], [rad] of either sense."""
+    out = number(value)
+    return math.copysign(small(abs(out)), out)
 
 
 def settle(system: System, rule: Rule) -> Equilibrium:
@@ -224,20 +232,25 @@ def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> E
 
 def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reason:
     """Why a run has not settled; where its steps were bound to a motion that dies out long before
-    the slowest does, the way out as well."""
+    the slowest does, or swings much faster, the way out as well."""
     method = rule.settings.method
-    if method in get_args(StiffMethod) or len(run.t) < 2:
+    if method == "radau" or len(run.t) < 2 or not run.counts.steps:
         return why
     s = run.final
     still = dataclasses.replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
     try:
         around = Vicinity(system.clusters, still)
         K, D, f = around.stiffness.values, around.damping.values, around.freedoms
-        rates = -np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]])).real
+        values = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]]))
     except (PartError, np.linalg.LinAlgError):  # as where branches of motion meet
         return why
+    rates, sizes, step = -values.real, abs(values), (run.t[-1] - run.t[0]) / run.counts.steps
     fast, slow = rates.max(initial=0.0), rates[rates > 0.0].min(initial=math.inf)
-    bound = fast * (run.t[-1] - run.t[0]) >= BOUND_STEPS * run.counts.steps
-    if not (bound and fast > STIFF * slow):
-        return why
-    return Reason("stiff", (method, rule.if_stiff), (1.0 / fast, 1.0 / slow), [why])
+    explicit = method not in get_args(StiffMethod)
+    if explicit and fast * step >= BOUND_STEPS and fast > STIFF * slow:
+        return Reason("stiff", (method, rule.if_stiff), (1.0 / fast, 1.0 / slow), [why])
+    swings, slowest = sizes.max(initial=0.0), sizes[rates > 0.0].min(initial=math.inf)
+    if why.kind == "cut short" and swings * step >= BOUND_SWINGS and swings > STIFF * slowest:
+        figures = swings, 1.0 / slow
+        return Reason("stiff by springs", (method, rule.if_swinging), figures, [why])
+    return why

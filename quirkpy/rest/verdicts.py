@@ -29,6 +29,8 @@ Ground: TypeAlias = Literal["rises", "falls", "turns", "level", "dies", "grows",
 #: Eigenvalues of a matrix of n rows are those of one that differs by n times this share of its
 #: norm.
 EIGENVALUE_ROUNDING = 4.0 * EPS
+#: Nothing damps a motion where a damper would show that gives it this share of critical damping.
+SHOWS = 1e-6
 #: Where momentum is kept, a bend of the energy counts as none below this share of the largest.
 ZERO_BEND = 1e-11
 #: How far down real rates of growth are looked for, as a share of the fastest.
@@ -73,11 +75,25 @@ class Judgement(NamedTuple):
     value: float
     error: float
     motions: Spectrum
+    braked: bool = False
 
     @property
     def damped(self) -> bool:
-        """Whether every motion dies out for certain."""
-        return bool(self.motions.dying.all())
+        """Whether every motion dies out for certain: by its rate, or, around a minimum of energy,
+        as dampers take energy from all that can move."""
+        return self.braked or bool(self.motions.dying.all())
+
+    def undamped(self, around: Around, k: int) -> bool:
+        """Whether nothing takes energy along motion k: what dampers do there is none, and known so
+        well that a share of its frequency would show."""
+        along = self.motions.along[:, k]
+        along = along / max(float(np.linalg.norm(along)), 1e-300)
+        bend, taken = (
+            float((along.conj() @ A @ along).real) for A in (around.stiffness, around.damping)
+        )
+        doubt = float(unsure(around.damping_error, along[:, None])[0])
+        doubt += EIGENVALUE_ROUNDING * float(np.linalg.norm(around.damping))
+        return taken <= doubt <= SHOWS * math.sqrt(abs(bend))
 
 
 def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Judgement:
@@ -106,7 +122,8 @@ def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Jud
     if level.any():
         worst = int(np.argmax(np.where(level, errors - abs(bends), -1.0)))
         return Judgement("level", along[:, level], float(bends[worst]), float(errors[worst]), found)
-    return Judgement("rises", along[:, :0], 0.0, 0.0, found)
+    braked = not len(kept) and _damps_all(around)
+    return Judgement("rises", along[:, :0], 0.0, 0.0, found, braked)
 
 
 def _by_rates(found: Spectrum) -> Judgement:

@@ -371,7 +371,12 @@ class Vicinity:
             .max(axis=1, initial=0.0)
         )
         bent = DOUBTS * np.linalg.norm(self.pull) * swept
-        return self._error(self.stiffness, -self.reduce(self.probes.felt)) + bent
+        return self.stiffness_error_here + bent
+
+    @cached_property
+    def stiffness_error_here(self) -> Floats:
+        """How far each number of K may be from the true one at this very state [1/s2] (f, f)."""
+        return self._error(self.stiffness, -self.reduce(self.probes.felt))
 
     @cached_property
     def damping_error(self) -> Floats:
@@ -515,7 +520,7 @@ class Vicinity:
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(with_ledger(rows))
         made = state_at(s, time, every, self.near, s.held, further=s.further)
-        return made.with_angles(self._angles)
+        return made.next_to(self._angles)
 
     @cached_property
     def _angles(self) -> Floats:

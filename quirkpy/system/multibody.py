@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from quirkpy import doors
 from quirkpy.kernels.step.methods import Method
 from quirkpy.kernels.users.users import has_unchecked
-from quirkpy.mechanics.state import State, check_meeting
+from quirkpy.mechanics.meeting import check_meeting
+from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Keep
 from quirkpy.motion.move import Progress, move
@@ -169,12 +170,16 @@ class Multibody(System):
         ".rotation" and ".angular_velocity" in body axes (three each), or functions of a state;
         None: all of x. There are two states for each freedom; rigid=False leaves out those of a
         system that floats which only drift, or turn as a whole that does not turn yet."""
-        return linearize(self, self.initial if state is None else state, inputs, outputs, rigid)
+        at = self.initial if state is None else state
+        self.check_state("linearize", at)
+        return linearize(self, at, inputs, outputs, rigid)
 
     def caught(self, state: State | None = None) -> Catch:
         """The state just after the active joints have taken hold of one that moves against them,
         and what is lost."""
-        return catch(self.clusters, self.initial if state is None else state)
+        at = self.initial if state is None else state
+        self.check_state("caught", at)
+        return catch(self.clusters, at)
 
     def explain(self, state: State | None = None) -> str:
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""

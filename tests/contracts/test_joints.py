@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from quirkpy.maths.types import AXES, Floats
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import MEETING_TOLERANCE, gaps
+from quirkpy.mechanics.meeting import MEETING_TOLERANCE, gaps
 from quirkpy.parts.joint import BaseJoint, Freedom
 from tests.contracts.catalogue import ARM, HUB, JOINTS, label
 from tests.contracts.stage import (

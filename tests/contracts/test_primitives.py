@@ -10,7 +10,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import gaps
+from quirkpy.mechanics.meeting import gaps
 from tests.contracts.catalogue import EAST, PRIMITIVES, WEST, label
 from tests.contracts.stage import Pose, between, random_pose, turn
 

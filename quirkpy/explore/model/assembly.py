@@ -11,7 +11,8 @@ import numpy as np
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.mechanics.analysis import residual
-from quirkpy.mechanics.state import MEETING_TOLERANCE, State
+from quirkpy.mechanics.meeting import MEETING_TOLERANCE
+from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import JointStop

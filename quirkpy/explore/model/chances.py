@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quirkpy.parts.checks import not_negative
+from quirkpy.parts.checks import not_negative, small
 from quirkpy.parts.part import Part, checked
 
 
@@ -19,11 +19,11 @@ class Spread(Part):
     inertia of each body, and the loads of each force, differ: 0.01 is one per cent.  hinge [m]:
     displacement of each joint that moves, along each axis of its site."""
 
-    start: float = checked(not_negative, default=1e-3, kw_only=True)
+    start: float = checked(small, default=1e-3, kw_only=True)
     speed: float = checked(not_negative, default=0.0, kw_only=True)
     mass: float = checked(not_negative, default=0.01, kw_only=True)
     strength: float = checked(not_negative, default=0.02, kw_only=True)
-    hinge: float = checked(not_negative, default=0.0, kw_only=True)
+    hinge: float = checked(small, default=0.0, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -122,13 +122,11 @@ def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
     """How runs of a study are settled."""
     r = study.settle
     settings = Settings(rtol=r.rtol, atol=r.atol, max_steps=int(r.evaluations) // 12)
-    more = (
-        "damp it less, or give the study settle=SettleRule(evaluations=...) above "
-        f"{r.evaluations:g}"
-    )
+    more = f"or give the study settle=SettleRule(evaluations=...) above {r.evaluations:g}"
     return Rule(
         nudge=nudge, seed=study.seed, rest=r.rest, duration=r.duration, settings=settings,
-        stop=tuple(stop), progress=False, if_stiff=more,
+        stop=tuple(stop), progress=False, if_stiff=f"damp it less, {more}",
+        if_swinging=f"make its springs softer, {more}",
     )  # fmt: skip
 
 

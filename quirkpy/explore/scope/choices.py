@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from quirkpy.parts.checks import positive
+from quirkpy.parts.checks import positive, share
 from quirkpy.parts.part import Part, checked
 
 #: What saves runs: see `Study.explore`.
@@ -21,10 +21,10 @@ Exploring: TypeAlias = "Callable[[Count], None] | Literal[False] | None"
 class SettleRule(Part):
     """When a run is over; see `Multibody.settle`: rest, duration [s], evaluations, rtol, atol."""
 
-    rest: float = checked(positive, default=1e-3, kw_only=True)
+    rest: float = checked(share, default=1e-3, kw_only=True)
     duration: float = checked(positive, default=1e7, kw_only=True)
     evaluations: float = checked(positive, default=2e6, kw_only=True)
-    rtol: float = checked(positive, default=1e-8, kw_only=True)
+    rtol: float = checked(share, default=1e-8, kw_only=True)
     atol: float = checked(positive, default=1e-10, kw_only=True)
 
 

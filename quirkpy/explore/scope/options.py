@@ -9,10 +9,17 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from quirkpy.maths.triples import add, cross, dot, scale, sub, turn, unit
-from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import Site
 from quirkpy.parts.bushing import Bushing
-from quirkpy.parts.checks import direction, not_negative, optional, positive, show, vector
+from quirkpy.parts.checks import (
+    angle_up_to,
+    direction,
+    not_negative,
+    optional,
+    positive,
+    show,
+    vector,
+)
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
@@ -113,22 +120,22 @@ class Hinge(Option):
     edge: of the first body's box, around the face of its sensor: 1 and 2 run along the x axis of
     the site, on its +y and its -y side, 3 and 4 along y, on its +x and -x side.  Or at [m] and
     axis, both in the axes of the first site: a positive angle opens.  opens [rad]: how far, at
-    most; of two boxes about an edge, half a turn."""
+    most, and no more than a turn; of two boxes about an edge, half a turn."""
 
     traits = OptionTraits(holds="hinge", exchanged="carried")
 
     edge: int | None = checked(optional(_edge), default=None)
     at: Any = checked(optional(vector), default=None, kw_only=True)
     axis: Any = checked(optional(direction), default=None, kw_only=True)
-    opens: float | None = checked(optional(positive), default=None, kw_only=True)
+    opens: float | None = checked(
+        optional(angle_up_to(2.0 * math.pi, "2 pi")), default=None, kw_only=True
+    )
 
     def validate(self) -> None:
         if (self.edge is None) == (self.at is None):
             raise self.refuse("give either an edge, 1 to 4, or at= and axis=.")
         if (self.at is None) != (self.axis is None):
             raise self.refuse("at= and axis= belong together.")
-        if self.opens is not None:
-            doubt_degrees(f"{self._title()}: opens", self.opens)
 
     @property
     def label(self) -> str:

@@ -26,7 +26,7 @@ from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import not_negative, optional, positive, show, whole, word
+from quirkpy.parts.checks import angle_up_to, optional, show, small, text, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
@@ -63,7 +63,7 @@ class Scope:
             for kinds, chosen in check_mapping("options", options).items()
         }
         self.potentials = {
-            name: check_list(f"potential {name!r}", forces, Force)
+            _label("potentials: a name", name): check_list(f"potential {name!r}", forces, Force)
             for name, forces in check_mapping(
                 "potentials", {"none": ()} if potentials is None else potentials
             ).items()
@@ -86,8 +86,8 @@ class Scope:
                     f"{kind.__name__}."
                 )
         checks = (
-            ("on_contact", word(OnContact)), ("nudge", not_negative), ("seed", whole),
-            ("disturbance", optional(positive)),
+            ("on_contact", word(OnContact)), ("nudge", small), ("seed", whole),
+            ("disturbance", optional(angle_up_to(math.pi, "pi"))),
         )  # fmt: skip
         for field, check in checks:
             try:
@@ -100,7 +100,7 @@ class Scope:
     def _check_options(self) -> None:
         """Refuse options that are given twice or not at all, and no potential."""
         for pair, chosen in self.options.items():
-            labels = [option.label for option in chosen]
+            labels = [_label(f"options of {pair!r}: a label", o.label) for o in chosen]
             if not chosen or len(set(labels)) < len(labels):
                 raise PartError(
                     f"Study: the options of {pair!r} are {labels}; give each once, and at least "
@@ -433,7 +433,17 @@ def _kinds(value: Any) -> tuple[str, str]:
             f"Study: options has {show(value)}, but must name two kinds of sensors, ('face', "
             "'face')."
         )
-    return value[0], value[1]
+    return _label("options: a kind of sensors", value[0]), _label(
+        "options: a kind of sensors", value[1]
+    )
+
+
+def _label(what: str, value: Any) -> str:
+    """What something is called in choices, checked as every name is."""
+    try:
+        return text(value)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"Study: {what} {error}.") from None
 
 
 def rename(force: Force, name: str) -> Force:

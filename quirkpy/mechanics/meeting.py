@@ -1,0 +1,80 @@
+"""Whether the ends of joints meet: the gaps of each, and the refusal of a state in which they do
+not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
+from quirkpy.maths.triples import (
+    Nine,
+    Triple,
+    array,
+    product_back,
+    sub,
+    turn_back,
+)
+from quirkpy.mechanics.instant import Instant
+from quirkpy.parts.body import Site
+from quirkpy.parts.checks import numbers
+from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, GeneralJoint, Joint, Relation
+from quirkpy.parts.primitives import Gap
+
+#: Ends of an active joint further apart than this [m or rad] do not meet.
+MEETING_TOLERANCE = 1e-6
+
+
+def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
+    """How far the ends of a joint are from meeting, one gap for each of its primitives or rows."""
+    if isinstance(joint, GeneralJoint):
+        try:
+            sizes = numbers(joint.phi(at.view), (len(joint.units),))
+        except (TypeError, ValueError) as error:
+            raise joint.refuse(f"phi(at) at t = {at.t} {error}.") from error
+        return [Gap(abs(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
+    related = [relation_gap(at, relation) for relation in joint.relations()]
+    if not isinstance(joint, Joint):
+        return related
+    (x1, e1), (x2, e2) = sites_in_n(at, *joint.sites)
+    d, turned = np.array(turn_back(e1, sub(x2, x1))), array(product_back(e1, e2))
+    return [primitive.gap(d, turned) for primitive in joint.primitives()] + related
+
+
+def relation_gap(at: Instant, relation: Relation) -> Gap:
+    """How far coordinates are from a relation; with just one angle it holds up to whole turns of
+    that."""
+    index = at.selection.tables.coordinate_index
+    pairs = [pair for pair in (relation.first, relation.second) if pair is not None]
+    kinds = [joint.named_coordinate(name, joint).kind for joint, name in pairs]
+    values = at.coordinates(np.array([index[joint.name, name] for joint, name in pairs]))[:, 0]
+    factors = [1.0, relation.factor][: len(values)]
+    off = float(values @ factors) - relation.value - relation.driven(at.t)[0]
+    turns = [abs(factor) for factor, kind in zip(factors, kinds, strict=True) if kind == "angle"]
+    if len(turns) == 1 and turns[0] > 0.0:
+        off = math.remainder(off, 2.0 * math.pi * turns[0])
+    return Gap(abs(off), COORDINATE_UNITS[kinds[0]])
+
+
+def sites_in_n(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
+    """Origin and axes of two sites in N, in plain floats."""
+    for site in (one, two):
+        if site.body.name not in at.selection.tables.body_index:
+            raise KeyError(f"body {site.body.name!r} is not in the system")
+    rows = at.at_sites(one, two).rows.tolist()
+    return [(tuple(row[POSITION:VELOCITY]), tuple(row[AXES:SPIN])) for row in rows]
+
+
+def check_meeting(at: Instant) -> None:
+    """Refuse a state in which the ends of an active joint do not meet."""
+    for k in at.selection.joints:
+        joint = at.selection.tables.joints[k]
+        worst = max(gaps(at, joint), key=lambda gap: gap.size)
+        if not worst.size <= MEETING_TOLERANCE:
+            one, two = (body.name for body in joint.bodies)
+            raise joint.refuse(
+                f"its ends on {one!r} and {two!r} are {worst} apart (tolerance "
+                f"{MEETING_TOLERANCE:g}); move a body "
+                "or a site so that they meet, or list the joint under candidates= until they do."
+            )

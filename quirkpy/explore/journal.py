@@ -137,7 +137,7 @@ class Journal:
             )
 
     def _says(self, key: str, value: str) -> bool:
-        """Whether it says so, by a note or, where that is damaged, by its hash alone."""
+        """Whether a note has this value, by itself or, where it is damaged, by its hash alone."""
         mark = hash_of("meta", key, value)
         notes = self._query("SELECT * FROM meta", ())
         return any(tuple(note[:2]) == (key, value) or note[2:] == (mark,) for note in notes)

@@ -8,7 +8,13 @@ import numpy as np
 
 from quirkpy.kernels.act import courses
 from quirkpy.kernels.base.arrays import Joints
-from quirkpy.kernels.base.states import bodies_of, quantities_of, spins_of, velocities_of
+from quirkpy.kernels.base.states import (
+    bodies_of,
+    quantities_of,
+    spins_of,
+    velocities_of,
+    zero_vectors,
+)
 from quirkpy.kernels.place.kinematics import ground_frames
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Floats, Ints
@@ -42,7 +48,7 @@ def potential_along(selection: Selection, t: Floats, states: Floats, angles: Flo
         return np.array([float(at.loads.potential.sum()) for at in rows])
     packed, n = pack(selection.tables), states.shape[1]
     joints = Joints(packed.ends, packed.coordinates, np.zeros(angles.shape[1]))
-    frames, wrench, power = ground_frames(n - 1), np.empty((n, 6)), np.empty(2)
+    frames, wrench, power = ground_frames(n - 1), zero_vectors(n), np.empty(2)
     out = np.empty(len(t))
     for begin in range(0, len(t), AT_ONCE):
         some = slice(begin, begin + AT_ONCE)

@@ -117,7 +117,7 @@ class Instant:
         return self._frames_of(pack(self.selection.tables).sites)
 
     def at_sites(self, *parts: Site) -> FrameMotions:
-        """The same of any sites on bodies of the system."""
+        """Kinematics in N of any sites on bodies of the system."""
         t = self.selection.tables
         return self._frames_of(sites_of(parts, t.body_index, t.n_bodies))
 

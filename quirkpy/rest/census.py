@@ -38,7 +38,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED_ENDS, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.rest.modes import LEVEL_BEND, bent, gradients
+from quirkpy.rest.modes import LEVEL_BEND, bends_beyond, gradients
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, UNIFORM
 
@@ -102,7 +102,7 @@ class Census:
 
 def sign_of(around: Vicinity) -> int:
     """(-1)^(modes along which energy falls)."""
-    return 1 - 2 * (int(((around.bends[0] < 0.0) & bent(around, LEVEL_BEND)).sum()) % 2)
+    return 1 - 2 * (int(((around.bends[0] < 0.0) & bends_beyond(around, LEVEL_BEND)).sum()) % 2)
 
 
 def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> float:

@@ -24,7 +24,7 @@ from quirkpy.kernels.base.arrays import (
 from quirkpy.kernels.base.states import angular_of, linear_of, spins_of, velocities_of
 from quirkpy.kernels.place.kinematics import sites_along
 from quirkpy.maths.types import Floats
-from quirkpy.rest.modes import LEVEL_BEND, bent, climb, displace_within_reach
+from quirkpy.rest.modes import LEVEL_BEND, bends_beyond, climb, displace_within_reach
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import PAIR
@@ -134,7 +134,7 @@ class Cusps:
 
 def stiff_in(around: Vicinity) -> int:
     """Along how many modes there is a stiffness."""
-    return int(bent(around, LEVEL_BEND).sum())
+    return int(bends_beyond(around, LEVEL_BEND).sum())
 
 
 def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:

@@ -225,7 +225,7 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
     figures = found.value, found.error
     match found.ground:
         case "rises":
-            reason = Reason("minimum") if found.damped else undamped(matrices, found, modes)
+            reason = Reason("minimum") if found.damped else explain_lasting(matrices, found, modes)
             return Finding(modes=modes, verdict="stable", reason=reason, damped=found.damped)
         case "dies":
             return Finding(modes=modes, verdict="stable", reason=Reason("dies out"), damped=True)
@@ -246,7 +246,7 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
             return Finding(modes=modes, verdict="marginal", reason=reason, marginal=lasting)
 
 
-def undamped(matrices: Around, found: Judgement, modes: tuple[Mode, ...]) -> Reason:
+def explain_lasting(matrices: Around, found: Judgement, modes: tuple[Mode, ...]) -> Reason:
     """What is said of a minimum of energy around which not every motion dies out for certain:
     nothing damps some of them, or their rates are hidden by rounding of faster ones."""
     lasting = np.flatnonzero(~found.motions.dying).tolist()

@@ -78,7 +78,7 @@ def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) 
     astray = 0
     for _ in range(CLIMBING):
         bends, modes = around.bends
-        climbed = np.flatnonzero(bent(around, LEVEL_BEND))[:falling]
+        climbed = np.flatnonzero(bends_beyond(around, LEVEL_BEND))[:falling]
         astray = astray + 1 if len(climbed) < falling or (bends[climbed] > 0.0).any() else 0
         if astray > ASTRAY:
             return None
@@ -120,7 +120,7 @@ def _limit_step(
     far, as if all were bent by so much more that it does not: then a soft mode leaves the others
     their share."""
     largest = max(float(abs(bends).max(initial=0.0)), 1e-300)
-    stiff = bent(around, SOFTEST)
+    stiff = bends_beyond(around, SOFTEST)
     size = np.where(stiff, abs(bends), SOFTEST * largest)
     pull = np.where(stiff | (abs(pull) >= LEVEL_PULL), pull, 0.0)
 
@@ -177,7 +177,7 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
     return None
 
 
-def bent(around: Vicinity, share: float) -> Bools:
+def bends_beyond(around: Vicinity, share: float) -> Bools:
     """Along which modes energy is bent: by more than a share of the most, or by more than the
     differences leave in doubt (f,)."""
     bends, modes = around.bends
@@ -190,7 +190,7 @@ def bent(around: Vicinity, share: float) -> Bools:
 
 def falling(around: Vicinity) -> int:
     """Along how many modes energy falls."""
-    return int(((around.bends[0] < 0.0) & bent(around, SOFTEST)).sum())
+    return int(((around.bends[0] < 0.0) & bends_beyond(around, SOFTEST)).sum())
 
 
 def _sense(along: Floats, mode: Floats) -> float:

@@ -25,7 +25,7 @@ from quirkpy.rest.modes import (
     LEVEL_BEND,
     approach,
     are_stops_pressed,
-    bent,
+    bends_beyond,
     beyond_stops,
     descend,
     displace_within_reach,
@@ -271,7 +271,7 @@ class Hop(NamedTuple):
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
     """Where a random direction leads uphill, both ways, among those that have a stiffness."""
     bends, modes = around.bends
-    along = modes @ np.where(bent(around, LEVEL_BEND), rng.normal(size=len(bends)), 0.0)
+    along = modes @ np.where(bends_beyond(around, LEVEL_BEND), rng.normal(size=len(bends)), 0.0)
     if along.any():
         for sense in (1.0, -1.0):
             yield follow(around, sense * along, straight=True)
@@ -283,7 +283,7 @@ def hops_from(around: Vicinity) -> list[Hop]:
     counted = are_turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
-    bends, stiff = abs(around.bends[0]), bent(around, LEVEL_BEND)
+    bends, stiff = abs(around.bends[0]), bends_beyond(around, LEVEL_BEND)
     modes = [k for k in np.argsort(bends, kind="stable").tolist() if stiff[k]]
     return [*turned, *(Hop(k, -1) for k in modes)]
 
@@ -452,7 +452,7 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
     """Whether a way down from a top along what energy falls along ends at a bottom."""
     bends, modes = top.bends
-    for mode in modes.T[(bends < 0.0) & bent(top, LEVEL_BEND)]:
+    for mode in modes.T[(bends < 0.0) & bends_beyond(top, LEVEL_BEND)]:
         for sense in (1.0, -1.0):
             ended = descend(
                 displace_within_reach(top, mode * (sense * CLIMB / size_of(top, mode)), CLIMB)

@@ -102,12 +102,10 @@ class Vicinity:
         self.entry: Entry = clusters.enter(state, projecting=True)
         self.layout = self.entry.layout
         self.rows = self.entry.rows
-        self.near = angles_of(
-            state.instant()
-        )  # rows may have an angle of half a turn the other way round
-        self.near = (
-            self._angles
-        )  # at half a turn from these an angle would jump as the state is displaced
+        # Rows may have an angle of half a turn the other way round; and at half a turn from these
+        # an angle would jump as the state is displaced
+        self.near = angles_of(state.instant())
+        self.near = self._angles
         self.whole = self._whole() if whole is None else whole
 
     @contextmanager
@@ -164,9 +162,8 @@ class Vicinity:
         return self._align_basis(with_signs(free))
 
     def _align_basis(self, free: Floats) -> Floats:
-        """Free directions (f, nb, 6) or, where the rounding of stiff ones hides soft ones,
-        others of the same space that lie along either: forces of a stiff direction then hardly
-        show in a soft one."""
+        """Free directions (f, nb, 6) or, where rounding of stiff ones hides soft ones, others of
+        that space along either: forces of a stiff one then hardly show in a soft one."""
         level = math.inf
         for _ in range(GOES if len(free) else 0):
             around = copy.copy(self)
@@ -214,8 +211,8 @@ class Vicinity:
         return out
 
     def displace_bodies(self, displacement: Floats, eta: Floats | None = None) -> Floats:
-        """States (k, nb, STATE_WIDTH) after displacements of bodies (k, nb, 6), in N and
-        rotation vectors in body axes, moving by eta beside the whole."""
+        """States (k, nb, STATE_WIDTH) displaced by (k, nb, 6), in N and by rotation vectors in body
+        axes, moving by eta beside the whole."""
         out = np.empty((len(displacement), *self.rows.shape))
         positions_of(out)[:] = positions_of(self.rows) + linear_of(displacement)
         attitudes_of(out)[:] = np.einsum(
@@ -282,9 +279,8 @@ class Vicinity:
     @cached_property
     def spin_directions(self) -> Floats:
         """Coordinates of the turns about the axes about which the whole turns freely (m, f)."""
-        fields = [
-            self.whole.displacement_of_spin(self.rows, k) for k in np.unique(self.whole.islands)
-        ]
+        islands = np.unique(self.whole.islands)
+        fields = [self.whole.displacement_of_spin(self.rows, k) for k in islands]
         return self.reduce(
             np.array([field for field in fields if field is not None]).reshape(
                 -1, *zero_vectors(len(self.rows)).shape

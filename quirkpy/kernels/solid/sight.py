@@ -17,7 +17,7 @@ REACH, ALIGNMENT, ROLL, ROLLS, PAIR_WIDTH = range(5)
 
 
 class Sensors(NamedTuple):
-    """Their sites; pairs of them (m, 2), with their limits (m, PAIR_WIDTH)."""
+    """Sites of sensors; pairs of them (m, 2), with their limits (m, PAIR_WIDTH)."""
 
     sites: Sites
     pairs: Ints

@@ -65,7 +65,7 @@ class Rows(NamedTuple):
     tail: Floats
 
     def cut(self, which: slice | Ints) -> Rows:
-        """Some of them."""
+        """The rows in a slice, or of some numbers."""
         t, states, angles, held, tail = self
         return Rows(t[which], states[which], angles[which], held[which], tail[which])
 

@@ -65,7 +65,7 @@ class CourseRows(NamedTuple):
     tail: Floats
 
     def select(self, which: slice | Ints) -> CourseRows:
-        """The rows in a slice."""
+        """The rows in a slice, or of some numbers."""
         t, states, angles, held, tail = self
         return CourseRows(t[which], states[which], angles[which], held[which], tail[which])
 

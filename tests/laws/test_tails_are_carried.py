@@ -81,7 +81,7 @@ class Known(Layout):
 
 
 def rigid() -> qp.Multibody:
-    """A pendulum of two bars with a loop's worth of joints, and a box that tumbles beside it."""
+    """A pendulum of two bars, and a box that tumbles beside it."""
     bars = [
         qp.Body.box(f"bar {k}", size=(0.4, 0.05, 0.05), mass=1.0, position=(0.2 + 0.4 * k, 0, 0))
         for k in range(2)

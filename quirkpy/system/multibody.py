@@ -212,7 +212,7 @@ class Multibody(System):
         return doors.notebook.of_system(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.parts, self.candidates, self.start)
+        return _restored, (self.parts, self.candidates, self.start)
 
     def __repr__(self) -> str:
         chosen = self.selection
@@ -222,7 +222,7 @@ class Multibody(System):
         )
 
 
-def _restore(
+def _restored(
     parts: tuple[Part, ...], candidates: tuple[Part, ...], start: State | None
 ) -> Multibody:
     return Multibody(*parts, candidates=candidates, start=start)

@@ -264,6 +264,15 @@ PARTICIPLE = re.compile(
 )
 
 
+#: Functions by which pickles make their objects, so that pickles of earlier versions can be read.
+IN_PICKLES = (
+    "quirkpy/explore/scope/scope.py: _restored",
+    "quirkpy/rest/reason.py: shared",
+    "quirkpy/rest/reason.py: told",
+    "quirkpy/system/multibody.py: _restored",
+)
+
+
 def test_functions_are_not_called_by_participles() -> None:
     """Of modules, but for kernels and what users type; properties may say what something is."""
     outer = [
@@ -273,7 +282,7 @@ def test_functions_are_not_called_by_participles() -> None:
         for node in tree(path).body
         if isinstance(node, ast.FunctionDef) and PARTICIPLE.fullmatch(node.name)
     ]
-    assert outer == ["quirkpy/parts/part.py: checked"]
+    assert sorted(outer) == sorted([*IN_PICKLES, "quirkpy/parts/part.py: checked"])
 
 
 #: What a docstring does not begin with: words that mean something of which only another speaks.

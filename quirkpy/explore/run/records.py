@@ -17,7 +17,7 @@ from quirkpy.explore.model.ways import Way
 from quirkpy.explore.scope.safety import Violation
 from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import Reason, reason_of_text
+from quirkpy.rest.reason import Reason, told
 
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
@@ -114,7 +114,7 @@ def failure(error: Exception) -> Outcome:
     """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is
     to blame."""
     stop_short(error)
-    return Outcome("failed", None, reason_of_text(f"{type(error).__name__}: {error}"))
+    return Outcome("failed", None, told(f"{type(error).__name__}: {error}"))
 
 
 def stop_short(error: BaseException) -> None:
@@ -138,7 +138,7 @@ def rejection(violation: Violation, switching: float) -> Outcome:
     """The outcome of a choice that is rejected as it stands."""
     kind, reason, t, parts = (
         violation.kind,
-        reason_of_text(violation.reason),
+        told(violation.reason),
         violation.t,
         violation.parts,
     )

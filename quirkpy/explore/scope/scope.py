@@ -357,7 +357,7 @@ class Scope:
         """A hash of all that decides the graph; the source of users' classes is part of it, what
         plans count is not."""
         if self.disturbance is not None:
-            return _restore(type(self), self.fields() | {"disturbance": None}).digest
+            return _restored(type(self), self.fields() | {"disturbance": None}).digest
         parts = parts_within([*self.system.parts, *self.fields().values()])
         sources = sorted(
             {_source(cls) for kind in {type(part) for part in parts} for cls in kind.__mro__}
@@ -377,7 +377,7 @@ class Scope:
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.fields())
+        return _restored, (type(self), self.fields())
 
     def fields(self) -> dict[str, Any]:
         """The arguments that the study was made of, by name."""
@@ -394,7 +394,7 @@ class Scope:
         return f"Study({n} moving bodies, {pairs} pairs, {potentials} potentials)"
 
 
-def _restore(kind: type[Made], fields: dict[str, Any]) -> Made:
+def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
     return kind(fields.pop("system"), **fields)
 
 

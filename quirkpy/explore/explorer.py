@@ -38,6 +38,7 @@ from quirkpy.explore.run.workers import (
 )
 from quirkpy.explore.scope.choices import Carried, Count, Exploring, Reduction
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.checks import shown
 from quirkpy.parts.files import path_of
@@ -68,6 +69,7 @@ def explore(
     which = asked_for(reductions)
     try:
         with ExitStack() as stack:
+            stack.enter_context(interrupts.remembered())
             journal = stack.enter_context(Journal(path))
             journal.open_for(study.digest, study.document())
             tell = stack.enter_context(doors.progress.told_of_exploring(progress))

@@ -22,9 +22,10 @@ def instants(selection: Selection, t: Floats, states: Floats, angles: Floats) ->
     """Each row of a run as the kernels take it, for who must ask Python: t [s] (k,), states
     (k, nb + 1, STATE_WIDTH), angles [rad] (k, nc)."""
     ends = ((R, Q), (Q, V), (V, OMEGA), (OMEGA, STATE_WIDTH))
+    moving = states[:, :-1]
     for k, time in enumerate(t.tolist()):
-        parts = (np.ascontiguousarray(states[k, :-1, i:j]) for i, j in ends)
-        yield Instant(selection, time, *parts, angles[k])
+        r, q, v, omega = (np.ascontiguousarray(moving[k, :, i:j]) for i, j in ends)
+        yield Instant(selection, time, r, q, v, omega, angles[k])
 
 
 def kinetic_along(tables: Tables, states: Floats) -> Floats:

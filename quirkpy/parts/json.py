@@ -307,7 +307,7 @@ class Reader:
                 f"from_json: the document uses the class {name!r}; if you trust it, name its "
                 "module: "
                 f"from_json(text, modules=[{module!r}]), or on the command line its file: --study "
-                f"{module}.py."
+                f"{module.removesuffix('.py')}.py."
             )
         try:
             found: Any = importlib.import_module(module)

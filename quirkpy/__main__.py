@@ -8,6 +8,8 @@ from importlib import import_module
 
 #: The same as in `quirkpy.cli`, which is not imported before Ctrl-C is heard.
 INTERRUPTED = 130
+#: The numbers of standard streams go up to this one.
+HIGHEST_STREAM = 2
 
 
 def main() -> int:
@@ -17,6 +19,7 @@ def main() -> int:
     )  # not so in the background of a script
     if heard:
         signal.signal(signal.SIGINT, leave)
+    fill_standard_streams()
     from quirkpy import cli
 
     import_module("quirkpy.names")  # all that takes its time to load
@@ -36,11 +39,19 @@ def main() -> int:
 
 def leave(number: int, frame: object) -> None:
     """End at once, while there is nothing yet to be put in order."""
-    os.write(
-        sys.__stderr__.fileno() if sys.__stderr__ else 2,
-        b"quirkpy: interrupted before it had begun.\n",
-    )
+    if sys.__stderr__:
+        os.write(sys.__stderr__.fileno(), b"quirkpy: interrupted before it had begun.\n")
     os._exit(INTERRUPTED)
+
+
+def fill_standard_streams() -> None:
+    """Let no file that is opened later have the number of a stream that is closed: what a library
+    prints would be written into it."""
+    while True:
+        number = os.open(os.devnull, os.O_RDWR)
+        if number > HIGHEST_STREAM:
+            os.close(number)
+            return
 
 
 if __name__ == "__main__":

@@ -12,17 +12,20 @@ import contextlib
 import importlib
 import io
 import json
+import keyword
 import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
-from quirkpy.parts.files import check_writable, ending_of
+from quirkpy.parts.files import check_writable, ending_of, module_from
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -41,16 +44,28 @@ class Answer(NamedTuple):
     data: Any
 
 
+class Words(argparse.ArgumentParser):
+    """The words of a command line; help that nobody can take is a failure."""
+
+    def print_help(self, file: Any = None) -> None:
+        code = said(argparse.Namespace(name="", json=False), self.format_help().rstrip())
+        if code:
+            self.exit(code)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the words of a command line say; return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # letters it does not have stand as their numbers
             stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
-    with warnings.catch_warnings():
+    asked.before = stamps(asked)
+    with warnings.catch_warnings(), interrupts.remembered():
         warnings.showwarning = partial(print_warning, asked, warnings.showwarning)
         try:
+            check_places(asked)
             answer: Answer = asked.command(asked)
+            interrupts.check()
         except (KeyboardInterrupt, Exception) as error:
             if asked.debug:
                 raise
@@ -60,19 +75,76 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def report_end(asked: argparse.Namespace, error: BaseException) -> int:
     """Say what ended a command; the exit code."""
-    if isinstance(error, KeyboardInterrupt):
-        report_failure(
-            asked, "interrupted; what was finished stays, and the same command goes on from there."
-        )
+    if isinstance(error, KeyboardInterrupt) or interrupts.heard():  # which may break what it meets
+        far = error if isinstance(error, KeyboardInterrupt) else ""
+        report_failure(asked, f"interrupted{far}; {left(asked)}.")
         return INTERRUPTED
-    ours = isinstance(error, (PartError, OSError))
-    return report_failure(
-        asked, str(error) if ours else f"{type(error).__name__}: {error} (--debug shows where)"
-    )
+    if isinstance(error, MemoryError):
+        run = getattr(error, "trajectory", None)
+        far = "" if run is None else f" at t = {run.t[-1]:.6g} s"
+        return report_failure(asked, f"memory ran out{far}; {left(asked)}; ask for less at once.")
+    sentence = str(error)
+    if not isinstance(error, (PartError, OSError)):
+        sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
+    elif written(asked):
+        sentence = f"{sentence.rstrip('.').removesuffix('; nothing was changed')}; {left(asked)}."
+    return failed(asked, sentence)
+
+
+# --- what is written ------------------------------------------------------------------------------
+def outputs(asked: argparse.Namespace) -> list[Path]:
+    """The files that a command is to write, in its order."""
+    given = getattr(asked, "out", None)
+    several = given if isinstance(given, list) else [given]
+    if asked.command is simulate:
+        several.append(asked.report)
+    return [path for path in (*several, getattr(asked, "side", None)) if path is not None]
+
+
+def check_places(asked: argparse.Namespace) -> None:
+    """Refuse a file that is named twice: to be read and to be written, or to be written again."""
+    read = [getattr(asked, name, None) for name in ("study", "journal", "file")]
+    seen = {os.path.realpath(path): "read" for path in read if path is not None}
+    for path in outputs(asked):
+        place = os.path.realpath(path)
+        if place in seen and (os.path.isfile(place) or not os.path.exists(place)):
+            raise PartError(
+                f"{str(path)!r} is to be {seen[place]} as well; give another name to one of both."
+            )
+        seen[place] = "written"
+
+
+def stamps(asked: argparse.Namespace) -> dict[Path, tuple[int, ...] | None]:
+    """By what one sees that a file was written."""
+    return {path: stamp(path) for path in outputs(asked)}
+
+
+def stamp(path: Path) -> tuple[int, ...] | None:
+    """By what one sees that a file has become another; None where there is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def written(asked: argparse.Namespace) -> list[str]:
+    """The files that the command has written until now."""
+    return [repr(str(path)) for path, before in asked.before.items() if stamp(path) != before]
+
+
+def left(asked: argparse.Namespace) -> str:
+    """What a command that ends early has left behind."""
+    if asked.command is explore:
+        return "what was finished stays, and the same command goes on from there"
+    files = written(asked)
+    return f"only {', '.join(files)} was written" if files else "nothing was written"
 
 
 def print_answer(asked: argparse.Namespace, text: str) -> int:
     """Answer; the exit code, which is 0 where the reader has seen enough."""
+    if sys.stdout is None:
+        return failed(asked, "the answer cannot be written: standard output is closed.")
     try:
         print(text, flush=True)
     except OSError as error:
@@ -88,8 +160,9 @@ def report_failure(asked: argparse.Namespace, sentence: str) -> int:
     """Say why, on one line; the exit code."""
     line = " ".join(sentence.split()).removeprefix(f"{asked.name}: ")
     with contextlib.suppress(OSError):  # there is nobody left to be told
-        print(f"quirkpy {asked.name}: {line}", file=sys.stderr)
-        if asked.json:
+        if sys.stderr is not None:
+            print(f"{f'quirkpy {asked.name}'.strip()}: {line}", file=sys.stderr)
+        if asked.json and sys.stdout is not None:
             print(json.dumps({"error": line}), flush=True)
     return 1
 
@@ -109,10 +182,8 @@ def parser() -> argparse.ArgumentParser:
     every = argparse.ArgumentParser(add_help=False)
     every.add_argument("--json", action="store_true", help="answer in JSON")
     every.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    out = argparse.ArgumentParser(
-        prog="quirkpy", description="Into which shapes can a modular spacecraft fall?"
-    )
-    commands = out.add_subparsers(dest="name", required=True, metavar="command")
+    out = Words(prog="quirkpy", description="Into which shapes can a modular spacecraft fall?")
+    commands: Any = out.add_subparsers(dest="name", required=True, metavar="command")
 
     def command(function: Any, words: str) -> argparse.ArgumentParser:
         made = commands.add_parser(
@@ -225,6 +296,11 @@ def report(asked: argparse.Namespace) -> Answer:
     from quirkpy.explore.graph import ENDINGS
     from quirkpy.views import report as page
 
+    if asked.side is not None and all(path.suffix != ".html" for path in asked.out):
+        raise PartError(
+            f"--side {str(asked.side)!r} stands beside a page, and none is asked for; name one, "
+            "too: --out page.html."
+        )
     for path in asked.out:  # all of them, before the first is written
         if path.suffix == ".html":
             page.check(path, asked.side)
@@ -291,18 +367,23 @@ def simulate(asked: argparse.Namespace) -> Answer:
         )
     with contextlib.redirect_stdout(sys.stderr) if asked.json else contextlib.nullcontext():
         told = module.main()
+    interrupts.check()
     numbers = dict(told) if isinstance(told, dict) else {}
     return Answer("\n".join(f"{name}: {value}" for name, value in numbers.items()), numbers)
 
 
 def _simulate(system: Multibody, asked: argparse.Namespace) -> Answer:
     """How a system moves, kept and shown where that is asked for."""
+    from quirkpy.motion.course import Stop
+
     run = system.simulate(asked.duration)
+    if run.stop is Stop.INTERRUPTED:
+        raise KeyboardInterrupt(f" at t = {run.t[-1]:.6g} s of {asked.duration:.6g} s")
     if asked.out is not None:
         run.save(asked.out)
     if asked.report is not None:
         run.report(asked.report)
-    energy = run.energy
+    energy = [system.energy(state) for state in (run.at(float(run.t[0])), run.final)]
     data = {
         "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t),
         "evaluations": run.counts.evaluations, "energy": [float(energy[0]), float(energy[-1])],
@@ -389,20 +470,30 @@ def demos(asked: argparse.Namespace) -> Answer:
 
 # --- files of users -------------------------------------------------------------------------------
 def module_of(path: Path) -> ModuleType:
-    """The module that a Python file makes, under the name by which worker processes find it as
-    well."""
+    """The module that a Python file makes: under the name by which others import it; where another
+    module has that name, or none could have it, under the name of the file."""
     if not path.is_file():
         raise PartError(f"there is no file {str(path)!r}.")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    module = importlib.import_module(path.stem)
-    if module.__file__ is None or Path(module.__file__).resolve() != path.resolve():
-        raise PartError(
-            f"{str(path)!r} has the name of another module, {path.stem!r}; give the file another "
-            "name."
-        )
+    if path.suffix != ".py":
+        raise PartError(f"{str(path)!r} is no Python file; its name must end in .py.")
+    place, folder = path.resolve(), str(path.resolve().parent)
+    taken = is_taken(path.stem, place)
+    if folder not in sys.path:  # at its end, it hides no library
+        sys.path.insert(len(sys.path) if taken else 0, folder)
+    module = module_from(place, path.name) if taken else importlib.import_module(path.stem)
+    interrupts.check()
     return module
+
+
+def is_taken(name: str, place: Path) -> bool:
+    """Whether a name is that of another module than a file's, or cannot be imported."""
+    if not name.isidentifier() or keyword.iskeyword(name) or name in sys.stdlib_module_names:
+        return True
+    if name in sys.modules:
+        known = getattr(sys.modules[name], "__file__", None)
+        return known is None or Path(known).resolve() != place
+    others = [one for one in sys.path if Path(one).resolve() != place.parent]
+    return PathFinder.find_spec(name, others) is not None
 
 
 def _study_of(module: ModuleType, path: Path) -> Study:

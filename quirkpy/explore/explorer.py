@@ -38,6 +38,7 @@ from quirkpy.explore.run.workers import (
 )
 from quirkpy.explore.scope.choices import Carried, Count, Exploring, Reduction
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.checks import show
 from quirkpy.parts.files import path_of
@@ -65,6 +66,7 @@ def explore(
     which = select_reductions(reductions)
     try:
         with ExitStack() as stack:
+            stack.enter_context(interrupts.remembered())
             journal = stack.enter_context(Journal(path))
             journal.open_for(study.digest, study.document())
             tell = stack.enter_context(doors.progress.show_exploring(progress))

@@ -29,7 +29,8 @@ def instants(selection: Selection, t: Floats, states: Floats, angles: Floats) ->
     """Each row of a run as the kernels take it, for who must ask Python: t [s] (k,), states
     (k, nb + 1, STATE_WIDTH), angles [rad] (k, nc)."""
     for k, time in enumerate(t.tolist()):
-        yield Instant(selection, time, *quantities_of(bodies_of(states[k])), angles[k])
+        r, q, v, omega = quantities_of(bodies_of(states[k]))
+        yield Instant(selection, time, r, q, v, omega, angles[k])
 
 
 def kinetic_along(tables: Tables, states: Floats) -> Floats:

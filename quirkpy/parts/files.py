@@ -8,8 +8,11 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO, TypeAlias
 
 from quirkpy.parts.checks import show
@@ -58,21 +61,35 @@ def ending_of(path: Any, who: str, endings: Sequence[str]) -> Path:
 
 def check_writable(path: Any, who: str) -> Path:
     """Refuse, before any work is done, a file that cannot be written in the end: no folder, no
-    permission."""
+    permission, or a folder in which no file can be made."""
     place = path_of(path, who)
     try:
         target = _target(place)
         folder = os.path.dirname(target)
         os.stat(os.path.join(folder, ""))  # where it is no folder, that is said
+        mode = None
         with contextlib.suppress(FileNotFoundError):
-            if stat.S_ISDIR(os.stat(target).st_mode):
-                raise IsADirectoryError(errno.EISDIR, "Is a directory")
-            folder = target
-        if not os.access(folder, os.W_OK):
+            mode = os.stat(target).st_mode
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "Is a directory")
+        if not os.access(folder if mode is None else target, os.W_OK):
             raise PermissionError(errno.EACCES, "Permission denied")
+        if mode is None or stat.S_ISREG(mode):
+            _try_folder(target)
     except OSError as error:
         raise _unwritable(place, who, error.strerror or str(error)) from error
     return place
+
+
+def _try_folder(target: str) -> None:
+    """Make a file beside another, and take it away again: permissions alone do not say whether
+    that can be done."""
+    own = _name_beside(target)
+    try:
+        os.close(os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(own)
 
 
 @contextlib.contextmanager
@@ -98,8 +115,7 @@ def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
 def _replace_when_whole(target: str) -> Iterator[BinaryIO]:
     """A new file in the folder of another, with the same ending and permissions, which takes its
     place."""
-    folder, name = os.path.split(target)
-    own = os.path.join(folder, f".quirkpy-{secrets.token_hex(6)}{os.path.splitext(name)[1][:20]}")
+    own = _name_beside(target)
     try:
         with open(own, "x+b") as file:
             yield file
@@ -111,6 +127,12 @@ def _replace_when_whole(target: str) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(OSError):  # it has its new name, or was never there
             os.unlink(own)
+
+
+def _name_beside(target: str) -> str:
+    """A new name in the folder of a file, with the same ending."""
+    folder, name = os.path.split(target)
+    return os.path.join(folder, f".quirkpy-{secrets.token_hex(6)}{os.path.splitext(name)[1][:20]}")
 
 
 def write_text(path: Any, text: str, who: str) -> None:
@@ -126,3 +148,25 @@ def _target(place: Path) -> str:
 
 def _unwritable(place: Path, who: str, why: str) -> PartError:
     return PartError(f"{who}: {str(place)!r} cannot be written: {why}; nothing was changed.")
+
+
+# --- modules of users -----------------------------------------------------------------------------
+def module_from(path: FilePath, name: str) -> ModuleType:
+    """The module that a Python file makes, under a name of its own, wherever it lies."""
+    spec = spec_from_file_location(name, os.fspath(path))
+    if spec is None or spec.loader is None:
+        raise PartError(f"{os.fspath(path)!r} is no Python file; its name must end in .py.")
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def modules_by_path() -> dict[str, str]:
+    """The modules that are called as their files are, such as "json.py", and the files: no other
+    process could import them by name."""
+    found = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+    return {name: path for name, path in found.items() if path and os.path.basename(path) == name}

@@ -289,7 +289,7 @@ class Reader:
                 f"from_json: the document uses the class {name!r}; if you trust it, name its "
                 "module: "
                 f"from_json(text, modules=[{module!r}]), or on the command line its file: --study "
-                f"{module}.py."
+                f"{module.removesuffix('.py')}.py."
             )
         found = _import_module(module, name)
         for attribute in qualname.split("."):

@@ -200,7 +200,7 @@ def test_what_fails_says_so_in_a_sentence(here: Path, capsys: pytest.CaptureFixt
     for words, said in {
         ("explore", "nowhere.py"): "there is no file 'nowhere.py'",
         ("explore", "bad_study.py"): "does not define `study`",
-        ("explore", "json.py"): "another module, 'json'",
+        ("explore", "json.py"): "'json.py' does not define `study`",
         ("simulate", "bad_study.py"): "neither `system` nor main()",
         ("simulate", PAIR, "--report", "run.html"): "defines no `system`, only main()",
         ("plan", "text.db", "n0", "n1", "--cost", "risk"): "damaged or is no journal",

@@ -3,12 +3,15 @@ Ctrl-C."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,10 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
+from quirkpy.cli import is_taken, main
 from quirkpy.explore.answers.plan import FlightTable
+from quirkpy.kernels.base.compiled import NOTICE
+from quirkpy.motion.course import Kept
 from tests.faults.sentence import check_refused
 from tests.random_systems import seeds
 
@@ -192,3 +198,315 @@ def test_no_folder_for_machine_code() -> None:
         "quirkpy: no folder can be written to in which compiled kernels would be kept"
     )
     assert done.stderr.count("\n") == 1
+
+
+# --- Ctrl-C, whatever a command is about ----------------------------------------------------------
+MOVES = """
+import os, signal
+import quirkpy as qp
+
+class Pressed(qp.Force):
+    "No force; it presses Ctrl-C, once."
+    pressed = []
+
+    def load(self, at):
+        if at.t > 0.5 and not self.pressed:
+            self.pressed.append(at.t)
+            os.kill(os.getpid(), signal.SIGINT)
+        return {}
+
+ball = qp.Body.sphere("ball", 0.1, 1.0, velocity=(1.0, 0.0, 0.0))
+"""
+#: Files of users that are interrupted: in a run that the command makes, that main() makes, that the
+#: file makes as it is imported, and outside of runs.
+INTERRUPTED: dict[str, str] = {
+    "run": MOVES + 'system = qp.Multibody(ball, Pressed("press"))\n',
+    "main": MOVES
+    + 'def main():\n    return {"end": qp.Multibody(ball, Pressed("press")).simulate(9.0).t[-1]}\n',
+    "import": MOVES
+    + 'from cubesat_pair import study\nqp.Multibody(ball, Pressed("press")).simulate(9.0)\n'
+    "system = qp.Multibody(ball)\n",
+    "outside": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n",
+}  # fmt: skip
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "explore": ("explore", "FILE", "--out", "new.db"),
+    "report": ("report", "pair.db", "--out", "old.html", "old.json", "--study", "FILE"),
+    "plan": ("plan", "pair.db", "n0", "n1", "--study", "FILE"),
+    "simulate": ("simulate", "FILE", "--duration", "9", "--out", "old.npz", "--report", "old.html"),
+    "demo": ("simulate", "FILE"),
+    "check": ("check", "FILE"),
+}
+ENDS = [
+    ("simulate", "run"), ("demo", "run"), ("demo", "main"),
+    *((name, what) for name in COMMANDS for what in ("import", "outside")),
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder, in which one works; what is imported from it is forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT / "demos")])
+    monkeypatch.setattr(NOTICE, "given", True)  # a kernel that no test has compiled before
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(
+            (str(tmp_path), str(ROOT / "demos"))
+        ):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize(("name", "what"), ENDS)
+@pytest.mark.parametrize("json", [False, True])
+def test_every_command_ends_with_130_and_changes_no_file(
+    name: str, what: str, json: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line, and no answer: also where a run kept what it had, and its caller went on."""
+    (folder / "users.py").write_text(INTERRUPTED[what], encoding="utf-8")
+    for old in ("old.npz", "old.html", "old.json", "pair.db"):
+        (folder / old).write_text("what was there", encoding="utf-8")
+    words = [word.replace("FILE", "users.py") for word in COMMANDS[name]]
+    assert main([*words, *["--json"] * json]) == 130
+    said = capsys.readouterr()
+    assert said.err.startswith(f"quirkpy {words[0]}: interrupted")
+    assert said.err.count("\n") == 1
+    assert said.out.count("\n") == json
+    assert ("nothing was written" in said.err) == (name != "explore")
+    if (name, what) == ("simulate", "run"):
+        assert " at t = 0." in said.err
+        assert " s of 9 s" in said.err
+    for old in ("old.npz", "old.html", "old.json", "pair.db"):
+        assert (folder / old).read_text(encoding="utf-8") == "what was there"
+    assert not (folder / "new.db").exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError("no room"), MemoryError()])
+def test_a_command_that_ends_half_way_says_what_it_has_written(
+    error: BaseException,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from tests.studies import far_pair
+
+    far_pair().explore(folder / "pair.db")
+    save = qp.ReconfigurationGraph.save
+
+    def cut_short(self: qp.ReconfigurationGraph, path: Path) -> None:
+        if path.name == "two.dot":
+            raise error
+        save(self, path)
+
+    monkeypatch.setattr(qp.ReconfigurationGraph, "save", cut_short)
+    words = ["report", "pair.db", "--out", "one.json", "two.dot", "three.txt"]
+    assert main(words) == (130 if isinstance(error, KeyboardInterrupt) else 1)
+    said = capsys.readouterr().err
+    assert "only 'one.json' was written" in said
+    assert said.count("\n") == 1
+    assert (folder / "one.json").is_file()
+    assert not (folder / "three.txt").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pause", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("words", [("simulate", "--out", "old.npz"), ("check",)])
+def test_an_interruption_while_kernels_compile(
+    words: tuple[str, ...], pause: float, tmp_path: Path
+) -> None:
+    """Where numba calls Python back an exception is lost; the interruption is not."""
+    (tmp_path / "named.py").write_text(NAMED, encoding="utf-8")
+    (tmp_path / "old.npz").write_text("what was there", encoding="utf-8")
+    env = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    line = [sys.executable, "-m", "quirkpy", words[0], "named.py", *words[1:]]
+    with subprocess.Popen(
+        line, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert "compiling its kernels" in process.stderr.readline()
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode in ENDED
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith(f"quirkpy {words[0]}: interrupted")
+    assert (tmp_path / "old.npz").read_text(encoding="utf-8") == "what was there"
+
+
+def test_an_interruption_that_breaks_a_run_is_no_outcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where it is lost within numba, which then raises something else."""
+    from quirkpy.explore.run import workers
+    from tests.studies import far_pair
+
+    path, run, left = tmp_path / "pair.db", workers.run_choice, [3]
+
+    def broken(*rest: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            with contextlib.suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1.0)
+            raise RuntimeError("no compiled object yet")
+        return run(*rest)
+
+    monkeypatch.setattr(workers, "run_choice", broken)
+    with pytest.raises(KeyboardInterrupt):
+        far_pair().explore(path)
+    monkeypatch.undo()
+    assert "failed" not in qp.ReconfigurationGraph.load(path).kinds
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert far_pair().explore(path).to_json() == far_pair().explore().to_json()
+
+
+# --- no memory ------------------------------------------------------------------------------------
+def test_a_run_that_memory_runs_out_for_leaves_what_was_computed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.motion import floating_chain
+
+    whole, most = floating_chain().simulate(2.0, step=1e-3), 900
+
+    def short(column: Any, rows: int) -> None:
+        if rows > most:
+            raise MemoryError("Unable to allocate 52.0 KiB")
+        column.resize((rows, *column.shape[1:]), refcheck=False)
+
+    monkeypatch.setattr(Kept, "_resize", staticmethod(short))
+    with pytest.raises(MemoryError) as caught:
+        floating_chain().simulate(2.0, step=1e-3)
+    run = caught.value.trajectory  # type: ignore[attr-defined]
+    assert 300 < len(run.t) <= most
+    assert run.t.tolist() == whole.t[: len(run.t)].tolist()
+    assert run.course.states.tolist() == whole.course.states[: len(run.t)].tolist()
+    assert run.energy.tolist() == whole.energy[: len(run.t)].tolist()
+    (folder / "chain.py").write_text(
+        "from tests.motion import floating_chain\nsystem = floating_chain()\n", encoding="utf-8"
+    )
+    (folder / "old.npz").write_text("what was there", encoding="utf-8")
+    most = 40
+    assert main(["simulate", "chain.py", "--duration", "1e3", "--out", "old.npz"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("quirkpy simulate: memory ran out at t = ")
+    assert "nothing was written" in said
+    assert said.count("\n") == 1
+    assert (folder / "old.npz").read_text(encoding="utf-8") == "what was there"
+
+
+# --- answers that nobody can take, and names that are no places -----------------------------------
+ASKED = [("--help",), ("report", "--help"), ("explore", "-h"), ("demos",), ("demos", "--json")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ASKED)
+def test_a_lost_answer_is_a_failure(words: tuple[str, ...]) -> None:
+    """On a full device, and where standard output is closed; a reader that has seen enough is
+    none."""
+    line = " ".join([sys.executable, "-m", "quirkpy", *words])
+    for end, said in (("> /dev/full", "No space left"), (">&-", "standard output is closed")):
+        done = command_line(f"{line} {end}")
+        assert done.returncode == 1, end
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert command_line(f"{line} >&- 2>&-").returncode == 1
+    assert command_line(f"set -o pipefail; {line} | head -c 1").stderr == ""
+
+
+def command_line(line: str) -> subprocess.CompletedProcess[str]:
+    """What a shell makes of it."""
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(["bash", "-c", line], env=env, capture_output=True, text=True, timeout=60)
+
+
+def test_streams_that_are_closed_lend_their_numbers_to_no_file(tmp_path: Path) -> None:
+    script = (
+        "import os, quirkpy.__main__ as m\nm.fill_standard_streams()\n"
+        f"print(os.open({str(tmp_path / 'x')!r}, os.O_CREAT | os.O_WRONLY))\n"
+    )
+    for closed in ("<&-", "2>&-", "<&- 2>&-", ""):
+        done = command_line(f'{sys.executable} -c "{script}" {closed}')
+        assert int(done.stdout) > 2
+
+
+def test_places_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All of them are refused before the first is written, and the sentence says so truly."""
+    from tests.studies import far_pair
+
+    far_pair().explore(folder / "pair.db")
+    (folder / "link.json").symlink_to("good.json")
+    kept = (folder / "pair.db").read_bytes()
+    for words, said in {
+        ("good.json", "/proc/x.json"): "cannot be written",
+        ("good.json", "no/x.json"): "cannot be written",
+        ("good.json", "./good.json"): "is to be written as well",
+        ("good.json", "link.json"): "is to be written as well",
+        ("good.json", "--side", "x.js"): "--side 'x.js' stands beside a page",
+        ("page.html", "--side", "/proc/x.js"): "cannot be written",
+    }.items():
+        assert main(["report", "pair.db", "--out", *words]) == 1, words
+        err = capsys.readouterr().err
+        assert said in err
+        assert err.count("\n") == 1
+    assert main(["report", "pair.db", "--side", "x.js"]) == 1
+    assert "stands beside a page" in capsys.readouterr().err
+    (folder / "named.py").write_text(NAMED, encoding="utf-8")
+    assert main(["simulate", "named.py", "--out", "named.py"]) == 1
+    assert "'named.py' is to be read as well" in capsys.readouterr().err
+    assert (folder / "named.py").read_text(encoding="utf-8") == NAMED
+    assert (folder / "pair.db").read_bytes() == kept
+    left = {file.name for file in folder.iterdir()} - {"__pycache__"}
+    assert left == {"pair.db", "link.json", "named.py"}
+
+
+# --- files of users, whatever they are called -----------------------------------------------------
+NAMES = (
+    "sys", "time", "errno", "builtins", "json", "math", "numpy", "trimesh", "quirkpy", "tests",
+    "a.b", "a b", "1x", "class", "__main__", "plain",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_may_have_the_name_of_a_module(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / f"{name}.py").write_text(NAMED, encoding="utf-8")
+    known = sys.modules.get(name)
+    assert main(["check", f"{name}.py"]) == 0, capsys.readouterr().err
+    assert "caf" in capsys.readouterr().out
+    assert sys.modules.get(name) is known or name == "plain"
+    assert is_taken(name, (folder / f"{name}.py").resolve()) == (name != "plain")
+    if name == "trimesh":
+        assert "site-packages" in str(find_spec(name).origin)  # type: ignore[union-attr]
+
+
+def test_what_is_no_python_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "page.png").write_bytes(b"\x89PNG")
+    for words in (("explore", "page.png"), ("report", "x.db", "--study", "page.png")):
+        assert main(words) == 1
+        assert "'page.png' is no Python file; its name must end in .py." in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["json", "a.b", "own_study"])
+def test_classes_of_such_a_file_reach_workers_and_journals(name: str, folder: Path) -> None:
+    from tests.contracts.test_cli import OWN
+
+    (folder / f"{name}.py").write_text(OWN, encoding="utf-8")
+    path = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "demos")])}
+    graphs = []
+    for workers in ("1", "2"):
+        words = ("explore", f"{name}.py", "--workers", workers, "--out", f"{workers}.db")
+        done = command(*words, environment=path)
+        assert done.returncode == 0, done.stderr
+        done = command("report", f"{workers}.db", environment=path)
+        assert done.returncode == 1
+        assert f"--study {name}.py." in done.stderr
+        done = command(
+            "report", f"{workers}.db", "--study", f"{name}.py", "--json", environment=path
+        )
+        assert done.returncode == 0, done.stderr
+        graphs.append(done.stdout)
+    assert graphs[0] == graphs[1]

@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +24,9 @@ from quirkpy.explore.run.records import Record, failure, record_of_way
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.maths import interrupts
 from quirkpy.parts.checks import show
+from quirkpy.parts.files import module_from, modules_by_path
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
 
@@ -69,21 +72,25 @@ class Pace:
 # --- in a worker ----------------------------------------------------------------------------------
 class Sent:
     """A study on its way to workers: written once for all tasks, and read where it is not known
-    yet."""
+    yet.  files: those of its modules that have no name by which a worker could import them."""
 
-    def __init__(self, study: Scope | None, text: bytes = b"") -> None:
-        self.study, self.text = study, text
+    def __init__(
+        self, study: Scope | None, text: bytes = b"", files: dict[str, str] | None = None
+    ) -> None:
+        self.study, self.text, self.files = study, text, files or {}
 
     def load(self) -> Scope:
         """The study, unpickled once."""
         if self.study is None:
+            for name in self.files.keys() - sys.modules.keys():
+                module_from(self.files[name], name)
             self.study = pickle.loads(self.text)
         assert isinstance(self.study, Scope)
         return self.study
 
     def __reduce__(self) -> tuple[Any, ...]:
         self.text = self.text or pickle.dumps(self.study)
-        return Sent, (None, self.text)
+        return Sent, (None, self.text, modules_by_path())
 
 
 class Desk(threading.local):
@@ -116,12 +123,12 @@ class Desk(threading.local):
 DESK = Desk()
 
 
-def begin_worker(digest: str, study: Scope) -> None:
+def begin_worker(digest: str, sent: Sent) -> None:
     """What a worker process of ours does first: Ctrl-C is its parent's business, and it ends with
     its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    DESK.studies[digest] = study
+    DESK.studies[digest] = sent.known()
 
 
 def _end_with_parent() -> None:
@@ -149,11 +156,15 @@ def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool
 def try_choice(
     study: Scope, node: Node, choice: Choice, universe: Multibody, images: Images
 ) -> Record:
-    """A run; one that raises is an edge marked failed, with its message."""
+    """A run; one that raises is an edge marked failed, with its message, unless that came of
+    Ctrl-C."""
     try:
-        return run_choice(study, node, choice, universe, images)
+        record = run_choice(study, node, choice, universe, images)
     except Exception as error:
+        interrupts.check()
         return record_of_way(Way((failure(error), None)), images)
+    interrupts.check()
+    return record
 
 
 # --- pools ----------------------------------------------------------------------------------------
@@ -234,7 +245,7 @@ def processes(workers: int, study: Scope) -> Iterator[Executor]:
         workers,
         mp_context=get_context("spawn"),
         initializer=begin_worker,
-        initargs=(study.digest, study),
+        initargs=(study.digest, Sent(study)),
     )
     try:
         yield pool

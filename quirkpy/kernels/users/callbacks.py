@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import signal
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.kernels.tree.tree import LOOP_ROW
 from quirkpy.kernels.users.users import FrameMotions, Users, driven_joints, general_joints, off_by
+from quirkpy.maths.interrupts import listening, note
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.tables.tables import CALLBACK, LAW, Selection
 
@@ -142,20 +142,20 @@ def interruptions(python: PythonParts) -> Iterator[None]:
     An interruption that came while compiled code calls back would be lost.
     """
 
-    def note(number: int, frame: FrameType | None) -> None:
-        if python.halted:
-            signal.default_int_handler(number, frame)
-        python.halted = True
-
-    ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
+    heard = listening()
     python.halted = False
-    if ours:
-        signal.signal(signal.SIGINT, note)
+    if heard is None:
+        yield
+        return
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        if python.halted:
+            heard(number, frame)
+        python.halted = True
+        note(heard)
+
+    signal.signal(signal.SIGINT, wait)
     try:
         yield
     finally:
-        if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, heard)

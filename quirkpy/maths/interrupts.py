@@ -1,0 +1,74 @@
+"""Ctrl-C: who hears it, and whether one has come."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeAlias
+
+Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+
+
+class Listener:
+    """Hears Ctrl-C for a whole command: raises KeyboardInterrupt as Python does, and remembers that
+    one came, also where a run kept what it had and whoever had asked for it went on."""
+
+    def __init__(self) -> None:
+        self.heard = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.heard = True
+        signal.default_int_handler(number, frame)
+
+
+def listening() -> Handler | None:
+    """What hears Ctrl-C in this thread, where that is Python itself or a `Listener`."""
+    handler = signal.getsignal(signal.SIGINT)
+    ours = handler is signal.default_int_handler or isinstance(handler, Listener)
+    if not ours or threading.current_thread() is not threading.main_thread():
+        return None
+    return handler  # type: ignore[return-value]
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Within, `check` raises again what a run has answered by ending early, or what was lost where
+    compiled code called back: numba compiles so.  Python does not complain of the latter."""
+    before, complain = listening(), sys.unraisablehook
+    if before is None or isinstance(before, Listener):  # nobody to listen, or it is done
+        yield
+        return
+
+    def unraisable(lost: Any) -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            complain(lost)
+
+    sys.unraisablehook = unraisable
+    signal.signal(signal.SIGINT, Listener())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = complain
+
+
+def heard() -> bool:
+    """Whether Ctrl-C has come since it is `remembered`."""
+    handler = signal.getsignal(signal.SIGINT)
+    return isinstance(handler, Listener) and handler.heard
+
+
+def check() -> None:
+    """Raise KeyboardInterrupt where one has been heard."""
+    if heard():
+        raise KeyboardInterrupt
+
+
+def note(handler: Handler) -> None:
+    """Tell a `Listener` that Ctrl-C came, without raising anything."""
+    if isinstance(handler, Listener):
+        handler.heard = True

@@ -97,8 +97,9 @@ def below(most: float) -> Callable[[Any], float]:
     return check
 
 
-#: A positive share of something, less than all of it.
-share = below(1.0)
+def share(value: Any) -> float:
+    """A positive share of something, less than all of it."""
+    return below(1.0)(value)
 
 
 def small(value: Any) -> float:

@@ -18,7 +18,7 @@ HOUSE = __name__.partition(".")[0]
 deg = math.pi / 180.0
 #: Beyond a whole turn, what people write in degrees is a multiple of one of these, but for
 #: rounding: the angles of things with three, four, five, six, eight or ten sides are among them.
-DEGREES, ROUNDED = (5.0, 9.0, 12.0, 22.5), 1e-9
+DEGREES, ROUNDED = (5.0, 12.0, 18.0, 22.5), 1e-9
 
 
 class PartWarning(UserWarning):

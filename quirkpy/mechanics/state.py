@@ -43,6 +43,11 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.sensor import Sensor
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
+#: The fields of a state that are no arrays, and how each is checked.
+PLAIN = (
+    ("t", number), ("step", optional(not_negative)), ("bodies", texts), ("joints", texts),
+    ("held", texts),
+)  # fmt: skip
 #: The arrays of a state that have a row for each moving body.
 MOVING = ("r", "q", "v", "omega")
 
@@ -136,13 +141,9 @@ class State(FrozenRecord):
 
     def _check_plain(self) -> None:
         """Refuse a time or a step that is none, and names that are none; keep them as such."""
-        checks = (
-            ("t", number), ("step", optional(not_negative)), ("bodies", texts), ("joints", texts),
-            ("held", texts),
-        )  # fmt: skip
-        for name, check in checks:
+        for name, check in PLAIN:
             try:
-                object.__setattr__(self, name, check(getattr(self, name)))
+                self.__dict__[name] = check(self.__dict__[name])
             except (TypeError, ValueError) as error:
                 raise PartError(f"State: {name} {error}.") from None
 

@@ -15,6 +15,7 @@ import pytest
 import quirkpy as qp
 from tests.contracts.catalogue import PARTS
 from tests.faults.sentence import check_refused, check_sentence
+from tests.studies import changed, far_pair
 
 HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), mass=1.0, fixed=True)
 ARM = qp.Body.box("arm", (0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0.0, 0.0))
@@ -37,14 +38,14 @@ WARNED: dict[str, Callable[[float], Any]] = {
     "offset": lambda x: qp.Gear(
         "gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel", offset=x
     ),
-    "opens": lambda x: qp.Hinge(1, opens=abs(x)),
     "angle": lambda x: qp.rotation((0.0, 0.0, 1.0), x),
 }
 
 
 @pytest.mark.parametrize("what", WARNED)
 @pytest.mark.parametrize(
-    "degrees", [10.0, 20, 22.5, 30.0, 45.0, 67.5, 90, 120.0, 180.0, 270.0, 360.0]
+    "degrees",
+    [10.0, 20, 22.5, 30.0, 36.0, 45.0, 67.5, 72.0, 90, 108.0, 120.0, 144.0, 180.0, 270.0, 360.0],
 )
 def test_degrees_are_warned_of_at_the_line_that_has_them(what: str, degrees: float) -> None:
     with pytest.warns(qp.PartWarning, match="radians") as told:
@@ -68,7 +69,7 @@ def test_turns_are_not(what: str) -> None:
             WARNED[what](k * math.pi / 6.0)
             WARNED[what](k * (math.pi / 4.0))
             WARNED[what](math.radians(5.0 * k))
-        for x in (5.0, 6.0, 0.5, -1.0, 1.0 + 4.0 * math.pi, 7.3):
+        for x in (5.0, 6.0, 0.5, -1.0, 1.0 + 4.0 * math.pi, 7.3, 100.3, 3.5 * math.pi):
             WARNED[what](x)
 
 
@@ -148,7 +149,25 @@ REFUSED: dict[str, tuple[Callable[[float], Any], float]] = {
     "half_angle": (lambda x: qp.KeepOut(SITE, half_angle=x), math.pi),
     "alignment": (lambda x: qp.Sensor("s", SITE, alignment=x), math.pi),
     "roll": (lambda x: qp.Sensor("s", SITE, roll=x), 2.0 * math.pi),
+    "opens": (lambda x: qp.Hinge(1, opens=x), 2.0 * math.pi),
+    "tolerance": (lambda x: qp.SameShape(tolerance=x), math.pi),
+    "nudge": (lambda x: turning().settle(nudge=x), math.pi),
+    "start": (lambda x: qp.Spread(start=x), math.pi),
+    "hinge": (lambda x: qp.Spread(hinge=x), math.pi),
+    "Study: nudge": (lambda x: study(nudge=x), math.pi),
+    "Study: disturbance": (lambda x: study(disturbance=x), math.pi),
 }
+
+
+def turning() -> qp.Multibody:
+    """An arm on a hinge that a spring holds."""
+    spring = qp.HingeSpring("spring", HINGE, stiffness=1.0, damping=0.1)
+    return qp.Multibody(HUB, ARM, HINGE, spring)
+
+
+def study(**options: Any) -> qp.Study:
+    """Two cubes that may meet."""
+    return changed(far_pair(), **options)
 
 
 @pytest.mark.parametrize("what", REFUSED)
@@ -158,6 +177,69 @@ def test_what_cannot_be_radians_is_refused(what: str) -> None:
     words = what, "is 20, which is an angle in radians", "20 degrees are 0.349", "qp.deg * 20"
     check_refused(lambda: make(20.0), "", words)
     make(qp.deg * 20.0)
+
+
+@pytest.mark.parametrize("degrees", [54.7, 179.0, 44.0])
+def test_what_cannot_turn_so_far_is_refused_though_it_is_no_round_number(degrees: float) -> None:
+    for make, _ in REFUSED.values():
+        with pytest.raises(qp.PartError, match="angle in radians"):
+            make(degrees)
+
+
+def test_no_displacement_is_one_and_of_either_sense() -> None:
+    assert turning().settle(nudge=0.0).verdict == turning().settle(nudge=-1e-3).verdict == "stable"
+    assert qp.Spread(start=0.0, hinge=0.0).start == study(nudge=0.0).nudge == 0.0
+
+
+@pytest.mark.parametrize("off", [1e-10, -1e-10, 1e-13])
+def test_degrees_with_rounding_are_degrees(off: float) -> None:
+    with pytest.warns(qp.PartWarning, match="90 degrees are 1.57"):
+        WARNED["rest_angle"](90.0 * (1.0 + off))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WARNED["rest_angle"](90.0 * (1.0 + 1e-6 * math.copysign(1.0, off)))
+
+
+def test_angles_of_a_state_are_warned_of() -> None:
+    start = turning().initial
+    with pytest.warns(qp.PartWarning, match="with_angles: an angle is 90, which is an angle in"):
+        start.with_angles([90.0])
+    assert start.with_angles([qp.deg * 720.0])["hinge"].angle == pytest.approx(4.0 * math.pi)
+    check_refused(lambda: start.with_angles([math.nan]), "with_angles", ("finite",))
+    check_refused(lambda: start.with_angles([1.0, 2.0]), "with_angles", ("shape (2,)",))
+
+
+@pytest.mark.parametrize("ends", [1.0, 10.0, 60.0, 500.0])
+def test_functions_that_come_to_degrees_are_warned_of_as_schedules_are(ends: float) -> None:
+    """Whenever they stay there; what only passes by, or fails at times of no run, is let be."""
+    degrees = qp.Schedule((0.0, ends), (0.0, 90.0), "smooth")
+    turns = qp.Schedule((0.0, ends), (0.0, 6.0 * math.pi), "smooth")
+    with pytest.warns(qp.PartWarning, match="drive.*stays is 90, which is an angle in radians"):
+        qp.Prescribed("drive", HINGE, lambda t: degrees.motion(t))
+
+    def short(t: float) -> tuple[float, float, float]:
+        if t > ends:
+            raise ValueError("too late")
+        return degrees.motion(t)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for motion in (turns.motion, short, lambda t: (0.5 * t, 0.5, 0.0)):
+            qp.Prescribed("drive", HINGE, motion)
+        qp.Prescribed("drive", RAIL, lambda t: degrees.motion(t))
+
+
+def test_a_document_is_not_warned_of_again() -> None:
+    """Where its parts were; a document that somebody else wrote is."""
+    with pytest.warns(qp.PartWarning) as told:
+        spring = qp.HingeSpring("sluggish", HINGE, stiffness=1.0, rest_angle=75.0)
+    assert len(told) == 1
+    text = qp.to_json(qp.Multibody(HUB, ARM, HINGE, spring))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        qp.from_json(text)
+    with pytest.warns(qp.PartWarning, match="'sluggish': rest_angle is 85"):
+        qp.from_json(text.replace("75.0", "85.0"))
 
 
 def test_a_period_is_no_rate() -> None:

@@ -95,3 +95,49 @@ def test_a_run_from_no_time_ends(method: Any) -> None:
     except qp.PartError:
         return
     assert run.stop in (qp.Stop.NOT_FINITE, qp.Stop.COLLAPSE)
+
+
+def wrong_fields() -> list[tuple[str, Any, str]]:
+    """Values that a field of a state cannot have, and a word of what is said."""
+    steps = [("step", value, "step") for value in (*WRONG, -1.0, "soon", True, 1j)]
+    times = [("t", value, "t is") for value in ("now", None, 1j, True, [0.0])]
+    turns = [
+        ("windings", [value] * len(start().joints), "whole numbers") for value in (*WRONG, 1.5)
+    ]
+    lists = [
+        (name, value, "list of names")
+        for name in ("bodies", "joints", "held")
+        for value in (None, 5, "arm", [1], {"a": 1})
+    ]
+    arrays = [
+        (name, value, name)
+        for name in ("r", "q", "v", "omega", "windings")
+        for value in (None, 5, "x", [["a"]], [[1j]], [[1.0], [1.0, 2.0]])
+    ]
+    return [*steps, *times, *turns, *lists, *arrays, ("merged", 3, "merged")]
+
+
+@pytest.mark.parametrize(("name", "value", "word"), wrong_fields())
+def test_fields_that_are_none(name: str, value: Any, word: str) -> None:
+    check_refused(lambda: dataclasses.replace(start(), **{name: value}), "State", (word,))
+
+
+def test_lists_are_arrays() -> None:
+    """And whole numbers of turns are whole numbers, however they are written; the state is the
+    same."""
+    begun = start()
+    for name in ("r", "q", "v", "omega", "windings"):
+        given = getattr(begun, name).tolist()
+        made = dataclasses.replace(begun, **{name: given})
+        assert made == begun
+        assert getattr(made, name).dtype == getattr(begun, name).dtype
+        assert not getattr(made, name).flags.writeable
+    floats = dataclasses.replace(begun, windings=begun.windings.astype(float))
+    assert floats == begun
+    assert floats.windings.dtype == np.int64
+    assert dataclasses.replace(begun, bodies=list(begun.bodies)).bodies == begun.bodies
+
+
+@pytest.mark.parametrize("changes", [5, "arm", [("arm", {})]])
+def test_changes_that_are_none(changes: Any) -> None:
+    check_refused(lambda: start().replace(changes), "replace", ("no dict of bodies",))

@@ -48,7 +48,7 @@ class Words(argparse.ArgumentParser):
     """The words of a command line; help that nobody can take is a failure."""
 
     def print_help(self, file: Any = None) -> None:
-        code = said(argparse.Namespace(name="", json=False), self.format_help().rstrip())
+        code = print_answer(argparse.Namespace(name="", json=False), self.format_help().rstrip())
         if code:
             self.exit(code)
 
@@ -88,7 +88,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
     elif written(asked):
         sentence = f"{sentence.rstrip('.').removesuffix('; nothing was changed')}; {left(asked)}."
-    return failed(asked, sentence)
+    return report_failure(asked, sentence)
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def left(asked: argparse.Namespace) -> str:
 def print_answer(asked: argparse.Namespace, text: str) -> int:
     """Answer; the exit code, which is 0 where the reader has seen enough."""
     if sys.stdout is None:
-        return failed(asked, "the answer cannot be written: standard output is closed.")
+        return report_failure(asked, "the answer cannot be written: standard output is closed.")
     try:
         print(text, flush=True)
     except OSError as error:

@@ -128,7 +128,7 @@ def begin_worker(digest: str, sent: Sent) -> None:
     its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    DESK.studies[digest] = sent.known()
+    DESK.studies[digest] = sent.load()
 
 
 def _end_with_parent() -> None:

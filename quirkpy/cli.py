@@ -48,6 +48,7 @@ class Words(argparse.ArgumentParser):
     """The words of a command line; help that nobody can take is a failure."""
 
     def print_help(self, file: Any = None) -> None:
+        """Print the help as an answer is printed, so that a closed output is told."""
         code = print_answer(argparse.Namespace(name="", json=False), self.format_help().rstrip())
         if code:
             self.exit(code)
@@ -60,7 +61,7 @@ def main(words: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
     asked.before = stamps(asked)
-    with warnings.catch_warnings(), interrupts.remembered():
+    with warnings.catch_warnings(), interrupts.remember():
         warnings.showwarning = partial(print_warning, asked, warnings.showwarning)
         try:
             check_places(asked)
@@ -77,17 +78,21 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
     """Say what ended a command; the exit code."""
     if isinstance(error, KeyboardInterrupt) or interrupts.heard():  # which may break what it meets
         far = error if isinstance(error, KeyboardInterrupt) else ""
-        report_failure(asked, f"interrupted{far}; {left(asked)}.")
+        report_failure(asked, f"interrupted{far}; {word_written(asked)}.")
         return INTERRUPTED
     if isinstance(error, MemoryError):
         run = getattr(error, "trajectory", None)
         far = "" if run is None else f" at t = {run.t[-1]:.6g} s"
-        return report_failure(asked, f"memory ran out{far}; {left(asked)}; ask for less at once.")
+        return report_failure(
+            asked, f"memory ran out{far}; {word_written(asked)}; ask for less at once."
+        )
     sentence = str(error)
     if not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
     elif written(asked):
-        sentence = f"{sentence.rstrip('.').removesuffix('; nothing was changed')}; {left(asked)}."
+        sentence = (
+            f"{sentence.rstrip('.').removesuffix('; nothing was changed')}; {word_written(asked)}."
+        )
     return report_failure(asked, sentence)
 
 
@@ -133,7 +138,7 @@ def written(asked: argparse.Namespace) -> list[str]:
     return [repr(str(path)) for path, before in asked.before.items() if stamp(path) != before]
 
 
-def left(asked: argparse.Namespace) -> str:
+def word_written(asked: argparse.Namespace) -> str:
     """What a command that ends early has left behind."""
     if asked.command is explore:
         return "what was finished stays, and the same command goes on from there"

@@ -66,7 +66,7 @@ def explore(
     which = select_reductions(reductions)
     try:
         with ExitStack() as stack:
-            stack.enter_context(interrupts.remembered())
+            stack.enter_context(interrupts.remember())
             journal = stack.enter_context(Journal(path))
             journal.open_for(study.digest, study.document())
             tell = stack.enter_context(doors.progress.show_exploring(progress))

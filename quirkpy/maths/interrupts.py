@@ -35,7 +35,7 @@ def listening() -> Handler | None:
 
 
 @contextmanager
-def remembered() -> Iterator[None]:
+def remember() -> Iterator[None]:
     """Within, `check` raises again what a run has answered by ending early, or what was lost where
     compiled code called back: numba compiles so.  Python does not complain of the latter."""
     before, complain = listening(), sys.unraisablehook
@@ -57,7 +57,7 @@ def remembered() -> Iterator[None]:
 
 
 def heard() -> bool:
-    """Whether Ctrl-C has come since it is `remembered`."""
+    """Whether Ctrl-C has come since it is `remember`ed."""
     handler = signal.getsignal(signal.SIGINT)
     return isinstance(handler, Listener) and handler.heard
 

@@ -119,7 +119,7 @@ def _limit_step(
     """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too
     far, as if all were bent by so much more that it does not: then a soft mode leaves the others
     their share."""
-    largest = max(float(abs(bends).max(initial=0.0)), NONE)
+    largest = max(float(abs(bends).max(initial=0.0)), ZERO_STIFFNESS)
     stiff = bends_beyond(around, SOFTEST)
     size = np.where(stiff, abs(bends), SOFTEST * largest)
     pull = np.where(stiff | (abs(pull) >= LEVEL_PULL), pull, 0.0)

@@ -57,7 +57,7 @@ def remember() -> Iterator[None]:
 
 
 def heard() -> bool:
-    """Whether Ctrl-C has come since it is `remember`ed."""
+    """Whether Ctrl-C has come since `remember` began."""
     handler = signal.getsignal(signal.SIGINT)
     return isinstance(handler, Listener) and handler.heard
 

@@ -34,6 +34,7 @@ from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import cross, dot, get3, norm, put3, scale, sub
 from quirkpy.kernels.place.sites import fill_sites, site_axis, site_motion, site_spin
 from quirkpy.maths import quat
+from quirkpy.maths.triples import NO_TURN
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
@@ -66,7 +67,7 @@ def fill_frames(y: Floats, frames: Floats) -> None:
 def ground_frames(n: int) -> Floats:
     """Room for the kinematics of n moving bodies; the ground's row, the last, is filled in."""
     frames = np.zeros((n + 1, FRAME_WIDTH))
-    frames[n, AXES:SPIN] = np.eye(3).reshape(9)
+    frames[n, AXES:SPIN] = NO_TURN
     return frames
 
 

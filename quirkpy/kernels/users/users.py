@@ -11,11 +11,12 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.kernels.act.wrenches import INTO
-from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY, Vec
+from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
 from quirkpy.kernels.place.sites import fill_sites, load_point
 from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.triples import triple
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import number, numbers, vector
@@ -187,13 +188,13 @@ class Users:
                 "the values qp.Wrench."
             )
         try:
-            f, torque = triple(one.force), triple(one.torque)
-            point = triple(self.frames.position[row] if one.point is None else one.point)
+            f, torque = triple(vector(one.force)), triple(vector(one.torque))
+            at = self.frames.position[row] if one.point is None else vector(one.point)
         except (TypeError, ValueError) as error:
             raise force.refuse(
                 f"load(at) at t = {self.t}: a vector of the wrench on {body.name!r} {error}."
             ) from None
-        load_point(row, point, f, torque, self.frames.rows, wrench)
+        load_point(row, triple(at), f, torque, self.frames.rows, wrench)
 
     def energy_of(self, force: Force, view: MotionView | None = None) -> float:
         """The potential energy [J] that a user's force states."""
@@ -383,12 +384,6 @@ def has_unchecked(selection: Selection) -> bool:
 def _words(vector: Floats) -> str:
     """Three numbers in a sentence."""
     return "(" + ", ".join(f"{x:.6g}" for x in vector) + ")"
-
-
-def triple(value: Any) -> Vec:
-    """Three finite numbers, as kernels take them."""
-    x, y, z = map(float, vector(value))
-    return x, y, z
 
 
 def _ask(part: Any, method: str, view: MotionView) -> Any:

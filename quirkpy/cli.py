@@ -48,6 +48,7 @@ class Words(argparse.ArgumentParser):
     """The words of a command line; help that nobody can take is a failure."""
 
     def print_help(self, file: Any = None) -> None:
+        """Answer with the help; end with 1 where that cannot be written."""
         code = said(argparse.Namespace(name="", json=False), self.format_help().rstrip())
         if code:
             self.exit(code)

@@ -48,7 +48,7 @@ class Words(argparse.ArgumentParser):
     """The words of a command line; help that nobody can take is a failure."""
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help as an answer is printed, so that a closed output is told."""
+        """Answer with the help; end with 1 where that cannot be written."""
         code = print_answer(argparse.Namespace(name="", json=False), self.format_help().rstrip())
         if code:
             self.exit(code)

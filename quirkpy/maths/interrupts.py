@@ -5,11 +5,14 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeAlias
 
+#: After this time [s] an interruption that was lost comes again.
+AGAIN = 0.02
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 
 
@@ -37,14 +40,21 @@ def listening() -> Handler | None:
 @contextmanager
 def remember() -> Iterator[None]:
     """Within, `check` raises again what a run has answered by ending early, or what was lost where
-    compiled code called back: numba compiles so.  Python does not complain of the latter."""
+    compiled code called back: numba compiles so.  Python does not complain of the latter, and it
+    comes again."""
     before, complain = listening(), sys.unraisablehook
     if before is None or isinstance(before, Listener):  # nobody to listen, or it is done
         yield
         return
 
+    again: list[threading.Timer] = []
+
     def unraisable(lost: Any) -> None:
-        if not isinstance(lost.exc_value, KeyboardInterrupt):
+        if isinstance(lost.exc_value, KeyboardInterrupt):
+            again.append(threading.Timer(AGAIN, interrupt_main))
+            again[-1].daemon = True
+            again[-1].start()
+        else:
             complain(lost)
 
     sys.unraisablehook = unraisable
@@ -52,6 +62,8 @@ def remember() -> Iterator[None]:
     try:
         yield
     finally:
+        for timer in again:
+            timer.cancel()
         signal.signal(signal.SIGINT, before)
         sys.unraisablehook = complain
 

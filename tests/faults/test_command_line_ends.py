@@ -4,6 +4,7 @@ Ctrl-C."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import random
 import signal
@@ -22,6 +23,7 @@ import quirkpy as qp
 from quirkpy.cli import is_taken, main
 from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.kernels.base.compiled import NOTICE
+from quirkpy.maths import interrupts
 from quirkpy.motion.course import Kept
 from tests.faults.sentence import check_refused
 from tests.random_systems import seeds
@@ -327,12 +329,36 @@ def test_an_interruption_while_kernels_compile(
         assert "compiling its kernels" in process.stderr.readline()
         time.sleep(pause)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode in ENDED
     assert out == ""
     assert err.count("\n") == 1
     assert err.startswith(f"quirkpy {words[0]}: interrupted")
     assert (tmp_path / "old.npz").read_text(encoding="utf-8") == "what was there"
+
+
+def test_an_interruption_that_is_lost_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """As within what numba compiles with, which calls Python back and lets no exception through."""
+
+    @ctypes.CFUNCTYPE(None)
+    def called_back() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(10):
+            pass
+
+    def work() -> None:
+        called_back()
+        end = time.monotonic() + 20.0
+        while time.monotonic() < end:
+            pass
+
+    with interrupts.remembered(), pytest.raises(KeyboardInterrupt):
+        work()
+    assert capsys.readouterr().err == ""
+    time.sleep(2.0 * interrupts.AGAIN)  # and once only
 
 
 def test_an_interruption_that_breaks_a_run_is_no_outcome(

@@ -219,7 +219,10 @@ FILES: dict[str, tuple[Any, tuple[str, ...]]] = {
         lambda p: (p.unlink(), told("CREATE TABLE songs (name TEXT)")(p)),
         ("is no journal", "another file"),
     ),
-    "schema": (told("UPDATE meta SET value = '99' WHERE key = 'schema'"), ("schema 99", "knows 2")),
+    "schema": (
+        told("UPDATE meta SET value = '99', hash = '' WHERE key = 'schema'"),
+        ("schema 99", "knows 2"),
+    ),
     "folder": (lambda p: (p.unlink(), p.mkdir()), ("journal",)),
 }
 

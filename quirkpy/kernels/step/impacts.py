@@ -13,6 +13,7 @@ from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SEC
 from quirkpy.kernels.step.charges import put_way
 from quirkpy.kernels.step.events import JUST_CROSSED
 from quirkpy.kernels.step.ledger import motion_energy, restore_energy
+from quirkpy.kernels.step.pressing import hold_what_presses
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, displace
 from quirkpy.kernels.step.steps import (
     ANSWER,
@@ -65,9 +66,7 @@ from quirkpy.kernels.tree.stops import (
     RELEASE,
     RESTITUTION,
     SETTLE,
-    SIDE,
     TOUCHING,
-    solved,
 )
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
 from quirkpy.maths.types import Bools, Floats
@@ -233,7 +232,8 @@ def resolve_stops(
         )  # onto the bounds, which the landing misses a little
         displace(y, model, scratch)
         fill_frames(y, scratch.frames)
-        let_go_of_pulled(t, run, model, conditions, scratch, watch, rows)
+        hold_what_presses(True, t, run, model, conditions, scratch)
+        note_released(t, True, run, conditions, watch, rows)
         solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
         fill_frames(y, scratch.frames)
@@ -337,97 +337,18 @@ def parted(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> 
     return FIT
 
 
-@inlined
-def let_go_of_pulled(
-    t: float,
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    watch: Watch,
-    rows: Rows,
+@inner
+def note_released(
+    t: float, noting: bool, run: Run, conditions: Conditions, watch: Watch, rows: Rows
 ) -> None:
-    """Of the stops that hold during an impact, release those that would have to pull: without them
-    they part.
-
-    Those of which each, let go alone, would still be held by the others are let go together, and
-    hold again one by one, the one first that is met the fastest.
-    """
-    stops, doubted = model.stops, 0
+    """Note which of the stops that were asked have let go; none is asked any more."""
     for k in range(watch.values.shape[0]):
         s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
-        if s >= 0 and conditions.stops[s, HOLDS] != 0 and conditions.stops[s, BOUNCE] == 0.0:
-            conditions.stops[s, HOLDS] = 0
-            solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
-            rate = rate_after(s, model, conditions, scratch)
-            if rate <= stops.numbers[s, SETTLE]:
-                conditions.stops[s, HOLDS] = 1
-                if rate >= -stops.numbers[s, SETTLE]:
-                    conditions.stops[s, ASKED] = 1
-                    doubted += 1
-            else:
+        if s >= 0 and conditions.stops[s, ASKED] != 0:
+            gone = conditions.stops[s, HOLDS] == 0 and conditions.stops[s, BOUNCE] == 0.0
+            if noting and gone:
                 note(t, RELEASED, k, run, rows)
-    if doubted > 1:
-        let_go_together(t, run, model, conditions, scratch, watch, rows)
-    for s in range(stops.what.shape[0]):
-        conditions.stops[s, ASKED] = 0
-
-
-@inlined
-def let_go_together(
-    t: float,
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    watch: Watch,
-    rows: Rows,
-) -> None:
-    """Release of the stops that are asked together those that part when none of them pulls."""
-    stops, last = model.stops, stops_asked(model, conditions)
-    for turn in range(last + 1):
-        solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
-        least, which = 0.0, -1
-        for s in range(stops.what.shape[0]):
-            if conditions.stops[s, ASKED] != 0 and conditions.stops[s, HOLDS] == 0:
-                over = rate_after(s, model, conditions, scratch) / stops.numbers[s, SETTLE]
-                if over < -1.0 and over < least:
-                    least, which = over, s
-        if which < 0 or turn == last:
-            break
-        conditions.stops[which, HOLDS] = 1
-    for k in range(watch.values.shape[0]):
-        s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
-        if s >= 0 and conditions.stops[s, ASKED] != 0 and conditions.stops[s, HOLDS] == 0:
-            rate = rate_after(s, model, conditions, scratch)
-            if rate > stops.numbers[s, SETTLE]:
-                note(t, RELEASED, k, run, rows)
-                conditions.stops[s, ASKED] = 0
-    for s in range(stops.what.shape[0]):
-        if conditions.stops[s, ASKED] != 0:
-            conditions.stops[s, HOLDS] = 1
-
-
-@inner
-def stops_asked(model: Model, conditions: Conditions) -> int:
-    """How many stops are asked together; none of them holds any more."""
-    asked, stops = 0, model.stops
-    for s in range(stops.what.shape[0]):
-        if conditions.stops[s, ASKED] != 0:
-            conditions.stops[s, HOLDS] = 0
-            asked += 1
-    return asked
-
-
-@inner
-def rate_after(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
-    """The rate with which stop s is left after the change of velocities just solved for."""
-    stops, loops = model.stops, model.tree.loops
-    row = loops.shape[0] - stops.what.shape[0] + s
-    row_of_stop(row, s, model, conditions, scratch)
-    a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
-    _, rate = free_of_stop(s, model, conditions, scratch)
-    return rate + stops.numbers[s, SIDE] * solved(row, a, b, scratch.rows, scratch.work)
+            conditions.stops[s, ASKED] = 0
 
 
 @inlined
@@ -435,12 +356,18 @@ def let_go_of_unpressed(
     t: float, least_value: float, noting: bool, run: Run, model: Model, conditions: Conditions,
     scratch: Scratch, watch: Watch, rows: Rows,
 ) -> None:  # fmt: skip
-    """Release the stops whose watched value is no more than `least_value`, the least pressed first,
-    until all that hold are pressed on; a free one at its bound counts as just left.
+    """Release the stops that would have to pull, then those whose watched value is no more than
+    `least_value`, the least pressed first, until all that hold are pressed on; a free one at its
+    bound counts as just left.
 
     What lies at its stop and is pulled neither way is held: let go, it would be met again by the
     next rounding."""
     values = watch.values
+    if some_pull(least_value, conditions, watch):
+        hold_what_presses(False, t, run, model, conditions, scratch)
+        note_released(t, noting, run, conditions, watch, rows)
+        run.clock[RANK] = 0.0
+        settle_end(t, run, model, conditions, scratch, watch)
     for _ in range(values.shape[0]):
         least, which = least_value, -1
         for k in range(values.shape[0]):
@@ -458,3 +385,14 @@ def let_go_of_unpressed(
         free = watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] == 0
         if free and values[k, NOW] <= TOUCHING:
             values[k, NOW] = max(values[k, NOW], JUST_CROSSED)
+
+
+@inner
+def some_pull(least_value: float, conditions: Conditions, watch: Watch) -> bool:
+    """Whether of several stops that hold some are to be released: which, they decide together."""
+    held, unpressed = 0, False
+    for k in range(watch.values.shape[0]):
+        if watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] != 0:
+            held += 1
+            unpressed = unpressed or watch.values[k, NOW] <= least_value
+    return held > 1 and unpressed

@@ -33,6 +33,7 @@ from quirkpy.parts import (
     shapes,
 )
 from quirkpy.parts.checks import shown
+from quirkpy.parts.files import DOT
 from quirkpy.parts.part import Part, PartError, is_default, sentence_of
 
 #: Rises when documents change so that an older reader would misread them.
@@ -307,7 +308,7 @@ class Reader:
                 f"from_json: the document uses the class {name!r}; if you trust it, name its "
                 "module: "
                 f"from_json(text, modules=[{module!r}]), or on the command line its file: --study "
-                f"{module.removesuffix('.py')}.py."
+                f"{module.replace(DOT, '.').removesuffix('.py')}.py."
             )
         try:
             found: Any = importlib.import_module(module)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
-from quirkpy.parts.files import check_writable, ending_of, module_from
+from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -485,7 +485,7 @@ def module_of(path: Path) -> ModuleType:
     taken = is_taken(path.stem, place)
     if folder not in sys.path:  # at its end, it hides no library
         sys.path.insert(len(sys.path) if taken else 0, folder)
-    module = module_from(place, path.name) if taken else importlib.import_module(path.stem)
+    module = module_from(place, name_of_file(path)) if taken else importlib.import_module(path.stem)
     interrupts.check()
     return module
 

@@ -18,6 +18,8 @@ from typing import Any, BinaryIO, TypeAlias
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
+#: What stands for a dot in the name of a module.
+DOT = "\u00b7"
 FilePath: TypeAlias = str | os.PathLike[str]
 
 
@@ -165,8 +167,14 @@ def module_from(path: FilePath, name: str) -> ModuleType:
     return module
 
 
+def name_of_file(path: FilePath) -> str:
+    """A name for the module that a file makes, which no other can have: that of the file, with
+    DOT for dots, which would make packages of it."""
+    return os.path.basename(path).replace(".", DOT)
+
+
 def modules_by_path() -> dict[str, str]:
-    """The modules that are called as their files are, such as "json.py", and the files: no other
-    process could import them by name."""
+    """The modules that are called as `name_of_file` says, and the files: no other process could
+    import them by name."""
     found = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
-    return {name: path for name, path in found.items() if path and os.path.basename(path) == name}
+    return {name: path for name, path in found.items() if path and name_of_file(path) == name}

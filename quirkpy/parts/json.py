@@ -33,6 +33,7 @@ from quirkpy.parts import (
     shapes,
 )
 from quirkpy.parts.checks import show
+from quirkpy.parts.files import DOT
 from quirkpy.parts.part import Part, PartError, is_default, sentence_of
 
 #: Rises when documents change so that an older reader would misread them.
@@ -289,7 +290,7 @@ class Reader:
                 f"from_json: the document uses the class {name!r}; if you trust it, name its "
                 "module: "
                 f"from_json(text, modules=[{module!r}]), or on the command line its file: --study "
-                f"{module.removesuffix('.py')}.py."
+                f"{module.replace(DOT, '.').removesuffix('.py')}.py."
             )
         found = _import_module(module, name)
         for attribute in qualname.split("."):

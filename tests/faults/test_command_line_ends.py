@@ -520,19 +520,19 @@ def test_what_is_no_python_file(folder: Path, capsys: pytest.CaptureFixture[str]
 def test_classes_of_such_a_file_reach_workers_and_journals(name: str, folder: Path) -> None:
     from tests.contracts.test_cli import OWN
 
-    (folder / f"{name}.py").write_text(OWN, encoding="utf-8")
+    own = folder / "elsewhere" / f"{name}.py"  # python -m finds its own libraries here first
+    own.parent.mkdir()
+    own.write_text(OWN, encoding="utf-8")
     path = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "demos")])}
     graphs = []
     for workers in ("1", "2"):
-        words = ("explore", f"{name}.py", "--workers", workers, "--out", f"{workers}.db")
+        words = ("explore", str(own), "--workers", workers, "--out", f"{workers}.db")
         done = command(*words, environment=path)
         assert done.returncode == 0, done.stderr
         done = command("report", f"{workers}.db", environment=path)
         assert done.returncode == 1
         assert f"--study {name}.py." in done.stderr
-        done = command(
-            "report", f"{workers}.db", "--study", f"{name}.py", "--json", environment=path
-        )
+        done = command("report", f"{workers}.db", "--study", str(own), "--json", environment=path)
         assert done.returncode == 0, done.stderr
         graphs.append(done.stdout)
     assert graphs[0] == graphs[1]

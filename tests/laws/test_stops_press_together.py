@@ -16,7 +16,7 @@ from tests.random_systems import seeds
 
 WEIGHT = 9.81
 #: Of the chains tried at length, those in which energy once appeared, or went unaccounted.
-SEEDS_ONCE_WRONG = (16, 104, 145, 291, 305, 392)
+SEEDS_ONCE_WRONG = (4, 16, 104, 145, 291, 305, 392)
 
 
 class Rods(NamedTuple):

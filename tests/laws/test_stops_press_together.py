@@ -166,14 +166,38 @@ def between_stops(seed: int, plastic: bool = False) -> qp.Multibody:
     return qp.Multibody(*parts)
 
 
+def with_redundant_ones(seed: int, plastic: bool) -> qp.Multibody:
+    """Such rods with twins of all stops, and two equal ropes from the ground to the last rod,
+    all of other restitutions."""
+    system, rng = between_stops(seed, plastic), np.random.default_rng(seed)
+    bounces = (0.0,) if plastic else (0.0, 0.3, 1.0)
+    stops = [part for part in system.parts if isinstance(part, qp.JointStop)]
+    more: list[qp.Part] = [
+        qp.JointStop(
+            f"twin {stop.name}",
+            stop.joint,
+            lower=stop.lower,
+            upper=stop.upper,
+            restitution=float(rng.choice(bounces)),
+        )
+        for stop in stops
+    ]
+    tip = [part for part in system.parts if isinstance(part, qp.Body)][-1]
+    length = float(np.linalg.norm(tip.position) * rng.uniform(1.01, 1.1))
+    for k in range(2):
+        bounce = float(rng.choice(bounces))
+        more.append(qp.Rope(f"r{k}", qp.GROUND, tip, length=length, restitution=bounce))
+    return system.with_(*more)
+
+
 def keeps_its_ledger(run: qp.Trajectory) -> None:
     """No impact adds energy, and none goes unaccounted, at rtol 1e-8: where in a step one is met is
     known to that."""
     whole = run.kinetic.max()
     ledger = run.energy + run.dissipated - run.work
-    assert np.diff(run.dissipated).min() > -1e-7 * whole
-    assert abs(np.diff(ledger)).max() < 1e-6 * whole
-    assert np.ptp(ledger) < 1e-5 * whole
+    assert np.diff(run.dissipated).min() > -3e-7 * whole
+    assert abs(np.diff(ledger)).max() < 3e-7 * whole
+    assert np.ptp(ledger) < 1e-6 * whole
 
 
 @pytest.mark.parametrize("seed", SEEDS_ONCE_WRONG)
@@ -186,7 +210,7 @@ def test_chains_in_which_energy_once_appeared(seed: int) -> None:
 @seeds(24, 6, attack=500)
 @pytest.mark.parametrize("plastic", [False, True])
 def test_no_impact_adds_energy(plastic: bool, seed: int) -> None:
-    system = between_stops(1000 + seed, plastic)
+    system = with_redundant_ones(1000 + seed, plastic)
     keeps_its_ledger(system.simulate(2.0, rtol=1e-8, atol=1e-10, max_steps=20_000, progress=False))
 
 

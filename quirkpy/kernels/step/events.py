@@ -255,15 +255,32 @@ def singular_pose(
 
 
 @inner
-def past_rounding(k: int, run: Run, watch: Watch) -> float:
-    """How long after a stop has just been left its coordinate differs from the bound by more than
-    the rounding of places [s]; 0 of all that is no stop, or is not left."""
-    rate, far = watch.values[k, GAP + 1], 0.0
-    if watch.what[k, KIND] != STOP or rate <= 0.0:
-        return 0.0
-    for i in range(run.out.shape[0]):
-        far = max(far, norm(get3(run.states[BEGIN], i, R)))
-    return COORDINATE_ROUNDING * far / rate
+def rounding_of(k: int, run: Run, watch: Watch) -> float:
+    """What watched function k is off by the rounding of places: the clearance of a stop; 0 of all
+    that is no stop."""
+    far = 0.0
+    if watch.what[k, KIND] == STOP:
+        for i in range(run.out.shape[0]):
+            far = max(far, norm(get3(run.states[BEGIN], i, R)))
+    return COORDINATE_ROUNDING * far
+
+
+@inlined
+def past_rounding(
+    b: float, k: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
+    table: Table, watch: Watch,
+) -> tuple[float, float]:  # fmt: skip
+    """A fraction of the step, at most b, at which function k, that is zero at its beginning,
+    differs from zero by more than rounding, and its value there.
+
+    Its rate does not tell: what is left from rest has one that is rounding."""
+    rounding = rounding_of(k, run, watch)
+    a = min(b, TOGETHER / run.clock[STEP])
+    fa = value_within(a, k, run, model, conditions, scratch, table, watch)
+    while abs(fa) <= rounding and a < b:
+        a = min(b, 4.0 * a)
+        fa = value_within(a, k, run, model, conditions, scratch, table, watch)
+    return a, fa
 
 
 @inlined
@@ -292,8 +309,7 @@ def locate(
                 continue
         a = 0.0
         if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
-            a = min(0.5 * b, max(TOGETHER, past_rounding(k, run, watch)) / run.clock[STEP])
-            fa = value_within(a, k, run, model, conditions, scratch, table, watch)
+            a, fa = past_rounding(0.5 * b, k, run, model, conditions, scratch, table, watch)
         if fa * fb > 0.0 or (fa == 0.0 and watch.what[k, KIND] == STOP):
             values[k, ROOT] = a
         elif fb == 0.0:

@@ -13,7 +13,7 @@ from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SEC
 from quirkpy.kernels.step.charges import put_way
 from quirkpy.kernels.step.events import JUST_CROSSED
 from quirkpy.kernels.step.ledger import motion_energy, restore_energy
-from quirkpy.kernels.step.pressing import hold_what_presses
+from quirkpy.kernels.step.pressing import SLIGHT, hold_what_presses
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, displace
 from quirkpy.kernels.step.steps import (
     ANSWER,
@@ -215,6 +215,9 @@ def resolve_stops(
                 if driven(model, scratch):
                     run.counts[ANSWER] = s
                     continue
+            if rate > SLIGHT * stops.numbers[s, SETTLE]:  # it has just been left
+                values[k, NOW] = JUST_CROSSED
+                continue
             last = s
             bounce = stops.numbers[s, RESTITUTION]
             conditions.stops[s, BOUNCE] = (

@@ -57,7 +57,7 @@ def hold_what_presses(
     for s in range(stops.shape[0]):
         if stops[s, ASKED] != 0 and stops[s, HOLDS] == 0 and stops[s, BOUNCE] == 0.0:
             over = surplus(striking, s, model, conditions, scratch)
-            if over <= undecided(striking, s, model, conditions, scratch):
+            if over <= doubtful_surplus(striking, s, model, conditions, scratch):
                 stops[s, HOLDS] = 1
 
 
@@ -128,7 +128,7 @@ def slight(striking: bool, s: int, model: Model) -> float:
 
 
 @inner
-def undecided(
+def doubtful_surplus(
     striking: bool, s: int, model: Model, conditions: Conditions, scratch: Scratch
 ) -> float:
     """With how much surplus a stop is still held.  At an impact that is `settle`, and of one that

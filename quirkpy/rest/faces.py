@@ -1,0 +1,103 @@
+"""Faces of the box of joint ranges: corners, edges and planes, on which some stops hold.
+
+A rest that is pressed on stops is one of the system that these hold, on a face of fewer freedoms;
+a search that only begins anywhere in the box meets small faces by luck alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import COORDINATE_KIND
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.maths.types import Floats
+from quirkpy.rest.starts import at_stops, drive_to, ranges
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.tables.tables import ANGLE
+
+#: Faces are listed one by one up to so many, and drawn at random where there are more.
+LISTED = 2000
+#: Each is left from so many places, and from so many more for each coordinate that is free there.
+VISITS, VISITS_PER_FREEDOM = 2, 3
+#: Places along a free coordinate lie no farther apart [rad]; along one that slides there are so
+#: many.
+APART, ALONG_SLIDE = 0.5 * math.pi, 4
+
+
+class Face(NamedTuple):
+    """Which stop holds each bounded coordinate, as its row among the stops; -1: none does."""
+
+    stops: tuple[int, ...]
+
+    @property
+    def free(self) -> int:
+        """How many bounded coordinates no stop holds."""
+        return self.stops.count(-1)
+
+    @property
+    def visits(self) -> int:
+        """From how many places it is left."""
+        return VISITS + VISITS_PER_FREEDOM * self.free
+
+
+class Box:
+    """The ranges of joint coordinates that stops bound, and what may hold each of them."""
+
+    def __init__(self, around: Vicinity) -> None:
+        self.around, self.stops = around, around.layout.stops
+        self.choices = [self._holding(c) for c in range(len(around.near))]
+        self.bounded = [c for c, choice in enumerate(self.choices) if len(choice) > 1]
+        self.count = math.prod(len(choice) for choice in self.choices)
+        self.values = [self._values(c, v) for c, v in enumerate(ranges(around))]
+
+    def bounds(self, c: int) -> tuple[float, float]:
+        """Between which values stops leave a coordinate."""
+        mine = self.stops.what[:, STOP_COORDINATE] == c
+        bounds, sides = self.stops.numbers[mine, BOUND], self.stops.numbers[mine, SIDE]
+        low = float(bounds[sides > 0.0].max(initial=-math.inf))
+        return low, float(bounds[sides < 0.0].min(initial=math.inf))
+
+    def _holding(self, c: int) -> list[int]:
+        """The stops that may hold a coordinate, one for each side; -1: none."""
+        rows, numbers = self.stops.what[:, STOP_COORDINATE] == c, self.stops.numbers
+        out = [-1]
+        for side, bound in zip((1.0, -1.0), self.bounds(c), strict=True):
+            at = rows & (numbers[:, SIDE] == side) & (numbers[:, BOUND] == bound)
+            out += np.flatnonzero(at)[:1].tolist()
+        return out
+
+    def _values(self, c: int, known: Floats) -> Floats:
+        """Places along a coordinate that is free: within both bounds, or those known."""
+        low, high = self.bounds(c)
+        if not math.isfinite(high - low):
+            return known
+        angle = self.around.layout.packed.coordinates[c, COORDINATE_KIND] == ANGLE
+        n = max(ALONG_SLIDE, math.ceil((high - low) / APART)) if angle else ALONG_SLIDE
+        return low + (high - low) * (np.arange(n) + 0.5) / n
+
+    def faces(self, rng: np.random.Generator, most: int) -> list[Face]:
+        """Faces, the whole box among them, in random order: all, or so many at most."""
+        choices = [self.choices[c] for c in self.bounded]
+        if self.count <= LISTED:
+            every = [Face(stops) for stops in itertools.product(*choices)]
+            return [every[k] for k in rng.permutation(len(every))[:most]]
+        drawn = (Face(tuple(int(rng.choice(one)) for one in choices)) for _ in range(most))
+        return list(dict.fromkeys(drawn))
+
+    def place_on(self, face: Face, rng: np.random.Generator) -> Vicinity | None:
+        """A random place on a face, whose stops hold it; None where joints do not let it be
+        reached."""
+        target = np.array([float(rng.choice(values)) for values in self.values])
+        for c, stop in zip(self.bounded, face.stops, strict=True):
+            if stop >= 0:
+                target[c] = self.stops.numbers[stop, BOUND]
+        place = drive_to(self.around, target)
+        labels = {self.around.layout.labels[stop] for stop in face.stops if stop >= 0}
+        if not labels:
+            return Vicinity(place.clusters, replace(place.state, held=()), place.whole)
+        held = at_stops(place, labels)
+        return held if held is not None and set(held.state.held) == labels else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ import numpy as np
 from quirkpy.kernels.base.arrays import COORDINATE_KIND
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.types import Floats
-from quirkpy.rest.starts import at_stops, drive_to, ranges
+from quirkpy.rest.modes import STOP_OVERLAP, approach, is_pressed
+from quirkpy.rest.starts import at_stops, drive_to, ranges, values_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
 
@@ -26,6 +28,8 @@ VISITS, VISITS_PER_FREEDOM = 2, 3
 #: Places along a free coordinate lie no farther apart [rad]; along one that slides there are so
 #: many.
 APART, ALONG_SLIDE = 0.5 * math.pi, 4
+#: Stops take hold, or let go, so often for each bounded coordinate at most.
+PRESSES = 3
 
 
 class Face(NamedTuple):
@@ -51,7 +55,9 @@ class Box:
         self.around, self.stops = around, around.layout.stops
         self.choices = [self._holding(c) for c in range(len(around.near))]
         self.bounded = [c for c, choice in enumerate(self.choices) if len(choice) > 1]
-        self.count = math.prod(len(choice) for choice in self.choices)
+        self.count = math.prod(len(self.choices[c]) for c in self.bounded)
+        shares = sum(1.0 / len(self.choices[c]) for c in self.bounded)
+        self.visits = round(self.count * (VISITS + VISITS_PER_FREEDOM * shares))
         self.values = [self._values(c, v) for c, v in enumerate(ranges(around))]
 
     def bounds(self, c: int) -> tuple[float, float]:
@@ -95,9 +101,50 @@ class Box:
         for c, stop in zip(self.bounded, face.stops, strict=True):
             if stop >= 0:
                 target[c] = self.stops.numbers[stop, BOUND]
-        place = drive_to(self.around, target)
         labels = {self.around.layout.labels[stop] for stop in face.stops if stop >= 0}
+        return self.put_on(target, labels)
+
+    def put_on(self, target: Floats, labels: Set[str]) -> Vicinity | None:
+        """The place where joint coordinates have some values (nc,), held by stops with some labels;
+        None where joints do not let it be reached."""
+        place = drive_to(self.around, target)
         if not labels:
             return Vicinity(place.clusters, replace(place.state, held=()), place.whole)
         held = at_stops(place, labels)
         return held if held is not None and set(held.state.held) == labels else None
+
+    def press(self, place: Vicinity) -> Vicinity | None:
+        """The equilibrium to which a place leads downhill, held by each stop that it would pass on
+        the way, and by none that it would leave."""
+        for _ in range(PRESSES * len(self.bounded)):
+            ended = approach(place, True)
+            if ended is None:
+                return None
+            here, held = values_of(ended), set(ended.state.held)
+            passed = {self.row_holding(c, here[c]) for c in self.bounded} - {-1}
+            if not passed:
+                unpressed = [label for label in sorted(held) if not is_pressed(ended, label)]
+                if not unpressed:
+                    return ended
+                held.remove(unpressed[0])
+                labels: set[str] = held
+            else:
+                labels = held | {self.around.layout.labels[k] for k in passed}
+            target = here.copy()
+            for c in self.bounded:
+                target[c] = np.clip(here[c], *self.bounds(c))
+            found = self.put_on(target, labels)
+            if found is None:
+                return ended
+            place = found
+        return None
+
+    def row_holding(self, c: int, value: float) -> int:
+        """The stop that a coordinate lies beyond at some value; -1: none."""
+        for row in self.choices[c][1:]:
+            if (
+                self.stops.numbers[row, SIDE] * (value - self.stops.numbers[row, BOUND])
+                < -STOP_OVERLAP
+            ):
+                return row
+        return -1

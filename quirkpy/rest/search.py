@@ -57,7 +57,7 @@ HOPS = 4
 #: each seed.
 FURTHER = 2
 #: So many places on faces of the box of joint ranges, where stops hold, are left for each seed.
-ON_FACES = 4
+ON_FACES = 6
 #: Poses in which the ends of a spring meet are looked for from so many places.
 MEETINGS = 12
 #: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre)
@@ -79,13 +79,12 @@ class Equilibria(Sequence[Equilibrium]):
     """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each
     was reached.
 
-    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere; open:
+    The search may miss some; `unseen` bounds which share.  lost: attempts that led nowhere; open:
     those of them that came to no rest; `reason` says why there is none at all.
     places: how many were left from, at random or equilibria found before; left: how many ways from
-    these were not followed yet.  missing: how many others there are at least, by the sum of the
-    signs of all; None where that is not known.  doubtful: whether it is not known though energy has
-    cusps, beside which one is easily missed.  faces: from how many faces of the box of joint
-    ranges, each with some stops holding, it was looked for; faces_left: how many more there are."""
+    these, and places on faces of the box of joint ranges, were not tried yet.  missing: how many
+    others there are at least, by the sum of the signs of all; None where that is not known.
+    doubtful: whether it is not known though energy has cusps, beside which one is easily missed."""
 
     found: tuple[Equilibrium, ...]
     hits: tuple[int, ...]
@@ -96,8 +95,6 @@ class Equilibria(Sequence[Equilibrium]):
     missing: int | None = None
     doubtful: bool = False
     open: int = 0
-    faces: int = 0
-    faces_left: int = 0
 
     @property
     def reason(self) -> str:
@@ -118,15 +115,12 @@ class Equilibria(Sequence[Equilibrium]):
         It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were
         reached from no place, by how many were from one and from two; and as many more as the ways
         that are left would lead to, if each met a new one as often as places have led to those, at
-        95 % as well; and what faces that were not looked at would hold, if each did as often as
-        those looked at do.  At least what is `missing` is unseen, or one where that is `doubtful`;
-        the share is never zero."""
+        95 % as well.  At least what is `missing` is unseen, or one where that is `doubtful`; the
+        share is never zero."""
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
         more = _bound_unmet_kinds(once, twice) + _at_most(once + twice) * self.left / max(
             1, self.places
         )
-        pressed = sum(bool(e.state.held) for e in self.found)
-        more += _at_most(pressed) * self.faces_left / max(1, self.faces)
         more = max(more, float(self.missing or self.doubtful))
         return max((1 + once) / (1 + sum(self.hits)), more / max(1.0, len(self.found) + more))
 
@@ -314,16 +308,15 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     base = Vicinity(system.clusters, state)
     met, rng = Met(), np.random.default_rng(seed)
     cusps, box = search_around(base, seeds, rng, spread, met), Box(base)
-    faces = search_faces(box, ON_FACES * seeds, rng, met)
+    left = search_faces(box, ON_FACES * seeds, rng, met)
     missing = count_missing(base, seeds, rng, spread, met, cusps)
     doubtful = missing is None and cusps.any
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
     hits = tuple(met.hits[i] for i in order)
     return Equilibria(
-        found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful, met.open,
-        faces, max(0, box.count - faces) if box.bounded else 0,
-    )  # fmt: skip
+        found, hits, seeds, met.lost, met.places, len(met.hops) + left, missing, doubtful, met.open
+    )
 
 
 def count_missing(
@@ -382,22 +375,24 @@ def search_around(
 
 
 def search_faces(box: Box, most: int, rng: np.random.Generator, met: Met) -> int:
-    """What is met from so many places on faces of the box of joint ranges, with the stops holding
-    that make these; on how many faces."""
-    faces, left = box.faces(rng, most) if box.bounded else [], most
-    looked = len(faces)
-    visit = 0
-    while faces and left > 0:
-        for face in list(faces[:left]):
-            left -= 1
+    """What is met from so many places at most on faces of the box of joint ranges, with the stops
+    holding that make these; how many places are left."""
+    left, visit = box.visits, 0
+    faces = box.faces(rng, most) if box.bounded else []
+    while faces and most > 0:
+        for face in faces[:most]:
+            most -= 1
             place = box.place_on(face, rng)
-            met.leave()
-            for downhill in (True, False) if place is not None else ():
-                met.arrive(approach(place, downhill))
-            if place is None or visit + 1 >= face.visits:
+            if place is not None:
+                met.leave()
+                met.arrive(box.press(place))
+                met.arrive(approach(place, False))
+            gone = 1 if place is not None else face.visits - visit
+            left -= gone
+            if visit + gone >= face.visits:
                 faces.remove(face)
         visit += 1
-    return looked
+    return left
 
 
 def at_one(a: Vicinity, b: Vicinity) -> bool:

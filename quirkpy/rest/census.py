@@ -46,7 +46,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED_ENDS, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.rest.faces import Box
+from quirkpy.rest.faces import RangeBox
 from quirkpy.rest.kinks import walls_of
 from quirkpy.rest.modes import LEVEL_BEND, bent, gradients
 from quirkpy.rest.starts import values_of
@@ -71,8 +71,8 @@ class Census:
 
     def __init__(self, around: Vicinity, cusps: Cusps) -> None:
         self.cusps, self.spinning = cusps, spinning(around)
-        self.box = Box(around)
-        between = boxed(around, self.box) if self.box.bounded else None
+        self.box = RangeBox(around)
+        between = characteristic_between_stops(around, self.box) if self.box.bounded else None
         self.sum = between if self.box.bounded else characteristic(around, self.spinning)
         self.turns = {} if between is None else turns_of(around, self.box)
         self.most_images = math.prod(
@@ -177,7 +177,7 @@ def characteristic(around: Vicinity, spins: Bools) -> int | None:
     return None if not grows(around, far) else int(not turning)
 
 
-def boxed(around: Vicinity, box: Box) -> int | None:
+def characteristic_between_stops(around: Vicinity, box: RangeBox) -> int | None:
     """The Euler characteristic of all poses between stops, of a tree whose hinges and slides these
     bound to both sides; hinges that springs hold need none, and freely turning ones make it zero.
     None where it is not known."""
@@ -198,7 +198,7 @@ def boxed(around: Vicinity, box: Box) -> int | None:
     return int(not turning)
 
 
-def turns_of(around: Vicinity, box: Box) -> dict[int, tuple[float, float]]:
+def turns_of(around: Vicinity, box: RangeBox) -> dict[int, tuple[float, float]]:
     """The bounds of hinges between stops of which no spring counts whole turns [rad]."""
     kinds, counted = around.layout.tree.nodes[:-1, NODE], sprung(around)
     free = np.flatnonzero((kinds == TURN_NODE) & ~counted)

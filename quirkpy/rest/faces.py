@@ -27,7 +27,7 @@ LISTED = 2000
 VISITS, VISITS_PER_FREEDOM = 2, 3
 #: Places along a free coordinate lie no farther apart [rad]; along one that slides there are so
 #: many.
-APART, ALONG_SLIDE = 0.5 * math.pi, 4
+PLACES_APART, ALONG_SLIDE = 0.5 * math.pi, 4
 #: Stops take hold, or let go, so often for each bounded coordinate at most.
 PRESSES = 3
 
@@ -48,7 +48,7 @@ class Face(NamedTuple):
         return VISITS + VISITS_PER_FREEDOM * self.free
 
 
-class Box:
+class RangeBox:
     """The ranges of joint coordinates that stops bound, and what may hold each of them."""
 
     def __init__(self, around: Vicinity) -> None:
@@ -82,7 +82,7 @@ class Box:
         if not math.isfinite(high - low):
             return known
         angle = self.around.layout.packed.coordinates[c, COORDINATE_KIND] == ANGLE
-        n = max(ALONG_SLIDE, math.ceil((high - low) / APART)) if angle else ALONG_SLIDE
+        n = max(ALONG_SLIDE, math.ceil((high - low) / PLACES_APART)) if angle else ALONG_SLIDE
         return low + (high - low) * (np.arange(n) + 0.5) / n
 
     def faces(self, rng: np.random.Generator, most: int) -> list[Face]:

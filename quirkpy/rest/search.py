@@ -21,7 +21,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
-from quirkpy.rest.faces import Box
+from quirkpy.rest.faces import RangeBox
 from quirkpy.rest.modes import (
     LEVEL_BEND,
     approach,
@@ -307,7 +307,7 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
             raise PartError(f"equilibria: {name} {error}.") from None
     base = Vicinity(system.clusters, state)
     met, rng = Met(), np.random.default_rng(seed)
-    cusps, box = search_around(base, seeds, rng, spread, met), Box(base)
+    cusps, box = search_around(base, seeds, rng, spread, met), RangeBox(base)
     left = search_faces(box, ON_FACES * seeds, rng, met)
     missing = count_missing(base, seeds, rng, spread, met, cusps)
     doubtful = missing is None and cusps.any
@@ -339,7 +339,7 @@ def count_missing(
             for falling in range(int(excess > 0), census.freedoms + 1, 2):
                 met.arrive(cusps.climb(start, falling))
         met.hop(rng)
-    box = Box(base)
+    box = RangeBox(base)
     for _ in range(FURTHER * seeds if box.bounded else 0):
         if not census.excess(met.found, met.around):
             break
@@ -374,7 +374,7 @@ def search_around(
     return cusps
 
 
-def search_faces(box: Box, most: int, rng: np.random.Generator, met: Met) -> int:
+def search_faces(box: RangeBox, most: int, rng: np.random.Generator, met: Met) -> int:
     """What is met from so many places at most on faces of the box of joint ranges, with the stops
     holding that make these; how many places are left."""
     left, visit = box.visits, 0

@@ -57,7 +57,7 @@ class RangeBox:
         self.bounded = [c for c, choice in enumerate(self.choices) if len(choice) > 1]
         self.count = math.prod(len(self.choices[c]) for c in self.bounded)
         shares = sum(1.0 / len(self.choices[c]) for c in self.bounded)
-        self.visits = round(self.count * (VISITS + VISITS_PER_FREEDOM * shares))
+        self.visits = round(self.count * (VISITS + VISITS_PER_FREEDOM * shares)) if shares else 0
         self.values = [self._values(c, v) for c, v in enumerate(ranges(around))]
 
     def bounds(self, c: int) -> tuple[float, float]:

@@ -378,7 +378,7 @@ def search_faces(box: RangeBox, most: int, rng: np.random.Generator, met: Met) -
     """What is met from so many places at most on faces of the box of joint ranges, with the stops
     holding that make these; how many places are left."""
     left, visit = box.visits, 0
-    faces = box.faces(rng, most) if box.bounded else []
+    faces = box.faces(rng, most) if left else []
     while faces and most > 0:
         for face in faces[:most]:
             most -= 1

@@ -146,7 +146,7 @@ def test_no_more_rests_between_stops_are_missed_than_said(rods: int, seed: int) 
     for effort in (1, 4):
         found = made.system.equilibria(seeds=effort)
         met = compare(made, found)
-        assert 1.0 - met.mean() <= found.unseen
+        assert (~met).mean() <= found.unseen + 1e-12
         assert found.missing is None or found.missing <= (~met).sum()
 
 

@@ -5,9 +5,15 @@ which it falls) is the Euler characteristic of all poses (Poincare and Hopf): on
 slide or drift, zero where something turns freely, as that of a circle is.  A cusp, where the ends
 of a spring with a rest length meet, counts as a top where all else pulls less than the spring
 pushes, and as nothing elsewhere.  Where the sum is another, some are missing; where it is right,
-some of both signs may be."""
+some of both signs may be.
+
+Between stops the poses are a box, over which the sum runs alike: a rest that is pressed on stops
+counts with the modes that these leave it, and a pose as often as whole turns of its joints, that no
+force counts, lead to it again within their ranges."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -21,6 +27,7 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.states import angular_of, halves_of
 from quirkpy.kernels.place.sites import offsets
+from quirkpy.kernels.tree.stops import STOP_COORDINATE
 from quirkpy.kernels.tree.tree import (
     BALL_NODE,
     CARRIER,
@@ -28,6 +35,7 @@ from quirkpy.kernels.tree.tree import (
     FIXED_NODE,
     FREE_NODE,
     GENERAL_NODE,
+    LOOP_ROW,
     MOTION,
     NODE,
     PARENT,
@@ -38,10 +46,14 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.rest.cusps import STIFFNESS, TENSION, UNMOVED_ENDS, Cusps, distance, springs_of
 from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.faces import RangeBox
+from quirkpy.rest.kinks import walls_of
 from quirkpy.rest.modes import LEVEL_BEND, bends_beyond, gradients
+from quirkpy.rest.starts import values_of
 from quirkpy.rest.vicinity import Vicinity
-from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, UNIFORM
+from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, STOP, UNIFORM
 
+TURN = 2.0 * math.pi
 #: Energy grows in all directions far away where it does in the least by this share of the most.
 LEAST_GROWTH = 1e-9
 #: What turns bodies by less than this share of what it moves does not turn them; no farther [m] off
@@ -59,7 +71,13 @@ class Census:
 
     def __init__(self, around: Vicinity, cusps: Cusps) -> None:
         self.cusps, self.spinning = cusps, spinning(around)
-        self.sum = characteristic(around, self.spinning)
+        self.box = RangeBox(around)
+        between = characteristic_between_stops(around, self.box) if self.box.bounded else None
+        self.sum = between if self.box.bounded else characteristic(around, self.spinning)
+        self.turns = {} if between is None else turns_of(around, self.box)
+        self.most_images = math.prod(
+            math.floor((high - low) / TURN) + 1 for low, high in self.turns.values()
+        )
         self.neutral = 3 * int(self.spinning.sum())
         self.freedoms = around.freedoms - self.neutral
         self.met: list[list[Vicinity]] = [[] for _ in cusps.springs]
@@ -86,12 +104,26 @@ class Census:
         those of all; None where that tells nothing."""
         if self.sum is None or any(self.unclear(e) for e in found):
             return None
-        return sum(sign_of(a) for a in around) + self.tops * (-1) ** self.freedoms - self.sum
+        if self.box.bounded and any(len(walls_of(a)[0]) for a in around):
+            return None
+        signs = sum(sign_of(a) * self.images(a) for a in around)
+        return signs + self.tops * (-1) ** self.freedoms - self.sum
 
     def unclear(self, found: Equilibrium) -> bool:
         """Whether modes of an equilibrium do not tell along how many energy falls."""
         degenerate = found.marginal or len(found.neutral) != self.neutral
-        return bool(degenerate or found.state.held or "jumps" in found.reason)
+        return bool(degenerate or "jumps" in found.reason)
+
+    def images(self, around: Vicinity) -> int:
+        """How often a pose lies within the ranges of its joints, whole turns on."""
+        here, stops = values_of(around), self.box.stops.what[:, STOP_COORDINATE].tolist()
+        labels = around.layout.labels
+        held = {c for c, name in zip(stops, labels, strict=True) if name in around.state.held}
+        return math.prod(
+            math.floor((high - here[c]) / TURN) + math.floor((here[c] - low) / TURN) + 1
+            for c, (low, high) in self.turns.items()
+            if c not in held
+        )
 
     def distance(self, one: Vicinity, two: Vicinity) -> float:
         """How far apart two poses are, but for what spins without any force [m], [rad]."""
@@ -145,8 +177,43 @@ def characteristic(around: Vicinity, spins: Bools) -> int | None:
     return None if not grows(around, far) else int(not turning)
 
 
+def characteristic_between_stops(around: Vicinity, box: RangeBox) -> int | None:
+    """The Euler characteristic of all poses between stops, of a tree whose hinges and slides these
+    bound to both sides; hinges that springs hold need none, and freely turning ones make it zero.
+    None where it is not known."""
+    layout, counted = around.layout, sprung(around)
+    kinds, turning = layout.tree.nodes[:-1, NODE], False
+    single = np.isin(kinds, (TURN_NODE, SLIDE_NODE))
+    known = (single | (kinds == FIXED_NODE)).all() and single.sum() == around.freedoms
+    if not plain(around) or not known or springs_of(around):
+        return None
+    for b in np.flatnonzero(single):
+        within = [math.isfinite(bound) for c in coordinates_of(around, int(b))
+                  for bound in box.bounds(c)]  # fmt: skip
+        if all(within) or (kinds[b] == TURN_NODE and counted[b]):
+            continue
+        if kinds[b] == SLIDE_NODE or any(within):
+            return None
+        turning = True
+    return int(not turning)
+
+
+def turns_of(around: Vicinity, box: RangeBox) -> dict[int, tuple[float, float]]:
+    """The bounds of hinges between stops of which no spring counts whole turns [rad]."""
+    kinds, counted = around.layout.tree.nodes[:-1, NODE], sprung(around)
+    free = np.flatnonzero((kinds == TURN_NODE) & ~counted)
+    bounds = {c: box.bounds(c) for b in free for c in coordinates_of(around, int(b))}
+    return {c: ends for c, ends in bounds.items() if all(map(math.isfinite, ends))}
+
+
+def coordinates_of(around: Vicinity, b: int) -> list[int]:
+    """The coordinates of the joint on which a body hangs."""
+    joint = around.layout.tree.nodes[b, CARRIER]
+    return np.flatnonzero(around.layout.selection.tables.coordinate_joint == joint).tolist()
+
+
 def plain(around: Vicinity) -> bool:
-    """Whether a system is a tree without stops that does not float, under weight and springs that
+    """Whether a system is a tree that does not float, under weight and springs that
     push and pull."""
     layout, what, numbers = around.layout, *acting(around)
     known = np.isin(what[:, KIND], (UNIFORM, PAIR, COORDINATE)) & (
@@ -156,15 +223,14 @@ def plain(around: Vicinity) -> bool:
     odd = (what[:, KIND] == COORDINATE) & (numbers[:, STIFFNESS] < 0.0)
     whole = around.whole
     floats = len(whole.directions(around.rows)) > 0 or whole.turning.any() or whole.velocity.any()
-    closed = (
-        len(layout.tree.loops) > 0 or len(layout.stops.what) > 0 or around.entry.merger is not None
-    )
+    closed = (layout.tree.loops[:, LOOP_ROW] >= 0).any() or around.entry.merger is not None
     return bool(known.all() and not (rope | odd).any() and not floats and not closed)
 
 
 def acting(around: Vicinity) -> tuple[Ints, Floats]:
-    """What acts: rows of the table of elements, and their numbers."""
+    """What acts, but for stops: rows of the table of elements, and their numbers."""
     elements, chosen = around.layout.packed.elements, around.layout.selection.elements
+    chosen = chosen[elements.what[chosen, KIND] != STOP]
     return elements.what[chosen], elements.numbers[chosen]
 
 

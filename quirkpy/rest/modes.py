@@ -238,17 +238,17 @@ def beyond_stops(around: Vicinity) -> bool:
 
 
 def are_stops_pressed(around: Vicinity) -> bool:
-    """Whether all stops that hold a state are pressed on: without one its coordinate would pass
-    it."""
-    stops, labels = around.layout.stops, around.layout.labels
-    for label in around.state.held:
-        others = tuple(other for other in around.state.held if other != label)
-        free = Vicinity(around.clusters, replace(around.state, held=others), around.whole)
-        k = labels.index(label)
-        rate = float(gradients(free)[stops.what[k, STOP_COORDINATE]] @ free.pull)
-        if stops.numbers[k, SIDE] * rate >= 0.0:
-            return False
-    return True
+    """Whether all stops that hold a state are pressed on."""
+    return all(is_pressed(around, label) for label in around.state.held)
+
+
+def is_pressed(around: Vicinity, label: str) -> bool:
+    """Whether a stop that holds a state is pressed on: without it its coordinate would pass it."""
+    stops, k = around.layout.stops, around.layout.labels.index(label)
+    others = tuple(other for other in around.state.held if other != label)
+    free = Vicinity(around.clusters, replace(around.state, held=others), around.whole)
+    rate = float(gradients(free)[stops.what[k, STOP_COORDINATE]] @ free.pull)
+    return float(stops.numbers[k, SIDE]) * rate < 0.0
 
 
 def gradients(around: Vicinity) -> Floats:

@@ -21,6 +21,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
+from quirkpy.rest.faces import RangeBox
 from quirkpy.rest.modes import (
     LEVEL_BEND,
     approach,
@@ -55,6 +56,8 @@ HOPS = 4
 #: Where signs are missing, and there are cusps, they are looked for from so many places more for
 #: each seed.
 FURTHER = 2
+#: So many places on faces of the box of joint ranges, where stops hold, are left for each seed.
+ON_FACES = 6
 #: Poses in which the ends of a spring meet are looked for from so many places.
 MEETINGS = 12
 #: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre)
@@ -76,12 +79,12 @@ class Equilibria(Sequence[Equilibrium]):
     """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each
     was reached.
 
-    The search may miss some: `unseen` bounds which share.  lost: attempts that led nowhere; open:
+    The search may miss some; `unseen` bounds which share.  lost: attempts that led nowhere; open:
     those of them that came to no rest; `reason` says why there is none at all.
     places: how many were left from, at random or equilibria found before; left: how many ways from
-    these were not followed yet.  missing: how many others there are at least, by the sum of the
-    signs of all; None where that is not known.  doubtful: whether it is not known though energy has
-    cusps, beside which one is easily missed."""
+    these, and places on faces of the box of joint ranges, were not tried yet.  missing: how many
+    others there are at least, by the sum of the signs of all; None where that is not known.
+    doubtful: whether it is not known though energy has cusps, beside which one is easily missed."""
 
     found: tuple[Equilibrium, ...]
     hits: tuple[int, ...]
@@ -304,14 +307,15 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
             raise PartError(f"equilibria: {name} {error}.") from None
     base = Vicinity(system.clusters, state)
     met, rng = Met(), np.random.default_rng(seed)
-    cusps = search_around(base, seeds, rng, spread, met)
+    cusps, box = search_around(base, seeds, rng, spread, met), RangeBox(base)
+    left = search_faces(box, ON_FACES * seeds, rng, met)
     missing = count_missing(base, seeds, rng, spread, met, cusps)
     doubtful = missing is None and cusps.any
     order = sorted(range(len(met.found)), key=lambda i: (round(met.found[i].energy, 12), i))
     found = tuple(replace(met.found[i], system=system) for i in order)
     hits = tuple(met.hits[i] for i in order)
     return Equilibria(
-        found, hits, seeds, met.lost, met.places, len(met.hops), missing, doubtful, met.open
+        found, hits, seeds, met.lost, met.places, len(met.hops) + left, missing, doubtful, met.open
     )
 
 
@@ -335,8 +339,14 @@ def count_missing(
             for falling in range(int(excess > 0), census.freedoms + 1, 2):
                 met.arrive(cusps.climb(start, falling))
         met.hop(rng)
+    box = RangeBox(base)
+    for _ in range(FURTHER * seeds if box.bounded else 0):
+        if not census.excess(met.found, met.around):
+            break
+        search_faces(box, 1, rng, met)
+        met.hop(rng)
     excess = census.excess(met.found, met.around)
-    return None if excess is None else abs(excess)
+    return None if excess is None else math.ceil(abs(excess) / census.most_images)
 
 
 def search_around(
@@ -362,6 +372,27 @@ def search_around(
         for _ in range(HOPS if met.hops else 1):
             met.hop(rng)
     return cusps
+
+
+def search_faces(box: RangeBox, most: int, rng: np.random.Generator, met: Met) -> int:
+    """What is met from so many places at most on faces of the box of joint ranges, with the stops
+    holding that make these; how many places are left."""
+    left, visit = box.visits, 0
+    faces = box.faces(rng, most) if left else []
+    while faces and most > 0:
+        for face in faces[:most]:
+            most -= 1
+            place = box.place_on(face, rng)
+            if place is not None:
+                met.leave()
+                met.arrive(box.press(place))
+                met.arrive(approach(place, False))
+            gone = 1 if place is not None else face.visits - visit
+            left -= gone
+            if visit + gone >= face.visits:
+                faces.remove(face)
+        visit += 1
+    return left
 
 
 def at_one(a: Vicinity, b: Vicinity) -> bool:

@@ -4,6 +4,7 @@ half a turn on."""
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -151,11 +152,14 @@ def values_of(around: Vicinity) -> Floats:
     return np.array(around.at.coordinates(np.arange(len(around.near)))[:, 0])
 
 
-def at_stops(around: Vicinity) -> Vicinity | None:
-    """The place held by all stops that it is at; None: it is at none."""
+def at_stops(around: Vicinity, among: Collection[str] | None = None) -> Vicinity | None:
+    """The place put onto all stops that it is at, or those of them with some labels, which hold it;
+    None: it is at none."""
     stops, here = around.layout.stops, values_of(around)
     away = abs(here[stops.what[:, STOP_COORDINATE]] - stops.numbers[:, BOUND])
-    held = tuple(label for label, gap in zip(around.layout.labels, away, strict=True) if gap <= AT)
-    return (
-        Vicinity(around.clusters, replace(around.state, held=held), around.whole) if held else None
-    )
+    held = tuple(label for label, gap in zip(around.layout.labels, away, strict=True)
+                 if gap <= AT and (among is None or label in among))  # fmt: skip
+    if not held:
+        return None
+    there = Vicinity(around.clusters, replace(around.state, held=held), around.whole)
+    return displace(there, np.zeros(there.freedoms))

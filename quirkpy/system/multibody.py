@@ -138,8 +138,9 @@ class Multibody(System):
         that moves most, and goes to a corner of the ranges of all joint coordinates; from there it
         goes downhill to a minimum, and by Newton's method to an equilibrium of any kind.  With each
         seed some equilibria found before are left along their modes, both ways, and by half a turn
-        of a hinge.  The search may miss some: `unseen` of the result says which share at most, in
-        nine of ten searches."""
+        of a hinge; and each corner, edge and plane of the ranges between stops is looked at with
+        these holding.  The search may miss some: `unseen` of the result says which share at most,
+        in nine of ten searches."""
         return search.equilibria(
             self, self.initial if state is None else state, seeds, seed, spread
         )

@@ -97,7 +97,7 @@ def pendulum(*more: Callable[[Any, Any], Any], **options: Any) -> qp.Multibody:
 @pytest.mark.parametrize(
     "more",
     [
-        lambda rod, hinge: qp.JointStop("stop", hinge, lower=-1.0, upper=1.0),
+        lambda rod, hinge: qp.JointStop("stop", hinge, upper=1.0),
         lambda rod, hinge: qp.Spring(
             "rope",
             qp.GROUND,
@@ -117,6 +117,12 @@ def pendulum(*more: Callable[[Any, Any], Any], **options: Any) -> qp.Multibody:
 def test_signs_are_not_told_where_no_theorem_holds(more: Callable[[Any, Any], Any]) -> None:
     assert census_of(pendulum()).sum == 0
     assert census_of(pendulum(more)).sum is None
+
+
+def test_signs_between_two_stops_add_up_to_one() -> None:
+    between = pendulum(lambda rod, hinge: qp.JointStop("stop", hinge, lower=-1.0, upper=1.0))
+    assert census_of(between).sum == 1
+    assert between.equilibria(seeds=4).missing == 0
 
 
 def test_signs_are_not_told_where_ends_meet_in_more_than_single_poses() -> None:

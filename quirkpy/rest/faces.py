@@ -1,0 +1,150 @@
+"""Faces of the box of joint ranges: corners, edges and planes, on which some stops hold.
+
+A rest that is pressed on stops is one of the system that these hold, on a face of fewer freedoms;
+a search that only begins anywhere in the box meets small faces by luck alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Set
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import COORDINATE_KIND
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.maths.types import Floats
+from quirkpy.rest.modes import STOP_OVERLAP, approach, is_pressed
+from quirkpy.rest.starts import at_stops, drive_to, ranges, values_of
+from quirkpy.rest.vicinity import Vicinity
+from quirkpy.tables.tables import ANGLE
+
+#: Faces are listed one by one up to so many, and drawn at random where there are more.
+LISTED = 2000
+#: Each is left from so many places, and from so many more for each coordinate that is free there.
+VISITS, VISITS_PER_FREEDOM = 2, 3
+#: Places along a free coordinate lie no farther apart [rad]; along one that slides there are so
+#: many.
+PLACES_APART, ALONG_SLIDE = 0.5 * math.pi, 4
+#: Stops take hold, or let go, so often for each bounded coordinate at most.
+PRESSES = 3
+
+
+class Face(NamedTuple):
+    """Which stop holds each bounded coordinate, as its row among the stops; -1: none does."""
+
+    stops: tuple[int, ...]
+
+    @property
+    def free(self) -> int:
+        """How many bounded coordinates no stop holds."""
+        return self.stops.count(-1)
+
+    @property
+    def visits(self) -> int:
+        """From how many places it is left."""
+        return VISITS + VISITS_PER_FREEDOM * self.free
+
+
+class RangeBox:
+    """The ranges of joint coordinates that stops bound, and what may hold each of them."""
+
+    def __init__(self, around: Vicinity) -> None:
+        self.around, self.stops = around, around.layout.stops
+        self.choices = [self._holding(c) for c in range(len(around.near))]
+        self.bounded = [c for c, choice in enumerate(self.choices) if len(choice) > 1]
+        self.count = math.prod(len(self.choices[c]) for c in self.bounded)
+        shares = sum(1.0 / len(self.choices[c]) for c in self.bounded)
+        self.visits = round(self.count * (VISITS + VISITS_PER_FREEDOM * shares)) if shares else 0
+        self.values = [self._values(c, v) for c, v in enumerate(ranges(around))]
+
+    def bounds(self, c: int) -> tuple[float, float]:
+        """Between which values stops leave a coordinate."""
+        mine = self.stops.what[:, STOP_COORDINATE] == c
+        bounds, sides = self.stops.numbers[mine, BOUND], self.stops.numbers[mine, SIDE]
+        low = float(bounds[sides > 0.0].max(initial=-math.inf))
+        return low, float(bounds[sides < 0.0].min(initial=math.inf))
+
+    def _holding(self, c: int) -> list[int]:
+        """The stops that may hold a coordinate, one for each side; -1: none."""
+        rows, numbers = self.stops.what[:, STOP_COORDINATE] == c, self.stops.numbers
+        out = [-1]
+        for side, bound in zip((1.0, -1.0), self.bounds(c), strict=True):
+            at = rows & (numbers[:, SIDE] == side) & (numbers[:, BOUND] == bound)
+            out += np.flatnonzero(at)[:1].tolist()
+        return out
+
+    def _values(self, c: int, known: Floats) -> Floats:
+        """Places along a coordinate that is free: within both bounds, or those known."""
+        low, high = self.bounds(c)
+        if not math.isfinite(high - low):
+            return known
+        angle = self.around.layout.packed.coordinates[c, COORDINATE_KIND] == ANGLE
+        n = max(ALONG_SLIDE, math.ceil((high - low) / PLACES_APART)) if angle else ALONG_SLIDE
+        return low + (high - low) * (np.arange(n) + 0.5) / n
+
+    def faces(self, rng: np.random.Generator, most: int) -> list[Face]:
+        """Faces, the whole box among them, in random order: all, or so many at most."""
+        choices = [self.choices[c] for c in self.bounded]
+        if self.count <= LISTED:
+            every = [Face(stops) for stops in itertools.product(*choices)]
+            return [every[k] for k in rng.permutation(len(every))[:most]]
+        drawn = (Face(tuple(int(rng.choice(one)) for one in choices)) for _ in range(most))
+        return list(dict.fromkeys(drawn))
+
+    def place_on(self, face: Face, rng: np.random.Generator) -> Vicinity | None:
+        """A random place on a face, whose stops hold it; None where joints do not let it be
+        reached."""
+        target = np.array([float(rng.choice(values)) for values in self.values])
+        for c, stop in zip(self.bounded, face.stops, strict=True):
+            if stop >= 0:
+                target[c] = self.stops.numbers[stop, BOUND]
+        labels = {self.around.layout.labels[stop] for stop in face.stops if stop >= 0}
+        return self.put_on(target, labels)
+
+    def put_on(self, target: Floats, labels: Set[str]) -> Vicinity | None:
+        """The place where joint coordinates have some values (nc,), held by stops with some labels;
+        None where joints do not let it be reached."""
+        place = drive_to(self.around, target)
+        if not labels:
+            return Vicinity(place.clusters, replace(place.state, held=()), place.whole)
+        held = at_stops(place, labels)
+        return held if held is not None and set(held.state.held) == labels else None
+
+    def press(self, place: Vicinity) -> Vicinity | None:
+        """The equilibrium to which a place leads downhill, held by each stop that it would pass on
+        the way, and by none that it would leave."""
+        for _ in range(PRESSES * len(self.bounded)):
+            ended = approach(place, True)
+            if ended is None:
+                return None
+            here, held = values_of(ended), set(ended.state.held)
+            passed = {self.row_holding(c, here[c]) for c in self.bounded} - {-1}
+            if not passed:
+                unpressed = [label for label in sorted(held) if not is_pressed(ended, label)]
+                if not unpressed:
+                    return ended
+                held.remove(unpressed[0])
+                labels: set[str] = held
+            else:
+                labels = held | {self.around.layout.labels[k] for k in passed}
+            target = here.copy()
+            for c in self.bounded:
+                target[c] = np.clip(here[c], *self.bounds(c))
+            found = self.put_on(target, labels)
+            if found is None:
+                return ended
+            place = found
+        return None
+
+    def row_holding(self, c: int, value: float) -> int:
+        """The stop that a coordinate lies beyond at some value; -1: none."""
+        for row in self.choices[c][1:]:
+            if (
+                self.stops.numbers[row, SIDE] * (value - self.stops.numbers[row, BOUND])
+                < -STOP_OVERLAP
+            ):
+                return row
+        return -1

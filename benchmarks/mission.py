@@ -318,6 +318,7 @@ def synthetic(path: Any, edges: int) -> None:
         shapes.append(start | {"r": r})
     with Journal(path) as journal:
         journal.open_for(study.digest, study.document())
+        journal.note("reductions", "[]")
         journal.note("start", json.dumps(start))
         for k, shape in enumerate(shapes):
             node = node_of(shape, k, bodies).id

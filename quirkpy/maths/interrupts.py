@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 #: After this time [s] an interruption that was lost comes again.
-AGAIN = 0.02
+RAISED_AFTER = 0.02
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 
 
@@ -51,7 +51,7 @@ def remember() -> Iterator[None]:
 
     def unraisable(lost: Any) -> None:
         if isinstance(lost.exc_value, KeyboardInterrupt):
-            again.append(threading.Timer(AGAIN, interrupt_main))
+            again.append(threading.Timer(RAISED_AFTER, interrupt_main))
             again[-1].daemon = True
             again[-1].start()
         else:

@@ -17,17 +17,13 @@ import quirkpy as qp
 from quirkpy.kernels.base.arrays import (
     AXES,
     FRAME_WIDTH,
-    OMEGA,
     POSITION,
     SPIN,
-    STATE_WIDTH,
     VELOCITY,
-    Q,
-    R,
     Sites,
-    V,
     Vec,
 )
+from quirkpy.kernels.base.states import OMEGA, STATE_WIDTH, Q, R, V
 from quirkpy.kernels.place.kinematics import frames_of, sites_along
 from quirkpy.kernels.place.sites import (
     act_at,

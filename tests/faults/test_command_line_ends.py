@@ -355,7 +355,7 @@ def test_an_interruption_that_is_lost_comes_again(capsys: pytest.CaptureFixture[
         while time.monotonic() < end:
             pass
 
-    with interrupts.remembered(), pytest.raises(KeyboardInterrupt):
+    with interrupts.remember(), pytest.raises(KeyboardInterrupt):
         work()
     assert capsys.readouterr().err == ""
     time.sleep(2.0 * interrupts.AGAIN)  # and once only

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.maths.constants import EPS
 from quirkpy.parts.joint import BaseJoint
 from tests.motion import TIGHT, apart, compiled_system
 from tests.random_systems import FAMILIES, seeds
@@ -63,16 +66,24 @@ def test_a_run_that_cannot_hold_a_joint_ends_and_names_it() -> None:
     assert abs(np.ptp(run.energy) - np.ptp(run.projected)) < 0.1 * np.ptp(run.energy)
 
 
+def hair(system: qp.Multibody) -> float:
+    """By how much motions differ that begin with velocities one rounding aside: where that decides
+    about a step, copies may differ as much."""
+    start = system.initial
+    v, omega = start.v * (1 + EPS), start.omega * (1 - EPS)
+    aside = system.at(dataclasses.replace(start, v=v, omega=omega))
+    return apart(*(s.simulate(0.3, **TIGHT).final for s in (system, aside)))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_turned_world_gives_the_turned_motion(family: str) -> None:
-    one, two = (
-        compiled_system(family, 8, world).simulate(0.3, **TIGHT) for world in (None, TURNED)
-    )
-    here, there = one.final, two.final
-    turn = TURNED.matrix
+    systems = [compiled_system(family, 8, world) for world in (None, TURNED)]
+    one, two = (system.simulate(0.3, **TIGHT) for system in systems)
+    here, there, turn = one.final, two.final, TURNED.matrix
+    allowed = max(1e-7, 2.0 * hair(systems[0]))
     np.testing.assert_allclose(there.r, here.r @ turn.T + TURNED.shift, rtol=0.0, atol=1e-8)
-    np.testing.assert_allclose(there.v, here.v @ turn.T, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(there.omega, here.omega, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(there.v, here.v @ turn.T, rtol=0.0, atol=allowed)
+    np.testing.assert_allclose(there.omega, here.omega, rtol=0.0, atol=allowed)
     assert one.counts.steps == pytest.approx(two.counts.steps, rel=0.1, abs=2)
 
 
@@ -119,4 +130,4 @@ def test_joints_in_another_order_give_the_same_motion(family: str) -> None:
     rest = [part for part in system.parts if not isinstance(part, BaseJoint)]
     other = qp.Multibody(*rest, *reversed(joints), start=system.initial)
     one, two = (s.simulate(0.3, **TIGHT).final for s in (system, other))
-    assert apart(one, two) < 1e-7
+    assert apart(one, two) < max(1e-7, 2.0 * hair(system))

@@ -357,8 +357,17 @@ def examples(one: str, two: str) -> list[tuple[Reason, str]]:
         (Reason("stiff", ("dop853", two), (0.5, 2.0), [Reason("lossless")]), "nothing takes its "
          "energy; it is stiff: one motion dies out in 0.5 s, which bounds the steps of 'dop853', "
          f"another in 2 s; {two}"),
+        (Reason("hidden rate", both, f), f"a minimum of energy; whether the motion of {named} dies "
+         "out cannot be told (a rate of 0.5 1/s, known to 0.25)"),
+        (Reason("stiff by springs", ("dop853", two), (500.0, 2.0), [Reason("lossless")]), "nothing "
+         "takes its energy; it is stiff: one motion swings at 5e+02 rad/s, which bounds the steps "
+         f"of 'dop853', while another dies out in 2 s; {two}"),
         *((Reason(f"run {stop.name}"), str(stop)) for stop in Stop),
     ]  # fmt: skip
+
+
+#: Reasons that quote what others wrote, in which nothing is renamed.
+WORDS_OF_OTHERS = ("event", "stiff", "stiff by springs")
 
 
 def test_examples_are_of_every_kind() -> None:
@@ -376,7 +385,7 @@ def test_every_kind_in_any_names(names: tuple[str, str, str]) -> None:
         for same in (pickle.loads(pickle.dumps(reason)), copy.deepcopy(reason),
                      reason_of(text, json.loads(json.dumps(reason.data())))):  # fmt: skip
             assert (same, data_of(same), same.numbers) == (text, data_of(reason), reason.numbers)
-        if reason.kind not in ("event", "stiff"):  # what happened is nobody's name
+        if reason.kind not in WORDS_OF_OTHERS:  # what happened is nobody's name
             found = reason.rename(lambda of, parts: [there[part] for part in parts])
             assert found is not None
             assert (found, data_of(found)) == (after, data_of(after))
@@ -395,7 +404,7 @@ def test_texts_of_earlier_versions(names: tuple[str, str, str]) -> None:
         back = parse_reason(text, lambda of: names)
         assert back is None or (back, data_of(back)) == (text, data_of(reason))
         if names == PLAINLY:
-            assert (back is None) == (reason.kind in ("event", "stiff"))
+            assert (back is None) == (reason.kind in WORDS_OF_OTHERS)
 
 
 def test_nothing_and_no_force_have_words() -> None:

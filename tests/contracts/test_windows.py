@@ -401,8 +401,8 @@ def is_there(pid: int) -> bool:
 def test_servers_listen_to_this_machine_alone() -> None:
     code = (
         "import asyncio, http.server\n"
-        "from quirkpy.views.window import bind_here\n"
-        "bind_here()\n"
+        "from quirkpy.views.window import bind_locally\n"
+        "bind_locally()\n"
         "with http.server.HTTPServer(('', 0), http.server.BaseHTTPRequestHandler) as one:\n"
         "    print(one.server_address[0])\n"
         "async def main():\n"

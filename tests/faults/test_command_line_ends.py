@@ -358,7 +358,7 @@ def test_an_interruption_that_is_lost_comes_again(capsys: pytest.CaptureFixture[
     with interrupts.remember(), pytest.raises(KeyboardInterrupt):
         work()
     assert capsys.readouterr().err == ""
-    time.sleep(2.0 * interrupts.AGAIN)  # and once only
+    time.sleep(2.0 * interrupts.RAISED_AFTER)  # and once only
 
 
 def test_an_interruption_that_breaks_a_run_is_no_outcome(

@@ -34,7 +34,11 @@ COUNTS = {
     5: (18, 360, 154, 24, 2),
     6: (60, 1732, 657, 184, 25),
 }
-LONG = [n if n < 5 else pytest.param(n, marks=pytest.mark.slow) for n in COUNTS]
+LONG = [
+    n if n < 5 else pytest.param(n, marks=pytest.mark.slow)
+    for n in COUNTS
+    if n < 6 or ATTACKING
+]
 
 
 @cache
@@ -122,6 +126,7 @@ def found(graph: qp.ReconfigurationGraph, edge: qp.Edge) -> tuple[str, Marked | 
     return "moved" if edge.contacts else edge.kind, target
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("n", LONG)
 def test_shapes_and_moves_are_those_that_integers_tell(n: int) -> None:
     """Edge by edge; and so are the numbers of shapes, edges, moves, blocked and jammed ones."""
@@ -145,6 +150,7 @@ def test_shapes_and_moves_are_those_that_integers_tell(n: int) -> None:
     assert not graph.near_misses
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("n", LONG[1:])
 def test_a_table_leads_to_its_goal_from_every_shape(n: int) -> None:
     """Followed by replay until it arrives: to every shape of three and four cubes; of more to the

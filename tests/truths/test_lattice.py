@@ -35,9 +35,7 @@ COUNTS = {
     6: (60, 1732, 657, 184, 25),
 }
 LONG = [
-    n if n < 5 else pytest.param(n, marks=pytest.mark.slow)
-    for n in COUNTS
-    if n < 6 or ATTACKING
+    n if n < 5 else pytest.param(n, marks=pytest.mark.slow) for n in COUNTS if n < 6 or ATTACKING
 ]
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
-from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file
+from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file, readable
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -421,7 +421,7 @@ def _load_definition(path: Path) -> Any:
         module = module_of(path)
         return _study_of(module, path) if hasattr(module, "study") else _system_of(module, path)
     if path.suffix == ".json":
-        return from_json(path.read_text(encoding="utf-8"))
+        return from_json(readable(path, "check").read_bytes())
     raise PartError(
         f"{str(path)!r} can't be read: it is neither Python (.py) nor what to_json wrote (.json)."
     )

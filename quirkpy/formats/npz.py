@@ -27,7 +27,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Counts, Course, Happening, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.files import FilePath, path_of, replacing
+from quirkpy.parts.files import FilePath, readable, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
@@ -63,7 +63,7 @@ def save(run: Trajectory, path: FilePath) -> None:
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     """The run that `save` wrote; see `from_json` for `modules`."""
-    name = str(path_of(path, "load"))
+    name = str(readable(path, "load"))
     arrays = _read_archive(name)
     extra: dict[str, Any] = {key: partial(_record, cls) for key, cls in RECORDS.items()}
     extra |= {

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.states import is_row, zero_rows
+from quirkpy.kernels.base.states import zero_rows
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, are_rows
 from quirkpy.motion.course import Counts, Course, Happening, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.trajectory import Trajectory
@@ -227,11 +227,6 @@ def is_happening(value: Any) -> bool:
         and texts(value.sensors)
         and texts(value.joints)
     )
-
-
-def are_rows(array: Floats) -> bool:
-    """Whether an array holds rows of states (n, STATE_WIDTH)."""
-    return bool(array.dtype == np.float64 and array.ndim == 2 and is_row(array.shape))
 
 
 def are_tails(array: Floats, rows: int) -> bool:

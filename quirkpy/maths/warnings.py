@@ -21,7 +21,7 @@ deg = math.pi / 180.0
 DEGREES, ROUNDED = (5.0, 12.0, 18.0, 22.5), 1e-9
 #: A hundredth of a degree [rad], of which turns and what `deg` makes have whole numbers, but for
 #: rounding.
-FINE, EXACT = 0.01 * deg, 1e-12
+FINE, AS_WRITTEN = 0.01 * deg, 1e-12
 
 
 class PartWarning(UserWarning):
@@ -67,7 +67,7 @@ def doubt_any(who: str, angles: Iterable[float]) -> bool:
 def doubt_beyond_a_turn(who: str, angle: float) -> None:
     """Warn of an angle of more than a turn, round in degrees or not, unless it was hardly meant in
     them: whoever means turns writes pi or `deg`, and has hundredths of a degree."""
-    if abs(angle) > 2.0 * math.pi and abs(math.remainder(angle, FINE)) > EXACT * abs(angle):
+    if abs(angle) > 2.0 * math.pi and abs(math.remainder(angle, FINE)) > AS_WRITTEN * abs(angle):
         tell_once_read(f"{who} {in_radians(angle)}.")
 
 

@@ -67,7 +67,7 @@ def main(words: Sequence[str] | None = None) -> int:
             check_places(asked)
             answer: Answer = asked.command(asked)
             interrupts.check()
-        except (KeyboardInterrupt, Exception) as error:
+        except (KeyboardInterrupt, SystemExit, Exception) as error:
             if asked.debug:
                 raise
             return report_end(asked, error)
@@ -87,7 +87,12 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
             asked, f"memory ran out{far}; {word_written(asked)}; ask for less at once."
         )
     sentence = str(error)
-    if not isinstance(error, (PartError, OSError)):
+    if isinstance(error, SystemExit):
+        sentence = (
+            f"a file that was read ended Python (exit {error.code}); put what it does beneath "
+            "`if __name__ == '__main__':`."
+        )
+    elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
     elif written(asked):
         sentence = (

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
-from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file
+from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file, readable
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def main(words: Sequence[str] | None = None) -> int:
             check_places(asked)
             answer: Answer = asked.command(asked)
             interrupts.check()
-        except (KeyboardInterrupt, Exception) as error:
+        except (KeyboardInterrupt, SystemExit, Exception) as error:
             if asked.debug:
                 raise
             return report_end(asked, error)
@@ -87,7 +87,12 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
             asked, f"memory ran out{far}; {word_written(asked)}; ask for less at once."
         )
     sentence = str(error)
-    if not isinstance(error, (PartError, OSError)):
+    if isinstance(error, SystemExit):
+        sentence = (
+            f"a file that was read ended Python (exit {error.code}); put what it does beneath "
+            "`if __name__ == '__main__':`."
+        )
+    elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
     elif written(asked):
         sentence = (
@@ -421,7 +426,7 @@ def _load_definition(path: Path) -> Any:
         module = module_of(path)
         return _study_of(module, path) if hasattr(module, "study") else _system_of(module, path)
     if path.suffix == ".json":
-        return from_json(path.read_text(encoding="utf-8"))
+        return from_json(readable(path, "check").read_bytes())
     raise PartError(
         f"{str(path)!r} can't be read: it is neither Python (.py) nor what to_json wrote (.json)."
     )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.states import NO_TAIL
+from quirkpy.kernels.base.states import NO_TAIL, is_row
 from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND
 from quirkpy.maths import quat
@@ -103,6 +103,11 @@ def _unwrap(values: Floats) -> Any:
     return float(values[0]) if values.ndim == 1 else values[0]
 
 
+def are_rows(array: Floats) -> bool:
+    """Whether an array holds rows of states (n, STATE_WIDTH)."""
+    return bool(array.dtype == np.float64 and array.ndim == 2 and is_row(array.shape))
+
+
 @dataclass(frozen=True, eq=False)
 class State(FrozenRecord):
     """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole
@@ -151,18 +156,24 @@ class State(FrozenRecord):
         """Refuse arrays of another shape than the bodies and joints ask for, or not of numbers."""
         n = len(self.bodies)
         shapes = {"r": (n, 3), "q": (n, 4), "v": (n, 3), "omega": (n, 3)}
-        further = {"windings": (len(self.joints),), "further": (self.further.size,)}
-        for name, shape in {**shapes, **further}.items():
-            given = getattr(self, name)
-            kind = np.int64 if name == "windings" else np.float64
-            if not isinstance(given, np.ndarray) or given.dtype != kind:
-                given = self._converted(name, given)
+        for name, shape in {**shapes, "windings": (len(self.joints),)}.items():
+            given = self._as_array(name)
             if given.shape != shape:
                 raise PartError(
                     f"State: {name} has shape {given.shape}, but must have shape {shape}."
                 )
-        if not (self.merged is None or isinstance(self.merged, np.ndarray)):
-            raise PartError(f"State: merged is {show(self.merged)}, but must be None or an array.")
+        if self._as_array("further").ndim != 1:
+            raise PartError("State: further must be a row of numbers, the tail of a state.")
+        if self.merged is not None and not are_rows(self._as_array("merged")):
+            raise PartError("State: merged must be None, or rows of states of clusters.")
+
+    def _as_array(self, name: str) -> Any:
+        """A field as an array of numbers, also where it was given as a list."""
+        given = getattr(self, name)
+        kind = np.int64 if name == "windings" else np.float64
+        if isinstance(given, np.ndarray) and given.dtype == kind:
+            return given
+        return self._converted(name, given)
 
     def _converted(self, name: str, given: Any) -> Any:
         """A field of numbers as an array: whole turns as whole numbers, all else as floats."""
@@ -177,9 +188,12 @@ class State(FrozenRecord):
         """Refuse poses and velocities that are not finite."""
         with np.errstate(all="ignore"):
             total = self.r.sum() + self.q.sum() + self.v.sum() + self.omega.sum()
-        if self.further.size and not np.isfinite(self.further).all():
-            row = tuple(self.further.tolist())
-            raise PartError(f"State: further is {row}, but every number must be finite.")
+        for name in ("further", "merged"):
+            rows = getattr(self, name)
+            if rows is not None and rows.size and not np.isfinite(rows).all():
+                raise PartError(
+                    f"State: {name} is {show(rows.tolist())}, but every number must be finite."
+                )
         if not math.isfinite(total):  # which their sum may be though none of them is
             for name in MOVING:
                 given = getattr(self, name)

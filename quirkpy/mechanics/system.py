@@ -169,7 +169,11 @@ class System:
 
     def instant(self, state: State | None = None) -> Instant:
         """A state, by itself the initial one, with all that its equation of motion is made of."""
-        return (self.initial if state is None else state).instant(self.selection)
+        if state is None:
+            return self.initial.instant(self.selection)
+        self.check_state("state", state)
+        same = state if state.bodies == self.bodies else state.on(self.selection)
+        return same.instant(self.selection)
 
     # --- accelerations ----------------------------------------------------------------------------
     def acceleration(

@@ -11,7 +11,7 @@ import numpy as np
 
 from quirkpy.maths.triples import NO_TURN
 from quirkpy.maths.types import Vector
-from quirkpy.maths.warnings import doubt_degrees
+from quirkpy.maths.warnings import doubt_beyond_a_turn
 from quirkpy.parts.body import GROUND, Body, Site, point_sites
 from quirkpy.parts.checks import (
     flag,
@@ -152,9 +152,9 @@ class _OnCoordinate(Force, ABC):
         return ()
 
     def _doubt(self, field: str, value: float | None) -> None:
-        """Warn where the coordinate is an angle, and the value looks like degrees."""
+        """Warn where the coordinate is an angle, and the value of more than a turn."""
         if value is not None and self._coordinate().kind == "angle":
-            doubt_degrees(f"{self._title()}: {field}", value)
+            doubt_beyond_a_turn(f"{self._title()}: {field}", value)
 
 
 class HingeSpring(_OnCoordinate):
@@ -252,7 +252,7 @@ class SprungHinges(Force):
     name: str = checked(text, default="sprung hinges", kw_only=True)
 
     def validate(self) -> None:
-        doubt_degrees(f"{self._title()}: rest", self.rest)
+        doubt_beyond_a_turn(f"{self._title()}: rest", self.rest)
 
     def elements(self) -> tuple[Element, ...]:
         return ()

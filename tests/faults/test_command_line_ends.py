@@ -388,6 +388,23 @@ def test_an_interruption_that_breaks_a_run_is_no_outcome(
     assert far_pair().explore(path).to_json() == far_pair().explore().to_json()
 
 
+@pytest.mark.parametrize("code", ["", "0", "3", "'good bye'"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_that_ends_python_ends_no_command_in_silence(
+    name: str, code: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.studies import far_pair
+
+    far_pair().explore(folder / "pair.db", progress=False)
+    capsys.readouterr()
+    (folder / "users.py").write_text(f"import sys\nsys.exit({code})\n", encoding="utf-8")
+    assert main([word.replace("FILE", "users.py") for word in COMMANDS[name]]) == 1
+    said = capsys.readouterr()
+    assert "a file that was read ended Python" in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
 # --- no memory ------------------------------------------------------------------------------------
 def test_a_run_that_memory_runs_out_for_leaves_what_was_computed(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

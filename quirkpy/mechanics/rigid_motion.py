@@ -32,6 +32,7 @@ from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import DEPENDENT
 from quirkpy.maths.rotations import cross, product, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics import equation
@@ -375,7 +376,7 @@ def _motion_of_drives(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> W
         6, 6 * n
     )
     J, rate = equation.constraint_matrix(at), at.rows.rate
-    found = np.linalg.lstsq(J @ rigid.T, -rate, rcond=1e-9)[0]
+    found = np.linalg.lstsq(J @ rigid.T, -rate, rcond=DEPENDENT)[0]
     if abs(J @ rigid.T @ found + rate).max() > RIGID * abs(rate).max():
         return None
     velocity, turning = np.split(np.asarray(found, dtype=np.float64), 2)
@@ -426,7 +427,7 @@ def _with(
     )
 
 
-# --- how lively a motion is -----------------------------------------------------------------------
+# --- energy and momentum beside the motion of the whole ------------------------------------------
 def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:
     """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each
     group that drifts freely is taken without its drift, one that turns freely without its turning.
@@ -457,10 +458,13 @@ def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) 
     )
 
 
-def nodding(whole: Whole, selection: Selection, states: Floats) -> Floats:
-    """What groups that turn freely have in states (k, n, STATE_WIDTH) beyond the least energy [J]
-    with which they could have the same angular momentum, moving as one: nothing about the axis of
-    the largest moment (k,)."""
+def nutation_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:
+    """Energy of nutation [J] (k,) in states (k, n, STATE_WIDTH): over all groups that turn freely
+    the sum of L.w / 2 - L^2 / (2 I), with L the angular momentum about the mass centre, w the
+    angular velocity of a rigid body that has it, and I the largest principal moment.
+
+    A rigid spin about the axis of I has none; damping within a group takes all of it and leaves
+    that spin."""
     tables, out = selection.tables, np.zeros(len(states))
     for g in np.unique(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
         mine = whole.islands == g

@@ -1,8 +1,8 @@
 """`Force`: the base of every force, built in or yours, and the elements that the built-in ones are
 made of.
 
-A built-in force is a tuple of elements, which the kernels know (kernels/loads.py).  Yours gives a
-load or a potential."""
+A built-in force is a tuple of elements, which the kernels know (`kernels/act/loads.py`).  Yours
+gives a load or a potential."""
 
 from __future__ import annotations
 
@@ -150,14 +150,14 @@ class Force(Part):
     error about 1e-10 where U changes over 0.1 m or more) unless you write `load` as well.  A force
     with only a load has no potential energy: what it does counts as work."""
 
-    _unknown: ClassVar[ForceTraits] = ForceTraits()
+    unknown_traits: ClassVar[ForceTraits] = ForceTraits()
 
     name: str = checked(text)
 
     @property
     def traits(self) -> ForceTraits:
         """What is known of it; of a class of your own nothing, unless it says so itself."""
-        return self._unknown
+        return self.unknown_traits
 
     def elements(self) -> tuple[Element, ...]:
         """The elementary loads that this force is made of."""

@@ -22,6 +22,9 @@ from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import AT_REST, state_at
 
+#: After an impact a stop is run into at a rate beyond this share of the largest change of velocity
+#: [1].
+INTO_STOP = 1e-9
 #: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
 #: as small as that.
 NEARER = 20
@@ -131,7 +134,7 @@ class Hold:
         pushing = np.zeros_like(holding)
         for _ in range(2 * len(holding) + 1):
             after, moved = self.onto(posed, pushing)
-            slow = -AT_REST - 1e-9 * moved[1]
+            slow = -AT_REST - INTO_STOP * moved[1]
             into = np.where(free | pushing, 0.0, clearances(self.instant(after))[1])
             if into.min(initial=0.0) >= slow:
                 break

@@ -14,6 +14,7 @@ import numpy as np
 from quirkpy import doors
 from quirkpy.kernels.base.states import bodies_of, halves_of, speeds_of, with_ledger
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import ASYMMETRY, is_symmetric_within
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Pull, Reaction
@@ -27,6 +28,10 @@ from quirkpy.rest.newton import IDLE_PULL, NO_PULL, polish, rests, size_of, unkn
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.verdicts import Around, Judgement, judge, motions
 from quirkpy.rest.vicinity import Vicinity
+
+#: Bodies move in step where no imaginary part of a scaled shape exceeds this [1].
+REAL_SHAPE = 1e-9
+
 
 if TYPE_CHECKING:
     from quirkpy.doors import Drawing
@@ -350,7 +355,7 @@ def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]
         shape, sizes = shape * (abs(turn) / (turn * largest)), sizes / largest
-    if not abs(shape.imag).max(initial=0.0) > 1e-9:
+    if not abs(shape.imag).max(initial=0.0) > REAL_SHAPE:
         shape = shape.real
     moving = tuple(
         f"{name} {'turns' if turns >= goes else 'moves'}"
@@ -409,7 +414,7 @@ def _complete_basis(flat: Floats, known: Floats) -> Floats:
 def goes_on(around: Vicinity, direction: Floats) -> bool:
     """Whether equilibria go on along a direction: with every body on its screw, as symmetries move
     them; or step by step, put right after each."""
-    along = direction / max(size_of(around, direction), 1e-300)
+    along = direction / max(size_of(around, direction), TINY)
     there = around.answers(around.states_on_screw(along, np.array(SCREWED)))
     pulled = abs(there.felt).max(initial=0.0)
     rounding = IDLE_PULL * around.loading + NO_PULL

@@ -21,6 +21,8 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
 
+#: An eigenvalue lies on the imaginary axis to this share of the largest [1].
+ON_AXIS = 1e-8
 #: An output that users write: a number, or several, of a state.
 Measure: TypeAlias = Callable[[State], Any]
 
@@ -110,7 +112,7 @@ class Linear:
             gamma = (1.0 + 2.0 * PEAK) * lower
             H = np.block([[self.A, self.B @ self.B.T / gamma**2], [-self.C.T @ self.C, -self.A.T]])
             values = np.linalg.eigvals(H)
-            crossed = np.sort(abs(values.imag[abs(values.real) <= 1e-8 * abs(values).max()]))
+            crossed = np.sort(abs(values.imag[abs(values.real) <= ON_AXIS * abs(values).max()]))
             middles = 0.5 * (crossed[1:] + crossed[:-1])
             higher = max((self._gain(w) for w in middles), default=0.0)
             if higher <= gamma:

@@ -40,7 +40,7 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.constants import EPS
+from quirkpy.maths.constants import DEPENDENT, EPS, TINY
 from quirkpy.maths.differences import (
     DOUBTS,
     EIGHTH,
@@ -69,6 +69,8 @@ from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.driver import state_at
 from quirkpy.rest.jumps import Jumps
 
+#: (x - sin x) / x^3 is taken as 1/6 for angles x below this [rad].
+SMALL_SCREW = 1e-3
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay
 #: near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
 PROBE_LENGTH, TURNED = 1e-4, 2e-3
@@ -76,8 +78,7 @@ PROBE_LENGTH, TURNED = 1e-4, 2e-3
 #: probes move less, down to this share, below which rounding spoils more than they gain.
 NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
 SEGMENTS = 4  # pieces of a way over which work is summed
-#: Coordinates are laid along stiff and soft directions where stiffness differs by more than this
-#: share, in so many goes, each of which tells as much again.
+#: Ratio of stiffnesses below which coordinates are aligned with their directions; rounds of that.
 WIDE, GOES = 1e-8, 3
 
 
@@ -156,7 +157,7 @@ class Vicinity:
             weighted = np.einsum("nij,knj->kni", root, carried).reshape(len(carried), -1)
             weighted -= (weighted @ taken.T) @ taken
             _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
-            taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
+            taken = np.concatenate([taken, Vt[sigma > DEPENDENT * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(speeds_count(n))
         free = by_body(full[:, len(taken) :].T)
         return self._align_basis(with_signs(free))
@@ -236,7 +237,7 @@ class Vicinity:
         v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
         angle = s * np.linalg.norm(w, axis=1)[:, None]
         once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-        large = abs(angle) > 1e-3
+        large = abs(angle) > SMALL_SCREW
         twice = (
             np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
             * s**3
@@ -274,7 +275,7 @@ class Vicinity:
         same length."""
         moved = np.einsum("f,fni->ni", xi, other.basis)
         mine = self.covectors @ moved.reshape(-1)
-        return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))
+        return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), TINY)))
 
     @cached_property
     def spin_directions(self) -> Floats:

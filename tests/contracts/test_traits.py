@@ -78,7 +78,7 @@ def test_a_kind_that_is_forgotten_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("base", [qp.Safety, qp.Option])
 def test_every_class_of_ours_declares_its_traits(base: Any) -> None:
     ours = {cls for cls in family(base) if cls.__module__.startswith("quirkpy.")}
-    silent = {cls for cls in ours if cls.__dict__["traits"] is base._unknown}
+    silent = {cls for cls in ours if cls.__dict__["traits"] is base.unknown_traits}
     assert len(ours) >= 4
     assert silent <= {qp.Pin}  # frozen anew with every choice: nothing is known of it
 
@@ -87,7 +87,7 @@ def test_every_class_of_ours_declares_its_traits(base: Any) -> None:
 def test_traits_are_not_inherited(base: Any) -> None:
     """A subclass does something else; what it does not declare is unknown."""
     mine = type("Mine", (base,), {})
-    assert mine.__dict__["traits"] is base._unknown
+    assert mine.__dict__["traits"] is base.unknown_traits
     again = type("Again", (mine,), {"traits": base.__dict__["traits"]})
     assert again.__dict__["traits"] is base.__dict__["traits"]
 

@@ -19,6 +19,8 @@ from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
 from quirkpy.rest.reason import Reason, told
 
+#: The quaternion of a recorded pose has length one to within this [1].
+LENGTH_TOLERANCE = 1e-6
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
 #: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of
@@ -212,5 +214,5 @@ def check_reached(node: Any) -> None:
         map(math.isfinite, (x for row in node["r"] for x in row))
     ):
         raise ValueError("its places are none")
-    if any(abs(math.hypot(*row) - 1.0) > 1e-6 for row in node["q"]):
+    if any(abs(math.hypot(*row) - 1.0) > LENGTH_TOLERANCE for row in node["q"]):
         raise ValueError("its turns are none")

@@ -29,6 +29,10 @@ from quirkpy.parts.checks import angle_up_to, show, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.system.multibody import Multibody
 
+#: Accelerations are compared as if the largest were at least this [m/s2], [rad/s2].
+FAINT = 1e-9
+#: Standard deviation of the velocities at which motions of the whole are tried [m/s], [rad/s].
+SPEEDS_TRIED = 1e-2
 #: Motions of the whole that do not change a shape.
 Group: TypeAlias = Literal["auto", "none", "translations", "rigid"]
 #: Accelerations that agree to this share are the same.
@@ -288,7 +292,7 @@ def _group_in(engine: Engine, state: State) -> Group:
     engine.turn_to(state.near)
     rows = distort(engine, state.t, state.instant(engine.selection).state)
     rng = np.random.default_rng(1)
-    speeds_of(rows)[:] = 1e-2 * rng.normal(size=speeds_of(rows).shape)
+    speeds_of(rows)[:] = SPEEDS_TRIED * rng.normal(size=speeds_of(rows).shape)
     shifted, other = rows.copy(), rows.copy()
     positions_of(shifted)[:] += SHIFT
     q = rotation(TURN)
@@ -298,7 +302,7 @@ def _group_in(engine: Engine, state: State) -> Group:
     here, moved, turned_here = accelerations(engine, state.t, np.stack([rows, shifted, other]))
     expected = here.copy()
     linear_of(expected)[:] = rotate(q, linear_of(here))
-    scale = INVARIANT * max(float(abs(here).max(initial=0.0)), 1e-9)
+    scale = INVARIANT * max(float(abs(here).max(initial=0.0)), FAINT)
     if abs(moved - here).max(initial=0.0) > scale:
         return "none"
     return "rigid" if abs(turned_here - expected).max(initial=0.0) <= scale else "translations"

@@ -85,12 +85,12 @@ class Safety(Part):
     traits: what reductions may take for granted, a `SafetyTraits`; nothing, unless your class
     declares it."""
 
-    _unknown: ClassVar[SafetyTraits] = SafetyTraits()
+    unknown_traits: ClassVar[SafetyTraits] = SafetyTraits()
 
     @property
     def traits(self) -> SafetyTraits:
         """What is known of the criterion beforehand, for reductions."""
-        return self._unknown
+        return self.unknown_traits
 
     @abstractmethod
     def first(self, run: Trajectory) -> Violation | None:
@@ -174,6 +174,13 @@ def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:
 def _as_large(one: Sequence[str], two: Sequence[str]) -> bool:
     """Whether neither of two pieces, the larger first, is the loose one."""
     return len(one) == len(two) and "ground" not in one
+
+
+def forbids_parting(rule: Safety) -> bool:
+    """Whether a criterion forbids that bodies come apart, before anything moves, and nothing else
+    then: a `StayTogether` that allows no pieces.  One with a `before` of its own must be asked."""
+    own = type(rule).before is StayTogether.before
+    return own and isinstance(rule, StayTogether) and rule.apart is None
 
 
 class NoCollision(Safety):

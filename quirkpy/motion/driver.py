@@ -523,16 +523,20 @@ def state_at(
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
     stops that hold; step, merged, further: see State."""
-    n = len(start.r)
-    r, q, v, omega = (some.copy() for some in quantities_of(y[:n]))
+    rows = y[: len(start.r)]
+    r, q, v, omega = (some.copy() for some in quantities_of(rows))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
     sure = (
         abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
     )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
-    state = State(
-        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held,
-        merged, further.copy(),
+    state = start.changed(
+        t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
+        merged=merged, further=further.copy(),
     )  # fmt: skip
+    with np.errstate(all="ignore"):
+        total = rows.sum() + further.sum()
+    if not math.isfinite(total):
+        state.check_numbers()
     return state if sure else state.next_to(angles)

@@ -486,6 +486,8 @@ def knots_of(selection: Selection) -> Floats:
     """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
     any more."""
     tables = selection.tables
+    if not len(tables.schedule_kind):
+        return np.zeros(0)
     acting = np.concatenate(
         [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
     )

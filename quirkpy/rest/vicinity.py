@@ -349,7 +349,7 @@ class Vicinity:
     @cached_property
     def size(self) -> float:
         """What a metre is among bodies of some size [m]."""
-        return metre(self.layout.selection.tables, self.rows)
+        return metre(self.layout.selection, self.rows)
 
     @cached_property
     def pace(self) -> float:

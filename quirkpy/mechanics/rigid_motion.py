@@ -496,27 +496,32 @@ def nodding(whole: Whole, selection: Selection, states: Floats) -> Floats:
     tables, out = selection.tables, np.zeros(len(states))
     for g in pieces(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
         mine = whole.islands == g
-        m, inertia, its = tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
-        momentum, turning = spinning(m, inertia, its)
-        largest = np.linalg.eigvalsh(moments(m, inertia, its))[:, -1]
+        momentum, turning, sums = spinning(
+            tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
+        )
+        largest = np.linalg.eigvalsh(sums)[:, -1]
         out += 0.5 * (
             np.einsum("ki,ki->k", momentum, turning) - (momentum**2).sum(axis=1) / largest
         )
     return out
 
 
-def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:
-    """Angular momentum about the mass centre and the angular velocity of a rigid body that has it
-    (k, 3)."""
-    momentum = angular_momentum(states, mass, inertia)
-    return momentum, np.asarray(
-        np.linalg.solve(moments(mass, inertia, states), momentum[..., None])[..., 0]
-    )
+def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats, Floats]:
+    """Angular momentum about the mass centre, the angular velocity of a rigid body that has it (k,
+    3), and its moments of inertia (k, 3, 3)."""
+    d, axes = _arms(mass, states), _axes(states)
+    each = np.einsum("npq,knq->knp", inertia, spins_of(states))
+    momentum, sums = _momentum(mass, d, axes, each, states), _moments(mass, inertia, d, axes)
+    return momentum, np.asarray(np.linalg.solve(sums, momentum[..., None])[..., 0]), sums
 
 
 def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
     """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
-    d, axes = _arms(mass, states), _axes(states)
+    return _moments(mass, inertia, _arms(mass, states), _axes(states))
+
+
+def _moments(mass: Floats, inertia: Floats, d: Floats, axes: Floats) -> Floats:
+    """The same of bodies that lie at d from that centre (k, n, 3), by their axes (k, n, 3, 3)."""
     total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum(
         "n,kni,knj->kij", mass, d, d
     )
@@ -540,10 +545,15 @@ def angular_momentum(
     """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them
     (n, 3)."""
     each = np.einsum("npq,knq->knp", inertia, spins_of(states))
-    spin = np.einsum("knip,knp->ki", _axes(states), each if stored is None else each + stored)
-    return np.asarray(
-        spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), velocities_of(states)))
-    )
+    each = each if stored is None else each + stored
+    return _momentum(mass, _arms(mass, states), _axes(states), each, states)
+
+
+def _momentum(mass: Floats, d: Floats, axes: Floats, each: Floats, states: Floats) -> Floats:
+    """The same of bodies that lie at d from that centre (k, n, 3), by their axes (k, n, 3, 3);
+    each: what they have within themselves, in their axes (k, n, 3)."""
+    moved = np.einsum("n,kni->ki", mass, cross(d, velocities_of(states)))
+    return np.asarray(np.einsum("knip,knp->ki", axes, each) + moved)
 
 
 def _arms(mass: Floats, states: Floats) -> Floats:

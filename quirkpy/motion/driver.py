@@ -126,6 +126,7 @@ class Driver:
         )
         self.clock = clock
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
+        self.kinds = {w.line[0] for w in self.watched}
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
@@ -146,7 +147,7 @@ class Driver:
         most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
         self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
         with self.at_work() as e:
-            if any(w.line[0] == PYTHON for w in self.watched):
+            if PYTHON in self.kinds:
                 e.python.open()
             try:
                 stop = self._drive(kept, progress)
@@ -192,7 +193,7 @@ class Driver:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
         returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
-        asking = e.conditions.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
+        asking = e.conditions.hook[PARTS] != 0 or PYTHON in self.kinds
         if not asking:
             why = self._begin(kept)
             if why in ENDS and progress is None:
@@ -210,7 +211,7 @@ class Driver:
         may meet.
         """
         e = self.engine
-        looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
+        looking = len(e.scratch.rows) > 0 or REST in self.kinds
         why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
         if looking and self._resting():
             return integrator.STOPPED

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import (
+    as_many,
     attitudes_of,
     bodies_of,
     positions_of,
@@ -167,11 +168,6 @@ def contract_rows(merger: Merger, rows: Floats) -> Floats:
     out = zero_rows(len(many), many.shape[1] + n - nb)
     gather(many, merger.leader, merger.place[merger.leader], nb, out)
     return out.reshape(*rows.shape[:-2], *out.shape[1:])
-
-
-def as_many(rows: Floats) -> Floats:
-    """Rows of any number of states, as kernels take them (k, n, STATE_WIDTH)."""
-    return np.ascontiguousarray(rows).reshape(-1, *rows.shape[-2:])
 
 
 def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:

@@ -142,7 +142,7 @@ class State(FrozenRecord):
         self._check_plain()
         self._check_arrays()
         super().__post_init__()
-        self._check_numbers()
+        self.check_numbers()
 
     def _check_plain(self) -> None:
         """Refuse a time or a step that is none, and names that are none; keep them as such."""
@@ -184,7 +184,7 @@ class State(FrozenRecord):
         object.__setattr__(self, name, array)
         return array
 
-    def _check_numbers(self) -> None:
+    def check_numbers(self) -> None:
         """Refuse poses and velocities that are not finite."""
         with np.errstate(all="ignore"):
             total = self.r.sum() + self.q.sum() + self.v.sum() + self.omega.sum()
@@ -230,6 +230,20 @@ class State(FrozenRecord):
 
         Whole turns go on for joints that act in both; a joint that takes hold anew has its angle
         between its stops."""
+        t, old = selection.tables, self._whole_turns()
+        bodies = self if self.bodies == t.body_names else self._placed_in(selection)
+        windings = np.array([old.get(name, 0) for name in t.coordinate_names], dtype=np.int64)
+        alike = _has_same_parts(self.selection, selection)
+        # What else acts may pull where a stop has pressed
+        step, held = (self.step, self.held) if alike else (None, ())
+        there = bodies.changed(
+            t=self.t, joints=t.coordinate_names, windings=windings, selection=selection,
+            step=step, held=held, merged=self.merged,
+        )  # fmt: skip
+        return there._between_stops(old)
+
+    def _placed_in(self, selection: Selection) -> State:
+        """The bodies of another system where they are here, new ones where they were written."""
         new = State.written(selection)
         arrays: dict[str, Any] = {name: np.array(getattr(new, name)) for name in MOVING}
         for row, name in enumerate(self.bodies):
@@ -237,16 +251,15 @@ class State(FrozenRecord):
             if k is not None and k < len(new.bodies):
                 for field, array in arrays.items():
                     array[k] = getattr(self, field)[row]
-        old = self._whole_turns()
-        windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
-        alike = _has_same_parts(self.selection, selection)
-        # What else acts may pull where a stop has pressed
-        step, held = (self.step, self.held) if alike else (None, ())
-        there = dataclasses.replace(
-            new, t=self.t, windings=windings, step=step, held=held, merged=self.merged,
-            further=self.further if self.bodies == new.bodies else new.further, **arrays,
-        )  # fmt: skip
-        return there._between_stops(old)
+        return new.changed(**arrays)
+
+    def changed(self, **fields: Any) -> State:
+        """This state with other fields that need no check: they have been computed, or come from
+        another state."""
+        for value in fields.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        return State.from_locked(vars(self) | fields)
 
     # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -347,7 +360,7 @@ class State(FrozenRecord):
     def going_on(self, step: float, merged: Floats | None = None) -> State:
         """This state with the step [s] that an integrator would try next, and the rows of
         locked clusters."""
-        return dataclasses.replace(self, step=step, merged=merged)
+        return self.changed(step=step, merged=merged)
 
     def with_angles(self, angles: Floats) -> State:
         """This state with the whole turns that bring each angle to the given one [rad]
@@ -370,7 +383,7 @@ class State(FrozenRecord):
             return self
         windings = np.array(self.windings)
         windings[turning] += more
-        return dataclasses.replace(self, windings=windings)
+        return self.changed(windings=windings)
 
     def _whole_turns(self) -> dict[str, int]:
         """Whole turns of the angles of joints that act, or, where the selection is not known, of
@@ -395,7 +408,7 @@ class State(FrozenRecord):
             new, self.instant().coordinates(np.array(new))[:, 0].tolist(), strict=True
         ):
             windings[c] += _turns_between(angle, *ranges[c])
-        return dataclasses.replace(self, windings=windings)
+        return self.changed(windings=windings)
 
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""
@@ -451,6 +464,10 @@ def _turns_between(angle: float, lower: float, upper: float) -> int:
 def _has_same_parts(one: Selection | None, two: Selection) -> bool:
     """Whether the same parts act in two selections, so that a step good for one is good for the
     other."""
+    if one is not None and one.tables is two.tables:
+        return bool(
+            np.array_equal(one.joints, two.joints) and np.array_equal(one.forces, two.forces)
+        )
     return one is not None and all(
         [mine[k] for k in chosen] == [theirs[k] for k in others]
         for mine, chosen, theirs, others in (

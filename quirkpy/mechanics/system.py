@@ -128,14 +128,17 @@ class System:
         Nothing is compiled again, and whether the joints' ends meet is not checked: `residual`
         tells."""
         active = {*joints, *forces}
-        unknown = active - set(self.tables.joint_names) - set(self.tables.force_names)
+        known = self.tables.joint_index.keys(), self.tables.force_index.keys()
+        unknown = active - known[0] - known[1]
         if unknown:
             raise PartError(
                 f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}."
             )
         every = (*self.parts, *self.candidates)
-        acts = [not isinstance(p, (BaseJoint, Force)) or p.name in active for p in every]
+        idle = (known[0] | known[1]) - active
+        acts = [p.name not in idle for p in every]
         return self._variant(
+            selection=self.tables.select(known[0] & active, known[1] & active),
             parts=tuple(p for p, on in zip(every, acts, strict=True) if on),
             candidates=tuple(p for p, on in zip(every, acts, strict=True) if not on),
         )

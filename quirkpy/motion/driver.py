@@ -124,6 +124,7 @@ class Driver:
             np.zeros(2),
         )
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
+        self.kinds = {w.line[0] for w in self.watched}
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
@@ -160,7 +161,7 @@ class Driver:
         most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
         self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
         with self.at_work() as e:
-            if any(w.line[0] == PYTHON for w in self.watched):
+            if PYTHON in self.kinds:
                 e.python.open()
             try:
                 stop = self._drive(kept, progress)
@@ -206,7 +207,7 @@ class Driver:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
         returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
-        asking = e.conditions.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
+        asking = e.conditions.hook[PARTS] != 0 or PYTHON in self.kinds
         if not asking:
             why = self._begin(kept)
             if why in ENDS and progress is None:
@@ -224,7 +225,7 @@ class Driver:
         may meet.
         """
         e = self.engine
-        looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
+        looking = len(e.scratch.rows) > 0 or REST in self.kinds
         why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
@@ -504,6 +505,8 @@ def knots_of(selection: Selection) -> Floats:
     """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
     any more."""
     tables = selection.tables
+    if not len(tables.schedule_kind):
+        return np.zeros(0)
     acting = np.concatenate(
         [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
     )
@@ -541,16 +544,20 @@ def state_at(
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
     stops that hold; step, merged, further: see State."""
-    n = len(start.r)
-    r, q, v, omega = (some.copy() for some in quantities_of(y[:n]))
+    rows = y[: len(start.r)]
+    r, q, v, omega = (some.copy() for some in quantities_of(rows))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
     sure = (
         abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
     )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
-    state = State(
-        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held,
-        merged, further.copy(),
+    state = start.changed(
+        t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
+        merged=merged, further=further.copy(),
     )  # fmt: skip
+    with np.errstate(all="ignore"):
+        total = rows.sum() + further.sum()
+    if not math.isfinite(total):
+        state.check_numbers()
     return state if sure else state.next_to(angles)

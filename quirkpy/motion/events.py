@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import NamedTuple
 
+import numpy as np
+
 from quirkpy.kernels.step.watch import ENERGY, MEETING, PYTHON, REST, STOP
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Layout
-from quirkpy.mechanics.state import State, common_range
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
 from quirkpy.parts.part import PartError
@@ -94,15 +96,20 @@ def watched_stops(layout: Layout) -> list[Watched]:
 def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
     """One function for each pair of sensors that may notice each other."""
     t = selection.tables
-    out = []
-    for i, one in enumerate(t.sensors):
-        for j in (j for j in t.sensor_partners[i] if j < i):
-            two, sites = t.sensors[j], (int(t.sensor_site[j]), int(t.sensor_site[i]))
-            numbers = common_range(two, one)
-            out.append(
-                watched_function(event, MEETING, numbers, sites=sites, sensors=(two.name, one.name))
-            )
-    return out
+    names, sites = [sensor.name for sensor in t.sensors], t.sensor_site.tolist()
+    body = t.site_body[t.sensor_site]
+    later, sooner = np.nonzero(np.tril(t.sensor_accepts & (body != body[:, None])))
+    ranges = (
+        (np.minimum, t.sensor_reach),
+        (np.minimum, t.sensor_alignment),
+        (np.maximum, t.sensor_roll),
+    )
+    numbers = np.stack([least(array[sooner], array[later]) for least, array in ranges], axis=1)
+    terminal = int(event.terminal)
+    return [
+        Watched(event, (MEETING, sites[j], sites[i], -1, terminal), (a, b, c), (names[j], names[i]))
+        for i, j, (a, b, c) in zip(later.tolist(), sooner.tolist(), numbers.tolist(), strict=True)
+    ]
 
 
 def ask(event: When, state: State) -> float:

@@ -89,14 +89,14 @@ class Curve:
             ((self.t - self.centre) / self.scale).tolist(),
             (t - self.centre) / self.scale,
         )
+        far = [abs(place - there) for place in places]
         near: list[int] = []
-        for k in sorted(range(len(places)), key=lambda k: abs(places[k] - there)):
-            x = places[k]
-            if (
-                len(near) < POINTS
-                and abs(x) < MOST_HALF_STEPS
-                and all(abs(places[j] - x) > ANEW for j in near)
-            ):
+        for k in sorted(range(len(places)), key=far.__getitem__):
+            if len(near) == POINTS:
+                break
+            if abs(x := places[k]) < MOST_HALF_STEPS and not [
+                j for j in near if abs(places[j] - x) <= ANEW
+            ]:
                 near.append(k)
         x = np.array([places[k] for k in near])
         powers = np.arange(len(x), dtype=np.float64)

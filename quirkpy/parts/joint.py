@@ -7,6 +7,7 @@ without them always acts through its rows."""
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
@@ -58,6 +59,7 @@ class Coordinate(NamedTuple):
     site: Literal[1, 2] = 1
 
 
+@functools.cache
 def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
     """The coordinates of a joint, one for each freedom, in their order; several turns have no
     angles.  Two of a kind are named after their axes."""

@@ -3,7 +3,6 @@ allow."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +83,7 @@ class Hold:
     """The joints and stops that take hold of a state."""
 
     def __init__(self, engine: Engine, state: State) -> None:
-        self.engine, self.start = engine, dataclasses.replace(state, selection=engine.selection)
+        self.engine, self.start = engine, state.changed(selection=engine.selection)
         self.rows = with_ledger(state_rows(state.r, state.q, state.v, state.omega))
         at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -249,7 +248,7 @@ def is_pressed(around: Vicinity, label: str) -> bool:
     """Whether a stop that holds a state is pressed on: without it its coordinate would pass it."""
     stops, k = around.layout.stops, around.layout.labels.index(label)
     others = tuple(other for other in around.state.held if other != label)
-    free = Vicinity(around.clusters, replace(around.state, held=others), around.whole)
+    free = Vicinity(around.clusters, around.state.changed(held=others), around.whole)
     rate = float(gradients(free)[stops.what[k, STOP_COORDINATE]] @ free.pull)
     return float(stops.numbers[k, SIDE]) * rate < 0.0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 
@@ -142,7 +141,7 @@ def are_turns_counted(around: Vicinity) -> Bools:
         windings = around.state.windings.copy()
         windings[c] += 1
         other = Vicinity(
-            around.clusters, replace(around.state, windings=windings), around.whole
+            around.clusters, around.state.changed(windings=windings), around.whole
         ).here.felt
         out[c] = abs(other - here).max() > COUNTED * max(float(abs(here).max()), around.loading)
     return out
@@ -162,5 +161,5 @@ def at_stops(around: Vicinity, among: Collection[str] | None = None) -> Vicinity
                  if gap <= AT and (among is None or label in among))  # fmt: skip
     if not held:
         return None
-    there = Vicinity(around.clusters, replace(around.state, held=held), around.whole)
+    there = Vicinity(around.clusters, around.state.changed(held=held), around.whole)
     return displace(there, np.zeros(there.freedoms))

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.pieces import firsts_of_pieces
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
@@ -122,19 +123,9 @@ def _asks_python(s: Selection) -> bool:
 def roots(t: Tables, locks: Ints) -> Ints:
     """The first body of each body's cluster; the ground, number nb, where that belongs to it (nb +
     1,)."""
-    above = list(range(t.n_bodies + 1))
-
-    def top(k: int) -> int:
-        while above[k] != k:
-            above[k] = above[above[k]]
-            k = above[k]
-        return k
-
     one, two = t.site_body[t.joint_site1[locks]], t.site_body[t.joint_site2[locks]]
-    for a, b in zip(one.tolist(), two.tolist(), strict=True):
-        first, other = sorted((top(a), top(b)))
-        above[other] = first
-    root = np.array([top(k) for k in above], dtype=np.int64)
+    pairs = zip(one.tolist(), two.tolist(), strict=True)
+    root = np.array(firsts_of_pieces(t.n_bodies + 1, pairs), dtype=np.int64)
     root[root == root[-1]] = t.n_bodies
     return root
 

@@ -17,7 +17,7 @@ NAMES = (
     "force_index", "sensor_partners", "of_bodies",
 )  # fmt: skip
 #: What others derive from a selection that knows none either.
-NUMBERLESS = ("agree", "pieces")
+NUMBERLESS = ("agree", "pieces", "groups", "kinds", "moves by itself")
 #: The arrays that differ.
 VARIED = ("body_mass", "body_inertia", "element_numbers", "knot_value", "site_point")
 

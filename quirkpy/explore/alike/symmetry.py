@@ -456,7 +456,10 @@ def _describe_forces(forces: Sequence[Force], place: Callable[[Site], Any]) -> C
     out: Counter[Any] = Counter()
     for force in forces:
         if force.traits.on_joints == "alike":
-            out[type(force), tuple(v for name, v in vars(force).items() if name != "name")] += 1
+            out[
+                type(force),
+                tuple(getattr(force, name) for name, _ in force._checks if name != "name"),
+            ] += 1
             continue
         if type(force).elements_among is not Force.elements_among:
             return None

@@ -54,6 +54,8 @@ def canonical(ends: Sequence[Told]) -> list[int]:
     """The order in which an edge tells what it has come to, by number.  It is not that in which
     unstable rests were left: eigenvectors have no sign of their own.  What is known exactly counts
     first, then where bodies stand, then figures."""
+    if len(ends) == 1:
+        return [0]
     exact, numbers = [_exact_part(*end) for end in ends], [_numbers(*end) for end in ends]
     ranks: list[tuple[int, ...]] = [()] * len(ends)
     for k in range(len(ends)):

@@ -73,6 +73,11 @@ def state_rows(r: Floats, q: Floats, v: Floats, omega: Floats) -> Floats:
     return np.concatenate([r, q, v, omega], axis=-1)
 
 
+def as_many(rows: Floats) -> Floats:
+    """Rows of any number of states, or vectors by bodies, as kernels take them (k, n, width)."""
+    return np.ascontiguousarray(rows).reshape(-1, *rows.shape[-2:])
+
+
 def zero_rows(*shape: int) -> Floats:
     """Rows of nothing but zeros (..., STATE_WIDTH): ledgers, or bodies about to be filled in."""
     return np.zeros((*shape, STATE_WIDTH))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,14 +21,13 @@ from quirkpy.parts.law import CompiledForce
 from quirkpy.tables.compile import site_line
 from quirkpy.tables.tables import ANGLE, LAW, RELATION_ROW, Tables
 
-_packed: WeakKeyDictionary[Tables, Packed] = WeakKeyDictionary()
-
 
 def pack(t: Tables) -> Packed:
     """The packed arrays of the tables, made once and shared: nothing writes to them."""
-    made = _packed.get(t)
-    if made is None:
-        made = _packed[t] = _pack(t)
+    known = vars(t)
+    if "packed" not in known:
+        known["packed"] = _pack(t)
+    made: Packed = known["packed"]
     return made
 
 

@@ -95,6 +95,8 @@ def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
     by_time = np.flatnonzero((t.row_kind[rows] == RELATION_ROW) & (t.row_schedule[rows] < 0))
+    if not len(by_time):
+        return []
     joints = [
         int(j)
         for j in np.unique(t.row_joint[rows[by_time]])

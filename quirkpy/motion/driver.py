@@ -22,7 +22,7 @@ from quirkpy.kernels.base.states import (
     speeds_of,
     zero_vectors,
 )
-from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step import batch, integrator, steps
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
     HELD,
@@ -76,7 +76,7 @@ TAKES = 1e-10
 HALF_TURN = 1e-6
 #: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
 #: pose beside it is [m or rad].
-AT_REST, PROBE_OFFSET = 1e-12, 1e-3
+AT_REST, PROBE_OFFSET = batch.AT_REST, batch.PROBE_OFFSET
 
 
 class Driver:
@@ -139,12 +139,8 @@ class Driver:
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
-        kept, effort = (
-            Kept(self.settings.keep),
-            len(self.y) + CLOSING_ROW * len(self.layout.tree.loops),
-        )
-        most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
-        self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
+        kept = Kept(self.settings.keep)
+        self.make_room(self.rows_at_once())
         with self.at_work() as e:
             if any(w.line[0] == PYTHON for w in self.watched):
                 e.python.open()
@@ -170,10 +166,20 @@ class Driver:
                     "`trajectory` of this error"
                 )
 
+    def rows_at_once(self) -> int:
+        """How many steps one call may take."""
+        effort = len(self.y) + CLOSING_ROW * len(self.layout.tree.loops)
+        most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
+        return max(1, min(most, EFFORT_PER_CALL // effort))
+
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""
+        self.rows = self.empty_rows(1 + at_once)
+
+    def empty_rows(self, count: int) -> Rows:
+        """Room for so many rows of the run."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        self.rows = new_rows(1 + at_once, self.y, self.tail, angles, stops, len(self.watched))
+        return new_rows(count, self.y, self.tail, angles, stops, len(self.watched))
 
     @contextmanager
     def at_work(self) -> Iterator[Engine]:
@@ -229,7 +235,7 @@ class Driver:
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
-        self._tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
+        self.tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
         return why
 
     def stand(self) -> Course:
@@ -240,7 +246,7 @@ class Driver:
             self._start(kept, 1)
         return self._course(kept, Stop.END)
 
-    def _tell_of_hold(self, lost: float) -> None:
+    def tell_of_hold(self, lost: float) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if
         they did; those that move by themselves may have put some in."""
         if lost == 0.0:
@@ -284,8 +290,11 @@ class Driver:
         evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)
         e.python.raise_pending()
         if e.scratch.report[COUNTED] > counted:
-            joints = self.layout.loop(int(e.scratch.report[WHICH]))
-            self.events.append(Happening(float(self.clock[steps.T]), UNDETERMINED, joints=joints))
+            self.tell_of_branches(float(self.clock[steps.T]), int(e.scratch.report[WHICH]))
+
+    def tell_of_branches(self, t: float, row: int) -> None:
+        """Record that the run begins at rest where branches of the loop of a closing row meet."""
+        self.events.append(Happening(t, UNDETERMINED, joints=self.layout.loop(row)))
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -312,7 +321,7 @@ class Driver:
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:COLUMNS]))
         for t, what, which, lost in self.rows.notes[:noted].tolist():
-            self._note(t, int(what), int(which), lost)
+            self.note(t, int(what), int(which), lost)
         if end is not None:
             self.rested = True
             kept.end_with(*end)
@@ -335,7 +344,7 @@ class Driver:
             self.start, float(t), self.entry.expand(states), angles, holding, None, merged, further
         )
 
-    def _note(self, t: float, what: int, which: int, lost: float) -> None:
+    def note(self, t: float, what: int, which: int, lost: float) -> None:
         """Keep what a note of the kernels means; what joints go on taking belongs to the event with
         which it began."""
         if what == HELD_ON:

@@ -29,7 +29,7 @@ from quirkpy.tables.tables import Selection
 #: Ends of an active joint further apart than this [m or rad] do not meet.
 MEETING_TOLERANCE = 1e-6
 #: Those that are so much nearer, whatever rounding makes of them, do.
-SURELY = 0.5
+MEETING_SHARE = 0.5
 
 
 def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
@@ -102,5 +102,5 @@ def surely_meet(selection: Selection, rows: Floats) -> Bools:
         d = (back @ (points[:, 1] - points[:, 0])[..., None])[..., 0]
         turns = back @ axes[:, 1]
         for primitive in joint.primitives():
-            out &= primitive.gaps(d, turns) <= SURELY * MEETING_TOLERANCE
+            out &= primitive.gaps(d, turns) <= MEETING_SHARE * MEETING_TOLERANCE
     return out

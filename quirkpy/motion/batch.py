@@ -48,7 +48,7 @@ from quirkpy.kernels.step.batch import (
     TOOK,
     WAITING,
     WHY,
-    Batch,
+    RunTable,
     Worker,
     fly,
 )
@@ -61,7 +61,9 @@ from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Stop
-from quirkpy.motion.driver import COLUMNS, ENDS, Driver, knots_of
+from quirkpy.motion.driver import COLUMNS, ENDS, Driver
+from quirkpy.motion.events import knots_of
+from quirkpy.motion.numbers import Numbers, with_own_numbers
 from quirkpy.motion.settings import Settings
 from quirkpy.kernels.step.integrator import (
     JAMMED,
@@ -150,102 +152,6 @@ class Ends(NamedTuple):
     notes: Floats
 
 
-# --- numbers --------------------------------------------------------------------------------------
-#: Arrays of tables whose numbers may differ from run to run; in which array of a model they stand,
-#: and from which column on.
-SOURCES = {
-    "site_point": (PLACES, 0), "site_axes": (PLACES, 3), "row_value": (ROW_NUMBERS, ROW_VALUE),
-    "row_factor": (ROW_NUMBERS, ROW_FACTOR), "element_numbers": (ELEMENT_NUMBERS, 0),
-    "knot_time": (KNOTS, 0), "knot_value": (KNOTS, 1), "body_mass": (BODIES, MASS),
-    "body_inertia": (BODIES, MOMENTS),
-}  # fmt: skip
-
-
-def with_own_numbers(model: Model) -> Model:
-    """The model with arrays of its own to write numbers to."""
-    return model._replace(
-        sites=model.sites._replace(place=model.sites.place.copy()),
-        rows=model.rows._replace(numbers=model.rows.numbers.copy()),
-        elements=model.elements._replace(numbers=model.elements.numbers.copy()),
-        schedules=model.schedules._replace(knots=model.schedules.knots.copy()),
-        bodies=model.bodies.copy(),
-        stops=model.stops._replace(numbers=model.stops.numbers.copy()),
-    )
-
-
-class Numbers(NamedTuple):
-    """Numbers of a model that differ from run to run: where they stand, as array, row and column
-    (m, 3), and what they are (n, m); in which runs schedules have knots at other times (n,)."""
-
-    where: Ints
-    values: Floats
-    moved: Bools
-
-    @classmethod
-    def none(cls, runs: int) -> Numbers:
-        """None differ."""
-        nowhere = np.zeros((0, 3), dtype=np.int64)
-        return cls(nowhere, np.zeros((runs, 0)), np.zeros(runs, dtype=bool))
-
-    @classmethod
-    def of(cls, selection: Selection, runs: Sequence[Mapping[str, Floats]]) -> Numbers:
-        """From arrays of tables, by name, that each run has in the place of those of the
-        selection."""
-        out, t = cls.none(len(runs)), selection.tables
-        for name in SOURCES:
-            own = _as_packed(name, getattr(t, name)[None])[0]
-            if any(name in arrays for arrays in runs):
-                every = np.array([arrays.get(name, getattr(t, name)) for arrays in runs])
-                out = out.with_array(name, _as_packed(name, every), own)
-        return out.with_stops(selection).with_periods(t)
-
-    def with_array(self, name: str, every: Floats, own: Floats) -> Numbers:
-        """And those of one array (n, rows, columns) that differ from its own."""
-        which, first = SOURCES[name]
-        places = np.argwhere((every != own).any(axis=0))
-        differ = every[:, places[:, 0], places[:, 1]]
-        moved = (differ != own[places[:, 0], places[:, 1]]).any(axis=1) & (name == "knot_time")
-        where = np.insert(places + (0, first), 0, which, axis=1)
-        return self.more(where, differ)._replace(moved=self.moved | moved)
-
-    def more(self, where: Ints, values: Floats) -> Numbers:
-        """And these."""
-        both = np.concatenate([self.where, where]), np.concatenate([self.values, values], axis=1)
-        return self._replace(where=both[0], values=both[1])
-
-    def with_stops(self, selection: Selection) -> Numbers:
-        """And the same numbers once more where elements are stops."""
-        t = selection.tables
-        acting = selection.elements[t.element_kind[selection.elements] == STOP]
-        number = {e: s for s, e in enumerate(acting.tolist())}
-        found = [
-            (m, (STOP_NUMBERS, number[row], column))
-            for m, (which, row, column) in enumerate(self.where.tolist())
-            if which == ELEMENT_NUMBERS and row in number and column <= SETTLE
-        ]
-        if not found:
-            return self
-        return self.more(np.array([w for _, w in found]), self.values[:, [m for m, _ in found]])
-
-    def with_periods(self, t: Tables) -> Numbers:
-        """And the periods of relations that have just one angle, where a factor belongs to it."""
-        kind = np.append(t.coordinate_kind, -1)
-        one, two = kind[t.row_axis1], kind[t.row_axis2]
-        turning = (t.row_kind == RELATION_ROW) & (two == ANGLE) & (one != ANGLE)
-        which, row, column = self.where.T
-        mine = (which == ROW_NUMBERS) & (column == ROW_FACTOR)
-        mine[mine] = turning[row[mine]]
-        where = self.where[mine] + (0, 0, ROW_PERIOD - ROW_FACTOR)
-        return self.more(where, 2.0 * np.pi * abs(self.values[:, mine]))
-
-
-def _as_packed(name: str, every: Floats) -> Floats:
-    """An array of tables for each run, as columns of that of a model (n, rows, columns)."""
-    if name == "body_inertia":
-        return every.reshape(*every.shape[:2], 9)[..., UPPER]
-    return every.reshape(*every.shape[:2], -1)
-
-
 # --- a group --------------------------------------------------------------------------------------
 class Group:
     """Runs of one selection, side by side: starts of them all, and numbers that differ.
@@ -292,7 +198,7 @@ class Group:
         self.odd |= np.array([merged is not None for merged in self.starts.merged])
         return clusters
 
-    def _batch(self) -> Batch:
+    def _batch(self) -> RunTable:
         s, states, template = self.starts, self.layout.states, self.leader.clock
         lines = np.zeros((self.n, self.leader.run_arrays.lines.shape[1]))
         bodies_of(states.rows_in(lines))[:] = self.rows
@@ -306,7 +212,7 @@ class Group:
         angles = np.full((self.n, len(self.times), s.windings.shape[1]), np.nan)
         knots = np.zeros(0) if self.settings.step else knots_of(self.system.selection)
         probe = np.random.default_rng(0).normal(size=(states.bodies, 6))
-        return Batch(
+        return RunTable(
             lines, self._near(), self._held(), clock, counts, self.numbers.values,
             self.numbers.where, np.zeros((0, BATCH_NOTE)), knots, probe, self.times, samples,
             angles, self.leader.empty_rows(0), np.zeros(0, dtype=np.int64),
@@ -495,7 +401,7 @@ class Crew:
                 others[0].join(0.05)
                 self.halted |= engine.python.halted
 
-    def _with_room(self, driver: Driver) -> Batch:
+    def _with_room(self, driver: Driver) -> RunTable:
         """The batch with room of this thread for notes, and for rows."""
         most = max(NOTES_WAITING, 2 * (len(driver.rows.notes) + len(driver.watched) + 2))
         batch = self.group.batch._replace(notes=np.zeros((most, BATCH_NOTE)))
@@ -518,7 +424,7 @@ class Crew:
             self.tell(self.done)
 
     def _fly_block(
-        self, first: int, last: int, batch: Batch, model: Model, driver: Driver, worker: Worker,
+        self, first: int, last: int, batch: RunTable, model: Model, driver: Driver, worker: Worker,
         aside: Worker,
     ) -> None:  # fmt: skip
         """Fly some runs, call after call."""

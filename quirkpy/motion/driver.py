@@ -22,7 +22,8 @@ from quirkpy.kernels.base.states import (
     speeds_of,
     zero_vectors,
 )
-from quirkpy.kernels.step import batch, integrator, steps
+from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
     HELD,
@@ -47,7 +48,14 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
+from quirkpy.motion.events import (
+    StopReached,
+    ask,
+    knots_of,
+    watched_functions,
+    watched_stops,
+    way_back,
+)
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
@@ -74,9 +82,6 @@ TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
 TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
-#: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
-#: pose beside it is [m or rad].
-AT_REST, PROBE_OFFSET = batch.AT_REST, batch.PROBE_OFFSET
 
 
 class Driver:
@@ -191,9 +196,14 @@ class Driver:
         self.rows = self.empty_rows(1 + at_once)
 
     def empty_rows(self, count: int) -> Rows:
-        """Room for so many rows of the run."""
+        """Room for so many rows of the run, and for notes of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        return new_rows(count, self.y, self.tail, angles, stops, len(self.watched))
+        notes = np.zeros((NOTES + 2 * len(self.watched), NOTE_WIDTH))
+        return Rows(
+            np.zeros(count), np.zeros((count, *self.y.shape)), np.zeros((count, angles)),
+            np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
+            np.zeros((count, *self.tail.shape)), notes,
+        )  # fmt: skip
 
     @contextmanager
     def at_work(self) -> Iterator[Engine]:
@@ -280,7 +290,7 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {_way_back()}."
+                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
@@ -492,46 +502,9 @@ class Driver:
         )  # fmt: skip
 
 
-def _way_back() -> str:
-    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
-    asked = ASKING.get()
-    if asked is None:
-        return "start within the bounds, or leave the stop out"
-    return (
-        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
-        "it is about to reach: leave the stop out of the run within its function, or begin that "
-        "run from a row of this one"
-    )
-
-
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
 #: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
-
-
-def knots_of(selection: Selection) -> Floats:
-    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
-    any more."""
-    tables = selection.tables
-    acting = np.concatenate(
-        [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
-    )
-    ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
-    return (
-        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
-        if ranges
-        else np.zeros(0)
-    )
-
-
-def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:
-    """Empty arrays for the rows of so many steps."""
-    drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
-    held = np.zeros((rows, stops), dtype=bool)
-    return Rows(
-        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held,
-        np.zeros((rows, *tail.shape)), notes,
-    )  # fmt: skip
 
 
 ENDS = {

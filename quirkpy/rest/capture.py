@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.base.states import bodies_of, speeds_of, state_rows, with_ledger
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
@@ -20,7 +21,7 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
-from quirkpy.motion.driver import AT_REST, state_at
+from quirkpy.motion.driver import state_at
 
 #: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
 #: as small as that.

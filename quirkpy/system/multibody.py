@@ -15,7 +15,8 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Keep
 from quirkpy.motion.move import Progress, move
-from quirkpy.motion.runs import Cases, Chosen, Runs, fly_many
+from quirkpy.motion.cases import Cases, Chosen
+from quirkpy.motion.runs import Runs, fly_many
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Body

@@ -107,12 +107,12 @@ def test_runs_that_begin_beside_their_locks_or_go_on() -> None:
 
 
 def test_runs_through_knots_of_schedules() -> None:
-    """Starts on both sides of knots, and one on a knot."""
+    """Starts on both sides of knots and on them; some runs end at one."""
     rod = qp.Body.box("rod", (1.0, 0.1, 0.1), 2.0)
-    force = qp.Schedule((0.0, 0.3, 0.5), [(0, 0, 0), (1, 2, 0), (0, 0, 3)], "linear")
+    force = qp.Schedule((0.0, 0.25, 0.5), [(0, 0, 0), (1, 2, 0), (0, 0, 3)])
     system = qp.Multibody(rod, qp.Load("push", rod, force=force, at=(0.5, 0, 0), frame="body"))
-    states = [system.initial.replace(t=t) for t in (-0.1, 0.0, 0.25, 0.3, 0.6)]
-    check_all(system, states, 0.4)
+    states = [system.initial.replace(t=t) for t in (-0.1, 0.0, 0.1, 0.25, 0.6)]
+    check_all(system, states, 0.25)
     check_all(system, states, 0.4, step=0.03)
 
 

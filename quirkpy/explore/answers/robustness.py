@@ -26,7 +26,8 @@ from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
 from quirkpy.explore.scope.safety import judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
-from quirkpy.motion.batch import Group, Numbers, Starts
+from quirkpy.motion.batch import Group, Starts
+from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.course import Course, Stop
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings
@@ -244,7 +245,7 @@ class Flights:
 
     @property
     def _settings(self) -> Settings:
-        """Those of a first motion."""
+        """How first motions are flown."""
         assert self.short is not None
         return replace(self.rule.settings, max_steps=LONGER * self.short[2])
 

@@ -25,11 +25,13 @@ from quirkpy.kernels.step.integrator import (
     STOPPED,
     UNHOLDABLE,
     advance,
+    pass_knot,
     remember_angles,
 )
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.steps import (
+    ASKED_UNTIL,
     BEGIN,
     COUNTS_WIDTH,
     FIXED,
@@ -56,7 +58,7 @@ WHY, BATCH_COUNTS = COUNTS_WIDTH, COUNTS_WIDTH + 1
 TOOK, BRANCHES = HELD_ON + 1, HELD_ON + 2
 #: The decorator of the kernel that threads share: Python goes on meanwhile.
 flying: Any = njit(**GIVEN, nogil=True)
-#: Columns of Batch.notes: the number of the run, and then those of a note.
+#: Columns of RunTable.notes: the number of the run, and then those of a note.
 BATCH_NOTE = 1 + NOTE_WIDTH
 # Columns of the desk: the run at work, and the first that is not to be flown; whether that at work
 # is under way; the last row that it has filled; how many notes wait to be fetched, and how many
@@ -64,16 +66,18 @@ BATCH_NOTE = 1 + NOTE_WIDTH
 # one stretch of it; whether its angles are given, and not to be found from the pose.
 AT, LAST, UNDER_WAY, ROW, WAITING, KEPT, SAMPLED, PATIENCE, MOST, STRETCH, ANGLES_GIVEN = range(11)
 DESK_WIDTH = 11
-# The arrays of a model whose numbers may differ from run to run, by their number in Batch.where.
+# The arrays of a model whose numbers may differ from run to run, by their number in RunTable.where.
 PLACES, ROW_NUMBERS, ELEMENT_NUMBERS, KNOTS, BODIES, STOP_NUMBERS = range(6)
 #: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
 #: pose beside it is [m or rad].
 AT_REST, PROBE_OFFSET = 1e-12, 1e-3
+#: A sample is reached where no more than so many of the last digits of its time are left.
+LEAST_DIGITS = 16.0
 #: Where branches meet, if they do not.
 NOWHERE = -2
 
 
-class Batch(NamedTuple):
+class RunTable(NamedTuple):
     """Runs, a row each: the line in which it begins, and then that in which it ends; angles; which
     stops hold; clock; counts, with why it ended; numbers of the model that are its own, and where
     all of them stand: array, row, column; notes; knots of schedules [s]; velocities by which poses
@@ -118,7 +122,7 @@ def write(given: Floats, to: Floats) -> None:
 
 
 @inner
-def put_numbers(k: int, batch: Batch, model: Model) -> None:
+def put_numbers(k: int, batch: RunTable, model: Model) -> None:
     """Write the numbers of run k into the model."""
     for m in range(batch.where.shape[0]):
         which, row, column = batch.where[m, 0], batch.where[m, 1], batch.where[m, 2]
@@ -155,7 +159,7 @@ def begin_anew(worker: Worker) -> None:
 
 
 @inner
-def set_out(k: int, desk: Ints, batch: Batch, model: Model, worker: Worker) -> None:
+def set_out(k: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -> None:
     """The start of run k, as it is given."""
     run, conditions = worker.run, worker.conditions
     begin_anew(worker)
@@ -167,21 +171,45 @@ def set_out(k: int, desk: Ints, batch: Batch, model: Model, worker: Worker) -> N
     if desk[ANGLES_GIVEN] == 0:
         fill_frames(run.states[BEGIN], worker.scratch.frames)
         remember_angles(model, conditions, worker.scratch)
-    run.clock[T_END] = next_end(run.clock[T], batch.clock[k, T_END], batch)
+    head_for(batch.clock[k, T_END], run, batch)
     desk[SAMPLED], desk[ROW] = 0, 0
 
 
 @inner
-def next_end(t: float, end: float, batch: Batch) -> float:
-    """The first knot after t, or the end of the run."""
-    for j in range(batch.knots.shape[0]):
-        if t < batch.knots[j] < end:
-            return batch.knots[j]
-    return end
+def head_for(end: float, run: Run, batch: RunTable) -> None:
+    """Let steps go on to a time, or to the first knot of a schedule before it; as far as that,
+    what acts after a knot is not asked for."""
+    clock, knots, first, at_knot = run.clock, batch.knots, end, False
+    for j in range(knots.shape[0]):
+        if clock[T] < knots[j] < first:
+            first = knots[j]
+    for j in range(knots.shape[0]):
+        at_knot = at_knot or knots[j] == first
+    clock[T_END], clock[ASKED_UNTIL] = first, np.inf
+    if at_knot and first > clock[T]:
+        clock[ASKED_UNTIL] = np.nextafter(first, -np.inf)
 
 
 @inner
-def note_for(k: int, t: float, what: int, which: int, lost: float, desk: Ints, batch: Batch) -> None:
+def step_on(
+    end: float, fresh: bool, room: int, batch: RunTable, model: Model, table: Table, worker: Worker
+) -> int:
+    """Steps, at most so many; returns why they have ended: at a knot of a schedule before the end
+    the run goes on."""
+    run, conditions, scratch, rows = worker.run, worker.conditions, worker.scratch, worker.rows
+    why = advance(run, model, conditions, scratch, table, worker.watch, rows, fresh, room)
+    if why != ARRIVED:
+        return why
+    if run.clock[ASKED_UNTIL] < run.clock[T_END]:
+        pass_knot(run, model, conditions, scratch, rows)
+    if run.clock[T_END] >= end:
+        return ARRIVED
+    head_for(end, run, batch)
+    return GOING
+
+
+@inner
+def note_for(k: int, t: float, what: int, which: int, lost: float, desk: Ints, batch: RunTable) -> None:
     """A note of run k."""
     notes, at = batch.notes, desk[WAITING]
     notes[at, 0], notes[at, 1], notes[at, 2], notes[at, 3] = k, t, what, which
@@ -190,7 +218,7 @@ def note_for(k: int, t: float, what: int, which: int, lost: float, desk: Ints, b
 
 
 @inner
-def take_notes(k: int, desk: Ints, batch: Batch, worker: Worker) -> None:
+def take_notes(k: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
     """The notes of the last stretch."""
     for j in range(worker.run.counts[NOTED]):
         at = desk[WAITING]
@@ -200,7 +228,7 @@ def take_notes(k: int, desk: Ints, batch: Batch, worker: Worker) -> None:
 
 
 @inner
-def rests(k: int, desk: Ints, batch: Batch, worker: Worker) -> bool:
+def rests(k: int, desk: Ints, batch: RunTable, worker: Worker) -> bool:
     """Note the rest in which a run begins; returns whether it ends with it."""
     what, values, over = worker.watch.what, worker.watch.values, False
     for w in range(what.shape[0]):
@@ -242,7 +270,7 @@ def branches_meet(
 
 
 @inner
-def look_at_start(k: int, why: int, desk: Ints, batch: Batch, model: Model, worker: Worker) -> int:
+def look_at_start(k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -> int:
     """What is to be known of a start before its first step; returns why the run is over."""
     run, n = worker.run, worker.run.out.shape[0]
     lost = worker.rows.states[0, n, LOST]
@@ -274,7 +302,7 @@ def looked_at(worker: Worker) -> bool:
 
 
 @inner
-def keep_sample(k: int, row: int, desk: Ints, batch: Batch, worker: Worker) -> None:
+def keep_sample(k: int, row: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
     """A row as the next sample of run k."""
     rows, s, first = worker.rows, desk[SAMPLED], tail_start(worker.run.out.shape[0])
     for i in range(rows.states.shape[1]):
@@ -288,13 +316,14 @@ def keep_sample(k: int, row: int, desk: Ints, batch: Batch, worker: Worker) -> N
 
 @inner
 def begin_beside(
-    k: int, t: float, row: int, step: float, batch: Batch, worker: Worker, aside: Worker
+    k: int, t: float, row: int, step: float, batch: RunTable, worker: Worker, aside: Worker
 ) -> None:
     """Set out from a row of the run for a time before the next, with a first step."""
     rows, run, n = worker.rows, aside.run, worker.run.out.shape[0]
     begin_anew(aside)
     write(batch.clock[k], run.clock)
-    run.clock[T], run.clock[T_END], run.clock[REFUSED] = rows.t[row], t, 0.0
+    run.clock[T], run.clock[REFUSED] = rows.t[row], 0.0
+    head_for(t, run, batch)
     run.clock[H] = run.clock[FIXED] if run.clock[FIXED] > 0.0 else step
     for i in range(n):
         for j in range(STATE_WIDTH):
@@ -308,19 +337,18 @@ def begin_beside(
 
 @inner
 def sample_between(
-    k: int, t: float, row: int, step: float, desk: Ints, batch: Batch, model: Model, table: Table,
+    k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model, table: Table,
     worker: Worker, aside: Worker,
 ) -> None:  # fmt: skip
     """The state at a time between two rows, by steps from the first, as the next sample."""
     run, rows, n, fresh, why = aside.run, aside.rows, worker.run.out.shape[0], True, GOING
     begin_beside(k, t, row, step, batch, worker, aside)
-    while why == GOING and not abs(t - run.clock[T]) <= 16.0 * np.spacing(abs(t)):
-        why = advance(
-            run, model, aside.conditions, aside.scratch, table, aside.watch, rows, fresh,
-            rows.t.shape[0] - 1,
-        )  # fmt: skip
+    while why == GOING:
+        why = step_on(t, fresh, rows.t.shape[0] - 1, batch, model, table, aside)
         fresh = False
-    if why == GOING or why == ARRIVED:
+        if t - run.clock[T] <= LEAST_DIGITS * np.spacing(abs(t)):
+            why = ARRIVED
+    if why == ARRIVED:
         for i in range(n + 1):
             for j in range(STATE_WIDTH):
                 add = worker.rows.states[row, n, j] if i == n else 0.0
@@ -334,7 +362,7 @@ def sample_between(
 
 @inner
 def take_samples(
-    k: int, fresh: bool, desk: Ints, batch: Batch, model: Model, table: Table, worker: Worker,
+    k: int, fresh: bool, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker,
     aside: Worker,
 ) -> None:  # fmt: skip
     """Samples at times before the last row of the last stretch; that row goes on as the last of
@@ -371,7 +399,7 @@ def copy_row(row: int, rows: Rows, to: int, others: Rows) -> None:
 
 
 @inner
-def keep_rows(k: int, desk: Ints, batch: Batch, worker: Worker) -> None:
+def keep_rows(k: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
     """All rows of the last stretch of run k."""
     for row in range(worker.run.counts[ROOM]):
         copy_row(row, worker.rows, desk[KEPT], batch.rows)
@@ -380,7 +408,7 @@ def keep_rows(k: int, desk: Ints, batch: Batch, worker: Worker) -> None:
 
 
 @inner
-def come_down(k: int, why: int, desk: Ints, batch: Batch, worker: Worker) -> None:
+def come_down(k: int, why: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
     """The last row of run k as its end."""
     rows, run, row, first = worker.rows, worker.run, desk[ROW], tail_start(worker.run.out.shape[0])
     while (
@@ -404,7 +432,7 @@ def come_down(k: int, why: int, desk: Ints, batch: Batch, worker: Worker) -> Non
 
 @inner
 def go_on(
-    k: int, desk: Ints, batch: Batch, model: Model, table: Table, worker: Worker, aside: Worker
+    k: int, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> int:
     """One stretch of run k; returns why it is over, or GOING."""
     run, fresh = worker.run, desk[UNDER_WAY] == 0
@@ -415,14 +443,9 @@ def go_on(
         return OUT_OF_STEPS
     if fresh:
         room = 1 if looked_at(worker) else 1 + room
-    why = advance(
-        run, model, worker.conditions, worker.scratch, table, worker.watch, worker.rows, fresh, room
-    )
+    why = step_on(batch.clock[k, T_END], fresh, room, batch, model, table, worker)
     if run.counts[ROOM] > 0:
         desk[ROW] = run.counts[ROOM] - 1
-    if why == ARRIVED and run.clock[T_END] < batch.clock[k, T_END]:
-        run.clock[T_END] = next_end(run.clock[T_END], batch.clock[k, T_END], batch)
-        why = GOING
     if fresh:
         why = look_at_start(k, why, desk, batch, model, worker)
     else:
@@ -436,7 +459,7 @@ def go_on(
 
 @flying
 def fly(
-    desk: Ints, batch: Batch, model: Model, table: Table, worker: Worker, aside: Worker
+    desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> None:
     """Runs from desk[AT] on, until desk[LAST], until notes or rows are to be fetched, or patience is
     at its end: then the call is made again.  `aside` flies to samples; it may be the worker itself

@@ -26,6 +26,7 @@ from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residua
 from quirkpy.mechanics.equation import Matrices
 from quirkpy.mechanics.state import BodyState, JointState, SensorState, State
 from quirkpy.motion.course import Stop
+from quirkpy.motion.runs import Runs
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
@@ -200,6 +201,7 @@ __all__ = [
     "Revolute",
     "Robustness",
     "Rope",
+    "Runs",
     "Safety",
     "SafetyTraits",
     "SameOrientation",

@@ -23,6 +23,7 @@ from quirkpy.kernels.base.states import (
     zero_vectors,
 )
 from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
     HELD,
@@ -47,7 +48,14 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
+from quirkpy.motion.events import (
+    StopReached,
+    ask,
+    knots_of,
+    watched_functions,
+    watched_stops,
+    way_back,
+)
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
@@ -74,9 +82,6 @@ TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
 TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
-#: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
-#: pose beside it is [m or rad].
-AT_REST, PROBE_OFFSET = 1e-12, 1e-3
 
 
 class Driver:
@@ -154,12 +159,8 @@ class Driver:
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
-        kept, effort = (
-            Kept(self.settings.keep),
-            len(self.y) + CLOSING_ROW * len(self.layout.tree.loops),
-        )
-        most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
-        self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
+        kept = Kept(self.settings.keep)
+        self.make_room(self.rows_at_once())
         with self.at_work() as e:
             if PYTHON in self.kinds:
                 e.python.open()
@@ -185,10 +186,25 @@ class Driver:
                     "`trajectory` of this error"
                 )
 
+    def rows_at_once(self) -> int:
+        """How many steps one call may take."""
+        effort = len(self.y) + CLOSING_ROW * len(self.layout.tree.loops)
+        most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
+        return max(1, min(most, EFFORT_PER_CALL // effort))
+
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""
+        self.rows = self.empty_rows(1 + at_once)
+
+    def empty_rows(self, count: int) -> Rows:
+        """Room for so many rows of the run, and for notes of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        self.rows = new_rows(1 + at_once, self.y, self.tail, angles, stops, len(self.watched))
+        notes = np.zeros((NOTES + 2 * len(self.watched), NOTE_WIDTH))
+        return Rows(
+            np.zeros(count), np.zeros((count, *self.y.shape)), np.zeros((count, angles)),
+            np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
+            np.zeros((count, *self.tail.shape)), notes,
+        )  # fmt: skip
 
     @contextmanager
     def at_work(self) -> Iterator[Engine]:
@@ -244,7 +260,7 @@ class Driver:
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
-        self._tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
+        self.tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
         return why
 
     def stand(self) -> Course:
@@ -255,7 +271,7 @@ class Driver:
             self._start(kept, 1)
         return self._course(kept, Stop.END)
 
-    def _tell_of_hold(self, lost: float) -> None:
+    def tell_of_hold(self, lost: float) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if
         they did; those that move by themselves may have put some in."""
         if lost == 0.0:
@@ -275,7 +291,7 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {_way_back()}."
+                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
@@ -299,8 +315,11 @@ class Driver:
         evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)
         e.python.raise_pending()
         if e.scratch.report[COUNTED] > counted:
-            joints = self.layout.loop(int(e.scratch.report[WHICH]))
-            self.events.append(Happening(float(self.clock[steps.T]), UNDETERMINED, joints=joints))
+            self.tell_of_branches(float(self.clock[steps.T]), int(e.scratch.report[WHICH]))
+
+    def tell_of_branches(self, t: float, row: int) -> None:
+        """Record that the run begins at rest where branches of the loop of a closing row meet."""
+        self.events.append(Happening(t, UNDETERMINED, joints=self.layout.loop(row)))
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -327,7 +346,7 @@ class Driver:
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:COLUMNS]))
         for t, what, which, lost in self.rows.notes[:noted].tolist():
-            self._note(t, int(what), int(which), lost)
+            self.note(t, int(what), int(which), lost)
         if end is not None:
             self.rested = True
             kept.end_with(*end)
@@ -350,7 +369,7 @@ class Driver:
             self.start, float(t), self.entry.expand(states), angles, holding, None, merged, further
         )
 
-    def _note(self, t: float, what: int, which: int, lost: float) -> None:
+    def note(self, t: float, what: int, which: int, lost: float) -> None:
         """Keep what a note of the kernels means; what joints go on taking belongs to the event with
         which it began."""
         if what == HELD_ON:
@@ -484,48 +503,9 @@ class Driver:
         )  # fmt: skip
 
 
-def _way_back() -> str:
-    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
-    asked = ASKING.get()
-    if asked is None:
-        return "start within the bounds, or leave the stop out"
-    return (
-        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
-        "it is about to reach: leave the stop out of the run within its function, or begin that "
-        "run from a row of this one"
-    )
-
-
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
 #: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
-
-
-def knots_of(selection: Selection) -> Floats:
-    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
-    any more."""
-    tables = selection.tables
-    if not len(tables.schedule_kind):
-        return np.zeros(0)
-    acting = np.concatenate(
-        [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
-    )
-    ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
-    return (
-        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
-        if ranges
-        else np.zeros(0)
-    )
-
-
-def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:
-    """Empty arrays for the rows of so many steps."""
-    drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
-    held = np.zeros((rows, stops), dtype=bool)
-    return Rows(
-        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held,
-        np.zeros((rows, *tail.shape)), notes,
-    )  # fmt: skip
 
 
 ENDS = {

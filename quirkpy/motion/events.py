@@ -12,6 +12,7 @@ import numpy as np
 
 from quirkpy.kernels.step.watch import ENERGY, MEETING, PYTHON, REST, STOP
 from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Layout
 from quirkpy.mechanics.state import State
@@ -112,6 +113,23 @@ def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
     ]
 
 
+def knots_of(selection: Selection) -> Floats:
+    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
+    any more."""
+    tables = selection.tables
+    if not len(tables.schedule_kind):
+        return np.zeros(0)
+    acting = np.concatenate(
+        [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
+    )
+    ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
+    return (
+        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
+        if ranges
+        else np.zeros(0)
+    )
+
+
 def ask(event: When, state: State) -> float:
     """The value of a user's event function."""
     token = ASKING.set(event.name)
@@ -126,3 +144,15 @@ def ask(event: When, state: State) -> float:
         return number(value)
     except (TypeError, ValueError) as error:
         raise event.refuse(f"its function at t = {state.t} {error}.") from None
+
+
+def way_back() -> str:
+    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
+    asked = ASKING.get()
+    if asked is None:
+        return "start within the bounds, or leave the stop out"
+    return (
+        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
+        "it is about to reach: leave the stop out of the run within its function, or begin that "
+        "run from a row of this one"
+    )

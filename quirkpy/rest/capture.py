@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.base.states import bodies_of, speeds_of, state_rows, with_ledger
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
@@ -19,7 +20,7 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
-from quirkpy.motion.driver import AT_REST, state_at
+from quirkpy.motion.driver import state_at
 
 #: After an impact a stop is run into at a rate beyond this share of the largest change of velocity
 #: [1].

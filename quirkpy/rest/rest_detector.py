@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step.steps import NOTED
@@ -17,7 +18,8 @@ from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, nutation_energy, relative_kinetic_energy
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import AT_REST, Driver, knots_of
+from quirkpy.motion.driver import Driver
+from quirkpy.motion.events import knots_of
 from quirkpy.motion.extrema import (
     BESIDE,
     Ask,

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
@@ -17,7 +18,6 @@ from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Stop
-from quirkpy.motion.driver import AT_REST
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.types import Floats
@@ -15,7 +16,6 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import AT_REST
 from quirkpy.rest.branch_points import NO_BEND, forms_at
 from quirkpy.rest.capture import clearances
 from quirkpy.rest.equilibrium import Equilibrium, certify, split_directions

@@ -4,7 +4,7 @@ its own."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quirkpy import doors
@@ -15,6 +15,8 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Keep
 from quirkpy.motion.move import Progress, move
+from quirkpy.motion.cases import Cases, Chosen
+from quirkpy.motion.runs import Runs, fly_many
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Body
@@ -102,6 +104,32 @@ class Multibody(System):
             max_steps=max_steps, gains=gains,
         )  # fmt: skip
         return move(self, duration, settings, stop, progress)
+
+    def simulate_many(
+        self, states: Sequence[State] | None = None, parameters: Mapping[str, Any] | None = None,
+        selections: Sequence[Chosen] | None = None, *, duration: float, threads: int = 1,
+        samples: Sequence[float] | None = None, chunk: int = 10_000, rtol: float = 1e-8,
+        atol: float = 1e-10, stop: Sequence[Event] = (), drift: Drift = "project",
+        energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
+        max_steps: int | None = None, progress: Progress = None,
+        gains: tuple[float, float] = (10.0, 10.0),
+    ) -> Runs:  # fmt: skip
+        """Many runs at once, each the same to the bit as `simulate` makes it alone: see `Runs`.
+
+        states: where each begins.  parameters: a value for each run, ``{"spring.stiffness":
+        values}``, of whatever a selection can change.  selections: of each run the names of joints
+        and of forces that act, as for `choosing`.  What is None is for all as it is here.  threads:
+        how many fly them; nothing depends on it.  samples: times after the start [s] at which
+        states are kept.  chunk: so many runs are made ready, and flown, at once; what that takes in
+        memory does not grow with the number of all.  All else as in `simulate`; progress is called
+        with the number of runs done.  What asks Python within every step is refused: forces,
+        joints and events of one's own, but for compiled laws."""
+        settings = Settings(
+            rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step,
+            keep="ends", max_steps=max_steps, gains=gains,
+        )  # fmt: skip
+        cases = Cases(self, states, parameters, selections)
+        return fly_many(cases, duration, settings, stop, samples, threads, chunk, progress)
 
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,

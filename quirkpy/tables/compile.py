@@ -271,40 +271,42 @@ class _Builder:
 
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     """Tables with the rows of some parts written anew, in place of the old ones."""
+    arrays, parts = rewritten(tables, parameters)
+    lists = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
+    for name, k, part in parts:
+        lists[name][k] = part
+    changed: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
+    return dataclasses.replace(tables, **arrays, **changed)
+
+
+def rewritten(
+    tables: Tables, parameters: Parameters
+) -> tuple[dict[str, Any], list[tuple[str, int, Part]]]:
+    """The arrays that parameters write anew; and the new parts, each with its list and its place
+    there."""
     if not isinstance(parameters, Mapping):
         raise PartError(
             f"parameters: {show(parameters)} is not a dict, such as "
             f"{{'pull': {{'stiffness': 0.1}}}}."
         )
     arrays = {name: getattr(tables, name).copy() for name in REWRITTEN}
-    lists: dict[str, list[Any]] = {
-        name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")
-    }
-    for name, changes in parameters.items():
-        _rewrite_part(tables, arrays, lists, name, changes)
-    parts: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
-    return dataclasses.replace(tables, **arrays, **parts)
+    return arrays, [_rewrite_part(tables, arrays, *change) for change in parameters.items()]
 
 
-def _rewrite_part(
-    tables: Tables, arrays: Any, lists: dict[str, list[Any]], name: str, changes: Any
-) -> None:
+def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple[str, int, Part]:
     """Write the rows of one joint, force or body anew, by its name."""
     if name in tables.joint_index:
         k = tables.joint_index[name]
-        part = _change(tables.joints[k], changes)
-        lists["joints"][k] = _rewrite_joint(tables, arrays, k, part)
-    elif name in tables.force_index:
+        return "joints", k, _rewrite_joint(tables, arrays, k, _change(tables.joints[k], changes))
+    if name in tables.force_index:
         k = tables.force_index[name]
-        part = _change(tables.forces[k], changes)
-        lists["forces"][k] = _rewrite_force(tables, arrays, k, part)
-    elif name in tables.body_names:
+        return "forces", k, _rewrite_force(tables, arrays, k, _change(tables.forces[k], changes))
+    if name in tables.body_names:
         k = tables.body_index[name]
-        lists["bodies"][k] = _rewrite_body(arrays, k, tables.bodies[k], changes)
-    else:
-        raise PartError(
-            f"parameters: there is no moving body, joint or force {name!r} in these tables."
-        )
+        return "bodies", k, _rewrite_body(arrays, k, tables.bodies[k], changes)
+    raise PartError(
+        f"parameters: there is no moving body, joint or force {name!r} in these tables."
+    )
 
 
 def _change(part: Any, changes: Any) -> Any:

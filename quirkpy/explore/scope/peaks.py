@@ -10,7 +10,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import spins_of, velocities_of
 from quirkpy.maths.types import Floats
-from quirkpy.motion.driver import knots_of
+from quirkpy.motion.events import knots_of
 from quirkpy.motion.extrema import highest, summits
 from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.trajectory import Trajectory

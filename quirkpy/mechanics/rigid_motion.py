@@ -253,7 +253,7 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
 
 def moves_by_itself(selection: Selection) -> bool:
     """Whether some joint may move by itself, so that its rows have rates of their own."""
-    general, driven = joints_in_python(selection)
+    general, driven = selection.once(joints_in_python)
     return bool(general or driven or (selection.tables.row_schedule[selection.rows] >= 0).any())
 
 

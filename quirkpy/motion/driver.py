@@ -45,7 +45,7 @@ from quirkpy.mechanics.analysis import drives_against, energy, slipping
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import State, angles_of
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
 from quirkpy.motion.settings import Settings
@@ -99,7 +99,7 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        knots = [] if fixed else knots_of(clusters.selection).tolist()
+        knots = [] if fixed else clusters.selection.once(knots_of).tolist()
         self.ends = deque(
             [*(t for t in knots if start.t < t < start.t + duration), start.t + duration]
         )
@@ -223,7 +223,7 @@ class Driver:
         """The start as the first row, and steps that with it fill `room` rows at most; returns why
         they have ended."""
         e = self.engine
-        e.turn_to(angles_of(self.start.instant()))
+        e.turn_to(self.start.angles)
         e.hold(self.start.held)
         why = self.first_steps(room)
         e.python.raise_pending()

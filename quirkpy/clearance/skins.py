@@ -349,9 +349,8 @@ def distinct(directions: Floats) -> Floats:
 
 def skins_of(t: Tables) -> list[Skin]:
     """The skins of all solids; made once for the same bodies."""
-    known: list[Skin] | None = t.of_bodies.get("skins")
-    if known is None:
-        known = t.of_bodies["skins"] = [
-            Skin(shape, point, axes) for _, shape, point, axes in placed_shapes(t)
-        ]
-    return known
+    return t.once(_skins_of)
+
+
+def _skins_of(t: Tables) -> list[Skin]:
+    return [Skin(shape, point, axes) for _, shape, point, axes in placed_shapes(t)]

@@ -25,7 +25,7 @@ from quirkpy.kernels.step.projection import project
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine, Layout
-from quirkpy.mechanics.state import State, angles_of
+from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 from quirkpy.tables.merge import Merger, merge
@@ -144,7 +144,7 @@ class Clusters:
         rounding."""
         y, drift = with_ledger(rows), np.zeros(2)
         with self.lend() as e:
-            e.turn_to(angles_of(start.instant()))
+            e.turn_to(start.angles)
             e.hold(start.held)
             e.set_time(start.t)
             project(y, e.model, e.conditions, e.scratch, drift)

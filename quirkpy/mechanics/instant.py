@@ -213,7 +213,7 @@ class Instant:
             three,
             four,
         )
-        general, driven = joints_in_python(s)
+        general, driven = s.once(joints_in_python)
         for j, where in general:
             own = t.joints[j]
             assert isinstance(own, GeneralJoint)

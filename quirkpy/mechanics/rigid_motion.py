@@ -261,12 +261,12 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
 
 def moves_by_itself(selection: Selection) -> bool:
     """Whether some joint may move by itself, so that its rows have rates of their own."""
-    made: bool | None = selection.derived.get("moves by itself")
-    if made is None:
-        scheduled = (selection.tables.row_schedule[selection.rows] >= 0).any()
-        made = bool(any(joints_in_python(selection)) or scheduled)
-        selection.derived["moves by itself"] = made
-    return made
+    return selection.once(_moves_by_itself)
+
+
+def _moves_by_itself(selection: Selection) -> bool:
+    general, driven = selection.once(joints_in_python)
+    return bool(general or driven or (selection.tables.row_schedule[selection.rows] >= 0).any())
 
 
 def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
@@ -302,10 +302,10 @@ def distortions(n: int) -> tuple[Floats, Floats]:
 def groups_of(engine: Engine) -> Ints:
     """Which bodies hang together by joints or forces between them, a number each; -1: held to the
     ground by joints."""
-    known = engine.selection.derived
-    if "groups" not in known:
-        known["groups"] = _groups(engine.selection, engine.model.islands)
-    found: Ints = known["groups"]
+    known = engine.selection.made_of_rows
+    if _groups not in known:
+        known[_groups] = _groups(engine.selection, engine.model.islands)
+    found: Ints = known[_groups]
     return found
 
 
@@ -328,10 +328,12 @@ def _groups(selection: Selection, islands: Ints) -> Ints:
 
 def has_kind(selection: Selection, kinds: Iterable[int]) -> bool:
     """Whether an element of some kinds acts."""
-    known = selection.derived
-    if "kinds" not in known:
-        known["kinds"] = set(selection.tables.element_kind[selection.elements].tolist())
-    return not known["kinds"].isdisjoint(kinds)
+    return not selection.once(kinds_of).isdisjoint(kinds)
+
+
+def kinds_of(selection: Selection) -> frozenset[int]:
+    """The kinds of the elements that act."""
+    return frozenset(selection.tables.element_kind[selection.elements].tolist())
 
 
 def _nothing_pulls(engine: Engine, t: float, rows: Floats, felt: Floats, mine: Bools) -> bool:

@@ -27,13 +27,13 @@ def metre(selection: Selection, rows: Floats) -> float:
 
 def radii_of(selection: Selection) -> tuple[float, float]:
     """The least and the largest radius of gyration of the bodies [m]."""
-    known = selection.derived
-    if "radii" not in known:
-        t = selection.tables
-        radii = np.sqrt(np.trace(t.body_inertia, axis1=1, axis2=2) / (3.0 * t.body_mass))
-        known["radii"] = float(radii.min(initial=math.inf)), float(radii.max(initial=0.0))
-    found: tuple[float, float] = known["radii"]
-    return found
+    return selection.once_here(_radii)
+
+
+def _radii(selection: Selection) -> tuple[float, float]:
+    t = selection.tables
+    radii = np.sqrt(np.trace(t.body_inertia, axis1=1, axis2=2) / (3.0 * t.body_mass))
+    return float(radii.min(initial=math.inf)), float(radii.max(initial=0.0))
 
 
 def per_second(stiffness: Floats) -> float:

@@ -15,12 +15,13 @@ from quirkpy.kernels.base.states import NO_TAIL, is_row
 from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND
 from quirkpy.maths import quat
+from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.triples import (
     array,
     product_back,
 )
-from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.types import Floats, Ints, read_only
 from quirkpy.maths.warnings import doubt_any
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting, sites_in_n
@@ -307,6 +308,11 @@ class State(FrozenRecord):
     def near(self) -> Floats:
         """The angle [rad] next to which that of each coordinate is taken (n_coordinates,)."""
         return np.asarray(2.0 * math.pi * self.windings)
+
+    @cached_property
+    def angles(self) -> Floats:
+        """The angles of all coordinates of its system, as `angles_of` has it; read-only."""
+        return read_only(angles_of(self.instant()))
 
     def _tables(self, purpose: str) -> Tables:
         if self.selection is None:

@@ -46,7 +46,7 @@ from quirkpy.mechanics.analysis import drives_against, energy, slipping
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import State, angles_of
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
     StopReached,
@@ -104,7 +104,7 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        self.knots = frozenset([] if fixed else knots_of(clusters.selection).tolist())
+        self.knots = frozenset([] if fixed else clusters.selection.once_here(knots_of).tolist())
         self.ends: deque[float]
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
@@ -254,7 +254,7 @@ class Driver:
         """The start as the first row, and steps that with it fill `room` rows at most; returns why
         they have ended."""
         e = self.engine
-        e.turn_to(angles_of(self.start.instant()))
+        e.turn_to(self.start.angles)
         e.hold(self.start.held)
         why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()

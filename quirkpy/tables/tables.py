@@ -6,14 +6,14 @@ share one further row, number `n_bodies`, that never moves: a site on them is st
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.maths.cached import cached_property
+from quirkpy.maths.cached import Value, cached_property, once
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
@@ -33,10 +33,14 @@ LINE, DOT, DISTANCE = range(len(ROW_KINDS))
 CALLBACK_ROW = len(ROW_KINDS)
 #: Of one that relates coordinates: the first + factor x the second = value + a function of time.
 RELATION_ROW = CALLBACK_ROW + 1
+#: element_kind: the place of the kind in ELEMENT_KINDS.
 UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(6)
-DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = range(
-    6, len(ELEMENT_KINDS)
-)
+DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
+    ELEMENT_KINDS.index,
+    (
+        "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
+    ),
+)  # fmt: skip
 #: coordinate_kind.
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
@@ -127,10 +131,14 @@ class Tables(FrozenRecord):
             for accepted, mine in zip(self.sensor_accepts, body, strict=True)
         )
 
+    def once(self, make: Callable[[Tables], Value]) -> Value:
+        """What a function makes of the bodies as they are written, but for masses: made once for
+        all tables of the same bodies."""
+        return once(self.made_of_bodies, make, self)
+
     @cached_property
-    def of_bodies(self) -> dict[str, Any]:
-        """What others derive from the bodies as they are written, but for masses, and wish to find
-        again."""
+    def made_of_bodies(self) -> dict[Callable[[Tables], Any], Any]:
+        """What `once` keeps, by function."""
         return {}
 
     @cached_property
@@ -281,10 +289,25 @@ class Selection(FrozenRecord):
         """Names of the active joints."""
         return tuple(self.tables.joint_names[k] for k in self.joints)
 
+    def once(self, make: Callable[[Selection], Value]) -> Value:
+        """What a function makes of the rows that act, whatever their numbers: made once for all
+        selections of the same rows.  It must not hold the selection in turn, so that both go as
+        soon as nobody needs them."""
+        return once(self.made_of_rows, make, self)
+
     @cached_property
-    def derived(self) -> dict[str, Any]:
-        """What others derive from a selection and wish to find again with it; not a part of it, and
-        nothing that holds the selection in turn: what nobody needs any more is let go at once."""
+    def made_of_rows(self) -> dict[Callable[[Selection], Any], Any]:
+        """What `once` keeps, by function."""
+        return {}
+
+    def once_here(self, make: Callable[[Selection], Value]) -> Value:
+        """What a function makes of the rows that act and of their numbers: made once for this
+        selection.  It must not hold the selection in turn."""
+        return once(self.made_here, make, self)
+
+    @cached_property
+    def made_here(self) -> dict[Callable[..., Any], Any]:
+        """What `once_here` keeps, by function."""
         return {}
 
 

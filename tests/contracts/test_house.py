@@ -302,7 +302,7 @@ def numbers_in_code(path: Path) -> Iterator[ast.Constant]:
 def test_small_numbers_have_names(path: Path) -> None:
     """A tolerance is named with its unit and meaning, and not written where it is used."""
     bare = {f"line {n.lineno}: {n.value}" for n in numbers_in_code(path) if 0.0 < n.value <= SMALL}
-    assert bare == set() or "kernels" in path.parts
+    assert bare == set()
 
 
 @every_source
@@ -312,6 +312,15 @@ def test_objects_are_made_by_their_constructors(path: Path) -> None:
     assert "object.__new__" not in text
     made = len(re.findall(r"\bcls\.__new__\(cls\)", text))
     assert made == (path.relative_to(ROOT).as_posix() in OWN_CONSTRUCTORS)
+
+
+@every_source
+def test_nothing_is_kept_by_a_word(path: Path) -> None:
+    """What is derived from an object is kept by the function that derives it, not in a dictionary
+    of anything by names."""
+    for node in ast.walk(tree(path)):
+        kept = isinstance(node, ast.Attribute) and node.attr in ("derived", "of_bodies")
+        assert not kept, f"line {node.lineno}"
 
 
 def test_public_classes_do_not_share_a_name() -> None:

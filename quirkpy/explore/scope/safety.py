@@ -30,7 +30,7 @@ from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.rest.reason import Reason
-from quirkpy.tables.tables import IMAGE, Tables
+from quirkpy.tables.tables import IMAGE, Selection, Tables
 
 Extent: TypeAlias = Literal["centres", "balls"]
 
@@ -399,15 +399,12 @@ def find_first_below(
 def pieces_of(system: System) -> list[tuple[str, ...]]:
     """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what
     stands on the ground first, where anything does, then the largest; fixed bodies are one."""
-    made: list[tuple[str, ...]] | None = system.selection.derived.get("pieces")
-    if made is None:
-        made = system.selection.derived["pieces"] = _pieces_of(system)
-    return made
+    return system.selection.once(_pieces_of)
 
 
-def _pieces_of(system: System) -> list[tuple[str, ...]]:
-    tables, n = system.tables, len(system.bodies)
-    joints, elements = system.selection.joints, system.selection.elements
+def _pieces_of(selection: Selection) -> list[tuple[str, ...]]:
+    tables, n = selection.tables, selection.tables.n_bodies
+    joints, elements = selection.joints, selection.elements
     pins = elements[
         (tables.element_kind[elements] == IMAGE) & (tables.element_numbers[elements, 0] != 0.0)
     ]
@@ -425,7 +422,7 @@ def _pieces_of(system: System) -> list[tuple[str, ...]]:
     ground = any(body != GROUND for body in tables.fixed) or bool(
         (np.concatenate([one, two]) == n).any()
     )
-    names = (*system.bodies, "ground")
+    names = (*tables.body_names, "ground")
     out = [
         tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)
     ]

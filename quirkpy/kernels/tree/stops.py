@@ -43,10 +43,10 @@ class Stops(NamedTuple):
 
 def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints, Ints]:
     """The stops that act, and the bodies of their joints; made once, and not to be written to."""
-    known = selection.derived
-    if "stops" not in known:
-        known["stops"] = _stops(selection, packed)
-    found: tuple[Stops, Ints, Ints] = known["stops"]
+    known = selection.made_here
+    if _stops not in known:
+        known[_stops] = _stops(selection, packed)
+    found: tuple[Stops, Ints, Ints] = known[_stops]
     return found
 
 

@@ -26,6 +26,8 @@ from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
 from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Selection
 
+#: Rounding of a user's potential, as a share of its largest value [1].
+POTENTIAL_ROUNDING = 1e-13
 #: Step of the pose differences that turn a user's potential into a force: [m] for positions (times
 #: the body's own scale when that is larger than 1 m), [rad] for rotations.
 POSE_STEP = 2e-4
@@ -106,12 +108,8 @@ def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
 
 
 def joints_in_python(selection: Selection) -> tuple[list[tuple[int, Ints]], list[tuple[int, Ints]]]:
-    """`general_joints` and `driven_joints` among all rows of a selection, made once."""
-    made: Any = selection.derived.get("in python")
-    if made is None:
-        made = general_joints(selection, selection.rows), driven_joints(selection, selection.rows)
-        selection.derived["in python"] = made
-    return made
+    """`general_joints` and `driven_joints` among all rows of a selection."""
+    return general_joints(selection, selection.rows), driven_joints(selection, selection.rows)
 
 
 def off_by(phi: Floats, period: Floats) -> Floats:
@@ -259,7 +257,7 @@ class Users:
         for force in forces_to_compare(self.selection):
             if any(self._disagrees(force, side) for side in (-COMPARISON_STEP, COMPARISON_STEP)):
                 raise self._disagreement(force)
-        self.selection.derived["agree"] = True
+        self.selection.once(comparison_of).due = False
 
     def _disagrees(self, force: Force, side: float) -> bool:
         """Whether load and potential do so, by more than differences can be wrong."""
@@ -276,7 +274,7 @@ class Users:
             slope - 0.5 * (u[4] - u[2]) / h
         )  # of a kink in the load, and below of one in the potential
         kink = abs(u[1] - 4.0 * u[2] + 6.0 * u[3] - 4.0 * u[4] + u[5]) / h
-        rounding = 1e-13 * max(map(abs, u)) / h
+        rounding = POTENTIAL_ROUNDING * max(map(abs, u)) / h
         size = abs(load * way).sum() + abs(slope)
         return bool(
             abs((load * way).sum() + slope) > AGREEMENT * size + 10.0 * curl + kink + rounding
@@ -378,9 +376,19 @@ def forces_to_compare(selection: Selection) -> list[Force]:
 
 def has_unchecked(selection: Selection) -> bool:
     """Whether users' forces of a selection give load and potential, not yet compared."""
-    if "agree" not in selection.derived:
-        selection.derived["agree"] = not forces_to_compare(selection)
-    return not selection.derived["agree"]
+    return selection.once(comparison_of).due
+
+
+@dataclass
+class Comparison:
+    """Whether load and potential of users' forces are still to be compared."""
+
+    due: bool
+
+
+def comparison_of(selection: Selection) -> Comparison:
+    """The comparison of the users' forces of a selection; due where any gives both."""
+    return Comparison(bool(forces_to_compare(selection)))
 
 
 def _words(vector: Floats) -> str:

@@ -165,8 +165,8 @@ class Reader:
     """Makes parts from a document; `extra` turns dictionaries of other types back into objects."""
 
     def __init__(
-        self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None,
-        types: Mapping[str, type[Part]] = PART_TYPES,
+        self, text: str | bytes, modules: Iterable[str] = (),
+        extra: Mapping[str, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES,
     ) -> None:  # fmt: skip
         self.types, self.data = types, self._parse(text)
         schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None

@@ -134,7 +134,7 @@ class System:
             raise PartError(
                 f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}."
             )
-        every = (*self.parts, *self.candidates)
+        every: tuple[Any, ...] = (*self.parts, *self.candidates)
         idle = (known[0] | known[1]) - active
         acts = [p.name not in idle for p in every]
         return self._variant(

@@ -296,7 +296,7 @@ class Selection(FrozenRecord):
         return once(self.made_of_rows, make, self)
 
     @cached_property
-    def made_of_rows(self) -> dict[Callable[[Selection], Any], Any]:
+    def made_of_rows(self) -> dict[Callable[..., Any], Any]:
         """What `once` keeps, by function."""
         return {}
 

@@ -26,7 +26,7 @@ from quirkpy.kernels.base.states import (
     with_ledger,
     zero_vectors,
 )
-from quirkpy.kernels.place.carried import carry_along, feel
+from quirkpy.kernels.place.carried import carry_along, feel, turn_axes
 from quirkpy.kernels.place.sites import axes_in_body
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.tree.evaluation import evaluate
@@ -570,4 +570,6 @@ def _arms(mass: Floats, states: Floats) -> Floats:
 
 def _axes(states: Floats) -> Floats:
     """Body axes as columns in N (k, n, 3, 3)."""
-    return rotate(attitudes_of(states)[..., None, :], np.eye(3)).swapaxes(-1, -2)
+    out = np.empty((*states.shape[:-1], 3, 3))
+    turn_axes(as_many(states), out.reshape(-1, *out.shape[-3:]))
+    return out.swapaxes(-1, -2)

@@ -136,7 +136,7 @@ class System:
             )
         every: tuple[Any, ...] = (*self.parts, *self.candidates)
         idle = (known[0] | known[1]) - active
-        acts = [p.name not in idle for p in every]
+        acts = [getattr(p, "name", "") not in idle for p in every]
         return self._variant(
             selection=self.tables.select(known[0] & active, known[1] & active),
             parts=tuple(p for p, on in zip(every, acts, strict=True) if on),

@@ -8,6 +8,7 @@ cluster has no constraint rows left."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -175,7 +176,7 @@ class _Composer:
         s, t = self.selection, self.tables
         turn = np.tile((1.0, 0.0, 0.0, 0.0), (t.n_bodies, 1))
         follows = np.setdiff1d(np.arange(t.n_bodies), self.leader)
-        turn[follows] = np.roll(Rotation.from_matrix(self.axes[follows]).as_quat(), 1, axis=1)
+        turn[follows] = turns_of(self.axes[follows].tobytes())
         standing = np.flatnonzero(self.cluster[:-1] == len(self.leader))
         mass, uniform = t.body_mass[standing], s.elements[t.element_kind[s.elements] == UNIFORM]
         field = t.element_numbers[uniform, :3].sum(axis=0)
@@ -258,6 +259,14 @@ class _Composer:
                 mine = slice(t.schedule_knot[s], t.schedule_knot[s + 1])
                 knots[mine] = knots[mine] @ turn.T
         return {"element_numbers": numbers, "knot_value": knots}
+
+
+@functools.lru_cache(maxsize=1024)
+def turns_of(axes: bytes) -> Floats:
+    """Quaternions w x y z (k, 4) of axes as columns (k, 3, 3), given as their memory: sites on a
+    lattice ask for the same few again and again."""
+    matrices = np.frombuffer(axes).reshape(-1, 3, 3)
+    return np.roll(Rotation.from_matrix(matrices).as_quat(), 1, axis=1)
 
 
 def _sums(values: Floats, cluster: Ints, n: int) -> Floats:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from quirkpy.kernels.base.arrays import Vec
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
-from quirkpy.kernels.base.vectors import add, cross, get3, scale, sub
+from quirkpy.kernels.base.vectors import add, cross, get3, get4, scale, sub
 from quirkpy.kernels.place.members import turned_by
 from quirkpy.maths.types import Floats
 
@@ -58,3 +58,21 @@ def feel(
             for axis in range(3):
                 out[i, k, axis] -= push[axis]
                 out[i, k, 3 + axis] -= twist[axis]
+
+
+@kernel
+def turn_axes(states: Floats, out: Floats) -> None:
+    """The axes of all bodies of states (k, n, STATE_WIDTH) in N, one after the other (k, n, 3,
+    3)."""
+    for i in range(states.shape[0]):
+        for k in range(states.shape[1]):
+            q = get4(states[i], k, Q)
+            for axis in range(3):
+                one = (
+                    1.0 if axis == 0 else 0.0,
+                    1.0 if axis == 1 else 0.0,
+                    1.0 if axis == 2 else 0.0,
+                )
+                turned = turned_by(q, one)
+                for j in range(3):
+                    out[i, k, axis, j] = turned[j]
